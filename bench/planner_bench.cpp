@@ -42,7 +42,7 @@ plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipel
 /// Prices every plan of a grid. Appends, for each pipeline, the seconds of one plan and the number
 /// of plans; building blocks counts for the pipeline that needs them first.
 // NOLINTNEXTLINE(readability-function-size): one loop per level of the search.
-void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::GridChoice& grid,
+void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::RankGridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
   using Clock = std::chrono::steady_clock;
   simulate::Pricer pricer(job, cost);
@@ -55,7 +55,7 @@ void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::G
         tune::apply(block, plan);
         tune::apply(choice, plan);
         const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-        for (const tune::DataChoice& data : grid.data->choices) {
+        for (const tune::DataParallelChoice& data : grid.data->choices) {
           tune::apply(data, plan);
           benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
         }

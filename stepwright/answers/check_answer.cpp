@@ -18,7 +18,7 @@ namespace {
 /// Reads a plan file, or the files of a framework.
 framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
   const UserFile& first = request.job.files.front();
-  if (says_job(first)) {
+  if (declares_job(first)) {
     fail_input(
         fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {1}` finds "
                     "one",

@@ -12,29 +12,33 @@
 
 namespace stepwright::answers {
 
-/// The arguments of `check`: a job to check before it is queued, and when a better plan counts as a
-/// fault.
+/// The arguments of the command `check`: a job to check before it is queued, and from which gain on
+/// a better plan makes the check fail.
 struct CheckRequest {
-  ImportRequest job;  ///< Files of the job: those of a framework, or a plan alone.
-  /// The check fails if a better plan gains at least this share ('5%' or '0.05'); empty: it never
-  /// fails on a gain.
+  /// Files that describe the job: a framework's configuration or launch script, or one plan file.
+  ImportRequest job;
+  /// Gain from which on a better plan makes the check fail, as a share of the step time ('5%' or
+  /// '0.05'); empty: no gain does.
   std::string gain;
-  std::vector<std::string> logs;  ///< Paths of logs of a run of the job; empty: none.
+  std::vector<std::string> logs;  ///< Paths of log files of an earlier run of the job; empty: none.
   MemoryHeadroom reserve;
 };
 
-/// The result of `check`: whether a job should be queued, with the findings.
+/// The result of the command `check`: what the check found, and whether the job should be queued.
 struct CheckAnswer {
   check::JobCheck check;
-  /// Comparison with the logs; nullopt: no logs, or the job does not start.
+  /// Comparison of the plan with the logs of its run; nullopt: no logs were given, or the job does
+  /// not start.
   std::optional<RunComparison> run;
-  std::string fault;  ///< Reason why the job should not be queued; empty: it should.
+  std::string fault;  ///< Reason why the job should not be queued; empty: it should be queued.
 };
 
-/// Checks a job. Fails with `kInput` and `kUnsupported` as `import_sources`.
+/// Reads a job's files, predicts its plan and searches for a better one, to decide whether the job
+/// should be queued. Fails with `kInput` for unreadable files and `kUnsupported` for features that
+/// cannot be modelled.
 CheckAnswer check_job_before_queueing(const CheckRequest& request);
 
-/// Returns the document of `check --json` (docs/formats.md).
+/// Returns the JSON document that `check --json` prints (docs/formats.md).
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -63,7 +63,7 @@ std::string uncommon_sharding_note(const plan::Job& job, const plan::Plan& plan)
       "plan "
       "shards parameters, too ({}). `search: {{sharding: [NNN, NNI, NNG]}}` in the job leaves that "
       "out.",
-      job.framework.name, plan::sharding_word(plan.sharding));
+      job.framework.name, plan::sharding_letters(plan.sharding));
 }
 
 }  // namespace stepwright::answers

@@ -109,6 +109,6 @@ bool is_plan_document(const UserFile& file) { return plan::is_file_of(document_o
 
 bool declares_plan(const UserFile& file) { return says(text_of(file), "plan"); }
 
-bool says_job(const UserFile& file) { return says(text_of(file), "job"); }
+bool declares_job(const UserFile& file) { return says(text_of(file), "job"); }
 
 }  // namespace stepwright::answers

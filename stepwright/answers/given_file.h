@@ -9,39 +9,43 @@
 
 namespace stepwright::answers {
 
-/// A file that a user provides: its path, or a text in memory in its place.
+/// An input file of a user: a path on disk, or a text in memory that takes the file's place.
 struct UserFile {
-  std::string name;  ///< Path of the file; for a text in memory, its name in messages.
-  /// Text that replaces the file's content; nullopt: read the file.
+  /// Path of the file; if `text` is set, the name by which messages call the text.
+  std::string name;
+  /// Text to use instead of the file on disk; nullopt: read the file.
   std::optional<std::string> text;
-  std::filesystem::path folder;  ///< Folder to which relative paths inside `text` refer.
+  /// Folder against which relative paths inside `text` are resolved.
+  std::filesystem::path folder;
 };
 
-/// Returns the text of a file of any kind. Fails as `read_text_file`.
+/// Returns the text of a file, from memory or from disk. Fails with `kInput` if the file cannot be
+/// read.
 std::string text_of(const UserFile& file);
 
-/// Reads a job for `tune`. `framework` replaces the framework that the job names; empty: no
-/// replacement. Fails with `kInput`, saying what to do if the file is a plan.
+/// Reads a job file (model, data and cluster, without a plan). `framework` replaces the framework
+/// that the job names; empty: keep it. Fails with `kInput` if the file is a plan.
 plan::Job read_job(const UserFile& file, const std::string& framework = "");
 
-/// Reads a plan. `unsaid`: the framework to assume if the plan's job names none. Fails with
-/// `kInput`, saying what to do if the file is a job.
+/// Reads a plan file. `unsaid`: the framework to assume if the plan's job names none. Fails with
+/// `kInput` if the file is a job without a plan.
 plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid = {});
 
-/// Returns the plan with a schedule chosen if it is `auto` without an order. Fails with `kInput` if
-/// the plan is not legal, naming the rule and the file.
+/// Returns the plan with a pipeline schedule chosen, if its schedule is `auto` and states no order.
+/// `file`: name of the plan's file in messages. Fails with `kInput` if the plan is not legal,
+/// naming the broken rule.
 plan::PlannedJob with_resolved_schedule(plan::PlannedJob planned, const std::string& file);
 
-/// Reads a plan and chooses its schedule if it is `auto` (`with_resolved_schedule`).
+/// Reads a plan file and chooses its pipeline schedule if that is `auto`.
 plan::PlannedJob read_resolved_plan(const UserFile& file, const plan::Framework& unsaid = {});
 
-/// True if the document in the file is a plan, false if it is a job. Fails with `kInput` if it
-/// cannot be read.
+/// True if the file contains a plan, false if it contains a job without a plan. Fails with `kInput`
+/// if it cannot be read.
 bool is_plan_document(const UserFile& file);
 
-/// `declares_plan`, `says_job`: true if a file of any kind declares itself a plan (or a job). Fail
-/// as `text_of`.
+/// `declares_plan`, `declares_job`: true if the text of a file declares itself a plan, or a job.
+/// Both work for files of any format and fail with `kInput` if the file cannot be read.
 bool declares_plan(const UserFile& file);
-bool says_job(const UserFile& file);
+bool declares_job(const UserFile& file);
 
 }  // namespace stepwright::answers

@@ -8,20 +8,25 @@
 
 namespace stepwright::answers {
 
-/// The files of a framework, and values given beside them.
+/// The files of a framework that describe a job, and values that the user adds for what they lack.
 struct ImportRequest {
-  std::vector<UserFile> files;  ///< Files of the framework; at least one.
-  std::string source;           ///< Framework of the files; empty: recognise it by their content.
-  framework_files::UserFacts given;  ///< Values given for settings that the files lack.
-  bool strict = false;  ///< True: fail if a setting that may change figures cannot be read.
+  /// Files of one framework (launch script, configuration, ...) that describe a job; at least one.
+  std::vector<UserFile> files;
+  /// Name of the framework that the files belong to; empty: recognise it by their content.
+  std::string source;
+  /// Values that the user states for settings that the files lack (number of nodes, model, ...).
+  framework_files::UserFacts given;
+  /// True: fail if the files have a setting that may change predictions and that cannot be read.
+  bool strict = false;
 };
 
-/// Fails with `kInput` if values are given beside a plan, which already contains them all.
+/// Fails with `kInput` if the request adds values to a plan file, which already contains all
+/// values.
 void reject_options_with_plan(const ImportRequest& request);
 
-/// Reads the files of a framework. A record of `stepwright capture` is replaced by its commands and
-/// the files that these name. `as_it_is`: accept a plan that is not legal. Fails as
-/// `import_sources`, and if `strict` finds an unread setting.
+/// Reads the plan that a framework's files describe. A record of `stepwright capture` is replaced
+/// by its commands and the files that they name. `as_it_is`: accept a plan that is not legal. Fails
+/// with `kInput` for files that cannot be read, and if `strict` finds an unread setting.
 framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is = false);
 
 }  // namespace stepwright::answers

@@ -82,7 +82,7 @@ std::size_t most_started(LaunchablePlans& started, const std::vector<tune::Tuned
 
 /// Returns the feature of a job that its framework cannot run with any plan; empty: there is none.
 std::string job_refusal(const plan::Job& job) {
-  const plan::FrameworkLaw law(job.framework);
+  const plan::FrameworkSupport law(job.framework);
   for (const auto& [ability, name] : plan::kAbilityNames) {
     const bool of_job = !plan::of_plan(ability) && ability != plan::Ability::kAttention;
     if (of_job && !law.runs(ability, job, {})) return law.sentence(ability);
@@ -116,8 +116,8 @@ struct Turn {
 
 class LaunchSearch {
  public:
-  LaunchSearch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
-               const tune::TuneOptions& options)
+  LaunchSearch(const plan::Job& job, const ReadJobForFramework& job_for,
+               const SearchPlansOfJob& search, const tune::TuneOptions& options)
       : job_(job), job_for_(job_for), search_(search), options_(options) {
     quick_.threads = options.threads;
     quick_.conditions = options.conditions;
@@ -281,7 +281,7 @@ class LaunchSearch {
     try {
       plan::Job job = job_for_(std::string(starter.name()));
       job.use_all = job.use_all || job_.use_all;
-      job.kernels = plan::started_kernels(job);
+      job.kernels = plan::configured_kernels(job);
       return job;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kRuntime) throw;
@@ -359,8 +359,8 @@ class LaunchSearch {
   }
 
   const plan::Job& job_;
-  const JobFor& job_for_;
-  const SearchJob& search_;
+  const ReadJobForFramework& job_for_;
+  const SearchPlansOfJob& search_;
   const tune::TuneOptions& options_;
   tune::TuneOptions quick_;
   double fastest_s_ = kNever;  ///< Fastest step among the plans that the answer's framework starts.
@@ -376,8 +376,9 @@ std::string FrameworkLaunch::command(const std::string& plan_file) const {
                      plan_file.empty() ? "plan.yaml" : quoted_for_shell(plan_file));
 }
 
-LaunchAnswer choose_framework_to_launch(const plan::Job& job, const JobFor& job_for,
-                                        const SearchJob& search, const tune::TuneOptions& options) {
+LaunchAnswer choose_framework_to_launch(const plan::Job& job, const ReadJobForFramework& job_for,
+                                        const SearchPlansOfJob& search,
+                                        const tune::TuneOptions& options) {
   LaunchSearch launch(job, job_for, search, options);
   return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
 }

@@ -12,51 +12,55 @@
 
 namespace stepwright::answers {
 
-/// How to start a plan: a framework, and the export target that writes its files.
+/// How to start training with a plan: the framework, and the export target that writes its launch
+/// files.
 struct FrameworkLaunch {
-  std::string framework;  ///< Framework, by its name in job files.
-  std::string target;     ///< Target that `export --to` names for its files.
+  std::string framework;  ///< Name of the framework, as job files spell it.
+  std::string target;     ///< Target of `export --to TARGET` that writes the framework's files.
 
-  /// Returns the command that writes the files. `plan_file`: file of the plan; empty: plan.yaml.
+  /// Returns the `stepwright export` command line that writes the framework's files. `plan_file`:
+  /// path of the plan; empty: plan.yaml.
   [[nodiscard]] std::string command(const std::string& plan_file) const;
 };
 
-/// A plan that is faster than the first plan of an answer, but that no framework's files can start.
+/// A plan that is faster than the recommended plan, but that no framework's files can start.
 struct UnlaunchablePlan {
   plan::Job job;
   tune::TunedPlan tuned;
-  std::string why;  ///< Reason why no framework can run the plan.
+  std::string why;  ///< Reason why no framework can start the plan.
 };
 
-/// The result of a search for a plan that a framework's files can start.
+/// The result of a search for the fastest plan that some framework's files can start.
 struct LaunchAnswer {
-  /// The job that was searched, with the chosen framework and all devices of the cluster.
+  /// The job that was searched, with the chosen framework and with all devices of the cluster.
   plan::Job job;
   tune::TuneResult result;
-  /// How to start the first plan; nullopt: no framework's files can.
+  /// How to start the best plan; nullopt: no framework's files can.
   std::optional<FrameworkLaunch> launch;
-  /// Reason of each framework for not starting it, if there is no launch.
+  /// For each framework, the reason why its files cannot start the plan; empty if `launch` is set.
   std::vector<std::string> refusals;
-  /// A faster plan that no files can start; nullopt: none, or the job names a framework.
+  /// A faster plan that no framework can start; nullopt: none, or the job names a framework.
   std::optional<UnlaunchablePlan> unbound;
-  LaunchablePlans started;  ///< Cache: which frameworks' files start plans of `result.job`.
+  LaunchablePlans started;  ///< Cache of which frameworks can start which plans of `result.job`.
 };
 
-/// Reads the job again with another framework; fails if that framework lacks a feature of the job.
-using JobFor = std::function<plan::Job(const std::string& framework)>;
+/// Callback that reads the job again for another framework; fails if that framework lacks a feature
+/// that the job needs.
+using ReadJobForFramework = std::function<plan::Job(const std::string& framework)>;
 
-/// Searches the plans of a job; exceptions are passed on.
-using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
+/// Callback that searches the plans of a job; its exceptions are passed on.
+using SearchPlansOfJob = std::function<tune::TuneResult(const plan::Job& job)>;
 
-/// Searches the job for each framework, with that framework's kernels, and returns the answer of
-/// the one whose files start the fastest plan. A job that names a framework is searched for it
-/// alone, and so is any job if `job_for` is empty.
-LaunchAnswer choose_framework_to_launch(const plan::Job& job, const JobFor& job_for,
-                                        const SearchJob& search, const tune::TuneOptions& options);
+/// Searches the job once for each framework, with that framework's kernels, and returns the result
+/// of the framework whose files start the fastest plan. Searches one framework only if the job
+/// names it, or if `job_for` is empty.
+LaunchAnswer choose_framework_to_launch(const plan::Job& job, const ReadJobForFramework& job_for,
+                                        const SearchPlansOfJob& search,
+                                        const tune::TuneOptions& options);
 
-/// For each framework, finds the plan that its files start instead of `plan`: the plan itself or
-/// the nearest one. A run without a plan means that the framework starts no plan near it. The
-/// result is kept in `started` for later calls; the plan must be of the job of `started`.
+/// Returns, for each framework, the plan that its files can start: `plan` itself or the nearest
+/// one; a run without a plan: the framework can start no plan near it. The result is kept in
+/// `started` for later calls. `plan` must be a plan of the job of `started`.
 const std::vector<tune::FrameworkRun>& find_launchable_plans(LaunchablePlans& started,
                                                              const plan::Plan& plan, int threads);
 

@@ -4,8 +4,8 @@
 
 namespace stepwright::answers {
 
-/// Returns `made_by` of an answer with predicted figures, {`version`, `constants`}: the program's
-/// version and a hash of its constants, with which a figure can be reproduced.
+/// Returns the JSON value `made_by` of an answer with predictions: {`version`, `constants`}, the
+/// program's version and a hash of its cost constants, with which a prediction can be reproduced.
 nlohmann::ordered_json producer_version_json();
 
 }  // namespace stepwright::answers

@@ -13,35 +13,38 @@
 
 namespace stepwright::answers {
 
-/// The arguments of the command `stepwright memory`.
+/// The arguments of the command `stepwright memory`, besides the plan itself.
 struct MemoryRequest {
-  std::string name;                  ///< Name of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
+  std::string name;  ///< Name of the plan's file, used in messages.
+  /// Changes to the plan to try: "FIELD=VALUE" or "FIELD=2x" (twice the value).
+  std::vector<std::string> changes;
   MemoryHeadroom reserve;
-  /// Snapshots of PyTorch's caching allocator, from ranks that run the plan; empty: none.
+  /// Paths of PyTorch memory snapshots from ranks that ran the plan; empty: none.
   std::vector<std::string> snapshots;
 };
 
-/// The result of `memory`: the peak memory of each stage of a plan, by kind.
+/// The result of the command `memory`: the peak memory of each pipeline stage of a plan, by kind of
+/// tensor.
 struct MemoryAnswer {
-  plan::PlannedJob planned;  ///< Plan after the changes of the request.
+  plan::PlannedJob planned;  ///< The plan with the requested changes applied.
   memory::MemoryReport report;
-  /// Peak memory of each stage as PyTorch's caching allocator would report it.
+  /// For each pipeline stage, the bytes that PyTorch's caching allocator would report.
   std::vector<memory::AllocatedMemory> allocated;
-  /// The snapshots compared with the plan; nullopt: no snapshots were given.
+  /// Comparison of the snapshots with the plan; nullopt: no snapshots were given.
   std::optional<snapshot::SnapshotComparison> snapshot;
-  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
+  /// Notes for the user about assumptions and about what the numbers leave out.
+  std::vector<std::string> notes;
 };
 
-/// Computes the memory of a plan. Fails with `kInput` if a change is invalid or makes the plan
-/// illegal.
+/// Computes the peak memory of a plan after applying the requested changes. Fails with `kInput` if
+/// a change is invalid or makes the plan illegal.
 MemoryAnswer account_plan_memory(plan::PlannedJob planned, const MemoryRequest& request);
 
-/// Writes the predicted allocations of a step as a snapshot of PyTorch's caching allocator
-/// (`snapshot::write_snapshot`). Fails as `OutputFile`.
+/// Writes the predicted allocations of one step as a snapshot file of PyTorch's caching allocator,
+/// for PyTorch's memory viewer. Fails if the file cannot be written.
 void write_planned_snapshot(const plan::PlannedJob& planned, const std::string& path);
 
-/// Returns the document of `memory --json` (docs/formats.md).
+/// Returns the JSON document that `memory --json` prints (docs/formats.md).
 nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -6,14 +6,15 @@
 
 namespace stepwright::answers {
 
-/// The safety margin of device memory that a user asks for beside the job: a share or a
-/// probability, at most one of them.
+/// The safety margin of device memory given on the command line: a share of the memory or a
+/// probability of fitting, at most one of them.
 struct MemoryHeadroom {
-  /// Share of device memory that plans leave free; nullopt: not given.
+  /// Share of device memory that plans must leave free, 0 to 0.99; nullopt: not given.
   std::optional<double> share;
-  std::optional<double> confidence;  ///< Probability with which plans must fit; nullopt: not given.
+  /// Probability with which a plan must fit in memory; nullopt: not given.
+  std::optional<double> confidence;
 
-  /// Overrides the margin of a job with the one that was given.
+  /// Replaces a job's memory margin by the one given here; changes nothing if none was given.
   void apply(plan::Job& job) const {
     if (share) job.objective.memory_reserve = *share;
     if (!confidence) return;
@@ -22,7 +23,7 @@ struct MemoryHeadroom {
   }
 };
 
-/// The largest share of device memory that a user may reserve.
+/// Upper limit for the share of device memory that a user may ask to keep free.
 inline constexpr double kMaxMemoryHeadroom = 0.99;
 
 }  // namespace stepwright::answers

@@ -7,7 +7,7 @@
 namespace stepwright::answers {
 std::string json_text(const nlohmann::ordered_json& json) {
   constexpr int kIndent = 2;
-  return plain_text(
+  return terminal_safe_text(
              json.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
          '\n';
 }

@@ -5,7 +5,7 @@
 
 namespace stepwright::answers {
 
-/// Returns the text of a document, indented, with a newline at its end.
+/// Returns a JSON document as indented text that ends with a newline.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace stepwright::answers

@@ -14,7 +14,7 @@ learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& given,
                                                     const tune::TuneOptions& options) {
   // A row that names no kernel is taken to have run the kernels with which the search's plans are
   // timed.
-  const plan::Job job = tune::with_free_kernels(given);
+  const plan::Job job = tune::with_fastest_attention(given);
   const learn::MeasuredRuns runs = learn::read_measured_runs(load_csv(request.runs), &job);
   std::optional<learn::MeasuredRuns> candidates;
   if (!request.candidates.empty()) {

@@ -25,8 +25,8 @@ StepPhasesAnswer find_best_device_split(plan::Job job, const StepPhasesRequest& 
   const tune::TuneOptions options{
       .threads = request.threads, .top = kPlansOfSplit, .progress = request.progress};
   try {
-    phases::PoolSplits splits =
-        phases::best_splits(job, [&](const plan::Job& part) { return tune::tune(part, options); });
+    phases::PoolSplits splits = phases::best_device_splits(
+        job, [&](const plan::Job& part) { return tune::tune(part, options); });
     phases::PhasedStep best = splits.steps.front();
     return {.step = std::move(best), .splits = std::move(splits)};
   } catch (const Error& error) {

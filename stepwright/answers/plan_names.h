@@ -9,11 +9,12 @@
 
 namespace stepwright::answers {
 
-/// Returns the names of a plan in a report: {`code`, `words`}.
+/// Returns the names of a plan for a report: {`code`: the short code, `words`: a description in
+/// words}.
 nlohmann::ordered_json plan_name(const plan::Plan& plan, const plan::Job& job);
 
-/// Returns the names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of
-/// the answer of `tune`, each list in the order of the answer.
+/// Returns names for the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of a
+/// `tune` answer, each list in the answer's order.
 nlohmann::ordered_json plan_names(const tune::TuneResult& result,
                                   const std::optional<tune::Sweep>& sweep);
 

@@ -10,24 +10,24 @@
 
 namespace stepwright::answers {
 
-/// A prediction of a plan beside the measurements in the files of its run.
+/// The prediction of a plan, and the measurements of its run to compare it with.
 struct PlannedDiagnosis {
   simulate::Prediction prediction;
-  /// Median seconds of measured steady steps; nullopt: no log has any.
+  /// Median step time in seconds over the measured steady steps; nullopt: no log has such steps.
   std::optional<double> measured_s;
-  /// Changes that need less memory; empty: no device ran out of memory.
+  /// Changes of the plan that need less memory; empty: no device ran out of memory.
   std::vector<check::RemedyWithFlags> remedies;
 };
 
-/// Predicts a plan and adds the prediction to the diagnosis of its run: the predicted beside the
-/// measured step, and for a device that ran out of memory its stage, the predicted peak, tensors of
-/// the requested size, and changes that need less memory. Fails as `simulate::predict`.
+/// Predicts a plan and adds to the diagnosis of its run the predicted step time and, for a device
+/// that ran out of memory: its stage, the predicted peak, tensors of the requested size, and
+/// changes that need less memory.
 PlannedDiagnosis add_plan_prediction(const plan::PlannedJob& planned,
                                      diagnose::Diagnosis& diagnosis);
 
-/// Returns the bytes that PyTorch's caching allocator requests from a device for a tensor that
-/// needs a new segment: 2 MiB below 1 MiB, 20 MiB below 10 MiB, else a multiple of 2 MiB
-/// (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
+/// Returns the bytes that PyTorch's caching allocator requests from the device for a tensor that
+/// does not fit in an existing segment: 2 MiB below 1 MiB, 20 MiB below 10 MiB, else a multiple of
+/// 2 MiB (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
 double segment_bytes(double tensor_bytes);
 
 }  // namespace stepwright::answers

@@ -12,32 +12,35 @@
 
 namespace stepwright::answers {
 
-/// The arguments of the command `stepwright predict`.
+/// The arguments of the command `stepwright predict`, besides the plan itself.
 struct PredictionRequest {
-  std::string name;                  ///< Name of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
+  std::string name;  ///< Name of the plan's file, used in messages.
+  /// Changes to the plan to try: "FIELD=VALUE" or "FIELD=2x" (twice the value).
+  std::vector<std::string> changes;
   std::optional<tune::TrainingRun> run;
   MemoryHeadroom reserve;
-  bool timeline = false;  ///< True: record the events of the step.
+  /// True: also record the timeline of the step (start and end of every event).
+  bool timeline = false;
 };
 
-/// The result of the command `stepwright predict`.
+/// The result of the command `stepwright predict`: step time and memory of a plan.
 struct PredictionAnswer {
-  /// Prediction without the changes; nullopt: there are no changes.
+  /// Prediction of the plan before the requested changes; nullopt: no changes were requested.
   std::optional<simulate::Prediction> before;
-  simulate::Prediction prediction;  ///< Prediction with the changes.
+  simulate::Prediction prediction;  ///< Prediction of the plan after the requested changes.
   std::optional<tune::TrainingRun> run;
   /// Changes that would let the plan fit in memory; empty: it fits.
   std::vector<check::RemedyWithFlags> remedies;
 };
 
-/// Predicts a plan. Fails with `kInput` if a change is invalid or makes the plan illegal.
+/// Predicts the step time and memory of a plan. Fails with `kInput` if a requested change is
+/// invalid or makes the plan illegal.
 PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request);
 
-/// Returns the document of `predict --json` (docs/formats.md).
+/// Returns the JSON document that `predict --json` prints (docs/formats.md).
 nlohmann::ordered_json prediction_answer_json(const PredictionAnswer& answer);
 
-/// Returns the HTML page of `predict --report`.
+/// Returns the HTML page that `predict --report` writes.
 std::string prediction_report(const PredictionAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -13,36 +13,37 @@
 
 namespace stepwright::answers {
 
-/// The most whole runs that may be simulated event by event.
+/// The most whole training runs that a user can ask to simulate event by event.
 inline constexpr std::int64_t kMaxSimulatedRuns = 100'000;
 
-/// The arguments of `run`, which predicts a whole training run.
+/// The arguments of the command `run`, which predicts a whole training run with its failures and
+/// checkpoints.
 struct WholeRunRequest {
-  std::string name;  ///< Name of the plan's or job's file, which begins errors about it.
-  /// Values that replace keys of the job's `run` (`read_run_settings`).
+  std::string name;  ///< Name of the plan's or job's file, with which error messages begin.
+  /// Values that replace keys of `run:` in the job file, by key.
   std::map<std::string, std::string, std::less<>> settings;
   MemoryHeadroom reserve;
-  /// Number of runs to simulate event by event; nullopt: none.
+  /// Number of whole runs to simulate event by event; nullopt: none.
   std::optional<std::int64_t> played;
   std::uint64_t seed = 1;    ///< Random seed of the simulated runs.
-  tune::TuneOptions search;  ///< Options of the search of a job's plans.
+  tune::TuneOptions search;  ///< Options of the search, if a job is given instead of a plan.
 };
 
-/// The result of `run`: the whole training run of a plan, or of the best plan of a job.
+/// The result of the command `run`: the whole training run of a plan, or of the best plan of a job.
 struct WholeRunAnswer {
   whole_run::RunCandidate best;
-  /// Comparison of a job's plans by their whole runs; nullopt: a plan was given.
+  /// Comparison of a job's plans by the time of their whole runs; nullopt: a plan was given.
   std::optional<whole_run::PlansByRun> comparison;
   std::optional<whole_run::SimulatedRuns> played;
 };
 
-/// Predicts the whole run of a plan (or of the best plan of a job). The plan's schedule must not be
-/// `auto` (`with_resolved_schedule`). Fails with `kInput` if settings contradict each other, if no
-/// run would ever end, or if runs to simulate have too many checkpoints.
+/// Predicts the whole training run of a plan whose pipeline schedule is not `auto`, or of the best
+/// plan of a job. Fails with `kInput` if settings contradict each other, if no run would ever end,
+/// or if simulated runs would have too many checkpoints.
 WholeRunAnswer predict_whole_run(plan::PlannedJob planned, const WholeRunRequest& request);
 WholeRunAnswer answer_job_run(plan::Job job, const WholeRunRequest& request);
 
-/// Returns the document of `run --json` (docs/formats.md).
+/// Returns the JSON document that `run --json` prints (docs/formats.md).
 nlohmann::ordered_json whole_run_answer_json(const WholeRunAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -12,28 +12,29 @@
 
 namespace stepwright::answers {
 
-/// A plan compared with the logs of a run of it.
+/// The comparison of a plan's prediction with the logs of a run of the plan.
 struct RunComparison {
   logs::Log log;
-  /// Differences between log and plan; for a ledger of `stepwright train`, see `ledger`.
+  /// Differences between the log and the plan, for logs of any program.
   logs::LogComparison found;
   logs::Comparison ledger;
-  /// Seconds of a step in the logs; nullopt: the logs do not show it.
+  /// Step time in the logs, in seconds; nullopt: the logs do not show it.
   std::optional<double> logged_s;
 
   [[nodiscard]] bool is_ledger() const;
   [[nodiscard]] bool differs() const { return !found.differences.empty(); }
 };
 
-/// Reads logs of any program in docs/logs.md, preferably of all ranks, and compares them with a
-/// prediction. Fails as `read_logs`.
+/// Compares a prediction with the logs of a run, preferably of all ranks. Logs may have any format
+/// listed in docs/logs.md. Fails with `kInput` if a log is damaged or has no known format.
 RunComparison compare_run(const simulate::Prediction& prediction,
                           const std::vector<std::string>& files);
 
-/// Returns the mean bytes of a routed call over its executions.
+/// Returns the mean number of bytes per execution of a collective call whose size depends on token
+/// routing.
 double mean_bytes(const logs::RoutedCalls& row);
 
-/// Returns the document of `compare --json`.
+/// Returns the JSON document that `compare --json` prints.
 nlohmann::ordered_json run_comparison_json(const RunComparison& run,
                                            const simulate::Prediction& prediction);
 

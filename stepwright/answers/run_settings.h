@@ -8,11 +8,13 @@
 
 namespace stepwright::answers {
 
-/// Returns the command-line option for a key of a job's `run`: "--spare-nodes" for `spare_nodes`.
+/// Returns the command-line option for a key of `run:` in a job file: "--spare-nodes" for
+/// `spare_nodes`.
 std::string run_option(std::string_view key);
 
-/// Returns a job's run settings, with those given on the command line in their place. `words`:
-/// values by key; absent or empty: keep the job's. Fails with `kInput`, naming the option.
+/// Returns a job's settings of the whole run, with values from the command line in place of the
+/// job's. `words`: values by key; absent or empty: keep the job's. Fails with `kInput`, naming the
+/// option.
 plan::RunSettings read_run_settings(const std::map<std::string, std::string, std::less<>>& words,
                                     const plan::RunSettings& stated);
 

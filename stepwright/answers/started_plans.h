@@ -12,8 +12,8 @@
 
 namespace stepwright::answers {
 
-/// A cache of the frameworks whose files start each plan of one job: each plan is exported at most
-/// once for each framework.
+/// A cache of which frameworks' launch files can start which plans of one job: each plan is
+/// exported at most once for each framework.
 class LaunchablePlans {
  public:
   LaunchablePlans() = default;
@@ -21,28 +21,29 @@ class LaunchablePlans {
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
 
-  /// True if the files of a framework start a plan unchanged. `place`: index of the framework in
-  /// `framework_files::framework_starters()`.
+  /// True if the exported files of a framework start the plan unchanged. `place`: index of the
+  /// framework in `framework_files::framework_starters()`.
   bool starts(std::size_t place, const plan::Plan& plan);
 
-  /// Exports plans on several threads. `plans`: for each framework of `framework_starters()`, a
-  /// plan to export; nullopt: none for that framework.
+  /// Exports plans on several threads to fill the cache. `plans[i]`: plan to export for framework
+  /// `i` of `framework_starters()`; nullopt: none.
   void write(const std::vector<std::optional<plan::Plan>>& plans, int threads);
 
-  /// Returns the names of the frameworks whose files start a plan unchanged.
+  /// Returns the names of the frameworks whose exported files start the plan unchanged.
   std::vector<std::string> frameworks(const plan::Plan& plan);
 
-  /// Returns the runs stored by `store_framework_runs` for a plan; nullptr: none.
+  /// Returns, for each framework, the plan that it runs in place of `plan`, as stored by
+  /// `store_framework_runs`; nullptr: nothing stored.
   [[nodiscard]] const std::vector<tune::FrameworkRun>* nearby_framework_runs(
       const plan::Plan& plan) const;
 
-  /// Stores the plans that each framework starts in place of a plan; the returned reference is
-  /// valid as long as this object.
+  /// Stores, for each framework, the plan that it runs in place of `plan`. The returned reference
+  /// is valid as long as this object.
   const std::vector<tune::FrameworkRun>& store_framework_runs(const plan::Plan& plan,
                                                               std::vector<tune::FrameworkRun> runs);
 
  private:
-  /// For each framework of `framework_starters()`, whether its files start a plan; nullopt: not
+  /// For each framework of `framework_starters()`, whether its files start one plan; nullopt: not
   /// tried yet.
   using Started = std::vector<std::optional<bool>>;
 

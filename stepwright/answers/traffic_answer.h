@@ -14,32 +14,35 @@
 
 namespace stepwright::answers {
 
-/// The arguments of the command `stepwright traffic`.
+/// The arguments of the command `stepwright traffic`, besides the plan itself.
 struct TrafficRequest {
-  std::string name;                  ///< Name of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
+  std::string name;  ///< Name of the plan's file, used in messages.
+  /// Changes to the plan to try: "FIELD=VALUE" or "FIELD=2x" (twice the value).
+  std::vector<std::string> changes;
   /// Rank whose messages are listed, from 0; nullopt: all ranks.
   std::optional<std::int64_t> rank;
-  bool links = false;  ///< True: also compute the bytes on links and NICs.
-  std::string sweep;   ///< Field to vary, as "FIELD=VALUE,VALUE,..."; empty: none.
+  bool links = false;  ///< True: also compute the bytes that cross each link and NIC.
+  std::string sweep;   ///< Plan field to vary, as "FIELD=VALUE,VALUE,..."; empty: no sweep.
 };
 
-/// The result of `traffic`: every message that a step of a plan sends.
+/// The result of the command `traffic`: every message that a training step of a plan sends.
 struct TrafficAnswer {
-  std::int64_t ranks = 0;            ///< Number of ranks of the plan.
-  std::optional<std::int64_t> rank;  ///< Rank whose messages are in `ledger`; nullopt: all ranks.
+  std::int64_t ranks = 0;  ///< Number of ranks of the plan.
+  /// Rank whose messages the result lists, from 0; nullopt: all ranks.
+  std::optional<std::int64_t> rank;
   traffic::TrafficLedger ledger;
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;
   std::optional<TrafficSweep> sweep;
-  std::vector<std::string> notes;  ///< Notes about assumptions and gaps, for the user.
+  /// Notes for the user about assumptions and about what the numbers leave out.
+  std::vector<std::string> notes;
 };
 
-/// Lists the messages of a plan. Fails with `kInput` if a change, a value or the rank is invalid,
-/// or if a change makes the plan illegal.
+/// Lists the messages that a step of a plan sends. Fails with `kInput` if a change, a value or the
+/// rank is invalid, or if a change makes the plan illegal.
 TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest& request);
 
-/// Returns the document of `traffic --json` (docs/formats.md).
+/// Returns the JSON document that `traffic --json` prints (docs/formats.md).
 nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer);
 
 }  // namespace stepwright::answers

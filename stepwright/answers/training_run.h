@@ -7,8 +7,9 @@
 
 namespace stepwright::answers {
 
-/// Reads the options about the whole run: tokens ("15e12", "15T") and the price of one GPU-hour.
-/// nullopt: `tokens` is empty; an empty price means none. Fails with `kInput`, naming the option.
+/// Reads the options for pricing a whole training run: its tokens ("15e12", "15T") and the price of
+/// one GPU-hour (empty: no price). Returns nullopt if `tokens` is empty. Fails with `kInput`,
+/// naming the option.
 std::optional<tune::TrainingRun> read_training_run(const std::string& tokens,
                                                    const std::string& price);
 

@@ -15,7 +15,7 @@ namespace {
 
 /// Searches a job. Errors of the search begin with the name of the job's file.
 tune::TuneResult search(const plan::Job& job, const TuneRequest& request,
-                        const tune::TellProgress& progress) {
+                        const tune::SearchProgressCallback& progress) {
   tune::TuneOptions options = request.options;
   options.progress = progress;
   try {
@@ -35,11 +35,12 @@ std::optional<tune::UserPlanComparison> compared(const tune::TuneResult& result,
   return tune::compare_user_plan(result, request.own->plan, request.options, attention);
 }
 
-void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneAnswer& progress) {
+void tune_values(tune::Sweep& sweep, const TuneRequest& request,
+                 const TuneProgressCallback& progress) {
   TuneAnswerProgress state{.search = {}, .value = 0, .values = sweep.points.size()};
   tune::tune_sweep(sweep, [&](const plan::Job& job) {
     ++state.value;
-    const SearchJob search_job = [&](const plan::Job& one) {
+    const SearchPlansOfJob search_job = [&](const plan::Job& one) {
       return search(one, request, [&](const tune::TuneProgress& now) {
         state.search = now;
         if (progress) progress(state);
@@ -51,7 +52,7 @@ void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneA
 
 /// If the job names no framework, takes that of the user's own plan. An own plan without framework
 /// is compared with plans that any framework can run, as in `predict`.
-void own_framework(const plan::PlannedJob& own, plan::Job& job, JobFor& job_for) {
+void own_framework(const plan::PlannedJob& own, plan::Job& job, ReadJobForFramework& job_for) {
   const plan::Framework& framework = own.job.framework;
   if (!job.framework.name.empty() || !job_for) return;
   if (framework.name.empty()) {
@@ -69,14 +70,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTuneAnswer& progress) {
+TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
+                       const TuneProgressCallback& progress) {
   const auto start = std::chrono::steady_clock::now();
-  JobFor job_for = request.job_for;
+  ReadJobForFramework job_for = request.job_for;
   if (request.own) {
     job.use_all = true;  // as the user's own plan does
     own_framework(*request.own, job, job_for);
   }
-  const SearchJob search_job = [&](const plan::Job& one) {
+  const SearchPlansOfJob search_job = [&](const plan::Job& one) {
     return search(one, request, [&](const tune::TuneProgress& now) {
       if (progress) progress({.search = now});
     });

@@ -21,83 +21,95 @@
 
 namespace stepwright::answers {
 
-/// The most plans, and the most threads, that a user can ask for.
+/// Upper limits on what a user can request from `tune`: the number of plans, and of threads.
 inline constexpr std::int64_t kMaxRequestedPlans = 100'000;
-inline constexpr int kMostThreads = 1024;
+inline constexpr int kMaxTuneThreads = 1024;
 
-/// The arguments of the command `stepwright tune`.
+/// The arguments of the command `stepwright tune`, besides the job itself.
 struct TuneRequest {
-  /// Name of the job's file, which begins errors about the job.
+  /// Name of the job's file, with which error messages about the job begin.
   std::string name;
-  tune::TuneOptions options;  ///< Options of each search; `progress` is ignored.
-  /// The user's own plan, to be compared with the best (`read_user_plan`); nullopt: none.
+  /// Options of the search; its `progress` callback is replaced by that of the answer.
+  tune::TuneOptions options;
+  /// The user's own plan, to be compared with the best plan; nullopt: none.
   std::optional<plan::PlannedJob> own;
-  std::string sweep;  ///< Field and values to tune for: "FIELD=VALUE,VALUE,..."; empty: none.
+  /// Field to vary and its values: "FIELD=VALUE,VALUE,...", each tuned separately; empty: no sweep.
+  std::string sweep;
   std::optional<tune::TrainingRun> run;
-  bool more_memory = false;  ///< True: also compute the gain from more memory.
-  /// Reads the job for a given framework, so that the answer is for the framework that starts the
-  /// fastest plan. Empty: the job names its framework, or the answer may be a plan that no
-  /// framework starts.
-  JobFor job_for;
-  /// File to which the best plan will be written, for commands in the answer; empty: none.
+  /// True: also compute how much faster the job would be with more device memory.
+  bool more_memory = false;
+  /// Callback that reads the job for another framework, so that each framework is searched and the
+  /// one that starts the fastest plan wins. Empty: search only for the job's framework, or accept a
+  /// plan that no framework starts.
+  ReadJobForFramework job_for;
+  /// Path of the best plan's file, used in the commands that the answer suggests; empty: none.
   std::string plan_file;
 };
 
-/// The progress of an answer of `tune`.
+/// The progress of the command `tune`, which may run one search for each value of a sweep.
 struct TuneAnswerProgress {
   tune::TuneProgress search;
-  std::size_t value = 0;   ///< Index of the sweep's value being tuned, from 1; 0: the job itself.
-  std::size_t values = 0;  ///< Number of values in the sweep; 0: no sweep.
+  /// Index of the sweep value being tuned, from 1; 0: the job itself is being tuned.
+  std::size_t value = 0;
+  /// Number of values of the varied field, each of which is tuned; 0: no sweep.
+  std::size_t values = 0;
 };
 
-/// Receives progress between the rounds of each search; an exception that it throws ends the
-/// answer. May be empty.
-using TellTuneAnswer = std::function<void(const TuneAnswerProgress&)>;
+/// Callback that receives progress between the rounds of each search; may be empty. An exception
+/// that it throws cancels the command.
+using TuneProgressCallback = std::function<void(const TuneAnswerProgress&)>;
 
-/// The result of the command `stepwright tune`.
+/// The result of the command `stepwright tune`: the best plans of a job, and details about the
+/// first.
 struct TuneAnswer {
   tune::TuneResult result;
-  simulate::Prediction best;  ///< Prediction of the first plan in `result`.
+  simulate::Prediction best;  ///< Prediction of the best plan, which is the first in `result`.
   std::optional<tune::UserPlanComparison> against;
   std::optional<tune::Sweep> sweep;
   std::optional<tune::TrainingRun> run;
-  std::vector<tune::MemoryStep> more_memory;  ///< Gains from more memory; empty: not asked for.
+  /// Speed-ups that more device memory would allow; empty: not requested.
+  std::vector<tune::MemoryStep> more_memory;
   std::optional<tune::StrandsGain> strands;
-  /// Changes that would let the first plan fit; empty: it fits.
+  /// Changes that would let the best plan fit in memory; empty: it fits.
   std::vector<check::RemedyWithFlags> remedies;
-  /// For each framework, the plan that its files start in place of the first plan.
+  /// For each framework, the plan nearest to the best plan that its files can start.
   std::vector<tune::FrameworkRun> frameworks;
-  /// How to start the first plan; nullopt: no files start it.
+  /// How to start training with the best plan; nullopt: no framework's files can.
   std::optional<FrameworkLaunch> launch;
-  /// Reason of each framework for not starting it, as in `LaunchAnswer`.
+  /// For each framework, the reason why its files cannot start the best plan; empty if `launch` is
+  /// set.
   std::vector<std::string> refusals;
-  /// Faster plan that no files start, as in `LaunchAnswer`.
+  /// A faster plan that no framework's files can start; nullopt: none, or the job names a
+  /// framework.
   std::optional<UnlaunchablePlan> unbound;
-  /// Fastest plan with expert parallelism (`best_expert_parallel_plan`).
+  /// Fastest plan with expert parallelism; nullopt: no experts, the best plan has it, or none fits.
   std::optional<tune::TunedPlan> with_experts;
-  std::string plan_file;    ///< File for the best plan, as in `TuneRequest`; empty: none.
-  LaunchablePlans started;  ///< Cache of the frameworks that start each plan, as in `LaunchAnswer`.
-  /// Reason why no plan can be trained, naming the job's file; empty: a plan fits or is tight.
+  /// Path of the best plan's file, used in the commands that the answer suggests; empty: none.
+  std::string plan_file;
+  LaunchablePlans started;  ///< Cache of which frameworks' files can start which plans of the job.
+  /// Reason why no plan of the job can be trained, naming the job's file; empty: some plan fits in
+  /// memory, perhaps tightly.
   std::string fault;
 
-  /// Returns the best plan with the job that was searched.
+  /// Returns the best plan together with the job that was searched.
   [[nodiscard]] plan::PlannedJob planned() const { return {result.job, result.plans.front().plan}; }
-  /// Returns the command that writes the files to start the best plan; empty: no files start it.
+  /// Returns the command that writes the launch files of the best plan; empty: no framework can
+  /// start it.
   [[nodiscard]] std::string export_command() const {
     return launch ? launch->command(plan_file) : "";
   }
 };
 
-/// Searches the plans of a job, then computes the requested details about the best plan. Fails as
-/// `tune`, with the name of the job's file before the message.
+/// Searches the plans of a job, then computes the requested details about the best plan. Errors
+/// start with the name of the job's file.
 TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
-                       const TellTuneAnswer& progress = {});
+                       const TuneProgressCallback& progress = {});
 
-/// Returns the document of `tune --json` (docs/formats.md).
+/// Returns the JSON document that `tune --json` prints (docs/formats.md).
 nlohmann::ordered_json tune_answer_json(const TuneAnswer& answer);
 
-/// Returns the HTML page of `tune --report`: the answer and the data for its charts. `threads`:
-/// threads of the additional search with one node fewer; 0: one per processor.
+/// Returns the HTML page that `tune --report` writes, with data for charts. `threads`: threads of
+/// the additional search with one node fewer; 0: one per processor.
 std::string tune_report(const TuneAnswer& answer, int threads);
 
 }  // namespace stepwright::answers

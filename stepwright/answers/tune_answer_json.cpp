@@ -33,7 +33,7 @@ Json unbound_json(const TuneAnswer& answer) {
 Json tune_answer_json(const TuneAnswer& answer) {
   const tune::TuneResult& result = answer.result;
   LaunchablePlans started = answer.started;
-  const tune::StartedBy started_by = [&](const plan::Plan& plan) {
+  const tune::FrameworksRunningPlan started_by = [&](const plan::Plan& plan) {
     return started.frameworks(plan);
   };
   Json json = tune::tune_json(result, answer.best, answer.frameworks, started_by);

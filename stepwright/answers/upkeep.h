@@ -9,25 +9,27 @@
 
 namespace stepwright::answers {
 
-/// The relative difference in step time between repeated runs of one plan (docs/accuracy.md, "What
-/// the bars ask of predictions"). Plans that are closer than this are ordered by the effort of
-/// running them.
+/// Relative difference in step time below which two plans count as equally fast, because repeated
+/// runs of one plan differ as much (docs/accuracy.md). The simpler of equally fast plans comes
+/// first.
 inline constexpr double kEqualStepTolerance = 0.01;
 
-/// The effort that a plan asks of the people who run it. Less is better; the first member that
-/// differs decides.
+/// How complex a plan is for the people who run it, to order equally fast plans. Less is better;
+/// the first member that differs decides.
 struct PlanComplexity {
-  int kinds = 0;            ///< Number of kinds of parallelism, without data parallelism.
-  int moves = 0;            ///< Number of choices that differ from the recipe of its framework.
-  bool recomputes = false;  ///< True if the plan recomputes any activations.
+  /// Number of kinds of parallelism that the plan uses, not counting data parallelism.
+  int kinds = 0;
+  int moves = 0;  ///< Number of settings that differ from the recommended recipe of the framework.
+  bool recomputes = false;  ///< True if the plan recomputes activations in the backward.
   auto operator<=>(const PlanComplexity&) const = default;
 };
 
-/// Counts the effort of running a canonical plan with the framework of its job.
+/// Returns the complexity of running a plan with the framework of its job. The plan must be in
+/// canonical form.
 PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan);
 
-/// Reorders the plans within `kEqualStepTolerance` of the fastest by the effort of running them;
-/// `plans` must be sorted fastest first. Returns the number of these plans.
+/// Moves the simplest plans to the front among those within 1 % (`kEqualStepTolerance`) of the
+/// fastest; `plans` must be sorted fastest first. Returns the number of plans within that range.
 std::size_t order_ties_by_complexity(const plan::Job& job, std::vector<tune::TunedPlan>& plans);
 
 }  // namespace stepwright::answers

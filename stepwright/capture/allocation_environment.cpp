@@ -70,15 +70,15 @@ Allocation with_nodes(Allocation allocation) {
 
 }  // namespace
 
-std::map<std::string, std::string> job_environment(const Allocation& allocation,
-                                                   const std::filesystem::path& folder) {
+std::map<std::string, std::string> batch_job_environment(const Allocation& allocation,
+                                                         const std::filesystem::path& folder) {
   Variables variables = names_of_job(allocation);
   variables.merge(launch_scripts::extent_environment(with_nodes(allocation),
                                                      host_files_in(allocation, folder)));
   return variables;
 }
 
-std::map<std::string, std::string> step_environment(const Allocation& allocation) {
+std::map<std::string, std::string> srun_task_environment(const Allocation& allocation) {
   const Allocation whole = with_nodes(allocation);
   const std::int64_t nodes = *whole.nodes, each = launch_scripts::tasks_of_node(whole);
   const std::int64_t tasks = allocation.tasks.value_or(nodes * (each > 0 ? each : 1));

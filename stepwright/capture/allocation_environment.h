@@ -8,13 +8,14 @@
 
 namespace stepwright::capture {
 
-/// Returns the variables that a scheduler sets for a batch script on the first node: the result of
-/// `launch_scripts::extent_environment`, and variables that identify the job. Writes host files
-/// into `folder`. An allocation without a number of nodes has one node.
-std::map<std::string, std::string> job_environment(const Allocation& allocation,
-                                                   const std::filesystem::path& folder);
+/// Returns the environment variables that a scheduler such as Slurm sets for a batch script on the
+/// first node: nodes, tasks and devices, and the job's id and name. Writes host files into
+/// `folder`. An allocation without a number of nodes counts as one node.
+std::map<std::string, std::string> batch_job_environment(const Allocation& allocation,
+                                                         const std::filesystem::path& folder);
 
-/// Returns the variables that srun sets for its first task, in addition to those of the job.
-std::map<std::string, std::string> step_environment(const Allocation& allocation);
+/// Returns the environment variables that srun sets for the first task of a job, in addition to
+/// those of the batch script.
+std::map<std::string, std::string> srun_task_environment(const Allocation& allocation);
 
 }  // namespace stepwright::capture

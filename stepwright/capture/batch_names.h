@@ -9,9 +9,9 @@ namespace stepwright::capture {
 // Names from `launch_scripts/batch/` that this folder uses often.
 
 using launch_scripts::Allocation;
-using launch_scripts::apply_slurm;
-using launch_scripts::apply_words;
-using launch_scripts::directives_of;
+using launch_scripts::allocation_from_directives;
+using launch_scripts::apply_scheduler_options;
+using launch_scripts::apply_slurm_options;
 using launch_scripts::expand_hosts;
 using launch_scripts::holds_word;
 using launch_scripts::host_list;

@@ -27,7 +27,7 @@
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
-#include "stepwright/core/interrupts.h"
+#include "stepwright/core/signal_recorder.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -150,7 +150,7 @@ pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, c
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::fcntl(status.write.get(), F_SETFD, 0);
   ::execve(keeper.c_str(), argv.data(), envp.data());
-  ::_exit(kNotRunnable);
+  ::_exit(kNotExecutableExit);
 }
 
 /// How a captured script ended.
@@ -162,7 +162,7 @@ struct Ending {
 };
 
 /// Waits until the keeper has ended, and returns its report.
-Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interrupts,
+Ending wait_for(pid_t keeper, const Descriptor& status, const SignalRecorder& interrupts,
                 std::chrono::milliseconds timeout) {
   Ending ending;
   Clock::time_point until = Clock::now() + timeout;
@@ -199,9 +199,9 @@ void end_all(pid_t keeper, const CaptureFolder& folder) {
   constexpr int kRounds = 100;
   constexpr useconds_t kPauseUs = 10'000;
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<pid_t> left = processes_of(folder.path());
+    std::vector<pid_t> left = capture_processes(folder.path());
     if (left.empty()) break;
-    signal_all(left, SIGKILL);
+    signal_processes(left, SIGKILL);
     ::waitpid(keeper, nullptr, WNOHANG);
     ::usleep(kPauseUs);
   }
@@ -236,9 +236,9 @@ CaptureResult capture(const CaptureRequest& request) {
   const CaptureSettings settings{.nodes = request.nodes,
                                  .devices_per_node = request.devices_per_node,
                                  .only_launchers = request.only_launchers,
-                                 .environment = own_environment()};
+                                 .environment = process_environment()};
   const CaptureFolder folder(program_of(request), settings);
-  const Interrupts interrupts;
+  const SignalRecorder interrupts;
   Pipe status;
   const pid_t keeper = start_keeper(request, folder, status);
   status.write.close();

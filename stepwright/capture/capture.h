@@ -9,26 +9,26 @@
 
 namespace stepwright::capture {
 
-/// The command to capture, and the options of the capture.
+/// The arguments of the command `capture`, which runs a launch script and records the launches in
+/// it.
 struct CaptureRequest {
-  Words command;                      ///< The command to capture: the script and its arguments.
-  std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
-  /// Devices of each node; nullopt: the script decides.
+  Words command;  ///< The command that starts the launch script: its words.
+  /// Number of nodes of the job; nullopt: what the script states.
+  std::optional<std::int64_t> nodes;
+  /// Number of devices of each node; nullopt: what the script states.
   std::optional<std::int64_t> devices_per_node;
-  bool only_launchers = false;  ///< True if commands that write, download or delete do nothing.
+  bool only_launchers = false;  ///< True: commands that write, download or delete files do nothing.
   std::chrono::milliseconds timeout{std::chrono::minutes(5)};
-  /// Program whose main() calls `stand_in` first; empty: this program.
+  /// Program that the stand-ins for launchers run; its main() must call `stand_in` first. Empty:
+  /// this program.
   std::filesystem::path program;
 };
 
-/// Runs a launch script with stand-ins in place of its launchers, which record the commands that
-/// they were asked to start. The script's output goes to standard error; its standard input is this
-/// process's, or empty if that is a terminal. On return every process that the script started has
-/// ended, and the temporary folder is removed.
-/// SIGINT, SIGTERM and SIGHUP are passed on to the script and end it; the commands recorded until
-/// then are returned. Fails with `kInput` for a wrong request, a command that cannot be run, and
-/// scripts that call each other without end; with `kRuntime` if the machine refuses processes or
-/// files.
+/// Runs a launch script with stand-ins in place of torchrun, srun and other launchers, and returns
+/// the commands that they were asked to start. The script's output goes to standard error. On
+/// return all its processes have ended. SIGINT, SIGTERM and SIGHUP end the script; what was
+/// recorded so far is returned. Fails with `kInput` for a command that cannot be run or scripts
+/// that call each other without end, with `kRuntime` if the system refuses processes or files.
 CaptureResult capture(const CaptureRequest& request);
 
 }  // namespace stepwright::capture

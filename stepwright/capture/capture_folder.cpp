@@ -34,7 +34,7 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
 
 }  // namespace
 
-void link_writers(const std::filesystem::path& folder) {
+void add_writer_stand_ins(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path program =
       std::filesystem::read_symlink(folder / "tools" / kKeeperName, ignored);
@@ -59,7 +59,7 @@ CaptureFolder::CaptureFolder(const std::filesystem::path& program,
   if (ignored) path_ = name;
   try {
     make_links(path_, program);
-    if (settings.only_launchers) link_writers(path_);
+    if (settings.only_launchers) add_writer_stand_ins(path_);
     write_settings(settings, path_);
     write_file(bash_startup_file(), bash_startup(path_));
   } catch (const std::filesystem::filesystem_error& error) {

@@ -6,25 +6,26 @@
 
 namespace stepwright::capture {
 
-/// Adds stand-ins for commands that write files (cp, rm, ...) to a capture's folder, if absent.
-void link_writers(const std::filesystem::path& folder);
+/// Adds stand-ins for commands that write files (cp, rm, ...) to a capture's folder, if absent, so
+/// that these commands do nothing.
+void add_writer_stand_ins(const std::filesystem::path& folder);
 
-/// The temporary folder of a capture. It holds links that have the names of programs and lead to
-/// the stand-in program, the settings, and the events that stand-ins record. The destructor removes
-/// the folder.
+/// The temporary folder of a capture: links named like launchers that lead to the recording
+/// program, the settings, and the events recorded so far. The destructor removes the folder.
 class CaptureFolder {
  public:
-  /// Makes the folder. `program` is the absolute path of a program whose main() calls `stand_in`.
-  /// Fails with `kRuntime` if the folder cannot be made.
+  /// Makes the folder. `program`: absolute path of the program that stands in for launchers; its
+  /// main() must call `stand_in` first. Fails with `kRuntime` if the folder cannot be made.
   CaptureFolder(const std::filesystem::path& program, const CaptureSettings& settings);
   ~CaptureFolder();
   CaptureFolder(const CaptureFolder&) = delete;
   CaptureFolder& operator=(const CaptureFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Returns the link by which the keeper, the process that supervises the script, is started.
+  /// Returns the path of the link by which the keeper (the process that supervises the script) is
+  /// started.
   [[nodiscard]] std::filesystem::path keeper() const;
-  /// Returns the path of the file that each bash of the capture reads first.
+  /// Returns the path of the file that each bash of the capture reads before it runs a script.
   [[nodiscard]] std::filesystem::path bash_startup_file() const;
 
  private:

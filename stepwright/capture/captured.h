@@ -11,49 +11,54 @@ namespace stepwright::capture {
 /// The words of a command: the program, then its arguments.
 using Words = std::vector<std::string>;
 
-/// A file that a captured command names.
+/// A file that is named in the arguments of a recorded launch command.
 struct CapturedFile {
-  std::string path;     ///< Path in the command, relative to the command's folder.
-  bool exists = false;  ///< True if the file existed when the command was reached.
-  /// Text of the file when the command was reached; nullopt unless the file was changed or removed
+  /// Path as written in the command, relative to the command's working directory.
+  std::string path;
+  bool exists = false;  ///< True if the file existed when the command was recorded.
+  /// Text of the file when the command was recorded; nullopt unless the file was changed or removed
   /// before the script ended.
   std::optional<std::string> text;
 };
 
-/// A launch that a script reached, recorded instead of started.
+/// A launch command that the script wanted to run; it was recorded instead of started.
 struct CapturedCommand {
-  Words launcher;  ///< Words before the program: {"srun", "--ntasks-per-node=8"}; can be empty.
-  Words argv;      ///< The program and its arguments: {"torchrun", "train.py"}.
-  /// Variables that the script changed, and variables that matter for training.
+  /// Words in front of the program: {"srun", "--ntasks-per-node=8"}; may be empty.
+  Words launcher;
+  Words argv;  ///< Program and arguments of the recorded command: {"torchrun", "train.py"}.
+  /// Environment variables of the command that the script changed or that matter for training.
   std::map<std::string, std::string> environment;
-  std::string folder;                            ///< Absolute working directory of the command.
-  std::optional<std::int64_t> nodes;             ///< Nodes of the job; nullopt: unknown.
-  std::optional<std::int64_t> devices_per_node;  ///< Devices of each node; nullopt: unknown.
-  std::vector<CapturedFile> files;               ///< Files that the arguments name, in their order.
-  /// Scheduler of the batch job: "slurm", "pbs", "lsf" or "sge"; empty: none.
+  std::string folder;  ///< Absolute path of the directory in which the command was to run.
+  std::optional<std::int64_t> nodes;  ///< Number of nodes of the command's job; nullopt: unknown.
+  /// Number of devices of each node of the job; nullopt: unknown.
+  std::optional<std::int64_t> devices_per_node;
+  std::vector<CapturedFile> files;  ///< Files that the command's arguments name, in order.
+  /// Scheduler of the batch job in which the command was reached: "slurm", "pbs", "lsf" or "sge";
+  /// empty: none.
   std::string scheduler;
-  Words batch_options;  ///< Options of the batch job, as written.
-  /// Names of secrets that were removed from the record.
+  Words batch_options;  ///< Options of the batch job (such as #SBATCH lines), as written.
+  /// Names of the variables and options left out of the record because they hold secrets.
   std::vector<std::string> left_out;
-  /// How many times the script reached this command.
+  /// How many times the script reached this command or an equivalent one.
   std::int64_t count = 1;
-  /// Number of different hosts among these `count` launches.
+  /// Number of different hosts on which the `count` equal launches would run.
   std::int64_t hosts = 1;
 };
 
-/// The result of a capture: the launches that a script reached, and how the script ended.
+/// The result of a capture: the launch commands of a script, and how the script ended.
 struct CaptureResult {
-  /// Commands in the order in which the script reached them.
+  /// Recorded launch commands, in the order in which the script reached them.
   std::vector<CapturedCommand> commands;
-  /// Launchers that really ran instead of a stand-in, or could have.
+  /// Names of launchers that ran for real instead of being recorded, or may have.
   std::vector<std::string> ran;
-  /// Commands without effect that are no launches, quoted for a shell.
+  /// Commands that were skipped although they are no launches, quoted for a shell.
   std::vector<std::string> not_run;
-  std::vector<std::string> notes;  ///< Remarks for people, such as missing numbers of devices.
-  /// Exit code of the script; 128 plus the signal's number if a signal ended it, 124 at the time
-  /// limit.
+  /// Notes for the user, for example that the number of devices is unknown.
+  std::vector<std::string> notes;
+  /// Exit code of the script; 128 plus the signal's number if a signal ended it; 124 if it ran too
+  /// long.
   int exit_code = 0;
-  /// Signal that interrupted the capture; 0: none. The record does not contain it.
+  /// Number of the signal that interrupted the capture; 0: none. Not written to the record.
   int interrupted_by = 0;
 };
 

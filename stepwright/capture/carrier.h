@@ -11,19 +11,23 @@
 
 namespace stepwright::capture {
 
-/// The command that a carrier (srun, mpirun, docker, ssh, ...) runs, read from the carrier's words.
+/// The command inside the command line of a carrier: a program such as srun, mpirun, docker or ssh
+/// that runs another command.
 struct WrappedCommand {
-  /// Index of the command's first word; the number of words if there is no command.
+  /// Index of the inner command's first word; the number of words if there is no inner command.
   std::size_t program = 0;
   std::vector<Option> options;
-  std::map<std::string, std::string> environment;  ///< Variables that the carrier's options set.
-  bool remote = false;      ///< True if the command runs on another machine or in a container.
-  bool as_text = false;     ///< True if the words are joined with blanks and read by a shell.
-  bool from_input = false;  ///< True if a shell reads standard input when there is no command.
+  /// Environment variables that the carrier's options set for the inner command.
+  std::map<std::string, std::string> environment;
+  bool remote = false;  ///< True if the inner command runs on another machine or in a container.
+  /// True if the inner command's words are joined with blanks and read by a shell (ssh).
+  bool as_text = false;
+  /// True if, without an inner command, a shell reads commands from standard input (`ssh HOST`).
+  bool from_input = false;
 };
 
-/// Reads the command that a carrier runs; nullopt if this carrier's words run none (`docker
-/// build`).
+/// Finds the inner command in the words of a carrier (srun, mpirun, docker, ssh, ...); nullopt if
+/// these words run none (`docker build`).
 std::optional<WrappedCommand> wrapped_command(const Words& words);
 
 }  // namespace stepwright::capture

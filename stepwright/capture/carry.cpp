@@ -44,7 +44,7 @@ void enter_step(CaptureContext& context, const WrappedCommand& carried) {
       within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
   const auto tasks_before = step.tasks;
   step.tasks.reset();
-  apply_slurm(carried.options, step);
+  apply_slurm_options(carried.options, step);
   const bool says_nodes = option_value(carried.options, "-N --nodes").has_value();
   if (!step.tasks && !says_nodes) step.tasks = tasks_before;
   if (!within) {
@@ -55,7 +55,7 @@ void enter_step(CaptureContext& context, const WrappedCommand& carried) {
     step.job_nodes = step.nodes;
   }
   if (step.name.empty()) step.name = "interactive";
-  set_variables(step_environment(step));
+  set_variables(srun_task_environment(step));
   context.allocation = step;
 }
 
@@ -157,7 +157,7 @@ int run_wrapped_command(CaptureContext context, const Words& words) {
   }
   Words front(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(from));
   context.launcher.insert(context.launcher.end(), front.begin(), front.end());
-  if (carried->remote && !context.writes_nothing()) link_writers(context.folder);
+  if (carried->remote && !context.writes_nothing()) add_writer_stand_ins(context.folder);
   context.remote = context.remote || carried->remote;
   for (std::size_t i = carried->program; i < from; ++i) {
     const std::size_t equals = words[i].find('=');

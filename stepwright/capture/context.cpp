@@ -114,7 +114,7 @@ void export_context(const CaptureContext& context) {
   }
 }
 
-std::map<std::string, std::string> own_environment() {
+std::map<std::string, std::string> process_environment() {
   std::map<std::string, std::string> variables;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -11,39 +11,47 @@
 
 namespace stepwright::capture {
 
-/// Environment variable with the folder of the capture that a program runs in.
+/// Environment variable with the path of the folder of the capture that a process belongs to.
 inline constexpr const char* kCaptureFolderVariable = "STEPWRIGHT_CAPTURE";
-/// Environment variable with the number of scripts and carriers around a program.
+/// Environment variable with the nesting depth: how many scripts and carriers (srun, ssh, ...)
+/// started this program one inside the other.
 inline constexpr const char* kScriptDepthVariable = "STEPWRIGHT_CAPTURE_DEPTH";
-/// Environment variable with the path of the program that a stand-in replaces, if it was called by
-/// path.
+/// Environment variable with the path of the real program that a stand-in replaces; set only if the
+/// script called the program by path.
 inline constexpr const char* kRealProgramVariable = "STEPWRIGHT_CAPTURE_REAL";
-/// Environment variable that is set if commands that write do nothing: "local" or "remote".
+/// Environment variable that is set ("local" or "remote") if commands that write files must do
+/// nothing.
 inline constexpr const char* kDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
-/// Deepest nesting of scripts that call each other.
+/// The deepest allowed nesting of scripts that call each other; deeper nesting stops the capture.
 inline constexpr int kMaxScriptDepth = 50;
 
-/// The options of a capture that its stand-ins need.
+/// The options of a capture that the programs standing in for launchers need.
 struct CaptureSettings {
-  std::optional<std::int64_t> nodes;  ///< Nodes of the job; nullopt: the script decides.
-  /// Devices of each node; nullopt: the script decides.
+  /// Number of nodes of the job; nullopt: what the script states.
+  std::optional<std::int64_t> nodes;
+  /// Number of devices of each node; nullopt: what the script states.
   std::optional<std::int64_t> devices_per_node;
   bool only_launchers = false;
-  /// Environment in which the capture was started.
+  /// Environment variables at the start of the capture.
   std::map<std::string, std::string> environment;
 };
 
-/// Surroundings of a stand-in: the capture, the carriers before its command, and the batch job.
+/// Facts that a process inside a capture knows: the capture's folder and settings, the launchers in
+/// front of its command, and the batch job.
 struct CaptureContext {
-  std::filesystem::path folder;  ///< Temporary folder of the capture.
+  std::filesystem::path folder;  ///< Path of the temporary folder of the capture.
   CaptureSettings settings;
-  Words launcher;  ///< Words of the carriers around the command, the outermost first.
-  /// Allocation of the enclosing batch job; nullopt outside of one.
+  /// Words of the launchers in front of the command (srun, docker, ...), the outermost first.
+  Words launcher;
+  /// Nodes and devices of the batch job that the process is in; nullopt: not in a batch job.
   std::optional<Allocation> allocation;
-  Words scripts;        ///< Absolute paths of the batch scripts that this program runs in.
-  bool remote = false;  ///< True if the command runs through ssh, kubectl or a container.
+  /// Absolute paths of the batch scripts that started this process, which must not be submitted
+  /// again.
+  Words scripts;
+  /// True if the command runs on another machine (ssh, kubectl) or in a container.
+  bool remote = false;
 
-  /// True if commands that write, download or delete do nothing.
+  /// True if commands that write, download or delete files must do nothing.
   [[nodiscard]] bool writes_nothing() const { return remote || settings.only_launchers; }
   /// Returns the number of nodes that the user or the batch job states; nullopt: neither does.
   [[nodiscard]] std::optional<std::int64_t> nodes() const;
@@ -51,17 +59,19 @@ struct CaptureContext {
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
 };
 
-/// Writes the settings of a capture into its folder, for its stand-ins.
+/// Writes the settings of a capture into its folder, where the programs standing in for launchers
+/// read them.
 void write_settings(const CaptureSettings& settings, const std::filesystem::path& folder);
 
-/// Returns the context of this process; nullopt if it is not part of a capture.
+/// Reads the capture that this process belongs to from its environment; nullopt: none.
 std::optional<CaptureContext> read_context();
 
-/// Writes the context into this process's environment, for programs that it starts.
+/// Writes what this process knows about its capture into environment variables, for programs that
+/// it starts.
 void export_context(const CaptureContext& context);
 
-/// Returns the environment of this process; bytes that are not UTF-8 are replaced.
-std::map<std::string, std::string> own_environment();
+/// Returns the environment variables of this process; bytes that are not UTF-8 are replaced.
+std::map<std::string, std::string> process_environment();
 
 /// Returns the value of an environment variable; empty if it is not set.
 std::string variable(const char* name);

@@ -76,7 +76,7 @@ void append_text_event(const std::filesystem::path& folder, std::string_view kin
   append(folder, event);
 }
 
-void append_error(const std::filesystem::path& folder, std::string_view text) {
+void append_error_event(const std::filesystem::path& folder, std::string_view text) {
   append_text_event(folder, kErrorEvent, text);
   mark(stop_path(folder));
 }

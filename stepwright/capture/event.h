@@ -8,35 +8,37 @@
 
 namespace stepwright::capture {
 
-/// Stand-ins record events in one file of the capture's folder, one line of JSON each. A lock on
-/// the file keeps the lines of several processes apart.
+// Stand-ins record events in one file of the capture's folder, one line of JSON each. A lock on
+// the file keeps the lines of several processes apart.
 
-/// Appends a recorded launch to the events of a capture.
+/// Appends a recorded launch command to the file of events in a capture's folder.
 void append_launch(const std::filesystem::path& folder, const CapturedCommand& command);
 
-/// Kinds of events that consist of a text.
+/// Kinds of events that consist of one text: a launcher that ran for real, a skipped command, a
+/// note, an error.
 inline constexpr std::string_view kRanEvent = "ran";
 inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
-/// Appends an event of a kind, with its text, to the events of a capture.
+/// Appends a text event (`kRanEvent`, `kNoteEvent`, ...) to the file of events in a capture's
+/// folder.
 void append_text_event(const std::filesystem::path& folder, std::string_view kind,
                        std::string_view text);
 
-/// Appends an error to the events and asks the capture to stop.
-void append_error(const std::filesystem::path& folder, std::string_view text);
+/// Appends an error to the file of events in a capture's folder; the capture then stops the script.
+void append_error_event(const std::filesystem::path& folder, std::string_view text);
 
-/// True if a stand-in asked the capture to stop.
+/// True if an error event in a capture's folder asks the capture to stop the script.
 bool is_capture_stopped(const std::filesystem::path& folder);
 
-/// All events of a capture; equal texts of a kind are kept once.
+/// All events that were recorded in a capture's folder; repeated texts of a kind are kept once.
 struct CaptureEvents {
-  CaptureResult captured;  ///< Commands in the order of events, not merged.
-  std::string error;       ///< Message of the error that stops the capture; empty: none.
+  CaptureResult captured;  ///< Recorded launch commands in order; equal commands are not merged.
+  std::string error;       ///< Message of the error that stopped the capture; empty: none.
 };
 
-/// Reads all events in a folder. An incomplete last line is ignored.
+/// Reads all events recorded in a capture's folder. An incomplete last line is ignored.
 CaptureEvents read_capture_events(const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

@@ -40,7 +40,7 @@ std::filesystem::path stand_in_for(const CaptureContext& context, std::string_vi
 
 int run_script(const CaptureContext& context, const std::filesystem::path& file,
                const Words& words) {
-  const std::string line = interpreter_of(file);
+  const std::string line = script_interpreter_line(file);
   Words interpreter = split_quoted(line);
   if (interpreter.size() > 1 && launch_scripts::last_part(interpreter.front()) == "env") {
     interpreter.erase(interpreter.begin());
@@ -67,15 +67,16 @@ bool increment_script_depth(const CaptureContext& context, std::string_view prog
   const int depth = std::atoi(variable(kScriptDepthVariable).c_str()) + 1;
   ::setenv(kScriptDepthVariable, std::to_string(depth).c_str(), 1);
   if (depth <= kMaxScriptDepth) return true;
-  append_error(context.folder,
-               fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
-                           "script end its recursion",
-                           program, kMaxScriptDepth));
+  append_error_event(
+      context.folder,
+      fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
+                  "script end its recursion",
+                  program, kMaxScriptDepth));
   return false;
 }
 
 void print_error_line(std::string_view text) {
-  const std::string line = plain_text(text) + "\n";
+  const std::string line = terminal_safe_text(text) + "\n";
   std::fputs(line.c_str(), stderr);
 }
 
@@ -87,7 +88,7 @@ int execute(const std::filesystem::path& program, const Words& words) {
   ::execv(program.c_str(), argv.data());
   const int error = errno;
   print_error_line(fmt::format("{}: {}", program.string(), std::strerror(error)));
-  return error == ENOENT ? kCommandNotFoundExit : kNotRunnable;
+  return error == ENOENT ? kCommandNotFoundExit : kNotExecutableExit;
 }
 
 std::filesystem::path find_real_program(const CaptureContext& context, std::string_view name) {
@@ -121,7 +122,7 @@ int exec_real_program(const CaptureContext& context, const Words& words) {
   return execute(program, words);
 }
 
-std::string interpreter_of(const std::filesystem::path& file) {
+std::string script_interpreter_line(const std::filesystem::path& file) {
   constexpr std::size_t kLongestLine = 4096;
   const std::string start = read_regular_file_start(file, kLongestLine).value_or("");
   if (!start.starts_with("#!")) return "";
@@ -130,7 +131,7 @@ std::string interpreter_of(const std::filesystem::path& file) {
 
 int exec_wrapped_command(const CaptureContext& context, const Words& words) {
   if (words.empty()) return 0;
-  if (!increment_script_depth(context, words.front())) return kStopped;
+  if (!increment_script_depth(context, words.front())) return kCaptureStoppedExit;
   export_context(context);
   const std::string_view name = launch_scripts::last_part(words.front());
   const bool has_folder = name.size() != words.front().size();
@@ -143,7 +144,7 @@ int exec_wrapped_command(const CaptureContext& context, const Words& words) {
       has_folder ? std::filesystem::path(words.front()) : find_real_program(context, name);
   std::error_code error;
   const bool exists = !program.empty() && std::filesystem::is_regular_file(program, error);
-  if (exists && !interpreter_of(program).empty() && !name.ends_with(".py")) {
+  if (exists && !script_interpreter_line(program).empty() && !name.ends_with(".py")) {
     return run_script(context, program, words);
   }
   const std::string folder = program.parent_path().string();

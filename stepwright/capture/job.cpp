@@ -69,7 +69,7 @@ void become_batch_job(CaptureContext& context, const Job& job) {
   context.allocation = job.allocation;
   context.launcher.clear();
   if (!job.script.empty()) context.scripts.push_back(job.script.string());
-  for (const auto& [name, value] : job_environment(job.allocation, context.folder)) {
+  for (const auto& [name, value] : batch_job_environment(job.allocation, context.folder)) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
   export_context(context);
@@ -81,7 +81,7 @@ std::optional<Job> batch_job_of_command(const CaptureContext& context, const Wor
   const std::filesystem::path script = script_in(words);
   if (within || script.empty()) return std::nullopt;
   const std::string text = script_text(script);
-  std::optional<Allocation> allocation = directives_of(text);
+  std::optional<Allocation> allocation = allocation_from_directives(text);
   if (!allocation && context.settings.nodes && text.find("SLURM_") != std::string::npos) {
     allocation = Allocation{.scheduler = "slurm"};
   }

@@ -53,7 +53,7 @@ int start(const CaptureContext& context, const Words& command) {
   }
   std::filesystem::path program = command.front();
   if (name.size() == command.front().size()) program = find_real_program(context, name);
-  const std::string interpreter = interpreter_of(program);
+  const std::string interpreter = script_interpreter_line(program);
   if (interpreter.find("python") != std::string::npos) {
     record_launch(context, command);
     return 0;
@@ -115,7 +115,7 @@ class Watch {
     int status = 0;
     for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       if (ended != script_) continue;
-      code_ = exit_code_of(status);
+      code_ = shell_exit_code(status);
       until_ = Clock::now() + kBackground;
     }
   }
@@ -124,7 +124,7 @@ class Watch {
     if (stopping_) return;
     stopping_ = true;
     until_ = Clock::now() + kAfterSignal;
-    signal_all(descendants_of(::getpid()), signal);
+    signal_processes(descendants_of(::getpid()), signal);
   }
 
   [[nodiscard]] bool is_over() const {
@@ -136,7 +136,7 @@ class Watch {
     for (int round = 0; round < kMostRounds; ++round) {
       const std::vector<pid_t> left = descendants_of(::getpid());
       if (left.empty()) break;
-      signal_all(left, SIGKILL);
+      signal_processes(left, SIGKILL);
       reap();
       ::usleep(kPauseUs);
     }

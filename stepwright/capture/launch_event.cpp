@@ -99,7 +99,7 @@ std::map<std::string, std::string> recorded_environment(
 }
 
 void record_launch(const CaptureContext& context, const Words& argv) {
-  const std::map<std::string, std::string> now = own_environment();
+  const std::map<std::string, std::string> now = process_environment();
   const std::vector<std::string> secrets = all_secrets(context, now);
   bool replaced = false;
   std::error_code ignored;
@@ -143,7 +143,7 @@ void record_launch(const CaptureContext& context, const Words& argv) {
 }
 
 void record_skipped_command(const CaptureContext& context, const Words& words) {
-  const std::vector<std::string> secrets = all_secrets(context, own_environment());
+  const std::vector<std::string> secrets = all_secrets(context, process_environment());
   std::vector<std::string> left_out;
   bool replaced = false;
   Words kept = without_secrets(valid_words(words, replaced), secrets, left_out);

@@ -8,18 +8,20 @@
 
 namespace stepwright::capture {
 
-/// File in a capture's folder whose existence says that the script started Ray on the job's nodes.
+/// Name of an empty file in a capture's folder; it exists once the script has started Ray on the
+/// job's nodes.
 inline constexpr const char* kRayStartedFile = "ray_started";
 
-/// Records a command as a launch, with the environment, folder and files of this process.
+/// Records a command as a launch, with the environment variables, working directory and files of
+/// this process.
 void record_launch(const CaptureContext& context, const Words& argv);
 
-/// Records a command as one that did nothing.
+/// Records a command as skipped: it was neither run nor recorded as a launch.
 void record_skipped_command(const CaptureContext& context, const Words& words);
 
-/// Returns the variables to record, without secrets and without the capture's own: those that
-/// differ from the environment in which the capture was started (`before`), and those that matter
-/// for training (NCCL_*, CUDA_*, SLURM_*, ...).
+/// Returns the environment variables to record: those that differ from the environment at the start
+/// of the capture (`before`) and those that matter for training (NCCL_*, CUDA_*, SLURM_*, ...),
+/// without secrets and without the capture's own variables.
 std::map<std::string, std::string> recorded_environment(
     const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
     const std::string& folder);

@@ -12,19 +12,20 @@ class Node;
 
 namespace stepwright::capture {
 
-/// Returns the record of a capture as JSON text ("stepwright": "launch/1"), indented by two blanks
-/// a level and ended by a newline.
+/// Returns a capture's result as the JSON text of its record file ("stepwright": "launch/1"),
+/// indented by two blanks a level, with a newline at the end.
 std::string launch_json(const CaptureResult& captured);
 
-/// Reads a text that `launch_json` wrote. `name` is the file's name in messages. Fails with
-/// `kInput` (`FILE:LINE:COLUMN: key: what is wrong (value); what is allowed`) for malformed JSON, a
-/// wrong version, unknown or missing keys and values of a wrong kind.
+/// Reads the JSON text of a capture's record. `name`: the file's name in messages. Fails with
+/// `kInput`, naming line, column and key, for malformed JSON, a wrong version, unknown or missing
+/// keys and values of a wrong kind.
 CaptureResult read_launch(std::string_view text, const std::string& name);
 
-/// Writes one command of the record as JSON.
+/// Returns one recorded command as JSON.
 nlohmann::ordered_json json_of(const CapturedCommand& command);
 
-/// Reads one command of the record. Fails like `read_launch`.
+/// Reads one recorded command from JSON. Fails with `kInput` for unknown or missing keys and wrong
+/// values.
 CapturedCommand read_command(const Node& node);
 
 }  // namespace stepwright::capture

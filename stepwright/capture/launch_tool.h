@@ -4,8 +4,8 @@
 
 namespace stepwright::capture {
 
-/// True if a launcher's command starts training. False for `accelerate config`, `tune download`,
-/// `torchrun --help` and similar commands, which are recorded as not run.
+/// True if a launcher's command starts training; false for commands such as `accelerate config`,
+/// `tune download` or `torchrun --help`.
 bool starts_training(const Words& words);
 
 }  // namespace stepwright::capture

@@ -7,13 +7,14 @@
 
 namespace stepwright::capture {
 
-/// Returns the files that a command's arguments name: words, or values after `=` or `@`, that are
-/// existing files of the current folder, or that end like a configuration file or a program (.yaml,
-/// .yml, .json, .toml, .py, .sh, .cfg, .ini, .txt, .jinja). A text file of at most 1 MiB is
-/// returned with its text (8 MiB for all files of a command).
+/// Returns the files that a command's arguments name: words, or values after `=` or `@`, that exist
+/// in the working directory or end like a configuration file or a script (.yaml, .json, .toml, .py,
+/// .sh, ...). Text files of at most 1 MiB are returned with their text (8 MiB for all files of a
+/// command).
 std::vector<CapturedFile> named_files(const Words& argv);
 
-/// Removes the texts of files whose contents are unchanged. `folder` is the command's folder.
+/// Removes the recorded texts of files that have not changed since. `folder`: working directory of
+/// the command.
 void drop_unchanged_texts(std::vector<CapturedFile>& files, const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

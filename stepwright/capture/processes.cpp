@@ -66,7 +66,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
   return found;
 }
 
-std::vector<pid_t> processes_of(const std::filesystem::path& folder) {
+std::vector<pid_t> capture_processes(const std::filesystem::path& folder) {
   const std::string wanted = std::string(kCaptureFolderVariable) + "=" + folder.string();
   std::vector<pid_t> found;
   for (const pid_t process : all_processes()) {
@@ -84,7 +84,7 @@ std::vector<pid_t> processes_of(const std::filesystem::path& folder) {
   return found;
 }
 
-void signal_all(const std::vector<pid_t>& processes, int signal) {
+void signal_processes(const std::vector<pid_t>& processes, int signal) {
   for (const pid_t process : processes) ::kill(process, signal);
 }
 
@@ -96,7 +96,7 @@ void open_standard_descriptors() {
   }
 }
 
-int exit_code_of(int status) {
+int shell_exit_code(int status) {
   return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

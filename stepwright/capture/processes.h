@@ -11,18 +11,19 @@ namespace stepwright::capture {
 /// for).
 std::vector<pid_t> descendants_of(pid_t root);
 
-/// Returns the processes whose environment names this capture folder, except this process.
-std::vector<pid_t> processes_of(const std::filesystem::path& folder);
+/// Returns the processes that belong to a capture: their environment names this capture folder.
+/// This process is left out.
+std::vector<pid_t> capture_processes(const std::filesystem::path& folder);
 
-/// Sends a signal to each of these processes.
-void signal_all(const std::vector<pid_t>& processes, int signal);
+/// Sends a signal (such as SIGTERM) to each process of a list.
+void signal_processes(const std::vector<pid_t>& processes, int signal);
 
-/// Opens /dev/null for each of standard input, output and error that is closed, since the next
-/// opened file would get its number.
+/// Opens /dev/null for each of standard input, output and error that is closed, so that no later
+/// opened file gets its number.
 void open_standard_descriptors();
 
-/// Returns a shell's exit code for a waitpid status; for a process that a signal ended, 128 plus
-/// the signal.
-int exit_code_of(int status);
+/// Returns the exit code that a shell would report for a waitpid status: 128 plus the signal for a
+/// process that a signal ended.
+int shell_exit_code(int status);
 
 }  // namespace stepwright::capture

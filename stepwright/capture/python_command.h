@@ -6,23 +6,29 @@
 
 namespace stepwright::capture {
 
-/// How the stand-in for Python treats a command.
+/// Treatment of a Python command by the program that stands in for `python` during a capture.
 enum class PythonCommandKind {
-  kLaunch,   ///< Runs a file or a module as training: recorded as a launch.
-  kFollow,   ///< Runs a file that starts commands and imports no trainer: really runs.
-  kRun,      ///< Runs `-c`, standard input, --version, pip, json.tool, ...: really runs.
-  kWriter,   ///< Runs pip or venv: really runs, unless commands that write shall do nothing.
-  kNothing,  ///< Runs setup.py or torch.utils.collect_env: neither recorded nor run.
-  kDevices,  ///< Runs a `-c` text that prints the number of devices: answered by the stand-in.
+  kLaunch,  ///< The command trains: recorded as a launch, not run.
+  /// The command runs a file that starts other commands and imports no trainer: really run.
+  kFollow,
+  /// The command is harmless (`-c`, standard input, --version, json.tool, ...): really run.
+  kRun,
+  /// The command writes files (pip, venv, build, pytest, ...): really run, unless such commands
+  /// must do nothing.
+  kWriter,
+  /// The command is irrelevant to training (setup.py, torch.utils.collect_env, wandb, ...): neither
+  /// recorded nor run.
+  kNothing,
+  /// The command is a `-c` text that prints the number of devices: the stand-in prints it instead.
+  kDevices,
 };
 
-/// Decides how to treat a command whose first word is Python. Reads the file that the command
-/// names, if it exists.
+/// Decides how to treat a Python command line, reading the script that it names, if that exists.
 PythonCommandKind python_command_kind(const Words& words);
 
-/// Returns the words that run the file of a `PythonCommandKind::kFollow` command with the same
-/// arguments, but with `stand_in` as the interpreter (`sys.executable`), so that programs which the
-/// file starts with it are captured, too. `words` must name a file.
+/// Returns the command line that runs a Python script with `stand_in` as its interpreter
+/// (`sys.executable`), so that commands which the script starts with that interpreter are captured
+/// too. `words` must name a script file.
 Words followed(const Words& words, const std::string& stand_in);
 
 }  // namespace stepwright::capture

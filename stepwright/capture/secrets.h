@@ -10,17 +10,16 @@
 namespace stepwright::capture {
 
 /// True if an environment variable is a secret by its name: one of the words between underscores is
-/// SECRET, TOKEN, KEY, PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL, CREDENTIALS, AUTH or APIKEY, in
-/// any case. TOKENIZERS_PARALLELISM is not a secret.
+/// SECRET, TOKEN, KEY, PASSWORD, CREDENTIAL, AUTH, APIKEY or similar, in any case.
+/// TOKENIZERS_PARALLELISM is not a secret.
 bool is_secret_variable(std::string_view name);
 
-/// True if an argument is a secret by its name (with or without dashes). Training options
-/// (--pad_token_id, --num-key-value-heads, --moe-token-dispatcher-type, data.prompt_key) are not
-/// secrets: `token` and `key` count only as the last word, and not after words such as `pad` or
-/// `prompt`.
+/// True if a command-line argument is a secret by its name (with or without dashes). `token` and
+/// `key` count only as the last word and not after words such as `pad` or `prompt`, so that
+/// --pad_token_id or --num-key-value-heads are kept.
 bool is_secret_argument(std::string_view name);
 
-/// True if a text looks like a secret, whatever its name: hf_..., ghp_..., sk-..., AKIA..., or
+/// True if a value looks like a secret, whatever its name: hf_..., ghp_..., sk-..., AKIA..., or
 /// user:password@ in an address.
 bool looks_like_secret(std::string_view value);
 

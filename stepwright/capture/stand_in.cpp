@@ -67,7 +67,7 @@ int python(const CaptureContext& context, const Words& words) {
   switch (python_command_kind(words)) {
     case PythonCommandKind::kLaunch: record_launch(context, as_written(context, words)); return 0;
     case PythonCommandKind::kFollow:
-      if (!increment_script_depth(context, words.front())) return kStopped;
+      if (!increment_script_depth(context, words.front())) return kCaptureStoppedExit;
       return exec_real_program(
           context,
           followed(words,
@@ -129,7 +129,8 @@ bool changes_path(const Words& words) {
 }
 
 int shell(const CaptureContext& context, Words words) {
-  if (!increment_script_depth(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
+  if (!increment_script_depth(context, words.size() > 1 ? words[1] : words[0]))
+    return kCaptureStoppedExit;
   const std::string_view name = launch_scripts::last_part(words.front());
   if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
   return exec_real_program(context, words);
@@ -151,20 +152,21 @@ int act(const CaptureContext& context, StandInKind kind, const Words& words) {
     case StandInKind::kSubmit: return submit(context, taken_over(context, words));
     case StandInKind::kAnswer: return emulate_scheduler_query(context, words);
     case StandInKind::kIdle: return idle(context, words);
-    case StandInKind::kWrapper: return exec_real_program(context, wrapper_words(context, words));
+    case StandInKind::kWrapper:
+      return exec_real_program(context, rewrite_wrapper_command(context, words));
     case StandInKind::kShell: return shell(context, words);
     case StandInKind::kWriter: return write_nothing(context, words);
   }
-  return kStopped;
+  return kCaptureStoppedExit;
 }
 
 int report(const CaptureContext& context, std::string_view name, Words words) {
   words.erase(words.begin());
   if (name == kTooDeepName) {
-    append_error(context.folder, (words.empty() ? std::string("bash") : words.front()) +
-                                     ": calls itself, or others in a circle, more than " +
-                                     std::to_string(kMaxScriptDepth) +
-                                     " times; let the script end its recursion");
+    append_error_event(context.folder, (words.empty() ? std::string("bash") : words.front()) +
+                                           ": calls itself, or others in a circle, more than " +
+                                           std::to_string(kMaxScriptDepth) +
+                                           " times; let the script end its recursion");
   } else if (name == kNotRunName) {
     record_skipped_command(context, words);
   } else {
@@ -187,7 +189,7 @@ std::optional<int> stand_in(int argc, char** argv) {
     const std::optional<CaptureContext> context = read_context();
     if (!context) {
       print_error_line(fmt::format("{}: the capture that it ran in has ended", argv[0]));
-      return kStopped;
+      return kCaptureStoppedExit;
     }
     if (name == kKeeperName)
       return supervise_script(*context, Words(words.begin() + 1, words.end()));
@@ -195,7 +197,7 @@ std::optional<int> stand_in(int argc, char** argv) {
     return act(*context, *kind, words);
   } catch (const std::exception& error) {
     print_error_line(fmt::format("{}: stepwright capture: {}", argv[0], error.what()));
-    return kStopped;
+    return kCaptureStoppedExit;
   }
 }
 

@@ -43,7 +43,8 @@ std::string scheduler_of(const Words& words) {
   std::error_code error;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!std::filesystem::is_regular_file(words[i], error)) continue;
-    if (const auto directives = directives_of(script_text(words[i]))) return directives->scheduler;
+    if (const auto directives = allocation_from_directives(script_text(words[i])))
+      return directives->scheduler;
   }
   return std::string(said);
 }
@@ -59,7 +60,7 @@ std::filesystem::path script_from_input(const CaptureContext& context) {
 
 /// Returns the command that runs a script: its interpreter, the script and the arguments.
 Words script_command(const std::filesystem::path& script, const Words& arguments) {
-  Words command = split_quoted(interpreter_of(script));
+  Words command = split_quoted(script_interpreter_line(script));
   if (!command.empty() && launch_scripts::last_part(command.front()) == "env")
     command.erase(command.begin());
   if (command.empty()) command = {"bash"};
@@ -72,7 +73,7 @@ Submission submission_of(const CaptureContext& context, const Words& words) {
   Submission submission;
   const Words arguments(words.begin() + 1, words.end());
   Allocation line{.scheduler = scheduler_of(words)};
-  const std::size_t rest = apply_words(arguments, line, &submission.options);
+  const std::size_t rest = apply_scheduler_options(arguments, line, &submission.options);
   const auto wrapped = option_value(submission.options.options, "--wrap");
   std::filesystem::path script;
   if (wrapped) {
@@ -96,10 +97,10 @@ Submission submission_of(const CaptureContext& context, const Words& words) {
   Allocation& allocation = submission.job.allocation;
   allocation = Allocation{.scheduler = line.scheduler};
   if (!script.empty()) {
-    const auto said = directives_of(script_text(script));
+    const auto said = allocation_from_directives(script_text(script));
     if (said && said->scheduler == line.scheduler) allocation = *said;
   }
-  apply_words(arguments, allocation);
+  apply_scheduler_options(arguments, allocation);
   submission.job.script = script;
   return submission;
 }

@@ -7,36 +7,45 @@
 
 namespace stepwright::capture {
 
-/// The behaviour of a stand-in in place of a program.
+/// Behaviour of the stand-in that replaces a program while a script is captured.
 enum class StandInKind {
-  kLaunch,   ///< Records the command as a launch: torchrun, deepspeed, swift, ...
-  kPython,   ///< Records a file or module as a launch; really runs `-c`, standard input and pip.
-  kCarrier,  ///< Runs the command after its options: srun, mpirun, docker, ssh, ...
-  kSubmit,   ///< Runs the batch script: sbatch, salloc, qsub, bsub.
-  kAnswer,   ///< Reports nodes and devices: scontrol, nvidia-smi, ...
-  kIdle,     ///< Does nothing and succeeds: scancel, wandb, module, ...
-  /// Really runs the program, but with stand-ins for launchers given by path: nohup, env, ...
+  /// Records the command as a launch instead of running it: torchrun, deepspeed, swift, ...
+  kLaunch,
+  /// Python: records a training file or module as a launch; really runs `-c`, standard input and
+  /// pip.
+  kPython,
+  /// Runs the command that follows the program's options: srun, mpirun, docker, ssh, ...
+  kCarrier,
+  kSubmit,  ///< Runs the submitted batch script at once: sbatch, salloc, qsub, bsub.
+  kAnswer,  ///< Prints nodes and devices of the job: scontrol, nvidia-smi, ...
+  kIdle,    ///< Does nothing and succeeds, as if the program had run: scancel, wandb, module, ...
+  /// Really runs the program and the command after it, with launchers given by path replaced:
+  /// nohup, env, ...
   kWrapper,
-  kShell,   ///< Really runs the shell, and counts how deep scripts call each other: sh, dash, ...
-  kWriter,  ///< Does nothing if the capture forbids commands that write: cp, rm, pip, git, ...
+  /// Really runs the shell, and limits how deep scripts may call each other: sh, dash, ...
+  kShell,
+  /// Does nothing if the capture forbids commands that write files, else runs: cp, rm, pip, git,
+  /// ...
+  kWriter,
 };
 
-/// A program that a capture replaces by a stand-in.
+/// A program that a capture replaces by a stand-in, and the stand-in's behaviour.
 struct StandInProgram {
   std::string name;
   StandInKind kind;
 };
 
-/// Returns all programs that have a stand-in (tools.yaml), each name once.
+/// Returns all programs that a capture replaces by stand-ins (tools.yaml), each name once.
 std::span<const StandInProgram> stand_in_programs();
 
-/// Returns the kind of a program by its name without folders; nullopt if it has no stand-in.
+/// Returns what the stand-in for a program does, by the program's name without folders; nullopt if
+/// the program has no stand-in.
 std::optional<StandInKind> find_stand_in_kind(std::string_view name);
 
-/// True for a program that starts others or training: kLaunch, kPython, kCarrier, kSubmit.
+/// True for kinds of programs that start others or training: kLaunch, kPython, kCarrier, kSubmit.
 bool is_launcher(StandInKind kind);
 
-/// True for a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
+/// True for the name of a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
 bool is_shell(std::string_view name);
 
 }  // namespace stepwright::capture

@@ -28,7 +28,7 @@ bool is_launcher_by_path(const CaptureContext& context, const std::string& word)
 
 /// Adds the capture's variables that programs started by `env -i` need.
 void add_capture_variables(const CaptureContext& context, Words& words) {
-  for (const auto& [name, value] : own_environment()) {
+  for (const auto& [name, value] : process_environment()) {
     if (name.starts_with("STEPWRIGHT_CAPTURE") || name == "BASH_ENV") {
       words.push_back(name + "=" + value);
     }
@@ -68,7 +68,7 @@ Words tail_words(const Words& words) {
 
 }  // namespace
 
-Words wrapper_words(const CaptureContext& context, const Words& words) {
+Words rewrite_wrapper_command(const CaptureContext& context, const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "tail") return tail_words(words);
   Words kept = name == "env" ? env_words(context, words) : words;

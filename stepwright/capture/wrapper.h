@@ -5,10 +5,9 @@
 
 namespace stepwright::capture {
 
-/// Returns the words with which a wrapper (nohup, env, timeout, ...) really runs, changed so that
-/// stand-ins still replace launchers: a launcher given by path becomes its stand-in, `env -i` keeps
-/// the capture's variables, `env PATH=X` keeps the capture's folders first, `tail -f` does not
-/// wait.
-Words wrapper_words(const CaptureContext& context, const Words& words);
+/// Returns the command line to run for a wrapper (nohup, env, timeout, ...) so that launchers
+/// inside it are still captured: a launcher given by path becomes its stand-in, `env -i` and `env
+/// PATH=X` keep the capture's variables and folders, `tail -f` does not wait.
+Words rewrite_wrapper_command(const CaptureContext& context, const Words& words);
 
 }  // namespace stepwright::capture

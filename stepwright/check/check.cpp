@@ -32,7 +32,7 @@ namespace {
 /// best, or no plan fits.
 void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
-  const std::optional<tune::TuneResult> result = tune::search_of_job(planned, options);
+  const std::optional<tune::TuneResult> result = tune::search_planned_job(planned, options);
   if (!check.fits()) {
     check.remedies = find_remedies_with_flags(planned, check.imported.target,
                                               result ? &*result : nullptr, options.threads);
@@ -55,11 +55,11 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
 }
 
 /// Returns the settings that are in no table of the program.
-std::vector<const framework_files::UnreadSetting*> unheard_of(
+std::vector<const framework_files::UnreadSetting*> is_unknown_setting(
     const framework_files::ImportReport& report) {
   std::vector<const framework_files::UnreadSetting*> found;
   for (const framework_files::UnreadSetting& one : report.not_read) {
-    if (one.unheard_of) found.push_back(&one);
+    if (one.is_unknown_setting) found.push_back(&one);
   }
   return found;
 }
@@ -81,13 +81,13 @@ std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
 
 JobStartVerdict JobCheck::starts() const {
   if (imported.refused) return JobStartVerdict::kNo;
-  if (unheard_of(imported.report).empty()) return JobStartVerdict::kYes;
+  if (is_unknown_setting(imported.report).empty()) return JobStartVerdict::kYes;
   return imported.report.strict_parser ? JobStartVerdict::kNo : JobStartVerdict::kUnknown;
 }
 
 std::string JobCheck::start_doubt_reason() const {
   if (imported.refused) return imported.refused->message;
-  const auto settings = unheard_of(imported.report);
+  const auto settings = is_unknown_setting(imported.report);
   if (settings.empty()) return "";
   const framework_files::UnreadSetting& first = *settings.front();
   const std::string more =

@@ -12,27 +12,28 @@ namespace stepwright::check {
 /// A change that lets a job fit in memory, and how to make it in the job's framework.
 struct RemedyWithFlags {
   tune::Remedy remedy;
-  /// Lines to add to the framework's files; if no files can be written for it, the framework's
-  /// setting for this kind of change; if that is not known, `remedy.set`.
+  /// How to make the change: lines to add to the framework's files; if unknown, the framework's
+  /// name of the setting; if that is unknown too, the change as plan fields.
   std::vector<std::string> words;
 };
 
-/// Returns the export target (`export --to`) that starts plans of a framework; empty: there is
+/// Returns the target of `export --to` whose files start plans of a framework; empty: there is
 /// none.
 std::string_view export_target_of(const plan::Framework& framework);
 
-/// Finds changes that let a legal plan fit in memory (`tune::remedies`). `target`: export target in
-/// whose words they are given; empty: that of the job's framework.
+/// Finds changes that let a legal plan fit in memory, each with the lines that make it. `target`:
+/// export target whose configuration language is used; empty: that of the job's framework.
 std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& planned,
                                                       std::string_view target = {},
                                                       const tune::TuneResult* searched = nullptr,
                                                       int threads = 0);
 
-/// Returns the changes as answers list them: [{`kind`, `set`, `words`, `step_time_s`,
+/// Returns changes that let a plan fit in memory as JSON: [{`kind`, `set`, `words`, `step_time_s`,
 /// `peak_memory_bytes`, `p_fits`}].
 nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedies);
 
-/// Returns a sentence about the changes, for people; empty: there are none.
+/// Returns a sentence for the user that lists changes which let a plan fit in memory; empty: there
+/// are none.
 std::string remedies_sentence(const std::vector<RemedyWithFlags>& remedies);
 
 }  // namespace stepwright::check

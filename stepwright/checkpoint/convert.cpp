@@ -9,7 +9,7 @@ namespace {
 /// Writes tensor after tensor, so that only one of them is in memory at a time.
 void write_whole(ShardReader& reader, const std::filesystem::path& path) {
   const CheckpointIndex& index = reader.index();
-  std::vector<StoredTensor> entries;
+  std::vector<SafetensorsEntry> entries;
   for (const IndexedTensor& tensor : index.tensors) {
     if (!has_weights(index, tensor)) continue;
     entries.push_back({.name = tensor.name, .dtype = index.dtype, .shape = tensor.shape});

@@ -85,12 +85,12 @@ DirectoryLock::~DirectoryLock() {
   if (file_ >= 0) ::close(file_);
 }
 
-std::filesystem::path writing_directory(const std::filesystem::path& directory, std::int64_t step,
-                                        const std::string& run) {
+std::filesystem::path uncommitted_checkpoint_directory(const std::filesystem::path& directory,
+                                                       std::int64_t step, const std::string& run) {
   return directory / fmt::format("{}{}-{}", kWritingPrefix, checkpoint_name(step), run);
 }
 
-void remove_uncommitted(const std::filesystem::path& directory) {
+void remove_uncommitted_checkpoints(const std::filesystem::path& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (entry.path().filename().string().starts_with(kWritingPrefix)) {
@@ -102,7 +102,7 @@ void remove_uncommitted(const std::filesystem::path& directory) {
 void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
             const CheckpointIndex& index) {
   DurableFile file(writing / kCheckpointIndexName);
-  file.write(index_text(index));
+  file.write(checkpoint_index_text(index));
   file.finish();
   sync_directory(writing);
   const std::filesystem::path committed = directory / checkpoint_name(index.run.step);
@@ -124,7 +124,7 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
   }
   while (std::ssize(committed) > keep) {
     const auto oldest = committed.begin();
-    const auto gone = writing_directory(directory, oldest->first, "old");
+    const auto gone = uncommitted_checkpoint_directory(directory, oldest->first, "old");
     std::filesystem::rename(oldest->second, gone, error);
     if (!error) std::filesystem::remove_all(gone, error);
     committed.erase(oldest);

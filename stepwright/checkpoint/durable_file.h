@@ -9,18 +9,18 @@
 
 namespace stepwright::checkpoint {
 
-/// The size and checksum of a file.
+/// Size in bytes and checksum of a file, to verify it later.
 struct FileChecksum {
   std::int64_t bytes = 0;
   std::string checksum;  ///< XXH3 checksum of 64 bits, as 16 hexadecimal digits.
   bool operator==(const FileChecksum&) const = default;
 };
 
-/// Returns the checksum of bytes or text, as in `FileChecksum`.
+/// Returns the 64-bit XXH3 checksum of bytes (or of a text) as 16 hexadecimal digits.
 std::string checksum(std::span<const std::byte> bytes);
 std::string checksum(const std::string& text);
 
-/// A checksum of bytes that arrive in parts.
+/// A checksum computed over bytes that arrive in several parts.
 class RunningChecksum {
  public:
   RunningChecksum();
@@ -29,7 +29,7 @@ class RunningChecksum {
   RunningChecksum& operator=(const RunningChecksum&) = delete;
 
   void add(std::span<const std::byte> bytes);
-  /// Returns the checksum of all bytes so far.
+  /// Returns the checksum of all bytes added so far, as 16 hexadecimal digits.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -37,10 +37,12 @@ class RunningChecksum {
   std::unique_ptr<State> state_;
 };
 
-/// An `OutputFile` that counts its bytes and computes their checksum.
+/// A file that is flushed to disk and appears under its name only when complete; it also counts its
+/// bytes and computes their checksum.
 class DurableFile {
  public:
-  /// Opens the file. Every member fails with `kRuntime`, naming the file and the system's message.
+  /// Opens the file for writing. Every member function fails with `kRuntime`, naming the file and
+  /// the system's error.
   explicit DurableFile(const std::filesystem::path& path);
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
@@ -55,7 +57,8 @@ class DurableFile {
   std::unique_ptr<State> state_;
 };
 
-/// Syncs a directory, so that the names in it are durable. Fails with `kRuntime`.
+/// Flushes a directory to disk, so that the names of files in it survive a crash. Fails with
+/// `kRuntime`.
 void sync_directory(const std::filesystem::path& path);
 
 }  // namespace stepwright::checkpoint

@@ -46,7 +46,7 @@ void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part)
   }
 }
 
-CheckpointIndex load_index(const std::filesystem::path& directory) {
+CheckpointIndex load_checkpoint_index(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / kCheckpointIndexName;
   if (!path_exists(path)) {
     fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
@@ -54,10 +54,10 @@ CheckpointIndex load_index(const std::filesystem::path& directory) {
   }
   const MappedFile file(path);
   const auto* text = reinterpret_cast<const char*>(file.bytes().data());
-  return parse_index({text, file.bytes().size()}, path);
+  return parse_checkpoint_index({text, file.bytes().size()}, path);
 }
 
-void check_complete(const CheckpointIndex& index, const std::filesystem::path& path) {
+void check_tensor_coverage(const CheckpointIndex& index, const std::filesystem::path& path) {
   for (const IndexedTensor& tensor : index.tensors) {
     std::vector<ShardPiece> pieces;
     for (const IndexedSlice& slice : tensor.slices) {

@@ -12,99 +12,106 @@
 
 namespace stepwright::checkpoint {
 
-/// Name of the index file, which makes a folder a checkpoint: it is written last, and the folder is
-/// renamed after it.
+/// Name of the index file, which lists a checkpoint's files and tensors. A folder without it is no
+/// checkpoint: it is written last.
 inline constexpr std::string_view kCheckpointIndexName = "checkpoint.json";
-/// Name of the state that every model tensor has: its values in the optimizer's type.
+/// Name under which a checkpoint stores a tensor's values, in contrast to the optimizer's states.
 inline constexpr std::string_view kWeightsState = "weights";
 
-/// A file of a shard, with its size and checksum.
+/// A file of a checkpoint with one rank's shards: its name, size and checksum.
 struct IndexedFile {
   std::string name;
   FileChecksum sum;
   bool operator==(const IndexedFile&) const = default;
 };
 
-/// A part of a whole tensor; in its file it is a flat tensor named `STATE/TENSOR`.
+/// The part of a model tensor that one file of a checkpoint holds, as a flat tensor named
+/// `STATE/TENSOR`.
 struct IndexedSlice {
-  std::int64_t file = 0;  ///< Number of the slice's file in the list of files of the index.
+  std::int64_t file = 0;  ///< Index of the slice's file in the checkpoint's list of files.
   std::vector<ShardPiece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
 
-/// A whole tensor of the model.
+/// A whole model tensor in a checkpoint's index: its name, shape, and the slices into which ranks
+/// cut it.
 struct IndexedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<IndexedSlice> slices;
-  /// States that the tensor has, out of the index's states; empty: all.
+  /// Names of the stored states of this tensor (weights, optimizer moments); empty: all states of
+  /// the checkpoint.
   std::vector<std::string> states = {};
 
   [[nodiscard]] std::int64_t elements() const;
   bool operator==(const IndexedTensor&) const = default;
 };
 
-/// The facts of a run that a run which continues it must share, and its progress.
+/// Facts about a training run, stored in its checkpoint: its progress, and what a run that resumes
+/// from it must have in common with it.
 struct CheckpointRun {
-  std::int64_t step = 0;     ///< Number of training steps done before the checkpoint.
-  std::uint64_t seed = 0;    ///< Seed of initial values and of the order of samples.
-  std::int64_t samples = 0;  ///< Sequences taken from the data so far.
-  std::int64_t length = 0;   ///< Tokens of a sequence.
-  std::int64_t tokens = 0;   ///< Number of tokens in the data file.
-  /// Path of the data file; empty: an older checkpoint, which does not state it.
+  std::int64_t step = 0;  ///< Number of training steps done before the checkpoint.
+  /// Random seed for initial values of parameters and for the order of training samples.
+  std::uint64_t seed = 0;
+  std::int64_t samples = 0;  ///< Number of training sequences consumed so far.
+  std::int64_t length = 0;   ///< Length of a training sequence, in tokens.
+  std::int64_t tokens = 0;   ///< Number of tokens in the training data file.
+  /// Path of the training data file; empty: written by an older version that did not record it.
   std::string data = {};
-  /// Checksum of all bytes of the data file; empty: not stated, as for `data`.
+  /// Checksum of the training data file; empty: written by an older version that did not record it.
   std::string data_sum = {};
-  std::string plan;     ///< The plan's text (YAML).
-  std::string program;  ///< Hash of the plan's program.
-  /// Directory from which the values of frozen parameters came; empty: there are none, or they came
-  /// from the seed.
+  std::string plan;     ///< Text of the plan file (YAML) with which the run was started.
+  std::string program;  ///< Hash of the step program that the plan expands to.
+  /// Directory from which the values of frozen parameters were read; empty: no parameter is frozen,
+  /// or they were initialised from the seed.
   std::string base = {};
   bool operator==(const CheckpointRun&) const = default;
 };
 
-/// Everything about a checkpoint except the numbers in its tensors.
+/// The index of a checkpoint: its run, files and tensors, without the numbers in the tensors.
 struct CheckpointIndex {
   CheckpointRun run;
-  std::string dtype;                ///< Type of all states, by its safetensors name.
-  std::vector<std::string> states;  ///< Names of states: "weights", and those of the optimizer.
+  std::string dtype;  ///< Number type of all stored states, by its safetensors name ("F32").
+  /// Names of the stored states: "weights" and the optimizer's moments.
+  std::vector<std::string> states;
   std::vector<IndexedFile> files;
   std::vector<IndexedTensor> tensors;
   bool operator==(const CheckpointIndex&) const = default;
 };
 
-/// Returns the states that a tensor of an index has.
+/// Returns the names of the states ("weights", optimizer moments) that a checkpoint stores for a
+/// tensor.
 const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
                                                    const IndexedTensor& tensor);
 
-/// True if a tensor has weights; false: it has optimizer states only.
+/// True if a checkpoint stores the tensor's weights; false: only its optimizer states.
 bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor);
 
-/// The part of a checkpoint that one rank wrote: its file, and its part of each tensor (`slices`
-/// has one entry, with file 0).
+/// The part of a checkpoint that one rank wrote: one file, and for each tensor the one slice in it.
 struct RankCheckpointPart {
   IndexedFile file;
   std::vector<IndexedTensor> tensors;
 };
 
-/// Adds a rank's part to an index. Fails with `kRuntime` when ranks disagree about a tensor's
-/// shape.
+/// Adds the file and slices that one rank wrote to a checkpoint's index. Fails with `kRuntime` if
+/// ranks disagree about a tensor's shape.
 void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part);
 
-/// Returns the text of an index file, which includes its own checksum.
-std::string index_text(const CheckpointIndex& index);
-/// Reads the text of an index file. Fails with `kInput`, naming the file, the entry and the allowed
-/// values. Sizes of tensors may not exceed the sizes of files in the index.
-CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path);
-/// Reads the index of a committed checkpoint's directory.
-CheckpointIndex load_index(const std::filesystem::path& directory);
+/// Returns the text of a checkpoint's index file, which includes the text's own checksum.
+std::string checkpoint_index_text(const CheckpointIndex& index);
+/// Reads the text of a checkpoint's index file. Fails with `kInput`, naming the wrong entry, also
+/// if tensors are larger than the files that hold them.
+CheckpointIndex parse_checkpoint_index(std::string_view text, const std::filesystem::path& path);
+/// Reads the index of the checkpoint in a folder.
+CheckpointIndex load_checkpoint_index(const std::filesystem::path& directory);
 
-/// Convert a part to a text that is sent between ranks (`checkpoint_part_text`), and back
-/// (`parse_part`).
+/// `checkpoint_part_text` converts what one rank wrote to a text that is sent to another rank;
+/// `parse_checkpoint_part` reads that text.
 std::string checkpoint_part_text(const RankCheckpointPart& part);
-RankCheckpointPart parse_part(std::string_view text);
+RankCheckpointPart parse_checkpoint_part(std::string_view text);
 
-/// Fails with `kInput` unless every element of every tensor is in exactly one slice.
-void check_complete(const CheckpointIndex& index, const std::filesystem::path& path);
+/// Fails with `kInput` unless each element of each tensor is in exactly one slice of the
+/// checkpoint.
+void check_tensor_coverage(const CheckpointIndex& index, const std::filesystem::path& path);
 
 }  // namespace stepwright::checkpoint

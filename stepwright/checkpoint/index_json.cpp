@@ -289,7 +289,7 @@ IndexJson parse_json(std::string_view text, const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string index_text(const CheckpointIndex& index) {
+std::string checkpoint_index_text(const CheckpointIndex& index) {
   const IndexJson content = content_json(index);
   return IndexJson({{"stepwright", kIndexVersion},
                     {"xxh3", checksum(content.dump())},
@@ -298,7 +298,7 @@ std::string index_text(const CheckpointIndex& index) {
          "\n";
 }
 
-CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path) {
+CheckpointIndex parse_checkpoint_index(std::string_view text, const std::filesystem::path& path) {
   const IndexJson json = parse_json(text, path);
   const IndexReader file(json, "the file", path);
   if (file.text("stepwright") != kIndexVersion) {
@@ -332,7 +332,7 @@ std::string checkpoint_part_text(const RankCheckpointPart& part) {
       .dump();
 }
 
-RankCheckpointPart parse_part(std::string_view text) {
+RankCheckpointPart parse_checkpoint_part(std::string_view text) {
   const std::filesystem::path path = "a rank's part of a checkpoint";
   const IndexJson json = parse_json(text, path);
   const IndexReader reader(json, "the part", path);

@@ -30,7 +30,8 @@ std::int64_t pieces_element_count(std::span<const ShardPiece> pieces) {
   return sum;
 }
 
-void append_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces, std::int64_t source) {
+void append_element_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces,
+                         std::int64_t source) {
   std::int64_t at = 0;
   for (const ShardPiece& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; ++i) {

@@ -6,9 +6,9 @@
 
 namespace stepwright::checkpoint {
 
-/// The positions in the whole, flattened tensor of elements that are contiguous in a shard: `count`
-/// runs of `length` elements, each `stride` after the one before. A slice of a matrix, however it
-/// was cut, is a few such pieces.
+/// Elements of a flattened tensor that a shard stores one after the other: `count` runs of `length`
+/// elements, the first at `begin`, each starting `stride` elements after the one before. Any slice
+/// of a matrix is a few such pieces.
 struct ShardPiece {
   std::int64_t begin = 0;
   std::int64_t length = 0;
@@ -19,14 +19,15 @@ struct ShardPiece {
   bool operator==(const ShardPiece&) const = default;
 };
 
-/// Adds a run to a list of pieces; extends the last piece if the run continues it.
+/// Appends the run of `length` elements from `begin` to a list of pieces; extends the last piece if
+/// the run continues it.
 void append_to_pieces(std::vector<ShardPiece>& pieces, std::int64_t begin, std::int64_t length);
 
-/// Returns the number of elements of all pieces.
+/// Returns the total number of elements in all pieces.
 std::int64_t pieces_element_count(std::span<const ShardPiece> pieces);
 
-/// A run of elements of a whole tensor, and its position: the number of its source, and the first
-/// element in that source.
+/// `length` consecutive elements of a tensor, from element `begin`, and where they are stored: from
+/// element `at` of source number `source`.
 struct Run {
   std::int64_t begin = 0;
   std::int64_t length = 0;
@@ -34,12 +35,14 @@ struct Run {
   std::int64_t at = 0;
 };
 
-/// Appends the runs of pieces that are stored one after the other in a source.
-void append_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces, std::int64_t source);
+/// Splits pieces into runs of consecutive elements and appends the runs. The pieces are stored one
+/// after the other in the source.
+void append_element_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces,
+                         std::int64_t source);
 
-/// Returns the first element of a tensor that no piece, or more than one, holds; -1: each element
-/// from 0 to `elements` - 1 is in exactly one. Takes time in proportion to the runs, and memory in
-/// proportion to the pieces.
+/// Returns the first element of a tensor that is in no piece or in several; -1: each element from 0
+/// to `elements` - 1 is in exactly one piece. Time is proportional to the number of runs, memory to
+/// that of pieces.
 std::int64_t first_uncovered_element(std::span<const ShardPiece> pieces, std::int64_t elements);
 
 }  // namespace stepwright::checkpoint

@@ -76,13 +76,13 @@ std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shap
   return bytes;
 }
 
-StoredTensor read_entry(const std::string& name, const nlohmann::json& entry,
-                        const std::filesystem::path& path) {
+SafetensorsEntry read_entry(const std::string& name, const nlohmann::json& entry,
+                            const std::filesystem::path& path) {
   if (!is_plain_text(name)) refuse_tensor(path, name, ": its name has control characters");
   if (!entry.is_object()) refuse_tensor(path, name, " is no mapping");
   const auto type = entry.find("dtype");
   if (type == entry.end() || !type->is_string()) refuse_tensor(path, name, " has no dtype");
-  StoredTensor tensor{.name = name, .dtype = type->get<std::string>()};
+  SafetensorsEntry tensor{.name = name, .dtype = type->get<std::string>()};
   const std::int64_t element = element_bytes(tensor.dtype);
   if (element == 0) {
     refuse_tensor(path, name, fmt::format(": dtype '{}' is not known", printable(tensor.dtype)));
@@ -107,10 +107,10 @@ StoredTensor read_entry(const std::string& name, const nlohmann::json& entry,
 }
 
 /// Fails unless the tensors follow each other without holes from the first byte to the last.
-void check_places(const std::vector<StoredTensor>& tensors, std::int64_t size,
+void check_places(const std::vector<SafetensorsEntry>& tensors, std::int64_t size,
                   const std::filesystem::path& path) {
   std::int64_t end = 0;
-  for (const StoredTensor& tensor : tensors) {
+  for (const SafetensorsEntry& tensor : tensors) {
     if (tensor.begin != end) {
       refuse_tensor(path, tensor.name,
                     fmt::format(" begins at byte {}, {} at {}", tensor.begin,
@@ -152,7 +152,7 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
 
 }  // namespace
 
-std::int64_t StoredTensor::elements() const {
+std::int64_t SafetensorsEntry::elements() const {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   return count;
@@ -165,12 +165,12 @@ std::int64_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-std::string safetensors_header(std::vector<StoredTensor>& tensors,
+std::string safetensors_header(std::vector<SafetensorsEntry>& tensors,
                                const std::map<std::string, std::string>& metadata) {
   auto header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t offset = 0;
-  for (StoredTensor& tensor : tensors) {
+  for (SafetensorsEntry& tensor : tensors) {
     tensor.begin = offset;
     offset += tensor.elements() * element_bytes(tensor.dtype);
     tensor.end = offset;
@@ -186,26 +186,27 @@ std::string safetensors_header(std::vector<StoredTensor>& tensors,
   return prefix + text;
 }
 
-std::vector<StoredTensor> read_safetensors(std::span<const std::byte> file,
-                                           const std::filesystem::path& path) {
+std::vector<SafetensorsEntry> read_safetensors(std::span<const std::byte> file,
+                                               const std::filesystem::path& path) {
   std::uint64_t length = 0;
   const nlohmann::json header = read_header(file, path, length);
-  std::vector<StoredTensor> tensors;
+  std::vector<SafetensorsEntry> tensors;
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__") tensors.push_back(read_entry(name, entry, path));
   }
-  std::ranges::sort(tensors, {}, [](const StoredTensor& t) { return std::pair(t.begin, t.end); });
+  std::ranges::sort(tensors, {},
+                    [](const SafetensorsEntry& t) { return std::pair(t.begin, t.end); });
   check_places(tensors, static_cast<std::int64_t>(file.size() - kPrefix - length), path);
   return tensors;
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
-  for (StoredTensor& tensor : read_safetensors(file_.bytes(), path)) {
+  for (SafetensorsEntry& tensor : read_safetensors(file_.bytes(), path)) {
     tensors_.emplace(tensor.name, std::move(tensor));
   }
 }
 
-std::span<const std::byte> SafetensorsFile::bytes_of(const StoredTensor& tensor) const {
+std::span<const std::byte> SafetensorsFile::bytes_of(const SafetensorsEntry& tensor) const {
   std::uint64_t length = 0;
   std::memcpy(&length, file_.bytes().data(), kPrefix);
   return file_.bytes().subspan(kPrefix + length + static_cast<std::size_t>(tensor.begin),

@@ -13,7 +13,7 @@ namespace stepwright::checkpoint {
 
 FileChecksum write_safetensors_file(const std::filesystem::path& path,
                                     const std::vector<ShardTensor>& tensors) {
-  std::vector<StoredTensor> entries;
+  std::vector<SafetensorsEntry> entries;
   for (const ShardTensor& tensor : tensors) {
     entries.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
   }
@@ -27,7 +27,7 @@ std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
   return fmt::format("{}/{}", state, tensor);
 }
 
-void check_file(const std::filesystem::path& directory, const IndexedFile& file) {
+void check_file_size(const std::filesystem::path& directory, const IndexedFile& file) {
   const std::filesystem::path path = directory / file.name;
   const InputFile opened(path, InputFile::Kind::kPlain);
   const auto size = static_cast<std::int64_t>(opened.size_bytes());
@@ -36,8 +36,8 @@ void check_file(const std::filesystem::path& directory, const IndexedFile& file)
                          size, file.sum.bytes));
 }
 
-void verify_file(const std::filesystem::path& directory, const IndexedFile& file) {
-  check_file(directory, file);
+void verify_file_checksum(const std::filesystem::path& directory, const IndexedFile& file) {
+  check_file_size(directory, file);
   const std::filesystem::path path = directory / file.name;
   const std::string sum = checksum(MappedFile(path).bytes());
   if (sum == file.sum.checksum) return;
@@ -46,12 +46,12 @@ void verify_file(const std::filesystem::path& directory, const IndexedFile& file
 }
 
 ShardReader::ShardReader(const std::filesystem::path& directory)
-    : ShardReader(directory, load_index(directory)) {}
+    : ShardReader(directory, load_checkpoint_index(directory)) {}
 
 ShardReader::ShardReader(const std::filesystem::path& directory, CheckpointIndex index)
     : directory_(directory), index_(std::move(index)) {
-  for (const IndexedFile& file : index_.files) check_file(directory, file);
-  check_complete(index_, directory / kCheckpointIndexName);
+  for (const IndexedFile& file : index_.files) check_file_size(directory, file);
+  check_tensor_coverage(index_, directory / kCheckpointIndexName);
   for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;
 }
 
@@ -91,12 +91,12 @@ void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
   std::vector<Run> sources;
   std::vector<std::span<const std::byte>> bytes;
   for (const IndexedSlice& one : tensor.slices) {
-    append_runs(sources, one.pieces, std::ssize(bytes));
+    append_element_runs(sources, one.pieces, std::ssize(bytes));
     bytes.push_back(slice(tensor, state, one));
   }
   std::ranges::sort(sources, {}, &Run::begin);
   std::vector<Run> targets;
-  append_runs(targets, pieces, 0);
+  append_element_runs(targets, pieces, 0);
   const std::int64_t width = element_bytes(index_.dtype);
   for (const Run& target : targets) {
     auto source = std::ranges::upper_bound(sources, target.begin, {}, &Run::begin);

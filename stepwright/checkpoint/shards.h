@@ -14,7 +14,7 @@
 
 namespace stepwright::checkpoint {
 
-/// A flat tensor to write; its bytes are owned elsewhere.
+/// A flattened tensor to write to a file; the bytes are not owned.
 struct ShardTensor {
   std::string name;
   std::string dtype;
@@ -22,40 +22,44 @@ struct ShardTensor {
   std::span<const std::byte> bytes;
 };
 
-/// Writes a safetensors file as `OutputFile` does. Fails with `kRuntime`.
+/// Writes tensors to a safetensors file and returns its size and checksum. The file appears under
+/// its name only when complete. Fails with `kRuntime`.
 FileChecksum write_safetensors_file(const std::filesystem::path& path,
                                     const std::vector<ShardTensor>& tensors);
 
-/// Returns the name of a tensor's state in a shard.
+/// Returns the name under which a checkpoint file stores one state of a tensor: `STATE/TENSOR`.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);
 
-/// Fails with `kInput`, naming the file, unless a file of a checkpoint exists, is a plain file, and
-/// has the size that the index states.
-void check_file(const std::filesystem::path& directory, const IndexedFile& file);
-/// Checks as `check_file` does, and that the file has the checksum that the index states.
-void verify_file(const std::filesystem::path& directory, const IndexedFile& file);
+/// Checks that a file of a checkpoint exists, is a regular file, and has the size in the index.
+/// Fails with `kInput`, naming the file.
+void check_file_size(const std::filesystem::path& directory, const IndexedFile& file);
+/// Checks that a file of a checkpoint exists and has the size and the checksum in the index. Fails
+/// with `kInput`, naming the file.
+void verify_file_checksum(const std::filesystem::path& directory, const IndexedFile& file);
 
-/// Reads the tensors of a committed checkpoint.
+/// Reads tensors from the shard files of a complete checkpoint.
 class ShardReader {
  public:
-  /// Opens a checkpoint. Fails with `kInput` when the index is damaged or incomplete, or a file has
-  /// another size.
+  /// Opens a checkpoint. Fails with `kInput` if the index is damaged or incomplete, or if a file
+  /// has a wrong size.
   explicit ShardReader(const std::filesystem::path& directory);
-  /// Opens a checkpoint whose index the caller has loaded. Fails with `kInput` when the index is
-  /// incomplete, or a file has another size.
+  /// Opens a checkpoint whose index is already loaded. Fails with `kInput` if the index is
+  /// incomplete, or if a file has a wrong size.
   ShardReader(const std::filesystem::path& directory, CheckpointIndex index);
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
-  /// Verifies the size and checksum of a file of the checkpoint, as `verify_file` does.
-  void verify(const IndexedFile& file) const { verify_file(directory_, file); }
-  /// Returns a tensor of the index; null when it has none of this name.
+  /// Checks that a file of the checkpoint has the size and the checksum in the index. Fails with
+  /// `kInput`.
+  void verify(const IndexedFile& file) const { verify_file_checksum(directory_, file); }
+  /// Returns the index entry of a tensor by its name; null if there is none.
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
-  /// Reads the elements of the pieces, one piece after the other. Fails with `kInput`, naming file
-  /// and tensor, when a shard contradicts the index.
+  /// Reads those elements of a tensor's state that the pieces list, in order. Fails with `kInput`,
+  /// naming file and tensor, if a shard file contradicts the index.
   void read(const IndexedTensor& tensor, std::string_view state, std::span<const ShardPiece> pieces,
             std::span<std::byte> out);
-  /// Checks what `read` checks, and fails as it does, without reading elements.
+  /// Checks that the shard files of a tensor's state agree with the index, without reading
+  /// elements. Fails with `kInput`.
   void check(const IndexedTensor& tensor, std::string_view state);
 
  private:

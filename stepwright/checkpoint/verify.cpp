@@ -25,9 +25,9 @@ std::vector<std::string> find_checkpoint_defects(
     const std::function<void(const CheckpointIndex&)>& further) {
   std::vector<std::string> flaws;
   CheckpointIndex index;
-  if (!passes(flaws, [&] { index = load_index(directory); })) return flaws;
+  if (!passes(flaws, [&] { index = load_checkpoint_index(directory); })) return flaws;
   for (const IndexedFile& file : index.files) {
-    passes(flaws, [&] { verify_file(directory, file); });
+    passes(flaws, [&] { verify_file_checksum(directory, file); });
   }
   std::unique_ptr<ShardReader> reader;
   if (!flaws.empty() ||

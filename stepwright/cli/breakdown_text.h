@@ -6,12 +6,13 @@
 
 namespace stepwright::cli {
 
-/// Returns a table with the time of each term of a step and its share of the step, computation also
-/// by kind; terms of zero are left out.
+/// Returns a table of where the time of a step goes: each term (computation, exposed messages,
+/// bubble, ...) with its time and share. Computation is also listed by kind; terms of zero are left
+/// out.
 std::string breakdown_text(const simulate::Breakdown& breakdown);
 
-/// Returns a table of the time of each term before and after a change, with the difference, and a
-/// last row for the whole step.
+/// Returns a table of where the time of a step goes before and after a change of the plan, with the
+/// difference of each term and a last row for the whole step.
 std::string difference_text(const simulate::Breakdown& before, const simulate::Breakdown& after);
 
 }  // namespace stepwright::cli

@@ -30,7 +30,7 @@ void ask(const std::string& command, bool only_launchers, const Console& console
     console.log.info(what);
     return;
   }
-  *console.terminal << plain_text(what) << ". Go on? [y/N] " << std::flush;
+  *console.terminal << terminal_safe_text(what) << ". Go on? [y/N] " << std::flush;
   std::string answer;
   std::getline(*console.keyboard, answer);
   if (answer != "y" && answer != "Y" && answer != "yes") fail_input("nothing was run");

@@ -14,17 +14,17 @@ class Option;
 
 namespace stepwright::cli {
 
-/// Options for capturing a launch script, shared by `capture`, `import --capture` and `check
-/// --capture`.
+/// Options for capturing a launch script (running it with stand-ins for its launchers to learn what
+/// it starts), shared by `capture`, `import --capture` and `check --capture`.
 class CaptureOptions {
  public:
-  /// Adds the options to a command. `captures`: the flag that they require; null: the command
-  /// always captures.
+  /// Adds the capture options to a command. `captures`: flag without which these options are
+  /// refused; null: the command always captures.
   void add_to(CLI::App& command, CLI::Option* captures = nullptr);
 
-  /// Captures a script: says that it will run, asks for consent if a person can answer, and runs it
-  /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script's
-  /// own. Fails as `capture::capture`, with `kInput` if the person refuses, and with `kRuntime` if
+  /// Captures a launch script: announces it, asks for consent if a person can answer, and runs it
+  /// with stand-ins for its launchers. `nodes`: number of nodes of the job; nullopt: the script
+  /// decides. Fails as `capture::capture`, with `kInput` if the person refuses, with `kRuntime` if
   /// a signal interrupted the capture.
   [[nodiscard]] capture::CaptureResult capture(const std::vector<std::string>& command,
                                                std::optional<std::int64_t> nodes,

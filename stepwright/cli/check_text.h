@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// Returns one screen of text about a job: whether it starts and fits, its step time, better
-/// settings, and settings that were not read.
+/// Returns the text of `stepwright check`: whether a job starts and fits in memory, its step time,
+/// better settings, and settings that were not read.
 std::string check_text(const check::JobCheck& check);
 
 }  // namespace stepwright::cli

@@ -179,7 +179,7 @@ class Checkpoint : public Command {
   }
 
   void show(const Console& console, const std::filesystem::path& path) const {
-    const checkpoint::CheckpointIndex index = checkpoint::load_index(path);
+    const checkpoint::CheckpointIndex index = checkpoint::load_checkpoint_index(path);
     if (json()) return print_json(console.out, checkpoint_json(index));
     console.out << checkpoint_text(path, index);
   }

@@ -16,45 +16,46 @@ namespace stepwright::cli {
 
 class Logger;
 
-/// The streams that a command reads from and writes to.
+/// Streams and texts through which a command communicates with its caller or a terminal.
 struct Console {
-  std::ostream& out;  ///< Stream of the answer; a `TextStream` if it is a terminal.
-  const Logger& log;  ///< Log of all messages other than the answer.
-  /// Stream for progress and questions; null: standard error is no terminal.
+  std::ostream&
+      out;  ///< Stream of the command's answer; a `EscapedTextStream` if it is a terminal.
+  const Logger& log;  ///< Log of all messages other than the command's answer.
+  /// Stream for progress and questions to a person; null: standard error is no terminal.
   std::ostream* terminal = nullptr;
-  /// Stream from which a person's answers are read; null: standard input or standard error is no
+  /// Stream with a person's answers to questions; null: standard input or standard error is no
   /// terminal.
   std::istream* keyboard = nullptr;
-  /// Stream to which the output of programs that a command runs is copied unchanged; null: `out`.
+  /// Stream that receives, unchanged, the output of programs that a command runs; null: `out`.
   std::ostream* relayed = nullptr;
-  /// Texts to read instead of the files with their names.
+  /// Texts of files that the command reads from memory instead of from disk, with their names.
   std::span<const answers::UserFile> texts = {};
-  /// Program whose main() calls `capture::stand_in` first, to be run as a stand-in; empty: the
-  /// running program.
+  /// Program to run in place of a captured script's launchers; its main() must call
+  /// `capture::stand_in` first. Empty: the running program.
   std::filesystem::path stand_in = {};
 };
 
-/// Base class of a subcommand: its options and its action.
+/// Base class of the program's subcommands, such as `tune`.
 class Command {
  public:
-  /// Adds the subcommand to the program. `examples`: text at the end of its help.
+  /// Adds the subcommand to the program. `examples`: text at the end of the subcommand's help.
   Command(CLI::App& program, const std::string& name, const std::string& description,
           const std::string& examples);
   virtual ~Command() = default;
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// True if the arguments named this subcommand.
+  /// True if the command line names this subcommand.
   [[nodiscard]] bool chosen() const;
-  /// Runs the subcommand. Fails with `Error`.
+  /// Runs the subcommand and writes its answer to the console. Throws `Error` if it fails.
   virtual void run(const Console& console) = 0;
 
  protected:
   [[nodiscard]] CLI::App& app() { return *app_; }
-  /// True if the answer is one JSON document (`--json`) instead of text for people.
+  /// True if `--json` was given: the answer is one JSON document instead of text for people.
   [[nodiscard]] bool json() const { return json_; }
-  /// Fails with `kInput` if one of the options was given; the message says with what they may be
-  /// used (`belongs_to`).
+  /// Fails with `kInput` if one of these options was given. `belongs_to`: what the options can be
+  /// used with, for the message.
   void refuse(std::span<const char* const> options, std::string_view belongs_to) const;
 
  private:

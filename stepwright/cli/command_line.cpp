@@ -21,8 +21,8 @@
 #include "stepwright/cli/parse_error_text.h"
 #include "stepwright/cli/standard_output.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/escaped_text_stream.h"
 #include "stepwright/core/nearest.h"
-#include "stepwright/core/text_stream.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::cli {
@@ -197,12 +197,12 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 
 int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in) {
   const Logger log([](const char* level, const std::string& text) {
-    std::cerr << fmt::format("stepwright: {}: {}\n", level, plain_text(text)) << std::flush;
+    std::cerr << fmt::format("stepwright: {}: {}\n", level, terminal_safe_text(text)) << std::flush;
   });
   const bool seen = ::isatty(STDERR_FILENO) == 1;
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
   StandardOutput out;
-  TextStream text(out.stream());
+  EscapedTextStream text(out.stream());
   const int code = run_command_exit_code({argv + std::min(argc, 1), argv + argc},
                                          {.out = text,
                                           .log = log,

@@ -9,18 +9,18 @@
 
 namespace stepwright::cli {
 
-/// The training conditions from which a fit starts.
+/// Conditions (constants of training that only whole runs show) from which a fit starts.
 struct StartConditions {
   cost::TrainingConditions training;
   std::vector<plan::MemoryConditions> memory;
 };
 
-/// Loads a file of conditions. Empty name: the built-in training conditions, and no memory
-/// conditions.
+/// Loads a file of conditions from which a fit starts. Empty name: the built-in training
+/// conditions, and no memory conditions.
 StartConditions start_conditions(const std::string& file);
 
-/// Writes fitted conditions (`yaml`) to a file, and logs how a job refers to that file. Empty name:
-/// does nothing.
+/// Writes fitted conditions (`yaml`) to a file, and logs how a job can refer to that file. Does
+/// nothing if the file name is empty.
 void write_conditions(const std::string& yaml, const std::string& file, const Console& console);
 
 }  // namespace stepwright::cli

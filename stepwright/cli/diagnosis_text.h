@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-/// Returns a diagnosis as text for people: the findings with their evidence, causes and changes,
+/// Returns the text of `stepwright diagnose`: the findings with their evidence, causes and changes,
 /// then a line for each file.
 std::string diagnosis_text(const diagnose::Diagnosis& diagnosis);
 

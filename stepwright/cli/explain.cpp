@@ -59,7 +59,7 @@ class Explain : public Command {
 
   /// Explains a plan's code, or else a term of the glossary.
   static std::vector<plan::CodeMark> explained(const std::string& text) try {
-    return plan::explained_code(text);
+    return plan::explain_plan_code(text);
   } catch (const Error&) {
     const std::optional<GlossaryTerm> term = find_term(text);
     if (!term) throw;

@@ -7,22 +7,23 @@
 
 namespace stepwright::cli {
 
-/// The arguments of an export: a plan, and the framework or launcher for whose files it is
-/// converted.
+/// Arguments of `stepwright export`: a plan, and the framework or launcher for which files are
+/// written.
 struct ExportRequest {
-  std::string to;       ///< Target of the export, a word of `framework_files::export_words`.
-  std::string release;  ///< Release of the framework; empty: the job's release, or the newest one.
-  std::string plan;     ///< Path of the plan file to export.
-  std::string output;   ///< Name of the file to write; empty: no file is written.
-  /// True: if the framework cannot run the plan, or it does not fit, export the nearest plan that
-  /// it can run and that fits.
+  std::string to;  ///< Framework or launcher to export to; one of `framework_files::export_words`.
+  /// Release of the framework; empty: the release that the job names, or the newest one.
+  std::string release;
+  std::string plan;    ///< Path of the plan file to export.
+  std::string output;  ///< Path of the file to write; empty: no file is written.
+  /// True: if the framework cannot run the plan, or if the plan does not fit in memory, export the
+  /// nearest plan that runs and fits.
   bool nearest = false;
   bool even_if_it_does_not_fit = false;
 };
 
-/// Returns the launch file of a plan. Logs the assumptions in it and the predicted step time of the
-/// exported plan. Fails with `kUnsupported` as `export_plan`, and with `kRuntime` if the exported
-/// plan does not fit in memory.
+/// Returns the launch file that runs a plan in a framework. Logs the assumptions and the predicted
+/// step time. Fails with `kUnsupported` if the framework cannot run the plan, with `kRuntime` if
+/// the plan does not fit in memory, unless `even_if_it_does_not_fit`.
 framework_files::LaunchFile export_job_file(const ExportRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

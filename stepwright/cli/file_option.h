@@ -9,32 +9,32 @@ class Option;
 
 namespace stepwright::cli {
 
-/// Kinds of output that an option's value can name.
+/// Kinds of outputs that a command-line option can name.
 enum class Output : std::uint8_t {
-  kFile,      ///< A file; before the work starts, the command checks that it can be written.
-  kAnything,  ///< A file or folder; the command itself checks that it can be written.
+  kFile,      ///< A file. Before the work starts, `check_files` checks that it can be written.
+  kAnything,  ///< A file or folder. The command itself checks that it can be written.
 };
 
-/// Kinds of input that an option's value can name.
+/// Kinds of inputs that a command-line option can name.
 enum class Input : std::uint8_t {
-  kFile,  ///< A file that must be read from disk.
-  /// A job, plan or configuration, whose text may be given in memory instead (`user_file`).
+  kFile,  ///< A file on disk.
+  /// A job, plan or configuration file; a caller may provide its text in memory instead.
   kDocument,
 };
 
-/// Marks an option whose value names an output of the command, or a file that the command reads.
-/// Returns the option.
+/// Mark an option as one that names an output (`writes`) or an input (`reads`) of the command.
+/// Return the option.
 CLI::Option* writes(CLI::Option* option, Output output = Output::kFile);
 CLI::Option* reads(CLI::Option* option, Input input = Input::kFile);
 
-/// `is_output`: true for an option marked by `writes`. `is_document`: true for an input marked as
-/// `kDocument`.
+/// `is_output`: true if the option was marked by `writes`. `is_document`: true if it was marked by
+/// `reads` as `Input::kDocument`.
 bool is_output(CLI::Option& option);
 bool is_document(CLI::Option& option);
 
-/// Checks, after a command was parsed and before its work starts, that its outputs can be written
-/// and are different files, none of them an input. Standard output counts as an input. Fails as
-/// `check_distinct_outputs` and `check_output` of `answers`.
+/// Checks, before a command's work starts, that its outputs can be written, and that no two
+/// outputs, and no output and input, are the same file. Fails with `kInput` or `kRuntime`, naming
+/// the options.
 void check_files(CLI::App& command);
 
 }  // namespace stepwright::cli

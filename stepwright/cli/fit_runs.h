@@ -6,16 +6,17 @@ namespace stepwright::cli {
 
 struct Console;
 
-/// The arguments of `stepwright fit --runs`.
+/// Arguments of `stepwright fit --runs`, which fits constants to whole training runs.
 struct FitRunsRequest {
   std::string runs;
-  std::string conditions;  ///< Conditions to start from; empty: the built-in ones.
-  std::string output;      ///< File to write; empty: none is written.
+  /// File of conditions from which the fit starts; empty: the built-in ones.
+  std::string conditions;
+  std::string output;  ///< File to which the fitted conditions are written; empty: not written.
   bool json = false;
 };
 
-/// Calibrates the training conditions with the user's own runs, prints the error on runs left out
-/// of the fit, and writes the file.
+/// Fits the training conditions to the user's own runs, prints the error on runs left out of the
+/// fit, and writes the conditions to a file.
 void fit_runs(const FitRunsRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

@@ -11,41 +11,47 @@
 
 namespace stepwright::cli {
 
-/// The content of a file of samples: a table, or a trace that the PyTorch profiler exported.
+/// Content of a file of measurements: a table, or a trace exported by the PyTorch profiler.
 using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 
-/// The arguments of `stepwright fit`.
+/// Arguments of `stepwright fit`, which fits profiles to measurements.
 struct FitRequest {
   std::vector<std::string> files;
-  std::vector<SampleFile> samples;  ///< Content of each file in `files`.
+  std::vector<SampleFile> samples;  ///< Content of each file in `files`, in the same order.
   std::string output;
-  std::string device;   ///< Device of operator samples whose table does not name it.
-  std::string name;     ///< Name of the profile; empty: the name of the output file.
-  std::string machine;  ///< Machine of collective samples whose table does not name it.
-  /// Plan file of the job whose traces `files` are; empty: the files are samples.
+  /// Device that operator samples were measured on, for tables that do not name it.
+  std::string device;
+  std::string name;  ///< Name of the profile to write; empty: the name of the output file.
+  /// Machine that collective samples were measured on, for tables that do not name it.
+  std::string machine;
+  /// Plan file of the job whose profiler traces `files` are; empty: `files` are tables of samples.
   std::string plan;
   bool json = false;
 };
 
-/// Fits operator (or collective) samples, writes the profile and prints its error. Both functions
-/// fail with `kInput` if a table has other samples, or if no fit can be used.
+/// Fit a device profile to operator samples (`fit_operator_tables`) or a machine's collective
+/// constants to collective samples (`fit_collective_tables`), write it and print its error. Fail
+/// with `kInput` if a table has other samples, or if no fit can be used.
 void fit_operator_tables(const FitRequest& request, const Console& console);
 void fit_collective_tables(const FitRequest& request, const Console& console);
-/// Fits a measured profile to the tables that `stepwright sample` wrote, writes it and prints its
-/// error.
+/// Fits a measured profile of this machine to the tables that `stepwright sample` wrote, writes the
+/// profile and prints its error.
 void fit_measured_tables(const FitRequest& request, const Console& console);
 
-/// Fits a measured profile to profiler traces of a job that ran the plan `FitRequest::plan`.
+/// Fits a measured profile to profiler traces of a job that ran the plan in `FitRequest::plan`,
+/// writes the profile and prints its error.
 void fit_step_traces(const FitRequest& request, const Console& console);
 
-/// Writes a fit as a measured profile, and prints `heading` and a line for each fitted law.
+/// Writes a fit as a measured profile to the output file, and prints `heading` and a line for each
+/// fitted law.
 void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& request,
                             const std::string& heading, const Console& console);
 
-/// True if an output names a folder of profiles, which is created if it does not exist.
+/// True if an output path names a folder for profiles. It does if it ends in '/' or the folder
+/// exists.
 bool is_profile_folder(const std::string& output);
 
-/// Returns the names of the request's files, without folders.
+/// Returns the names of the request's input files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);
 
 }  // namespace stepwright::cli

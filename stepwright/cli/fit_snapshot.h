@@ -7,17 +7,19 @@ namespace stepwright::cli {
 
 struct Console;
 
-/// The arguments of `stepwright fit --snapshot`.
+/// Arguments of `stepwright fit --snapshot`, which fits a framework's memory use to snapshots of
+/// PyTorch's allocator.
 struct FitSnapshotRequest {
   std::vector<std::string> snapshots;
-  std::string plan;        ///< Path of the plan that the ranks ran.
-  std::string conditions;  ///< Conditions to start from; empty: the built-in ones.
-  std::string output;      ///< File to write; empty: none is written.
+  std::string plan;  ///< Path of the plan that the ranks ran when the snapshots were taken.
+  /// File of conditions from which the fit starts; empty: the built-in ones.
+  std::string conditions;
+  std::string output;  ///< File to which the fitted conditions are written; empty: not written.
   bool json = false;
 };
 
-/// Learns from memory snapshots how much memory the plan's framework occupies in addition to states
-/// and tensors, prints it, and writes it into a file of conditions.
+/// Learns from memory snapshots how much memory a framework needs in addition to model states and
+/// tensors, prints it, and writes it to a file of conditions.
 void fit_snapshot(const FitSnapshotRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

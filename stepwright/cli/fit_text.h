@@ -7,11 +7,12 @@
 
 namespace stepwright::cli {
 
-/// Returns a table of the fits with the held-out error of each candidate law.
+/// Returns a table of the laws fitted to a device's operators, with each candidate law's error on
+/// rows left out of its fit.
 std::string fit_table(const fit::DeviceFit& fit);
 
-/// Returns the rows that the fit dropped: for each reason the first rows by file and line, and the
-/// number of further ones.
+/// Returns text about measured rows that a fit could not use: for each reason the first rows by
+/// file and line, and the number of further ones.
 std::string dropped_rows_text(std::span<const fit::BadRow> dropped);
 
 }  // namespace stepwright::cli

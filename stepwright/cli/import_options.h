@@ -9,17 +9,17 @@
 
 namespace stepwright::cli {
 
-/// The options that `import` and `check` share: the files of a framework, and values that these
-/// files do not contain.
+/// Options that `import` and `check` share: the files of a framework, and values that these files
+/// do not contain.
 class ImportOptions {
  public:
   explicit ImportOptions(CLI::App& command);
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
-  /// Returns the files (from the console's texts where these have their names) and the values given
-  /// beside them. If a script is to be captured, it runs here, and its record replaces it. Fails as
-  /// `CaptureOptions::capture`.
+  /// Returns the files to import, with the values given by options. Files are read from the
+  /// console's texts if these have their names. With `--capture`, runs the launch script here, and
+  /// its record replaces the files. Fails as `CaptureOptions::capture`.
   [[nodiscard]] answers::ImportRequest request(const Console& console) const;
 
  private:

@@ -197,13 +197,13 @@ class Init : public Command {
         return question.check();
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kRuntime) throw;
-        *console.terminal << plain_text(error.what()) << '\n';
+        *console.terminal << terminal_safe_text(error.what()) << '\n';
       }
     }
   }
 
   void check_model() {
-    const auto meant = model::built_in_of_id(model_);
+    const auto meant = model::built_in_model_of_hub_id(model_);
     if (meant && !path_exists(model_)) model_ = *meant;
     architecture_ = model_of_flag(model_);
   }

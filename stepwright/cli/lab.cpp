@@ -12,7 +12,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
-#include "stepwright/core/interrupts.h"
+#include "stepwright/core/signal_recorder.h"
 #include "stepwright/lab/capacity.h"
 #include "stepwright/runtime/launch/number_option.h"
 
@@ -81,7 +81,7 @@ class LabCommand : public Command {
   void run_lab(const Console& console) {
     const lab::LabSpec spec = lab::load_lab(file_);
     // It outlives the lab, so that no signal ends this process before the lab is removed.
-    const Interrupts interrupts;
+    const SignalRecorder interrupts;
     const std::string warning =
         lab_too_fast_reason(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
@@ -99,9 +99,9 @@ class LabCommand : public Command {
 
   void check_lab(const Console& console) {
     const lab::LabSpec spec = lab::load_lab(file_);
-    const Interrupts interrupts;
+    const SignalRecorder interrupts;
     const double capacity = lab::tcp_capacity_bytes_per_s(kSelfTestSeconds);
-    const lab::BusyLinks busy = lab::busy_links(spec, kBusySeconds);
+    const lab::BusyLinkShares busy = lab::measure_busy_links(spec, kBusySeconds);
     if (json()) {
       print_json(console.out, lab_check_json(spec, capacity, busy));
     } else {

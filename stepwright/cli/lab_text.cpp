@@ -20,7 +20,7 @@ std::string mbit_text(double bytes_per_s) {
   return format_count(std::llround(bytes_per_s * 8 / 1e6)) + " Mbit/s";
 }
 
-Json link_json(const lab::ShapedLink& link) {
+Json link_json(const lab::RateLimitedLink& link) {
   return {{"rate_bytes_per_s", link.rate_bytes_per_s},
           {"packet_bytes", link.packet_bytes},
           {"burst_bytes", link.burst_bytes}};
@@ -29,7 +29,7 @@ Json link_json(const lab::ShapedLink& link) {
 }  // namespace
 
 std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                           const lab::BusyLinks& busy) {
+                           const lab::BusyLinkShares& busy) {
   const double shaped = spec.shaped_bytes_per_s();
   return fmt::format(
       "{}: {} nodes of {} ranks\n"
@@ -46,7 +46,7 @@ std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s
 }
 
 Json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                    const lab::BusyLinks& busy) {
+                    const lab::BusyLinkShares& busy) {
   return {{"name", spec.name},
           {"nodes", spec.nodes},
           {"ranks_per_node", spec.ranks_per_node},

@@ -9,18 +9,19 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `lab check`: the rates of a lab, the TCP rate of this machine, and the
-/// shares of their rates that links keep when all are busy.
+/// Return what `lab check` prints, as text or JSON: the link rates of a lab (a cluster emulated on
+/// this machine), this machine's TCP rate in bytes/s, and the share of its rate that each link
+/// keeps when all links are busy.
 std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                           const lab::BusyLinks& busy);
+                           const lab::BusyLinkShares& busy);
 nlohmann::ordered_json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                                      const lab::BusyLinks& busy);
+                                      const lab::BusyLinkShares& busy);
 
-/// Returns the reason why a lab's links are too fast for a machine with this TCP rate; empty: they
-/// are not.
+/// Returns why the links of a lab (a cluster emulated on this machine) are too fast for a machine
+/// with this TCP rate, in bytes/s; empty: they are not too fast.
 std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_per_s);
 
-/// Returns, as JSON, how the ranks of a run ended.
+/// Returns a JSON object that says how each rank of a lab run ended.
 nlohmann::ordered_json run_json(const lab::RunResult& result);
 
 }  // namespace stepwright::cli

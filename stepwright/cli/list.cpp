@@ -35,8 +35,8 @@ Json tensors_json(const Document& config, const model::Architecture& model) {
   Json tensors = Json::object();
   // `operator[]` would search all earlier members.
   auto& members = tensors.get_ref<Json::object_t&>();
-  for (const huggingface::ForeignTensor& tensor :
-       huggingface::foreign_tensors(model, huggingface::weights_family(config))) {
+  for (const huggingface::HuggingFaceTensor& tensor :
+       huggingface::huggingface_tensors(model, huggingface::weights_family(config))) {
     members.emplace_back(tensor.name, tensor.shape());
   }
   return tensors;

@@ -95,7 +95,7 @@ Json profiles_json() { return cluster::list_clusters(); }
 Json shardings_json() {
   Json shardings = Json::array();
   for (const plan::Sharding& sharding : plan::paro_strategies()) {
-    const std::string states = plan::sharding_word(sharding);
+    const std::string states = plan::sharding_letters(sharding);
     shardings.push_back({{"name", states},
                          {"parameters", name_of(plan::kSpreadNames, sharding.parameters)},
                          {"gradients", name_of(plan::kSpreadNames, sharding.gradients)},

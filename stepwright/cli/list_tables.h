@@ -8,11 +8,11 @@
 
 namespace stepwright::cli {
 
-/// Returns the entries that `stepwright list models` prints, as a JSON array; the functions below
-/// return the other lists.
+/// Return the entries of `stepwright list` as a JSON array: `models_json` for `list models`, and so
+/// on.
 nlohmann::ordered_json models_json();
-/// Returns one model as a JSON array with one entry. `length`: sequence length for its FLOPs per
-/// token; 0: a usual length.
+/// Returns a JSON array with one entry, for one model. `length`: sequence length in tokens for its
+/// FLOPs per token; 0: a usual length.
 nlohmann::ordered_json model_list_json(const model::Architecture& model, std::int64_t length);
 nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
@@ -20,16 +20,18 @@ nlohmann::ordered_json schedules_json();
 nlohmann::ordered_json collectives_json();
 nlohmann::ordered_json frameworks_json();
 
-/// Returns a table of models (profiles, shardings) from its JSON array, for people.
+/// Return a table for people from the JSON array of `list models`, `list profiles` or `list
+/// shardings`.
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);
-/// Returns a table of schedules: name, whether it is supported, description.
+/// Returns a table of pipeline schedules: name, whether it is supported, description.
 std::string schedule_list_text(const nlohmann::ordered_json& entries);
-/// Returns a table of collective algorithms: name, whether a plan may name it, whether
-/// `collective/` generates schedules for it, description.
+/// Returns a table of collective algorithms: name, whether a plan may name it, whether this project
+/// generates schedules for it, description.
 std::string collectives_text(const nlohmann::ordered_json& entries);
-/// Returns a table of frameworks with a line for each ability, and the kernels of each framework.
+/// Returns a table of frameworks with a line for each choice in which they differ, and the kernels
+/// of each framework.
 std::string frameworks_text(const nlohmann::ordered_json& frameworks);
 
 }  // namespace stepwright::cli

@@ -7,10 +7,11 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright characterize`, for people.
+/// Returns the text of `stepwright characterize`: what communication a log contains.
 std::string characterize_text(const logs::Characterization& of);
 
-/// Returns a line for each log file: format, number of lines, unexplained lines, notes.
+/// Returns lines about the log files that were read: the first lines of each that could not be
+/// explained, and notes; empty: there are none.
 std::string sources_text(const std::vector<logs::LogSource>& sources);
 
 }  // namespace stepwright::cli

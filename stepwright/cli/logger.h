@@ -6,11 +6,11 @@
 
 namespace stepwright::cli {
 
-/// Log of the messages of a command other than its answer. The caller of the command provides the
-/// sink.
+/// Log of a command's messages other than its answer. The command's caller decides where they go.
 class Logger {
  public:
-  /// Receives a level ("info", "warning" or "error") and a text without a line end.
+  /// Function that receives each message: its level ("info", "warning" or "error") and its text
+  /// without a line end.
   using Sink = std::function<void(const char* level, const std::string& text)>;
   explicit Logger(Sink sink) : sink_(std::move(sink)) {}
 

@@ -8,8 +8,8 @@ class App;
 
 namespace stepwright::cli {
 
-/// The options `--memory-confidence` and `--memory-reserve`, for commands that tell whether a plan
-/// fits.
+/// The options `--memory-confidence` and `--memory-reserve`, which decide when a plan counts as
+/// fitting in memory.
 class MemoryHeadroom {
  public:
   explicit MemoryHeadroom(CLI::App& command);

@@ -8,7 +8,7 @@
 
 namespace stepwright::cli {
 
-/// Writes a document, indented, followed by a line end.
+/// Writes a JSON document with indentation, followed by a line end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);
 
 }  // namespace stepwright::cli

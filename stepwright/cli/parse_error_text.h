@@ -4,7 +4,7 @@
 
 namespace stepwright::cli {
 
-/// Rewrites an argument error of CLI11 in the style of all other messages: "--top: Value 0 not in
+/// Rewrites CLI11's message about a wrong argument in this project's style: "--top: Value 0 not in
 /// range 1 to 9" becomes "--top: must be a number from 1 to 9; it is '0'".
 std::string parse_error_text(const std::string& message);
 

@@ -36,7 +36,7 @@ class PhasesCommand : public Command {
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
         ->type_name("N");
     app().add_flag("-v,--verbose", verbose_, "Also print the notes that change least");
   }

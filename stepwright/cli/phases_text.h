@@ -6,11 +6,12 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright phases`: devices, step, memory, a table of the phases, and the
-/// first notes (all notes with `verbose`).
+/// Returns the text of `stepwright phases`, for steps of several phases (reinforcement learning):
+/// devices, step time, memory, a table of the phases, and the first notes (`verbose`: all notes).
 std::string phased_step_text(const phases::PhasedStep& step, bool verbose);
 
-/// Returns the table of ways to split a job's devices between phases; empty if there is only one.
+/// Returns a table of the ways to divide a job's devices between the phases of its step; empty if
+/// there is only one way.
 std::string splits_text(const phases::PoolSplits& splits);
 
 }  // namespace stepwright::cli

@@ -9,11 +9,11 @@ namespace stepwright::cli {
 
 using answers::with_resolved_schedule;
 
-/// Returns the file at a path, or the console's text with that name if there is one.
+/// Returns the file at a path. If the console has a text with that name, returns this text instead.
 answers::UserFile user_file(const std::string& path, const Console& console);
 
-/// Reads a job (or plan) through `user_file`, with the checks of the function of the same purpose
-/// in `answers`.
+/// Read a job or plan from a file, or from a text of the console with that name. The file is
+/// checked as by the functions of similar names in `answers`.
 plan::Job load_job_file(const std::string& path, const Console& console,
                         const std::string& framework = "");
 plan::PlannedJob load_plan_file(const std::string& path, const Console& console);

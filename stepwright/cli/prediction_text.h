@@ -9,42 +9,43 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright predict`: the job, the plan, step time, throughput, days and
-/// GPU-hours, memory, the largest losses, and the times of the critical stage. `framework`: a line
-/// above the plan about the frameworks that run it. Notes are not included; `ranked_notes_text`
-/// prints them.
+/// Returns the text of `stepwright predict`: job, plan, step time, throughput, days and GPU-hours,
+/// memory, the largest losses, and the times of the critical pipeline stage, without notes.
+/// `framework`: line above the plan about the frameworks that can run it.
 std::string prediction_text(const simulate::Prediction& prediction,
                             const whole_run::RequestedRun& asked = {},
                             const std::string& framework = "");
 
-/// Returns the text of `stepwright predict --set`: summaries of the plan before and after the
-/// change, and the difference by term. Notes are not included; `ranked_notes_text` prints them.
+/// Returns the text of `stepwright predict --set`: summaries of the plan before and after a change,
+/// and the difference of each term of the step time, without notes.
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
                             const whole_run::RequestedRun& asked = {});
 
-/// Returns the memory use as "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with a
-/// probability of 91%"; without the probability if it does not fit.
+/// Returns a plan's memory use as text: "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with
+/// a probability of 91%"; without the probability if the plan does not fit.
 std::string memory_use_text(const memory::MemoryReport& memory);
-/// Returns the memory line of a prediction: `memory_use_text` and, for a plan that does not fit,
-/// "..., tight: 83% that it fits; 1.2 GiB above what fits with 90%, most of it activations".
+/// Returns the memory line of a prediction: the memory use and, if the plan may not fit, how far it
+/// is from fitting: "..., tight: 83% that it fits; 1.2 GiB above what fits with 90%, most of it
+/// activations".
 std::string memory_line(const memory::MemoryReport& memory);
-/// Returns the probability that a plan fits, as "83% that it fits; ". Empty: the plan fits, no
-/// probability was asked for, or it is host memory that is exceeded.
+/// Returns the probability with which a plan fits in memory, as text: "83% that it fits; ". Empty:
+/// the plan fits, no probability was asked for, or host memory is exceeded.
 std::string misfit_chance_text(const memory::MemoryReport& memory);
-/// Returns the excess of a plan: "1.2 GiB above what fits with 90%" if it is tight, "17.8 GiB too
-/// much" if it does not fit.
+/// Returns by how much a plan exceeds memory, as text: "1.2 GiB above what fits with 90%" if it may
+/// fit, "17.8 GiB too much" if it does not.
 std::string misfit_excess_text(const memory::MemoryReport& memory);
-/// Returns the words for a verdict in tables: "" (fits), "tight" or "does not fit".
+/// Returns, for a table, whether a plan fits in memory: "" (fits), "tight" (may fit) or "does not
+/// fit".
 std::string_view fit_status_text(memory::FitVerdict verdict);
 
-/// Returns notes as a list under a heading, one line each; empty: there are none.
+/// Returns notes as a list under a heading, one line each; empty: there are no notes.
 std::string notes_text(const std::vector<std::string>& notes);
 
-/// Returns the first five notes and the number of further ones; with `verbose` all notes.
+/// Returns the first five notes and the number of further ones, as text. `verbose`: all notes.
 std::string ranked_notes_text(std::vector<std::string> notes, bool verbose);
 
-/// Returns a list of operators that were predicted at sizes outside of all measurements, with these
-/// sizes; empty: all sizes were measured.
+/// Returns a list of the operators whose sizes are outside of all measurements, with these sizes;
+/// empty: all sizes are within measurements.
 std::string unmeasured_text(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::cli

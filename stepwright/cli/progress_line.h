@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// A terminal line that shows progress: it is overwritten in place and erased at the end. Null
-/// terminal: nothing is shown.
+/// A line on the terminal that shows progress. It is overwritten in place and erased at the end.
+/// Without a terminal (null), nothing is shown.
 class ProgressLine {
  public:
   explicit ProgressLine(std::ostream* terminal) : terminal_(terminal) {}
@@ -18,9 +18,9 @@ class ProgressLine {
 
   void show(std::string_view text);
 
-  /// Shows the text with an estimate of the remaining time, at most, at the present speed: `done`
-  /// of `most` parts are done. The estimate appears after the first second; a smaller `done` than
-  /// before restarts it.
+  /// Shows a text and how much time is left at most, if the work goes on at the same speed. `done`
+  /// of `most` parts are done. The estimate appears after one second and starts anew if `done`
+  /// falls.
   void show(std::string_view text, std::size_t done, std::size_t most);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// Returns a table, with heading, of the changes that would let a job fit in memory; empty: there
-/// are none.
+/// Returns a table with heading of the changes that would let a job fit in memory; empty: there are
+/// no such changes.
 std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies);
 
 }  // namespace stepwright::cli

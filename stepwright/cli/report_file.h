@@ -7,16 +7,17 @@
 
 namespace stepwright::cli {
 
-/// The option `--report`, for commands whose answer can be shown as charts.
+/// The option `--report FILE` of commands that can also show their answer as a web page with
+/// charts.
 class ReportFile {
  public:
   explicit ReportFile(CLI::App& command);
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
-  /// Writes the page to the file of the option, and logs that.
+  /// Writes a web page to the file of `--report`, and logs that.
   void write(const Console& console, const std::string& page) const;
-  /// Builds and writes the page of an answer. `answer`: the document of `--json`, followed by the
-  /// additional data that the page's charts need.
+  /// Builds the web page of an answer and writes it to the file of `--report`. `answer`: the
+  /// document of `--json`; `pictures`: further data that the page's charts need.
   void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
              const nlohmann::ordered_json& pictures) const;
 

@@ -44,7 +44,7 @@ class WholeRuns : public Command {
         ->capture_default_str();
     app()
         .add_option("--threads", search_.threads, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
         ->type_name("N");
   }
 

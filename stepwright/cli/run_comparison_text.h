@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright compare`: the differences, and the predicted and logged step
-/// times.
+/// Returns the text of `stepwright compare`: what differs between a run and its plan, and the
+/// predicted and the logged step time.
 std::string run_comparison_text(const answers::RunComparison& run,
                                 const simulate::Prediction& prediction);
 

@@ -10,12 +10,14 @@ class App;
 
 namespace stepwright::cli {
 
-/// One command-line option for each key of a job's `run`: `--spare-nodes` for `spare_nodes`.
+/// Command-line options for the keys of a job's `run` section, one for each key: `--spare-nodes`
+/// for `spare_nodes`.
 class RunSettingsOptions {
  public:
   explicit RunSettingsOptions(CLI::App& command);
 
-  /// Returns the options' values by key; empty: not given.
+  /// Returns the value of each option that was given, by its key in the job; an empty text: not
+  /// given.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& words() const {
     return words_;
   }

@@ -10,16 +10,18 @@
 
 namespace stepwright::cli {
 
-/// The options of `stepwright study collectives`.
+/// Options of `stepwright study collectives`, which compares collectives on growing numbers of
+/// nodes.
 class ScalingOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// Returns the names of these options, so that other studies can refuse them.
+  /// Returns the names of the options of `study collectives`, so that other studies can refuse
+  /// them.
   [[nodiscard]] static std::span<const char* const> names();
 
-  /// Returns the setting of the study for a cluster: a profile's name or a cluster file. Fails with
-  /// `kInput`, naming the option.
+  /// Returns the parameters of a collectives study that the options describe. `cluster`: name of a
+  /// profile, or a cluster file. Fails with `kInput`, naming the option.
   [[nodiscard]] study::ScalingSetting setting(const std::string& cluster) const;
 
  private:
@@ -32,7 +34,7 @@ class ScalingOptions {
   bool every_rank_ = false;
 };
 
-/// Reads a size in bytes from `1e9`, `64MB` or `1GiB`; fails with `kInput`.
+/// Reads a number of bytes, written as `1e9`, `64MB` or `1GiB`. Fails with `kInput`.
 double read_size(const std::string& word);
 
 }  // namespace stepwright::cli

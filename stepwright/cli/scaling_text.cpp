@@ -66,7 +66,7 @@ Table table_of(ScalingRows points) {
 
 std::string head_text(const study::ScalingStudy& study) {
   const cluster::Cluster& cluster = study.cluster;
-  const collective::GroupLinks& links = study.links;
+  const collective::GroupLinkRates& links = study.links;
   std::string text = fmt::format("{}: {} GPUs per node", cluster.name, cluster.devices_per_node);
   if (links.inside_s_per_byte > 0) {
     text += fmt::format(", {} inside a node", format_rate(1 / links.inside_s_per_byte));

@@ -6,7 +6,8 @@
 
 namespace stepwright::cli {
 
-/// Returns a table for each operation and payload, with a row for each number of nodes.
+/// Returns the text of `stepwright study collectives`: a table for each operation and message size,
+/// with a row for each number of nodes.
 std::string scaling_text(const study::ScalingStudy& study);
 
 }  // namespace stepwright::cli

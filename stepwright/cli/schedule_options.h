@@ -8,16 +8,16 @@
 
 namespace stepwright::cli {
 
-/// The options of `stepwright study schedules`.
+/// Options of `stepwright study schedules`, which compares pipeline schedules.
 class ScheduleOptions {
  public:
   void add_to(CLI::App& app);
 
-  /// Returns the names of these options, so that other studies can refuse them.
+  /// Returns the names of the options of `study schedules`, so that other studies can refuse them.
   [[nodiscard]] static std::span<const char* const> names();
 
-  /// Returns the pipeline that the options describe. Fails with `kInput` if an option without a
-  /// default is missing.
+  /// Returns the pipeline (stages, micro-batches, times) that the options describe. Fails with
+  /// `kInput` if an option without a default is missing.
   [[nodiscard]] schedule::UniformPipeline pipeline(const CLI::App& app) const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// Returns a table of all schedules, then a drawing of each: a line for each stage, time from left
-/// to right.
+/// Returns a table of simulated pipeline schedules, then a drawing of each: a line for each stage,
+/// time from left to right.
 std::string schedules_text(const std::vector<study::ScheduleSimulation>& plays);
 
 }  // namespace stepwright::cli

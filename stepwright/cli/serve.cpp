@@ -11,7 +11,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
-#include "stepwright/core/interrupts.h"
+#include "stepwright/core/signal_recorder.h"
 #include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/serve/explorer_file.h"
 #include "stepwright/serve/page_server.h"
@@ -65,7 +65,7 @@ class Serve : public Command {
       console.log.warn(
           fmt::format("no browser could be asked to open {}: xdg-open is not there", address));
     }
-    const Interrupts interrupts;
+    const SignalRecorder interrupts;
     console.out << fmt::format("The explorer is at {} until Ctrl-C.\n", address);
     console.out.flush();
     server.run(page, interrupts.fd());

@@ -11,10 +11,11 @@ namespace stepwright::cli {
 
 // All of it is what the program says of itself, so that no word is written twice.
 
-/// Returns the bash script that completes commands, options, and values that come from a short
-/// list.
+/// Returns a bash script that completes the program's commands, options, and values that come from
+/// a short list.
 std::string bash_completion(const CLI::App& program);
-/// `zsh_completion`, `fish_completion`: return the script for that shell.
+/// Return the script that completes the program's command line in zsh (`zsh_completion`) or fish
+/// (`fish_completion`).
 std::string zsh_completion(const CLI::App& program);
 std::string fish_completion(const CLI::App& program);
 

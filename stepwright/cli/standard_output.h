@@ -8,19 +8,19 @@
 
 namespace stepwright::cli {
 
-/// Standard output as a stream that remembers why writing failed. On a terminal each line is
-/// written when it ends; to files and pipes, blocks are written.
+/// Standard output as a stream that remembers why writing failed. Writes each line when it ends if
+/// it is a terminal, larger blocks to files and pipes.
 class StandardOutput : private std::streambuf {
  public:
   StandardOutput();
-  /// Writes the remaining bytes; failures are ignored.
+  /// Writes the remaining bytes; ignores failures.
   ~StandardOutput() override;
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
 
-  /// Writes the remaining bytes. Returns 0 if everything was written, else the `errno` of the first
+  /// Writes the remaining bytes. Returns 0 if all output was written, else the `errno` of the first
   /// failure, after which nothing more was written.
   int finish();
 

@@ -7,10 +7,12 @@
 
 namespace stepwright::cli {
 
-/// Returns one table for each panel: a row for each value of its axis, a column for each curve.
+/// Returns the tables of a study, one for each panel: a row for each value on the panel's axis, a
+/// column for each curve.
 std::string study_text(const study::Study& study);
 
-/// Returns a table that compares searches with different choices side by side.
+/// Returns a table of the plans that different searches choose for a job: `tune`, a rule of thumb,
+/// and a search like Alpa's.
 std::string comparison_text(const study::SearchComparison& comparison);
 
 }  // namespace stepwright::cli

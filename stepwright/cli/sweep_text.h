@@ -7,8 +7,8 @@
 
 namespace stepwright::cli {
 
-/// Returns the text that `tune --sweep` prints below its answer: for each value a row and a bar of
-/// the step time.
+/// Returns the section that `stepwright tune --sweep` prints last: for each value of the swept
+/// setting, a row with the best plan and a bar of its step time.
 std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::TrainingRun>& run);
 
 }  // namespace stepwright::cli

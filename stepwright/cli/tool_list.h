@@ -13,19 +13,22 @@ class App;
 
 namespace stepwright::cli {
 
-/// A command that AI agents can call as a tool.
+/// A command of this program that AI agents can call as a tool.
 struct ToolCommand {
   std::string command;
-  std::string when;  ///< Question for which an agent should call the tool.
-  /// Files of docs/schemas/ that describe its answers; empty: it answers in text.
+  std::string when;  ///< When an agent should call the tool: the question that it answers.
+  /// Names of the JSON schemas in docs/schemas/ that describe the tool's answers; empty: the tool
+  /// answers in text.
   std::vector<std::string> schemas;
-  std::vector<std::string> excluded;  ///< Options of the command that the tool does not offer.
+  std::vector<std::string> excluded;  ///< Options of the command that agents cannot use.
 };
 
-/// Returns all commands that are tools. Commands that start programs or open sockets are not.
+/// Returns the commands that AI agents can call as tools. Commands that start programs or open
+/// sockets are left out.
 std::span<const ToolCommand> tool_commands();
 
-/// Returns the descriptions of all tools; their arguments come from the commands' options.
+/// Returns the descriptions of all tools for AI agents; their arguments come from the commands'
+/// options.
 std::vector<mcp::Tool> tool_list(CLI::App& program);
 
 }  // namespace stepwright::cli

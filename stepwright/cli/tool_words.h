@@ -13,29 +13,30 @@ class Option;
 
 namespace stepwright::cli {
 
-/// A command line made from a tool's arguments, and the documents to be read from memory.
+/// A command line made from an agent's tool call, with documents that the command reads from
+/// memory.
 struct ToolCommandLine {
   std::vector<std::string> words;
   std::vector<answers::UserFile> texts;
 };
 
-/// Returns the name of an option as a tool's argument: "price_per_gpu_hour", "job". A positional
-/// argument that takes several values has the plural, "files".
+/// Returns the name that an option has as an argument of an agent's tool: "price_per_gpu_hour",
+/// "job". A positional argument that takes several values has the plural, "files".
 std::string tool_key(const CLI::Option& option);
 
-/// True if an option takes more than one value.
+/// True if an option accepts more than one value.
 bool takes_several(const CLI::Option& option);
 
-/// True for a flag, an option without a value.
+/// True if an option is a flag: it takes no value.
 bool is_flag(const CLI::Option& option);
 
-/// Returns the options of a command that its tool offers: all but `excluded` and those that are
-/// useful only to people.
+/// Returns the options of a command that agents can use in its tool: all except `excluded` and
+/// those that are useful only to people (help, json, verbose).
 std::vector<CLI::Option*> tool_options(CLI::App& command, const std::vector<std::string>& excluded);
 
-/// Converts a tool's arguments (a JSON text) into a command line. A mapping given instead of a path
-/// becomes a text that the command reads instead of the file. Fails with `kInput` for an argument
-/// that the tool does not have, and for a value of the wrong type.
+/// Converts the arguments of an agent's tool call (a JSON text) into a command line. Where a
+/// document is expected, a mapping may replace the path, and the command reads it from memory.
+/// Fails with `kInput` for unknown arguments and for values of a wrong type.
 ToolCommandLine tool_command_line(CLI::App& command, const std::vector<std::string>& excluded,
                                   const std::string& arguments);
 

@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// Returns a table with a row for each value of the swept field, and bars for the bytes sent per
-/// token.
+/// Returns a table of communication volume with a row for each value of a swept setting, and bars
+/// of the bytes sent per token.
 std::string traffic_sweep_text(const answers::TrafficSweep& sweep);
 
 }  // namespace stepwright::cli

@@ -9,12 +9,13 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright traffic` for a ledger: sums by scheme, then every kind of
-/// message. `rank`: the rank whose messages the ledger has; nullopt: all ranks.
+/// Returns the text of `stepwright traffic`: bytes sent in a step for each kind of parallelism,
+/// then for every kind of message. `rank`: rank whose messages the ledger contains; nullopt: all
+/// ranks.
 std::string traffic_text(const traffic::TrafficLedger& ledger, std::optional<std::int64_t> rank);
 
-/// Returns the text that `stepwright traffic --links` adds: the bytes that each kind of link
-/// carries.
+/// Returns the text that `stepwright traffic --links` adds: the bytes that each kind of network
+/// link carries in a step.
 std::string links_text(const collective::LinkLoads& links);
 
 }  // namespace stepwright::cli

@@ -11,13 +11,13 @@ class App;
 
 namespace stepwright::cli {
 
-/// The options `--tokens` and `--price-per-gpu-hour`.
+/// The options `--tokens` and `--price-per-gpu-hour`, which describe a whole training run.
 class TrainingRunOptions {
  public:
   explicit TrainingRunOptions(CLI::App& app);
 
-  /// Returns the training run; nullopt: `--tokens` was not given. Fails with `kInput`, naming the
-  /// option.
+  /// Returns the tokens and price of the whole training run; nullopt: `--tokens` was not given.
+  /// Fails with `kInput`, naming the option.
   [[nodiscard]] std::optional<tune::TrainingRun> run() const;
 
  private:

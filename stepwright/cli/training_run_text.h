@@ -8,23 +8,25 @@
 
 namespace stepwright::cli {
 
-/// Formats days, GPU-hours or money: three significant digits below a hundred, otherwise a whole
-/// number.
+/// Returns days, GPU-hours or money as text: three significant digits below a hundred, otherwise a
+/// whole number.
 std::string amount(double value);
 
-/// Formats a number of tokens: "15T tokens", "300B tokens".
+/// Returns a number of tokens as text: "15T tokens", "300B tokens".
 std::string tokens_text(double tokens);
 
-/// Returns the text that `tune --tokens` prints below its answer: days, GPU-hours and cost of the
-/// whole run, for the best plan and the alternatives.
+/// Returns the section of `stepwright tune --tokens` about the whole training run: days, GPU-hours
+/// and cost with the best plan and the alternatives.
 std::string run_cost_text(const tune::TuneResult& result, const tune::TrainingRun& run);
 
-/// Returns a sentence about a whole run: "1T tokens take 158 days and 242,734 GPU-hours, without
-/// ...", with the cost if a price is known.
+/// Returns a sentence about the whole training run: "1T tokens take 158 days and 242,734 GPU-hours,
+/// without ...", with the cost if a price is known. `step_time_s`: seconds of a step;
+/// `devices_idle`: paid devices that the plan does not use.
 std::string run_cost_sentence(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                               const tune::TrainingRun& run);
 
-/// Returns the headers for `run_cells`: "days", "GPU-hours" and, with a price, "cost".
+/// `run_cost_headers` returns the headers of table columns about the whole training run: "days",
+/// "GPU-hours" and, with a price, "cost"; `run_cells` returns a plan's cells in these columns.
 std::vector<std::string> run_cost_headers(const tune::TrainingRun& run);
 std::vector<std::string> run_cells(const plan::Job& job, double step_time_s,
                                    std::int64_t devices_idle, const tune::TrainingRun& run);

@@ -80,7 +80,7 @@ class Tune : public Command {
     own_runs_.add_to(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
-        ->check(runtime::whole_number(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
         ->type_name("N");
   }
 

@@ -14,7 +14,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::vector<std::string> plan_cells(const learn::RejudgedPlan& one) {
+std::vector<std::string> plan_cells(const learn::PlanWithExpectedTime& one) {
   return {one.id, plan::plan_code(one.planned.plan), format_time(one.expected_s),
           fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
           fmt::format("{:.2f}", one.p_fits)};
@@ -41,7 +41,7 @@ std::string next_text(const learn::MeasuredRunsVerdict& loop) {
   if (loop.next.empty()) return "\nNo candidate is left to measure.\n";
   Table table = plan_table();
   table.columns.push_back({"gain", Align::kRight});
-  for (const learn::RejudgedPlan& one : loop.next) {
+  for (const learn::PlanWithExpectedTime& one : loop.next) {
     table.rows.push_back(plan_cells(one));
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
@@ -133,7 +133,7 @@ answers::MeasuredRunsRequest TuneRuns::request(const std::string& job_file) cons
 std::string measured_runs_text(const learn::MeasuredRunsVerdict& loop) {
   std::vector<plan::Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
-  for (const learn::RejudgedPlan& one : loop.next) plans.push_back(one.planned.plan);
+  for (const learn::PlanWithExpectedTime& one : loop.next) plans.push_back(one.planned.plan);
   return fmt::format("{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop),
                      plan::code_legend(plans), runs_text(loop), learned_text(loop),
                      contrary_text(loop),

@@ -6,23 +6,22 @@
 
 namespace stepwright::cli {
 
-/// Options for the amount of detail that `stepwright tune` prints.
+/// How much detail `stepwright tune` prints.
 struct TuneDetail {
-  /// True: list the next-best plans, even if they are similar to each other, and why they lost,
-  /// instead of one alternative for each kind of plan.
+  /// True: list the next-best plans and why they lost, even if they are similar to each other;
+  /// false: list one alternative for each kind of plan.
   bool plain_list = false;
-  /// True: also print the front of time against memory, the gain from more memory, the nearest plan
-  /// of every framework, and the refusals.
+  /// True: also print the best trade-offs of step time against memory, the gain from more memory,
+  /// the nearest plan of every framework, and why frameworks refuse plans.
   bool verbose = false;
 };
 
-/// Returns the text of `stepwright tune`: the best plan with its prediction, the losses of its
-/// step, the alternatives with their advantages and disadvantages, the frameworks that run it, and
-/// a summary of the search; then, if asked for, the user's own plan, the training run and the
-/// sweep.
+/// Returns the text of `stepwright tune`: the best plan with its prediction, where its step loses
+/// time, alternatives with advantages and disadvantages, the frameworks that run it, and a summary
+/// of the search; then, if asked for, the user's own plan, the whole training run and the sweep.
 std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail);
 
-/// Returns one line about the progress of a search, or of an answer with a sweep.
+/// Return one line about the progress of a plan search, or of an answer that sweeps a setting.
 std::string progress_text(const tune::TuneProgress& progress);
 std::string progress_text(const answers::TuneAnswerProgress& progress);
 

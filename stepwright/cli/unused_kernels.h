@@ -8,15 +8,15 @@
 
 namespace stepwright::cli {
 
-/// For each trace, the kernels that a fit did not use.
+/// For each trace file, the GPU kernels that a fit of operator times did not use.
 using UnusedByFile = std::map<std::string, fit::UnusedByName>;
 
-/// Returns a table for each file, kernels with the longest time first; empty: every kernel became a
-/// sample.
+/// Returns a table, for each trace file, of the GPU kernels that a fit did not use, longest total
+/// time first; empty: the fit used all kernels.
 std::string unused_kernels_text(const UnusedByFile& unused);
 
-/// Returns the unused kernels as a list of {file, name, reason, kernels, seconds}, those with the
-/// longest time first.
+/// Returns the GPU kernels that a fit did not use as a JSON list of {file, name, reason, kernels,
+/// seconds}, longest total time first.
 nlohmann::ordered_json unused_kernels_json(const UnusedByFile& unused);
 
 }  // namespace stepwright::cli

@@ -8,19 +8,21 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright run`: days, GPU-hours and cost with their ranges, the useful
-/// share, failures and checkpoints, how the time is spent, and the assumptions; beside these, the
-/// results of runs simulated event by event.
+/// Returns the text of `stepwright run`: days, GPU-hours and cost of a whole training run with
+/// their ranges, the share of useful time, failures and checkpoints, how the time is spent, and the
+/// assumptions. `played`: results of runs simulated event by event, shown beside these; nullopt:
+/// none.
 std::string whole_run_text(const simulate::Prediction& prediction, const whole_run::WholeRun& run,
                            const std::optional<whole_run::SimulatedRuns>& played);
 
-/// Returns a table of a job's plans, ordered by the time of the whole run, and whether the plan
-/// with the fastest step is also the one with the shortest run.
+/// Returns a table of a job's plans, ordered by the time of the whole training run, and whether the
+/// plan with the fastest step also has the shortest run.
 std::string plans_by_run_text(const whole_run::PlansByRun& comparison);
 
-/// Returns the line about the whole run in `predict` and `tune`: "1T tokens take 162 days (145 to
-/// 190) and 249,000 GPU-hours, 96.4% of it steps; ...". If no run would ever end, it gives the time
-/// of the steps alone and the reason. `assumed`: true if the number of tokens is an assumption.
+/// Returns a line about the whole training run: "1T tokens take 162 days (145 to 190) and 249,000
+/// GPU-hours, 96.4% of it steps; ...". If failures would never let the run end, the line has the
+/// time of the steps alone and the reason. `assumed`: true if the number of tokens is an
+/// assumption.
 std::string whole_run_line(const simulate::Prediction& prediction,
                            const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
                            bool assumed);

@@ -6,9 +6,9 @@
 
 namespace stepwright::cluster {
 
-/// Kernels that compute the attention core. Fused kernels store no scores; `unfused` writes them to
-/// memory. `triton`: kernels written in Triton; on AMD devices, PyTorch's own (AOTriton). `cudnn`:
-/// the fused attention of NVIDIA's library; on AMD devices, that of AITER and Composable Kernel.
+/// Kernels that compute attention. `unfused` writes the scores to memory; fused kernels do not.
+/// `triton`: written in Triton, or on AMD devices PyTorch's own (AOTriton). `cudnn`: NVIDIA's fused
+/// attention, or on AMD devices that of AITER and Composable Kernel.
 enum class AttentionKernel : std::uint8_t { kUnfused, kFlash1, kFlash2, kFlash3, kCudnn, kTriton };
 inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
     {AttentionKernel::kUnfused, "unfused"}, {AttentionKernel::kFlash1, "flash1"},

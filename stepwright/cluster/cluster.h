@@ -13,48 +13,53 @@ namespace stepwright::cluster {
 
 struct DeviceGeneration;
 
-/// One kind of accelerator. Rates are peaks of one device; bandwidths are per direction.
+/// One kind of accelerator (GPU model). Rates are peaks of one device; bandwidths are per
+/// direction.
 struct Device {
   std::string name;
-  std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
-  /// Bytes that a process can allocate, which is less than the nominal size.
+  /// Peak FLOP/s of dense matrix products, by input precision.
+  std::map<DType, double> peak_flops;
+  /// Bytes of device memory that a process can allocate, which is less than the nominal size.
   double memory_bytes = 0;
   double memory_bandwidth_bytes_per_s = 0;
-  /// Bandwidth to the memory of its host, in each direction; 0: not stated.
+  /// Bandwidth between the device and its host's memory (PCIe, NVLink-C2C), in each direction; 0:
+  /// not stated.
   double host_link_bytes_per_s = 0;
-  /// Generation, if stated; null: `device_generation_of` infers it (cluster/generation.h).
+  /// Hardware generation of the device; null: not stated, `device_generation_of` infers it from the
+  /// peak FLOP/s.
   const DeviceGeneration* generation = nullptr;
-  /// True for a board that differs from those in published runs of its generation: in power, memory
-  /// or links.
+  /// True if the device's power, memory or links differ from those of the devices of its generation
+  /// in published runs.
   bool variant = false;
-  /// Power limit of the board in W, if it differs from that of the generation's best-known board;
+  /// Power limit of the device in W, if it differs from that of its generation's best-known device;
   /// 0: it does not.
   double board_power_w = 0;
 
   bool operator==(const Device&) const = default;
 };
 
-/// Kinds of links of a level. Only NVLink is distinguished, because its switches add from Hopper
-/// on.
+/// Technology of the links of one level of the cluster. Only NVLink is distinguished, because its
+/// switches can reduce data from Hopper on.
 enum class LinkTechnology : std::uint8_t { kOther, kNvlink };
 inline constexpr Named<LinkTechnology> kLinkTechnologyNames[] = {
     {LinkTechnology::kOther, "other"}, {LinkTechnology::kNvlink, "nvlink"}};
 
-/// One level of the fabric; levels are ordered from the innermost outwards. A level joins units of
-/// the level below (single devices for the first) into units of `size` devices. All traffic that
-/// leaves a lower unit shares `uplink_bytes_per_s`, whether it stays within this level's unit or
-/// goes further.
+/// One level of the cluster's network, which joins units of the level below (single devices for the
+/// first level) into units of `size` devices. All traffic that leaves a lower unit shares that
+/// unit's uplink. Levels are ordered from the innermost outwards.
 struct FabricLevel {
-  std::string name;               ///< Any name: nvlink, pcie, network, leaf, spine, ...
-  std::int64_t size = 1;          ///< Devices in one unit; may exceed those of the cluster.
-  double uplink_bytes_per_s = 0;  ///< Bandwidth of one lower unit's uplink, per direction.
-  double latency_s = 0;           ///< Seconds of latency of one message over this level.
-  /// True for a level between nodes. Its uplink is computed from the NICs: line rate of all NICs in
-  /// the lower unit, divided by `oversubscription`.
+  std::string name;  ///< Name of the level, chosen freely: nvlink, pcie, network, leaf, spine, ...
+  /// Number of devices in one unit of this level; may exceed the number of devices of the cluster.
+  std::int64_t size = 1;
+  /// Bandwidth in bytes/s, per direction, of the uplink that one unit of the level below shares.
+  double uplink_bytes_per_s = 0;
+  double latency_s = 0;  ///< Latency in seconds of one message over this level.
+  /// True for a level between nodes. The bandwidth of its uplinks is then computed: the line rate
+  /// of all NICs in the lower unit, divided by `oversubscription`.
   bool network = false;
   double oversubscription = 1;
-  /// True for a level inside a node without a switch. Each lower unit is connected to every other
-  /// one in its unit by an equal share of its uplink, so that a group of a few units has only the
+  /// True for a level inside a node that has direct links instead of a switch: each lower unit
+  /// divides its uplink equally among the others, so that a group of a few units can use only the
   /// links between them.
   bool mesh = false;
   LinkTechnology links = LinkTechnology::kOther;
@@ -62,18 +67,18 @@ struct FabricLevel {
   bool operator==(const FabricLevel&) const = default;
 };
 
-/// The host of a node, whose memory and links offloading uses. 0: not stated.
+/// The host of one node (CPUs and their memory), which offloading uses; a value of 0: not stated.
 struct Host {
   double memory_bytes = 0;
-  double memory_bandwidth_bytes_per_s = 0;  ///< Memory bandwidth of all its processors together.
+  /// Memory bandwidth in bytes/s of all processors of the host together.
+  double memory_bandwidth_bytes_per_s = 0;
 
   bool operator==(const Host&) const = default;
 };
 
 /// A cluster: its devices, how they are connected, and which of them share links. A node is
-/// `devices_per_node` consecutive ranks on a fast fabric. Levels are nested and ordered by size;
-/// the last one spans all devices. A level whose lower unit contains the whole cluster is kept,
-/// because more nodes would need it, but carries no traffic.
+/// `devices_per_node` consecutive ranks. Levels are nested, ordered by size, and the last one spans
+/// all devices. A level that only a larger cluster would use is kept, but carries no traffic.
 struct Cluster {
   std::string name;
   Device device;
@@ -81,14 +86,14 @@ struct Cluster {
   std::int64_t devices_per_node = 1;
   std::int64_t nics_per_node = 1;
   double nic_bytes_per_s = 0;  ///< Bandwidth of one NIC, per direction; 0: nodes have no network.
-  /// For each device of a node, the index of its nearest NIC.
+  /// For each device of a node, the index of the NIC that is nearest to it.
   std::vector<std::int64_t> nic_of_device;
   std::vector<FabricLevel> levels;
   Host host;
-  /// Measured bus bandwidth, as nccl-tests counts it, of an all-reduce of 1 GiB over all devices of
-  /// several nodes; 0: not stated.
+  /// Measured bus bandwidth (as nccl-tests counts it), in bytes/s, of an all-reduce of 1 GiB over
+  /// all devices of several nodes; 0: not stated.
   double all_reduce_bytes_per_s = 0;
-  /// Origin of the cost constants ("unfitted": documented defaults).
+  /// Where the cost model's constants for this cluster come from; "unfitted": documented defaults.
   std::string fit = "unfitted";
 
   [[nodiscard]] std::int64_t devices() const { return nodes * devices_per_node; }
@@ -96,7 +101,7 @@ struct Cluster {
   bool operator==(const Cluster&) const = default;
 };
 
-/// The most devices, and the most levels, that a cluster may have.
+/// Upper limits for a cluster: the number of devices, and of levels.
 inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 20;
 inline constexpr int kMaxLevels = 6;
 

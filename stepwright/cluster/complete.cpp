@@ -150,7 +150,7 @@ void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices) {
   cluster.levels = std::move(left);
 }
 
-std::vector<std::int64_t> default_nics(std::int64_t devices, std::int64_t nics) {
+std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int64_t nics) {
   std::vector<std::int64_t> nic_of_device(static_cast<std::size_t>(devices));
   for (std::int64_t i = 0; i < devices; ++i) nic_of_device[i] = i * nics / devices;
   return nic_of_device;
@@ -172,7 +172,7 @@ Cluster complete(ClusterDescription description, Node node) {
   }
   if (description.nic_of_device.empty()) {
     description.nic_of_device =
-        default_nics(description.devices_per_node, description.nics_per_node);
+        default_nic_of_devices(description.devices_per_node, description.nics_per_node);
   }
   Cluster cluster{.name = description.name,
                   .device = description.device,

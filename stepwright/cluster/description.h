@@ -12,63 +12,65 @@
 
 namespace stepwright::cluster {
 
-/// One entry of `network:` in a cluster file.
+/// One level of the network between nodes, as an entry of `network:` in a cluster file states it.
 struct NetworkLevel {
   std::string name;
-  std::int64_t nodes = 0;  ///< Nodes in one unit; 0: all nodes (the outermost level).
+  /// Number of nodes in one unit of the level; 0: all nodes (the outermost level).
+  std::int64_t nodes = 0;
   double oversubscription = 1;
   double latency_s = 0;
 };
 
-/// A cluster as its mappings state it, before other values are derived. Zero or empty: not stated.
+/// A cluster as its file states it, before missing values are derived; zero or empty: not stated.
 struct ClusterDescription {
   std::string name;
   Device device;
   std::int64_t nodes = 0;
-  std::int64_t devices = 0;  ///< Number of devices, which may be given instead of `nodes`.
+  /// Total number of devices, which a file may state instead of `nodes`; 0: not stated.
+  std::int64_t devices = 0;
   std::int64_t devices_per_node = 0;
   std::int64_t nics_per_node = 0;
   double nic_bytes_per_s = 0;
   std::vector<std::int64_t> nic_of_device;
-  std::vector<FabricLevel> levels;  ///< Levels inside a node.
+  std::vector<FabricLevel> levels;  ///< Levels of links inside a node, innermost first.
   std::vector<NetworkLevel> network;
   Host host;
   double all_reduce_bytes_per_s = 0;
   std::string fit = "unfitted";
 };
 
-/// The most devices, and the most NICs, of one node.
+/// Upper limit for the number of devices, and of NICs, of one node.
 inline constexpr std::int64_t kMaxDevicesPerNode = 65536;
 
-/// Default latency of one message in seconds, not fitted to measurements: inside a node, and over
-/// network level `index` (from 0), where each level adds one switch on the way up and one on the
-/// way down.
-inline constexpr double kNodeLatency = 2.5e-6;
+/// Default latency in seconds of one message: inside a node (constant), and over network level
+/// `index` from 0 (function), where each level adds two switches. Not fitted to measurements.
+inline constexpr double kDefaultNodeLatency = 2.5e-6;
 constexpr double network_latency(std::size_t index) {
   return 5e-6 + 1e-6 * static_cast<double>(index);
 }
 
-/// Returns the kind of links of a level that does not state it: NVLink if its name says so.
+/// Returns the technology of the links of a level that does not state it, from the level's name.
 constexpr LinkTechnology link_technology_by_name(std::string_view level) {
   return level == "nvlink" ? LinkTechnology::kNvlink : LinkTechnology::kOther;
 }
 
-/// Returns the default NIC of each device: contiguous blocks of devices share one NIC.
-std::vector<std::int64_t> default_nics(std::int64_t devices, std::int64_t nics);
+/// Returns the index of each device's NIC if a cluster does not state it: contiguous blocks of
+/// devices share one NIC.
+std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int64_t nics);
 
-/// Reads `device:` (the name of a built-in device or a mapping) into `device`; values already in it
-/// are kept unless the mapping has them.
+/// Reads the key `device:` (the name of a built-in device or a mapping) into `device`; values that
+/// the mapping lacks keep what `device` had.
 void read_device(Node node, Device& device);
 
-/// Reads a `cluster:` mapping: first the values of its profile, then its own keys, which override
-/// them.
+/// Reads a `cluster:` mapping: first the values of the profile that it names, then its own keys,
+/// which override them.
 ClusterDescription read_description(Node node, const std::filesystem::path& directory);
 
-/// Reduces a node to fewer devices, together with its levels, NICs and host.
+/// Reduces the devices of each node, and adapts levels, NICs and host memory to that number.
 void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices);
 
-/// Checks a description and derives the remaining values. Errors point at `node`, the mapping that
-/// was read.
+/// Turns a cluster's description into the cluster: checks it and derives the missing values. Errors
+/// point at `node`, the mapping that was read.
 Cluster complete(ClusterDescription description, Node node);
 
 }  // namespace stepwright::cluster

@@ -66,9 +66,9 @@ void read_device(Node node, Device& device) {
 Device built_in_device(std::string_view name) {
   const EmbeddedFile* file = find_embedded(embedded_devices(), name);
   if (file == nullptr) {
-    fail_input(fmt::format(
-        "there is no device '{}'{}", printable(name),
-        known_words(name, embedded_file_names(embedded_devices()), "stepwright list profiles")));
+    fail_input(fmt::format("there is no device '{}'{}", printable(name),
+                           known_words_text(name, embedded_file_names(embedded_devices()),
+                                            "stepwright list profiles")));
   }
   return read_file(*file);
 }

@@ -40,9 +40,9 @@ void check_keys(Node node, Place place, std::string_view version,
 
 void fail_unknown(Node node, std::string_view kind, std::string_view word,
                   std::span<const EmbeddedFile> files, std::string_view also) {
-  node.fail(fmt::format("unknown {} '{}'{}; {} stands here, too", kind, printable(word),
-                        known_words(word, embedded_file_names(files), "stepwright list profiles"),
-                        also));
+  node.fail(fmt::format(
+      "unknown {} '{}'{}; {} stands here, too", kind, printable(word),
+      known_words_text(word, embedded_file_names(files), "stepwright list profiles"), also));
 }
 
 }  // namespace stepwright::cluster

@@ -11,27 +11,27 @@
 
 namespace stepwright::cluster {
 
-/// The largest bytes, bytes/s or FLOP/s that a mapping may state: beyond any device, but small
-/// enough that no product overflows.
+/// Upper limit for bytes, bytes/s and FLOP/s in a cluster file: beyond any device, but small enough
+/// that no product overflows.
 inline constexpr double kMost = 1e18;
 
-/// Reads a key into `value`. The key may be absent if `value` already has a profile's value
-/// (neither zero nor empty).
+/// Reads the quantity under a key of a mapping into `value`. The key may be missing if `value`
+/// already holds a profile's value (not zero).
 void read_amount(Node node, std::string_view key, Quantity quantity, double& value);
 void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t& value);
 void read_name(Node node, std::string_view key, std::string& value);
 
-/// Where a mapping is: kFile: it is a whole file, which begins with its version; kInside: it is
-/// part of another mapping.
+/// Where a mapping stands: kFile: it is a whole file, which begins with the format's version;
+/// kInside: it is part of another mapping.
 enum class Place { kFile, kInside };
 
-/// Fails if a key is unknown; for a whole file, also if its first key is not `stepwright` with the
-/// value `version`.
+/// Fails if a mapping has a key that is not in `keys`, or if it is a whole file whose first key is
+/// not `stepwright: version`.
 void check_keys(Node node, Place place, std::string_view version,
                 std::span<const std::string_view> keys);
 
-/// Fails because `word` names no built-in entry of this kind. `also`: what else is allowed, for the
-/// message.
+/// Fails with an error that `word` is no built-in `kind` (device, profile, ...), listing the known
+/// ones. `also`: what else is allowed, for the message.
 [[noreturn]] void fail_unknown(Node node, std::string_view kind, std::string_view word,
                                std::span<const EmbeddedFile> files, std::string_view also);
 

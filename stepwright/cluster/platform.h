@@ -4,7 +4,8 @@
 
 namespace stepwright::cluster {
 
-/// True for AMD's accelerators, whose names are MI and a number; they run ROCm instead of CUDA.
+/// True for AMD's accelerators, which run ROCm instead of CUDA; they are recognised by their names
+/// (MI and a number).
 inline bool runs_rocm(const Device& device) {
   const std::string& name = device.name;
   return name.size() > 2 && (name.starts_with("mi") || name.starts_with("MI")) && name[2] >= '0' &&

@@ -6,7 +6,8 @@
 
 namespace stepwright::cluster {
 
-/// Returns the compiled-in files of `profiles/` (of `devices/`, of `generations/`).
+/// Returns the files of cluster profiles (or of devices, or of generations) that are compiled into
+/// the program.
 std::span<const EmbeddedFile> embedded_clusters();
 std::span<const EmbeddedFile> embedded_devices();
 std::span<const EmbeddedFile> embedded_generations();

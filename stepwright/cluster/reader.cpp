@@ -33,7 +33,7 @@ FabricLevel read_level(Node node) {
   read_name(node, "name", level.name);
   read_count(node, "size", kMaxDevicesPerNode, level.size);
   read_amount(node, "bandwidth", Quantity::kRate, level.uplink_bytes_per_s);
-  level.latency_s = latency_of(node, kNodeLatency);
+  level.latency_s = latency_of(node, kDefaultNodeLatency);
   if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
   level.links = link_technology_by_name(level.name);
   if (const auto links = node.find("links")) level.links = links->choice(kLinkTechnologyNames);

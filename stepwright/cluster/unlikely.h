@@ -7,8 +7,8 @@
 
 namespace stepwright::cluster {
 
-/// Returns remarks on figures of a cluster that are far from those of any existing machine, laptops
-/// and emulated labs included; the usual cause is a number in another unit than the file's.
+/// Returns notes about values of a cluster that no existing machine comes near, not even laptops or
+/// emulated labs; the usual cause is a wrong unit in the file.
 std::vector<std::string> implausible_cluster_notes(const Cluster& cluster);
 
 }  // namespace stepwright::cluster

@@ -64,7 +64,8 @@ Json inline_cluster(const Cluster& cluster) {
     mapping["nics_per_node"] = cluster.nics_per_node;
     mapping["nic"] = cluster.nic_bytes_per_s;
   }
-  if (cluster.nic_of_device != default_nics(cluster.devices_per_node, cluster.nics_per_node)) {
+  if (cluster.nic_of_device !=
+      default_nic_of_devices(cluster.devices_per_node, cluster.nics_per_node)) {
     mapping["nic_of_device"] = cluster.nic_of_device;
   }
   mapping["levels"] = std::move(levels);

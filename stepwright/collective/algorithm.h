@@ -10,23 +10,24 @@
 
 namespace stepwright::collective {
 
-/// The operations of a communicator for which volumes are computed.
+/// Collective operations, and transfers between neighbours, that a group of ranks carries out.
 enum class Collective : std::uint8_t {
   kAllReduce,
   kAllGather,
   kReduceScatter,
   kAllToAll,
-  kPointToPoint,  ///< Every rank sends to the next one: a pipeline transfer, a step of a ring.
-  kBroadcast,  ///< A broadcast from the first rank of the group; used only in collective schedules.
-  kReduce,     ///< A reduction to the first rank of the group; used only in collective schedules.
+  kPointToPoint,  ///< Every rank sends to the next one: a pipeline transfer, or one step of a ring.
+  /// The first rank of the group sends its buffer to all others. Used only in collective schedules.
+  kBroadcast,
+  /// The sum of all buffers goes to the first rank of the group. Used only in collective schedules.
+  kReduce,
 };
 
-/// The algorithms of a collective, as named in plans, prices, traffic, schedules and process
-/// groups. To add one: an enumerator, a file in `algorithms/` that defines it, and a row in
-/// `kAlgorithmRows`.
+/// Algorithms by which a collective is carried out, as plans name them. To add one, add an
+/// enumerator, a file in `algorithms/` that defines it, and a row in `kAlgorithmRows`.
 enum class Algorithm : std::uint8_t {
-  kLibrary,  ///< The algorithm that the collective library (NCCL) chooses for the message size.
-  kNvls,     ///< Switches inside nodes do the additions (NVLink SHARP).
+  kLibrary,  ///< Whatever algorithm the collective library (NCCL) chooses for the message size.
+  kNvls,     ///< Switches inside nodes do the additions (NCCL's NVLS, NVLink SHARP).
   kRing,
   kRings,
   kHalvingDoubling,
@@ -44,8 +45,8 @@ extern const AlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoublin
     kTwoLevel, kRailHalving, kHoRing, kRelay;
 }  // namespace algorithms
 
-/// An algorithm, its word in files, and its definition (`definition.h`). Schedules are generated
-/// for all but the first two.
+/// A collective algorithm, its name in files, and its definition. This project generates schedules
+/// for all algorithms but the first two (library, nvls).
 struct AlgorithmRow {
   Algorithm algorithm;
   std::string_view name;
@@ -71,49 +72,51 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
   static constexpr Named<Algorithm> kNames[] = {
       {kAlgorithmRows[kFirst + kRow].algorithm, kAlgorithmRows[kFirst + kRow].name}...};
 };
-/// The words of algorithms, in the order of the enumerators.
+/// Names of the collective algorithms in files, in the order of the enumerators.
 inline constexpr auto& kAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
-/// Names of the algorithms for which a schedule can be generated, in the order of the enumerators.
+/// Names of the collective algorithms for which this project generates schedules, in the order of
+/// the enumerators.
 inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
-/// How the ranks of a group are distributed over the nodes of a cluster.
+/// How many ranks of a group are on each node, and on how many nodes.
 struct GroupNodeLayout {
   std::int64_t ranks = 1;
-  std::int64_t members = 1;  ///< Largest number of the group's ranks in a node.
-  std::int64_t nodes = 1;    ///< Number of nodes if each holds `members` ranks, rounded up.
-  bool inside_adds = false;  ///< True if switches inside the nodes do additions.
+  std::int64_t members = 1;  ///< Largest number of the group's ranks on one node.
+  /// Number of nodes that the group needs if each holds `members` of its ranks, rounded up.
+  std::int64_t nodes = 1;
+  bool inside_adds = false;  ///< True if switches inside the nodes can add (NVLink SHARP).
 
-  /// True if each node has equally many of the group's ranks.
+  /// True if each node has the same number of the group's ranks.
   [[nodiscard]] bool even() const { return members * nodes == ranks; }
 };
 
-/// True if an algorithm can carry out an operation; the library can carry out all.
+/// True if an algorithm can carry out a collective operation; the library can carry out all.
 bool covers(Algorithm algorithm, Collective collective);
 
-/// True if a group has the shape that an algorithm needs (`needs`).
+/// True if an algorithm can run on a group with this number of ranks and nodes.
 bool suits(Algorithm algorithm, const GroupNodeLayout& form);
 
-/// The group shape that an algorithm needs, to follow "needs ..."; empty if any group of several
-/// ranks will do.
+/// Returns what number of ranks and nodes an algorithm needs, as text to follow "needs ..."; empty:
+/// any group of several ranks will do.
 std::string_view needs(Algorithm algorithm);
 
-/// Returns the algorithm that carries out an operation of a group if a plan asks for `algorithm`:
-/// that one if it supports the operation and the group, else the library.
+/// Returns the algorithm that really carries out an operation if a plan asks for `algorithm`: this
+/// one if it can carry out the operation on this group, else the library's.
 Algorithm settled(Algorithm algorithm, Collective collective, const GroupNodeLayout& form);
 
-/// True if NCCL and similar libraries have the algorithm for an operation.
+/// True if NCCL and similar libraries can carry out an operation by this algorithm.
 bool in_library(Algorithm algorithm, Collective collective);
 
-/// True if this project's c10d process group runs the algorithm for an operation, on tensors in
-/// host memory.
+/// True if this project's own process group (a c10d backend) can carry out an operation by this
+/// algorithm, on tensors in host memory.
 bool in_process_group(Algorithm algorithm, Collective collective);
 
-/// True if schedules are generated for the algorithm.
+/// True if this project generates schedules for an algorithm; false for the library's own ones.
 bool is_generated(Algorithm algorithm);
 
-/// Describes the steps and bytes of an algorithm in one line.
+/// Returns a line that describes the steps of an algorithm and the bytes that it sends.
 std::string_view described(Algorithm algorithm);
 
 }  // namespace stepwright::collective

@@ -14,7 +14,7 @@ constexpr double kSameTime = 1e-9;
 
 }  // namespace
 
-double chunked_chain(double stages, double chunks, const ChunkHop& hop) {
+double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop) {
   if (stages <= 0) return 0;
   if (chunks * hop.bytes_s >= hop.bytes_s + hop.latency_s) {
     return stages * chunks * hop.bytes_s + hop.latency_s;
@@ -34,8 +34,9 @@ IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster) {
   return one_switch ? IntraGroupPattern::kDirect : IntraGroupPattern::kRing;
 }
 
-GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes) {
-  GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStartSeconds};
+GroupLinkRates group_links(const cluster::Cluster& cluster, std::int32_t members,
+                           std::int32_t nodes) {
+  GroupLinkRates links{.members = members, .nodes = nodes, .message_s = kMessageStartSeconds};
   const auto node_levels = static_cast<std::size_t>(intra_node_level_count(cluster));
   for (std::size_t i = 0; i < node_levels; ++i) {
     const cluster::FabricLevel& level = cluster.levels[i];
@@ -70,14 +71,14 @@ GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, st
   return links;
 }
 
-double closed_form_seconds(const ScheduleSpec& spec, const GroupLinks& links,
+double closed_form_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
                            double payload_bytes) {
   const ClosedFormTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
   return definition_of(spec.method).seconds(terms);
 }
 
-ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinks& links,
+ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& links,
                                       double payload_bytes) {
   ScheduleSpec best = spec;
   best.chunks = 1;
@@ -93,7 +94,7 @@ ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinks& links
   return best;
 }
 
-ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links,
+ScheduleSpec fastest_schedule(Collective collective, const GroupLinkRates& links,
                               double payload_bytes) {
   ScheduleSpec best{Algorithm::kRing, collective, {links.members, links.nodes}};
   double least = -1;

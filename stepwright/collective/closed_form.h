@@ -7,41 +7,46 @@
 
 namespace stepwright::collective {
 
-/// The links of a group of `members` ranks in each of `nodes` nodes; rates are seconds per byte, in
-/// each direction.
-struct GroupLinks {
+/// Speed of the links of a group with `members` ranks on each of `nodes` nodes, for closed-form
+/// times. Rates are seconds per byte in each direction.
+struct GroupLinkRates {
   std::int32_t members = 1;
   std::int32_t nodes = 1;
-  double inside_s_per_byte = 0;  ///< Seconds per byte of one rank inside a node.
+  double inside_s_per_byte = 0;  ///< Seconds per byte that one rank sends inside its node.
   double inside_latency_s = 0;
-  /// Seconds per byte of each rank while all ranks of its node send to other nodes.
+  /// Seconds per byte that a rank sends to another node while all ranks of its node do.
   double rail_s_per_byte = 0;
-  /// Seconds per byte of one rank that sends to another node while the others do not.
+  /// Seconds per byte that a rank sends to another node while the other ranks of its node do not.
   double lone_s_per_byte = 0;
   double network_latency_s = 0;
-  double message_s = 0;  ///< Seconds that each message needs at both ends before its bytes flow.
+  double message_s = 0;  ///< Seconds that both ends of a message are busy before its bytes flow.
 };
 
-/// Largest number of chunks into which `with_fastest_chunk_count` cuts a block.
+/// Largest number of chunks per block that is tried when the fastest number of chunks is searched.
 inline constexpr std::int32_t kMostChunks = 256;
 
-/// Assumed `GroupLinks::message_s` until it is measured: the host work of one step.
+/// Default of the seconds that both ends of a message are busy before its bytes flow (host work of
+/// one step), for machines where it is not measured.
 inline constexpr double kMessageStartSeconds = 1e-6;
 
-/// Returns the links of the first ranks of a cluster, `members` in each node. Several levels in a
-/// node count as one, with the rate of the slowest level and the latency of the outermost.
-GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes);
+/// Returns the link speeds for the first ranks of a cluster, `members` on each of `nodes` nodes.
+/// Several network levels inside a node count as one, with the rate of the slowest and the latency
+/// of the outermost.
+GroupLinkRates group_links(const cluster::Cluster& cluster, std::int32_t members,
+                           std::int32_t nodes);
 
-/// Returns how the ranks of a node pass blocks to each other: directly if one switch joins them,
-/// else in a ring.
+/// Returns how the ranks of a node exchange blocks: directly if a single switch joins them, else in
+/// a ring.
 IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster);
 
-/// Returns the seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without
-/// generating it; tiers are {members, nodes}, in full duplex. `docs/collectives.md` has the
-/// formulas and their error against simulated schedules.
-double closed_form_seconds(const ScheduleSpec& spec, const GroupLinks& links, double payload_bytes);
+/// Returns the seconds of a collective schedule by a formula, without generating the schedule.
+/// `payload_bytes`: bytes of the full buffer. The tiers of `spec` must be {members, nodes}; links
+/// are full duplex. Formulas and their error against simulations: `docs/collectives.md`.
+double closed_form_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
+                           double payload_bytes);
 
-/// Seconds in which an HO-Ring's bytes pass each level, at any rates.
+/// Seconds of a hierarchical ring collective (HO-Ring), whose traffic inside nodes and between
+/// nodes overlaps: the transfer time of the bytes on each level.
 struct OverlappedLevels {
   Collective collective{};
   double members = 1;
@@ -49,18 +54,20 @@ struct OverlappedLevels {
   double inside_s = 0;
   double network_s = 0;
 
-  /// Returns the levels with the additional seconds of their overlap: chunks of the shorter level
-  /// at the ends of the longer one, and the starts of messages, for the best number of chunks.
-  /// Equals the closed form except for latencies.
+  /// Adds to both levels the seconds in which they cannot overlap: chunks at the start and end, and
+  /// the starts of messages, for the best number of chunks. Except for latencies, the result equals
+  /// the closed-form time of the schedule.
   [[nodiscard]] OverlappedLevels with_ends() const;
 };
 
-/// Returns `spec` with its fastest number of chunks (a power of two up to 256).
-ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinks& links,
+/// Returns `spec` with the number of chunks (a power of two up to 256) that gives the shortest
+/// closed-form time.
+ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& links,
                                       double payload_bytes);
 
-/// Returns the fastest schedule of an operation for a group of {members, nodes}, with the best
-/// number of chunks.
-ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links, double payload_bytes);
+/// Returns the schedule with the shortest closed-form time for an operation, over all algorithms
+/// and numbers of chunks. The group has {members, nodes} of `links`.
+ScheduleSpec fastest_schedule(Collective collective, const GroupLinkRates& links,
+                              double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -4,21 +4,23 @@
 
 namespace stepwright::collective {
 
-/// A message of one chunk over one link: the seconds that it occupies both ends, and its latency.
+/// Cost of sending one chunk over one link: the seconds in which both ends are busy, and the
+/// latency after them.
 struct ChunkHop {
   double bytes_s = 0;
   double latency_s = 0;
 };
 
-/// Returns the seconds of `chunks` chunks that pass `stages` hops in order: a link carries one
-/// chunk at a time, and a chunk moves on when it has arrived.
-double chunked_chain(double stages, double chunks, const ChunkHop& hop);
+/// Returns the seconds until `chunks` chunks have passed `stages` hops one after the other, as in a
+/// pipeline: a link carries one chunk at a time, and a chunk moves on when it has arrived.
+double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop);
 
 inline bool both_ways(Collective collective) { return collective == Collective::kAllReduce; }
 
-/// Terms shared by the closed forms of a spec.
+/// Quantities that the closed-form times of all collective algorithms use: sizes, and costs of one
+/// chunk on each kind of link.
 struct ClosedFormTerms {
-  ClosedFormTerms(const ScheduleSpec& of, const GroupLinks& links, double payload_bytes)
+  ClosedFormTerms(const ScheduleSpec& of, const GroupLinkRates& links, double payload_bytes)
       : spec(of),
         members(links.members),
         nodes(links.nodes),
@@ -32,34 +34,37 @@ struct ClosedFormTerms {
         rail{start_s + block / chunks * links.rail_s_per_byte, links.network_latency_s},
         lone{start_s + block / chunks * links.lone_s_per_byte, links.network_latency_s} {}
 
-  /// Seconds of a message of `blocks` chunks, if `hop` is that of one chunk.
+  /// Returns the seconds in which a message of `blocks` chunks keeps both ends busy. `hop`: cost of
+  /// a message of one chunk.
   [[nodiscard]] double run_s(const ChunkHop& hop, double blocks) const {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
-  const ScheduleSpec& spec;  ///< The spec, which must outlive the terms.
+  const ScheduleSpec& spec;  ///< Parameters of the schedule; must outlive this object.
   double members;
   double nodes;
   double ranks;
   double chunks;
-  double passes;  ///< Number of passes over the links: 2 for an all-reduce, else 1.
+  /// Number of times that the buffer passes over the links: 2 for an all-reduce, else 1.
+  double passes;
   double payload;
   double block;
-  double start_s;  ///< Seconds before a message's bytes flow.
+  double start_s;  ///< Seconds that both ends of a message are busy before its bytes flow.
   ChunkHop inside;
   ChunkHop rail;
   ChunkHop lone;
 };
 
-/// Seconds in which one chunk of the group's blocks passes among the members of a node.
+/// Returns the seconds in which the ranks of a node exchange one chunk of each rank's block.
 double pass_s(const ClosedFormTerms& t, IntraGroupPattern inner);
 
-/// Latency of the last message inside a node; 0 if a node has one member.
+/// Returns the latency of the last message inside a node; 0 if the group has one rank per node.
 inline double end_latency(const ClosedFormTerms& t) {
   return t.members > 1 ? t.inside.latency_s : 0;
 }
 
-/// Seconds of a ring over all ranks, with hops `within` nodes and `across` nodes.
+/// Returns the seconds of one ring over all ranks. `within`, `across`: cost of one chunk between
+/// neighbours on the same node and on different nodes.
 double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across);
 
 }  // namespace stepwright::collective

@@ -9,7 +9,7 @@
 
 namespace stepwright::collective {
 
-/// A set of operations.
+/// A set of collective operations.
 class Operations {
  public:
   constexpr Operations(std::initializer_list<Collective> list) {
@@ -22,7 +22,7 @@ class Operations {
  private:
   unsigned bits_ = 0;
 };
-/// Operations on a buffer with one block for each rank.
+/// The collective operations whose buffer has one block for each rank.
 inline constexpr Operations kBlockOperations = {Collective::kAllGather, Collective::kReduceScatter,
                                                 Collective::kAllReduce};
 inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collective::kAllGather,
@@ -30,62 +30,69 @@ inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collec
                                               Collective::kBroadcast,     Collective::kReduce,
                                               Collective::kPointToPoint};
 
-/// The pairs of ranks between which an algorithm's bytes flow; price laws, link loads and the
-/// traffic matrix follow from it.
+/// Between which ranks an algorithm's bytes flow. Prices, link loads and the traffic matrix are
+/// computed from it.
 enum class MessagePattern : std::uint8_t {
-  kAsScheduled,   ///< The pairs of ranks that the generated schedule itself names, step by step.
-  kRound,         ///< A ring of the group; in an all-to-all each rank sends to every other.
-  kSwitches,      ///< From each rank to its node's switch and back, and along a tree between nodes.
-  kLevelsInTurn,  ///< A ring in each node, then rings along the rails.
-  kLevelsAtOnce,  ///< Rings in the nodes and along the rails at the same time.
+  kAsScheduled,  ///< Between the pairs of ranks that the generated schedule names, step by step.
+  kRound,        ///< Around one ring of all ranks; in an all-to-all, from each rank to every other.
+  kSwitches,     ///< Between each rank and its node's switch, and along a tree between nodes.
+  /// Around a ring in each node, then around rings of the ranks with equal index on their nodes.
+  kLevelsInTurn,
+  /// Around rings in the nodes and around rings of the ranks with equal index on their nodes, at
+  /// the same time.
+  kLevelsAtOnce,
 };
 
-/// How the nodes of a schedule are related to each other.
+/// Whether all nodes do the same in a schedule, so that simulating one node suffices.
 enum class InterNodeMode : std::uint8_t {
-  kAlike,   ///< All nodes do the same, each with the next one.
-  kHalves,  ///< All nodes do the same, in each step with a node that is farther away.
+  kAlike,   ///< All nodes do the same, each with the next node.
+  kHalves,  ///< All nodes do the same; in each step a node's partner is farther away.
   kUnlike,
 };
 
-/// NCCL's names of an algorithm; empty if NCCL lacks it.
+/// Names that NCCL gives to an algorithm; empty if NCCL lacks it.
 struct NcclNames {
-  std::string_view one_node;  ///< Name in NCCL's tuner, inside one node.
+  std::string_view one_node;  ///< Name in NCCL's tuner for groups within one node.
   std::string_view several_nodes;
-  std::string_view environment;  ///< Word in the variable NCCL_ALGO.
+  std::string_view environment;  ///< Word for the algorithm in the variable NCCL_ALGO.
 };
 
-/// Everything about an algorithm; each file in `algorithms/` defines one. Proof, execution, prices,
-/// links, laws of plans and exports follow from it.
+/// Everything that distinguishes a collective algorithm. Each file in `algorithms/` defines one;
+/// proofs, execution, prices, link loads, plan rules and exports use the definition.
 struct AlgorithmDefinition {
-  std::string_view text;  ///< Description of the algorithm, in one line.
+  std::string_view text;  ///< One line that describes the algorithm.
   Operations covers;
-  /// True if the algorithm differs from simpler ones on a group of this shape; nullptr: on any
-  /// group of several ranks.
+  /// Function that is true if the algorithm differs from simpler ones on a group with these ranks
+  /// and nodes; nullptr: on any group of several ranks.
   bool (*lies)(const GroupNodeLayout&) = nullptr;
-  /// True if a schedule exists for `members` ranks on each of `nodes` nodes; nullptr: for all.
+  /// Function that is true if a schedule exists for `members` ranks on each of `nodes` nodes;
+  /// nullptr: it always exists.
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
-  /// Conditions that `lies` and `exists` check, to follow "needs ...".
+  /// Text about the group that the algorithm needs (`lies`, `exists`), to follow "needs ...".
   std::string_view needs = {};
-  /// Operations for which NCCL and similar libraries have the algorithm.
+  /// Operations that NCCL and similar libraries can carry out by the algorithm.
   Operations in_library = {};
   NcclNames nccl = {};
-  /// True if the engine of `process_group/` runs the algorithm; it has two lanes, and each ring
-  /// needs one.
+  /// True if this project's own process group can run the algorithm. The process group has two
+  /// lanes (connections between ranks), and each ring needs one.
   bool in_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
   InterNodeMode across = InterNodeMode::kAlike;
-  /// True if one rank of each node sends only to other nodes, and not inside.
+  /// True if one rank of each node sends only to other nodes (a ring leaves the node there).
   bool one_leaves = false;
-  /// Returns the mean bytes that a rank sends; nullptr: `sent_bytes` of the operation.
+  /// Function that returns the mean bytes that a rank sends; nullptr: the minimum for the operation
+  /// (`sent_bytes`).
   double (*sent)(double payload_bytes, double members, double nodes) = nullptr;
-  bool whole_buffer = false;  ///< True if chunks divide the whole buffer instead of blocks (trees).
-  /// Returns the number of parts of a block, each of which is cut into chunks; nullptr: one.
+  /// True if the whole buffer is cut into chunks (trees); false: each rank's block is.
+  bool whole_buffer = false;
+  /// Function that returns the number of parts of a block, each of which is cut into chunks;
+  /// nullptr: 1.
   std::int32_t (*parts)(const ScheduleSpec&) = nullptr;
-  /// Returns the number of scratch pieces of a rank; nullptr: none.
+  /// Function that returns the pieces of scratch memory that a rank needs; nullptr: none.
   std::int32_t (*scratch)(const ScheduleSpec&) = nullptr;
-  /// Returns the schedule of one rank; nullptr: none is generated.
+  /// Function that generates the schedule of one rank; nullptr: the algorithm has no schedules.
   RankSchedule (*rank)(const ScheduleSpec&, std::int32_t rank) = nullptr;
-  /// Returns the seconds of the schedule in closed form, for at least two ranks.
+  /// Function that returns the seconds of the schedule in closed form, for at least two ranks.
   double (*seconds)(const ClosedFormTerms&) = nullptr;
 };
 
@@ -93,7 +100,8 @@ inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
   return *kAlgorithmRows[static_cast<std::size_t>(algorithm)].definition;
 }
 
-/// True if hierarchical algorithms differ from flat ones on this group.
+/// True if a group has several ranks on each of several nodes, equally many on each, so that
+/// hierarchical algorithms differ from flat ones.
 inline bool on_two_levels(const GroupNodeLayout& form) {
   return form.members > 1 && form.nodes > 1 && form.even();
 }

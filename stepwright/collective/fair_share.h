@@ -8,29 +8,29 @@
 
 namespace stepwright::collective {
 
-/// Max-min fair rates of flows that share links: no rate can be raised without lowering one that is
-/// not higher. Found by progressive filling (Bertsekas and Gallager, Data Networks, 1992, section
-/// 6.5.2): the rates of all flows grow equally until a link saturates; the flows through it keep
+/// Max-min fair rates of data flows that share links: no rate can be raised without lowering one
+/// that is not higher. Computed by progressive filling (Bertsekas and Gallager, Data Networks,
+/// 1992, section 6.5.2): all rates grow equally until a link saturates; the flows through it keep
 /// their rate, and the others continue to grow.
 class FairShare {
  public:
-  /// Returns the bytes per second of each flow, given its path; infinite if the path is empty.
-  /// Valid until the next call.
+  /// Returns the bytes per second of each flow. `paths`: links that each flow passes; a flow
+  /// without links has an infinite rate. The result is valid until the next call.
   std::span<const double> rates(const LinkMap& links, std::span<const LinkPath* const> paths);
 
  private:
   void count(const LinkMap& links, std::span<const LinkPath* const> paths);
-  /// One round of max-min sharing: finds the links that saturate first, fixes the rate of each flow
-  /// that crosses them, and returns that rate.
+  /// Does one round of progressive filling: finds the links that saturate first, fixes the rate of
+  /// the flows through them, and returns that rate in bytes per second.
   double fill();
 
   struct Link {
-    double left = 0;         ///< Bytes per second that are not assigned to a flow.
-    std::int32_t flows = 0;  ///< Number of flows on the link whose rate is not fixed yet.
+    double left = 0;         ///< Bytes per second of the link that are not yet assigned to a flow.
+    std::int32_t flows = 0;  ///< Number of flows through the link whose rate is not fixed yet.
     bool full = false;
   };
   std::vector<Link> links_;
-  std::vector<std::size_t> open_;  ///< Indices of flows whose rate is not fixed yet.
+  std::vector<std::size_t> open_;  ///< Indices of the flows whose rate is not fixed yet.
   std::vector<double> rates_;
 };
 

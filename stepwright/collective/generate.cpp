@@ -31,7 +31,7 @@ std::optional<std::string> no_schedule_reason(const ScheduleSpec& spec) {
   for (const std::int32_t size : spec.tiers) {
     if (size < 1) return fmt::format("tiers: {} is not a number of ranks", size);
     pieces *= size;
-    if (pieces > std::int64_t{kMostPieces}) return "ranks x chunks exceed 2^30";
+    if (pieces > std::int64_t{kMaxPieceCount}) return "ranks x chunks exceed 2^30";
   }
   if (spec.tiers.empty()) return "tiers: none given";
   if (spec.chunks < 1) return fmt::format("chunks: {} is below 1", spec.chunks);
@@ -46,7 +46,7 @@ std::optional<std::string> no_schedule_reason(const ScheduleSpec& spec) {
     return fmt::format("{} needs {}; there are {} on each of {} nodes", word, it.needs, members,
                        nodes);
   }
-  if (std::int64_t{ranks_of(spec)} * pieces_per_block(spec) > std::int64_t{kMostPieces}) {
+  if (std::int64_t{ranks_of(spec)} * pieces_per_block(spec) > std::int64_t{kMaxPieceCount}) {
     return "ranks x chunks exceed 2^30";
   }
   return {};

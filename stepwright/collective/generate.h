@@ -10,50 +10,52 @@
 
 namespace stepwright::collective {
 
-/// How the ranks of one group below the outermost tier pass blocks to each other.
+/// How the ranks of a group (such as a node) exchange blocks with each other.
 enum class IntraGroupPattern : std::uint8_t {
-  kDirect,  ///< A message to each peer: a switch carries them without sharing, with one latency.
-  kRing,    ///< A message only to the next rank: for meshes, and for buses in a row.
+  kDirect,  ///< Each rank sends to every other rank: through a switch, with one latency.
+  /// Each rank sends only to the next rank: for meshes, and for several levels inside a node.
+  kRing,
 };
 
-/// The parameters of a generated schedule.
+/// Parameters from which a collective schedule is generated.
 struct ScheduleSpec {
-  Algorithm method{};  ///< One of the algorithms of `kGeneratedNames`.
+  Algorithm method{};  ///< Algorithm; one of `kGeneratedNames`.
   Collective collective{};
-  /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
-  /// {8, 4}: four nodes of eight. Flat algorithms take only the product.
+  /// Number of ranks in a group of each level, innermost first: {8, 4} means four nodes of eight
+  /// ranks. Flat algorithms use only the product, the number of ranks.
   std::vector<std::int32_t> tiers{1};
-  /// Number of chunks of a block; for a tree, of the buffer; for `kRings`, of each ring's part of a
-  /// block.
+  /// Number of chunks into which a rank's block is cut; for a tree, the whole buffer; for `kRings`,
+  /// the part of a block that each ring carries.
   std::int32_t chunks = 1;
   IntraGroupPattern inner = IntraGroupPattern::kDirect;
 
   bool operator==(const ScheduleSpec&) const = default;
 };
 
-/// Returns the number of chunks, of at least `chunk_bytes` and at most 32, into which a block is
-/// cut if it is sent while it is computed: the process group's rule.
+/// Returns into how many chunks a block is cut so that sending overlaps additions: chunks of at
+/// least `chunk_bytes`, at most 32. This is the rule of this project's process group.
 std::int32_t chunks_of(double block_bytes, double chunk_bytes);
 
-/// Number of ranks of a spec.
+/// Returns the number of ranks of a schedule.
 std::int32_t ranks_of(const ScheduleSpec& spec);
 
-/// Number of pieces of a rank's block: chunks times the parts into which the algorithm divides it.
+/// Returns the number of pieces in one rank's block: chunks times the parts into which the
+/// algorithm divides a block.
 std::int32_t pieces_per_block(const ScheduleSpec& spec);
 
-/// Returns why a spec has no schedule; nullopt if it has one. The pieces of all ranks' buffers, and
-/// so ranks x chunks, are limited to 2^30.
+/// Returns why no schedule exists for these parameters; nullopt: one exists. Ranks times chunks is
+/// limited to 2^30.
 std::optional<std::string> no_schedule_reason(const ScheduleSpec& spec);
 
-/// Returns the schedule of `spec` without its ranks, only with the sizes of buffers. Throws
-/// `Error{kUnsupported}` with `no_schedule_reason`.
+/// Returns a schedule with the sizes of its buffers but without any rank's steps. Fails with
+/// `kUnsupported` and the reason if no schedule exists.
 CollectiveSchedule schedule_without_ranks(const ScheduleSpec& spec);
 
-/// Returns the schedule of one rank, generated without the other ranks. `spec` must have a frame,
-/// and `rank` must exist.
+/// Generates the schedule of one rank without those of the other ranks. A schedule for `spec` must
+/// exist (`no_schedule_reason`), and `rank` must be one of its ranks.
 RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 
-/// Returns the schedule with all ranks. Throws as `schedule_without_ranks`.
+/// Generates the schedule of all ranks. Fails with `kUnsupported` and the reason if none exists.
 CollectiveSchedule generate(const ScheduleSpec& spec);
 
 }  // namespace stepwright::collective

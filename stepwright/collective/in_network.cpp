@@ -13,7 +13,7 @@ struct InsideChunk {
   double pace_s = 0;  ///< Seconds from one chunk to the next if chunks are summed and passed on.
 };
 
-InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinks& links,
+InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinkRates& links,
                          double chunk_bytes) {
   const double m = links.members;
   if (links.members == 1) return {};
@@ -27,7 +27,7 @@ InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinks& li
 
 }  // namespace
 
-double in_network_seconds(cluster::InNetworkReduction where, const GroupLinks& links,
+double in_network_seconds(cluster::InNetworkReduction where, const GroupLinkRates& links,
                           double payload_bytes) {
   const bool leaves = links.nodes > 1;
   const double latency =

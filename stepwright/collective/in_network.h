@@ -5,10 +5,10 @@
 
 namespace stepwright::collective {
 
-/// Seconds of an all-reduce in which switches do the additions: an assumed, optimistic model that
-/// no schedule here runs. The buffer is cut into C chunks. Each rank sums 1/m of a chunk inside its
-/// node, sends that sum out once, gets the sum of all nodes back once, with one network latency,
-/// and passes it on inside the node:
+/// Returns the seconds of an all-reduce in which switches do the additions: an assumed, optimistic
+/// model without a schedule. The buffer is cut into C chunks. Each rank sums 1/m of a chunk inside
+/// its node, sends that sum out once, gets the sum of all nodes back once, with one network
+/// latency, and passes it on inside the node:
 ///
 ///     a + e + g + (C-1) max(e, pace inside) + latencies, for the best C
 ///     e = start + V/(mC) on the rail
@@ -16,9 +16,10 @@ namespace stepwright::collective {
 ///     kEverywhere: a = g = start + V/C inside, pace 2 start + (m+1)/m V/C inside: up once, the sum
 ///     of a part comes to its owner, goes up once and comes to all
 ///
-/// `where` must be kBetweenNodes or kEverywhere. Switches add at line rate, and have memory for all
-/// chunks in flight.
-double in_network_seconds(cluster::InNetworkReduction where, const GroupLinks& links,
+/// with m ranks on each node, V bytes in the buffer, and the rail the links between ranks with
+/// equal index on different nodes. `where` must be kBetweenNodes or kEverywhere. Switches add at
+/// line rate, and have memory for all chunks in flight.
+double in_network_seconds(cluster::InNetworkReduction where, const GroupLinkRates& links,
                           double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -4,7 +4,8 @@
 
 namespace stepwright::collective {
 
-LeastSeconds least_seconds(Collective collective, const GroupLinks& links, double payload_bytes) {
+LeastSeconds least_seconds(Collective collective, const GroupLinkRates& links,
+                           double payload_bytes) {
   const double m = links.members;
   const double n = links.nodes;
   const double sent = (collective == Collective::kAllReduce ? 2 : 1) * payload_bytes;

@@ -4,19 +4,22 @@
 
 namespace stepwright::collective {
 
-/// Lower bounds of the seconds in which the bytes of an all-gather, a reduce-scatter or an
-/// all-reduce pass their links, without message starts and latencies.
+/// Lower bounds of the seconds of an all-gather, a reduce-scatter or an all-reduce: the time that
+/// its bytes need on the links, without message starts and latencies.
 struct LeastSeconds {
-  /// Bound if each byte enters a node once and evenly over its ranks: (n-1)/(nm) V on a rail,
-  /// (m-1)/m V inside, the longer of the two, as in two-level schedules. An all-reduce: twice that.
+  /// Bound for two-level schedules, where each byte enters a node once, spread evenly over its
+  /// ranks: the longer of (n-1)/(nm) V on the network and (m-1)/m V inside a node, with m ranks on
+  /// each of n nodes. An all-reduce takes twice that.
   double levels_s = 0;
-  /// Bound for any schedule in which ranks, not switches, add and copy: bytes may enter a node
-  /// several times to relieve the links inside, so that (N-1)/N V reach a rank over both links
+  /// Bound for all schedules in which ranks, not switches, add and copy. Bytes may enter a node
+  /// several times to relieve its inner links, so that (N-1)/N V reach a rank over both links
   /// together.
   double any_s = 0;
 };
 
-/// Returns the bounds for a group with these links; `any_s` is never above `levels_s`.
-LeastSeconds least_seconds(Collective collective, const GroupLinks& links, double payload_bytes);
+/// Returns lower bounds of the seconds of a collective for a group with these links; `any_s` is
+/// never above `levels_s`.
+LeastSeconds least_seconds(Collective collective, const GroupLinkRates& links,
+                           double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -9,26 +9,26 @@
 
 namespace stepwright::collective {
 
-/// Bytes on links of one kind, in one direction (out of their unit).
+/// Bytes that links of one kind carry in one direction, out of their unit (a device, a node, ...).
 struct LinkLoad {
-  std::string name;  ///< Name of the level, or "nic".
+  std::string name;  ///< Name of the network level, or "nic".
   std::int64_t units = 0;
-  /// The unit whose link carries the most bytes; the first of equal ones.
+  /// Index of the unit (device, node, ...) whose link carries the most bytes; the first one if
+  /// several carry as many.
   std::int64_t busiest_unit = 0;
   double busiest_bytes = 0;
   double mean_bytes = 0;
 };
 
 struct LinkLoads {
-  /// Loads in the order of `Cluster::levels`, on the uplinks of the units that a level joins
-  /// (devices, nodes, ...). Levels inside a node carry messages inside the node, the other levels
-  /// messages between nodes.
+  /// Loads of the uplinks of each network level, in the order of `Cluster::levels`. Levels inside a
+  /// node carry messages inside the node, the other levels messages between nodes.
   std::vector<LinkLoad> levels;
-  /// Load of all NICs of all nodes (`Cluster::nic_of_device`); no units if there are no NICs.
+  /// Load of the NICs of all nodes; `units` is 0 if the cluster states no NICs.
   LinkLoad nics;
 };
 
-/// Adds up messages between ranks for each link; rank r is device r.
+/// Adds up the bytes of messages between ranks on every link of a cluster. Rank r runs on device r.
 class LinkBytes {
  public:
   LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks);
@@ -39,8 +39,9 @@ class LinkBytes {
  private:
   const cluster::Cluster& cluster_;
   std::size_t node_levels_;
-  std::vector<std::vector<double>> levels_;  ///< Bytes by level and unit.
-  std::vector<double> nics_;                 ///< Bytes by NIC, over all nodes.
+  /// Bytes as [network level][unit (device, node, ...) that the level joins].
+  std::vector<std::vector<double>> levels_;
+  std::vector<double> nics_;  ///< Bytes of each NIC, over all nodes.
 };
 
 }  // namespace stepwright::collective

@@ -28,8 +28,8 @@ void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, st
   std::int64_t in = to / lower;
   if (out == in) return;
   if (level >= node_levels_) {
-    out = standing_for(out, 1);
-    in = standing_for(in, 1);
+    out = representative_unit(out, 1);
+    in = representative_unit(in, 1);
   }
   const cluster::FabricLevel& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
@@ -50,7 +50,7 @@ void LinkMap::add_nics(LinkPath& path, std::int64_t from, std::int64_t to) {
   const auto nic_of = [&](std::int64_t rank) {
     const std::int64_t nic = rank / devices * cluster_.nics_per_node +
                              cluster_.nic_of_device[static_cast<std::size_t>(rank % devices)];
-    return standing_for(nic, cluster_.nics_per_node);
+    return representative_unit(nic, cluster_.nics_per_node);
   };
   const auto level = static_cast<std::int32_t>(cluster_.levels.size());
   add(path, {level, nic_of(from), -1, Side::kOut}, rate);

@@ -10,28 +10,31 @@
 
 namespace stepwright::collective {
 
-/// The links that a message between two devices passes: ids of links in a `LinkMap`, and the
-/// latency of the outermost level that it crosses.
+/// The links that a message between two devices passes, as ids in a `LinkMap`, with its latency:
+/// that of the outermost network level crossed.
 struct LinkPath {
   std::array<std::int32_t, 2 * cluster::kMaxLevels + 2> links{};
   std::int32_t count = 0;
   double latency_s = 0;
 };
 
-/// The links of a cluster, one for each direction: the uplinks of the units that its levels join
-/// (in a mesh, one link for each pair of units), and the NICs (`Cluster::nic_of_device`; a single
-/// device with several NICs has the rate of all). Messages inside a node use the levels inside it,
-/// messages between nodes the NICs and the levels outside.
+/// Links of a cluster, one for each direction: uplinks of devices, nodes and larger units (in a
+/// mesh, one link for each pair of units), and NICs (`Cluster::nic_of_device`; a single device with
+/// several NICs has the rate of all). Messages inside a node use the levels inside it, messages
+/// between nodes the NICs and the levels outside.
 class LinkMap {
  public:
-  /// kEach: each node has links of its own. kOneForAll: one node's links represent those of every
-  /// node, so a message to another node arrives over the same node's links.
+  /// kEach: each node has links of its own. kOneForAll: all nodes share the links of one node,
+  /// which then stand for those of every node; a message to another node arrives over the same
+  /// links.
   enum class Nodes : std::uint8_t { kEach, kOneForAll };
 
-  /// `full_duplex`: each direction has the full rate; false: both directions of a link share it.
+  /// `full_duplex`: true if each direction of a link has the full rate; false: both directions
+  /// share it.
   LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
 
-  /// Returns the links between two devices, creating those that do not exist yet.
+  /// Returns the links that a message between two devices passes; adds those to the map that are
+  /// not yet in it.
   LinkPath path(std::int64_t from, std::int64_t to);
   [[nodiscard]] double bytes_per_s(std::int32_t link) const {
     return rates_[static_cast<std::size_t>(link)];
@@ -40,8 +43,8 @@ class LinkMap {
 
  private:
   enum class Side : std::uint8_t { kOut, kIn };
-  /// Identifies a link: its level (the number of levels means NICs), its unit, the other unit in a
-  /// mesh (else -1), and its direction.
+  /// Identifies a link: its network level (the number of levels stands for NICs), its unit, the
+  /// other unit in a mesh (else -1), and its direction.
   struct Key {
     std::int32_t level;
     std::int64_t unit;
@@ -50,8 +53,9 @@ class LinkMap {
     auto operator<=>(const Key&) const = default;
   };
 
-  /// Returns the unit (or NIC) that represents `unit`; `in_node`: units in a node.
-  [[nodiscard]] std::int64_t standing_for(std::int64_t unit, std::int64_t in_node) const {
+  /// Returns the unit (or NIC) whose links are used for `unit`: with kOneForAll, its counterpart in
+  /// the first node. `in_node`: number of units in a node.
+  [[nodiscard]] std::int64_t representative_unit(std::int64_t unit, std::int64_t in_node) const {
     return nodes_ == Nodes::kOneForAll ? unit % in_node : unit;
   }
   void add(LinkPath& path, Key key, double rate);

@@ -108,7 +108,7 @@ class LocalOrder {
 
   std::optional<ScheduleDefect> fault(std::size_t c, ScheduleDefectKind kind, PieceRun place,
                                       std::int32_t i, std::string_view what) const {
-    place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMostPieces;
+    place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMaxPieceCount;
     return ScheduleDefect{kind, 0, ref(c), fmt::format("{} {}", what, piece_position_text(place))};
   }
 

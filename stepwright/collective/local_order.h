@@ -6,10 +6,10 @@
 
 namespace stepwright::collective {
 
-/// Returns the first step of a rank that reads a piece before it is written, or that accesses a
-/// piece without order relative to another step, given the rank's own channels and waits; or waits
-/// that form a circle; nullopt: none. Uses vector clocks over the channels, as race detectors do
-/// (Flanagan and Freund 2009, FastTrack). `rank` must not be malformed.
+/// Checks the steps of one rank: returns the first that reads a piece before it is written, that
+/// accesses a piece in no defined order relative to another step, or whose waits form a circle;
+/// nullopt: none does. Uses vector clocks over the rank's channels (Flanagan and Freund 2009,
+/// FastTrack). The steps must be well formed (`first_malformed_step`).
 std::optional<ScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
                                                    const RankSchedule& rank);
 

@@ -8,41 +8,39 @@
 
 namespace stepwright::collective {
 
-/// Settings for the simulation of a schedule.
+/// Settings for the simulation of a collective schedule.
 struct ScheduleSimulationOptions {
-  double payload_bytes = 0;  ///< Bytes of the full buffer.
-  /// True if both directions of a link have its full rate; false: they share it.
+  double payload_bytes = 0;  ///< Bytes of the collective's full buffer.
+  /// True if each direction of a link has the full rate; false: both directions share it.
   bool full_duplex = true;
-  double message_s = 0;  ///< Seconds that each message needs at both ends before its bytes flow.
-  /// For `simulate_generated_schedule`: true if every rank is simulated even if one node could
-  /// represent all.
+  double message_s = 0;  ///< Seconds that both ends of a message are busy before its bytes flow.
+  /// True: simulate every rank, even if simulating one node gives the same time
+  /// (`simulate_generated_schedule`).
   bool every_rank = false;
 };
 
-/// Returns the seconds of a schedule whose rank r is device r of `cluster`, without other traffic,
-/// by an event simulation of fluid flows. A message flows once both ends have reached it, at its
-/// fair share of the links on its path (`FairShare`); its last byte arrives one latency later.
-/// Within a channel, a send follows when the bytes of the previous one have left, and a receive
-/// when its bytes have arrived; all other steps follow completed steps. Copies and sums take no
-/// time. Throws `Error{kInput}` if the cluster has too few devices, `Error{kRuntime}` if the
-/// schedule does not end.
+/// Returns the seconds of a collective schedule on an idle cluster, by an event simulation; rank r
+/// runs on device r. A message flows when both ends are ready, at its fair share of each link
+/// (`FairShare`), and arrives one latency later. In a channel, a send starts when the previous
+/// one's bytes have left, a receive when its bytes have arrived; copies and sums take no time.
+/// Fails with `kInput` if the cluster has too few devices, with `kRuntime` if the schedule does not
+/// end.
 double simulate_schedule_seconds(const CollectiveSchedule& schedule,
                                  const cluster::Cluster& cluster,
                                  const ScheduleSimulationOptions& setting);
 
-/// Largest group whose ranks are all simulated, for which most machines have memory.
+/// Largest number of ranks that are all simulated; most machines have memory for that.
 inline constexpr std::int32_t kMaxFullySimulatedRanks = 8192;
 
-/// True if one node can represent all: under `spec` every node does the same towards nodes at the
-/// same distance (for the halving algorithms: whose number differs in the same bit), on equal
-/// links. Needs tiers {devices of a node, nodes}, one level of switches between nodes, and no tree.
+/// True if all nodes do the same in a schedule on equal links, so that simulating one node
+/// suffices. Requires tiers {devices of a node, nodes}, one level of switches between nodes, and no
+/// tree algorithm.
 bool nodes_are_alike(const ScheduleSpec& spec, const cluster::Cluster& cluster);
 
-/// Returns `simulate_schedule_seconds` of the schedule generated from `spec`. If nodes are alike,
-/// only the ranks of one node are generated and simulated, and their messages to other nodes arrive
-/// at themselves, which gives the same seconds for a cluster of any size. Throws as
-/// `simulate_schedule_seconds` and `schedule_without_ranks`, and `Error{kInput}` if every rank of
-/// more than `kMaxFullySimulatedRanks` is requested.
+/// Generates the schedule of `spec` and returns its simulated seconds. If all nodes do the same,
+/// simulates only one node, which gives the same seconds for a cluster of any size. Fails with
+/// `kUnsupported` if there is no schedule, with `kInput` if the cluster is too small or if every
+/// rank of more than `kMaxFullySimulatedRanks` is requested.
 double simulate_generated_schedule(const ScheduleSpec& spec, const cluster::Cluster& cluster,
                                    const ScheduleSimulationOptions& setting);
 

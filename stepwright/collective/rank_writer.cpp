@@ -8,7 +8,7 @@ namespace {
 
 PieceRun place(RankBuffer buffer, std::int64_t piece) {
   PieceRun result{};
-  result.piece = static_cast<std::uint32_t>(piece) & kMostPieces;
+  result.piece = static_cast<std::uint32_t>(piece) & kMaxPieceCount;
   result.buffer = buffer;
   return result;
 }

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "stepwright/collective/contributions.h"
+#include "stepwright/collective/symbolic_sum.h"
 
 namespace stepwright::collective {
 namespace {
@@ -40,8 +40,8 @@ class SymbolicRun {
   struct Rank {
     std::vector<std::int32_t> done;   ///< For each channel, the number of completed steps.
     std::vector<std::size_t> waited;  ///< For each channel, the number of waits that are over.
-    std::vector<Contributions> output;
-    std::vector<Contributions> scratch;
+    std::vector<SymbolicSum> output;
+    std::vector<SymbolicSum> scratch;
     bool awake = false;
   };
 
@@ -131,7 +131,7 @@ class SymbolicRun {
     apply(to.rank, to.channel, to.step, &from);
   }
 
-  [[nodiscard]] Contributions value(std::int32_t rank, PieceRun place, std::int32_t i) const {
+  [[nodiscard]] SymbolicSum value(std::int32_t rank, PieceRun place, std::int32_t i) const {
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
     if (place.buffer == RankBuffer::kInput) {
@@ -145,12 +145,12 @@ class SymbolicRun {
     for (std::int32_t i = 0; i < step.pieces; ++i) {
       const std::size_t piece = step.target.piece + static_cast<std::size_t>(i);
       Rank& own = at(rank);
-      Contributions& target =
+      SymbolicSum& target =
           step.target.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
-      Contributions result =
+      SymbolicSum result =
           from != nullptr ? value(from->rank, from->step.source, i) : value(rank, step.source, i);
       if (step.kind == StepKind::kReceiveReduce || step.kind == StepKind::kReduce) {
-        const Contributions added =
+        const SymbolicSum added =
             step.kind == StepKind::kReduce ? target : value(rank, step.source, i);
         const auto sum = promise_.sum(result, added);
         if (!sum) return fail(ScheduleDefectKind::kTwice, rank, c, fault(result, added));
@@ -160,7 +160,7 @@ class SymbolicRun {
     }
   }
 
-  static std::string fault(const Contributions& a, const Contributions& b) {
+  static std::string fault(const SymbolicSum& a, const SymbolicSum& b) {
     if (a.place != b.place) return fmt::format("adds place {} to place {}", a.place, b.place);
     return fmt::format("adds contributions to place {} twice", a.place);
   }

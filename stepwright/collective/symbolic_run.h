@@ -6,9 +6,9 @@
 
 namespace stepwright::collective {
 
-/// Runs a schedule on sets of contributions instead of numbers, and returns the first defect;
-/// nullopt: none. A send lasts until its receive. Each rank of `schedule` must be well formed and
-/// ordered by itself.
+/// Runs a schedule on symbolic sums instead of numbers, and returns the first deadlock or wrong
+/// result; nullopt: there is none. A send lasts until its receive. Each rank's steps must already
+/// be proved well formed and ordered.
 std::optional<ScheduleDefect> run_schedule_symbolically(const CollectiveSchedule& schedule);
 
 }  // namespace stepwright::collective

@@ -7,8 +7,9 @@
 
 namespace stepwright::collective {
 
-/// Writes the gather of all blocks into the output. `own`: for each chunk, the step that wrote the
-/// rank's own block to the output; empty: the block is in the input, and is copied.
+/// Writes one rank's steps of a hierarchical all-gather into its schedule. `own`: for each chunk,
+/// the step after which this rank's own block is in the output; empty: the block is in the input,
+/// and is copied first.
 void write_tiered_gather(const TieredRingSpec& tiered, std::int32_t rank,
                          const std::vector<StepRef>& own, RankWriter& writer);
 

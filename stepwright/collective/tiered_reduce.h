@@ -7,12 +7,13 @@
 
 namespace stepwright::collective {
 
-/// Writes the reduction of each block at its owner: chunk c of the sum is left at piece
-/// `first_output` + c of the output. Returns, for each chunk, the step that completes it.
+/// Writes one rank's steps of a hierarchical reduce-scatter into its schedule. The sum of the
+/// rank's chunk c ends up in piece `first_output` + c of the output. Returns, for each chunk, the
+/// step that completes its sum.
 std::vector<StepRef> write_tiered_reduce(const TieredRingSpec& tiered, std::int32_t rank,
                                          std::int32_t first_output, RankWriter& writer);
 
-/// Scratch pieces that the reduction needs.
+/// Returns the pieces of scratch memory that a rank needs for a hierarchical reduce-scatter.
 std::int32_t tiered_reduce_scratch(const TieredRingSpec& tiered);
 
 }  // namespace stepwright::collective

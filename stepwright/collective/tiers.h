@@ -5,21 +5,23 @@
 
 namespace stepwright::collective {
 
-/// Ranks 0, 1, ... as mixed-radix numbers: `sizes` of the tiers, innermost first, so that {8, 4} is
-/// four groups of eight consecutive ranks. There is at least one tier, and sizes are at least 1.
+/// Coordinates of consecutive ranks in a hierarchy. `sizes`: group size on each level, innermost
+/// first, all at least 1; {8, 4} means four groups of eight ranks.
 class Tiers {
  public:
   explicit Tiers(std::vector<std::int32_t> sizes);
 
   [[nodiscard]] int levels() const { return static_cast<int>(sizes_.size()); }
   [[nodiscard]] std::int32_t size(int level) const { return sizes_[index(level)]; }
-  /// Number of consecutive ranks that share the coordinates from `level` on.
+  /// Returns the distance in ranks between neighbours on a level: the product of the sizes below
+  /// it.
   [[nodiscard]] std::int32_t stride(int level) const { return strides_[index(level)]; }
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
   [[nodiscard]] std::int32_t at(std::int32_t rank, int level) const {
     return rank / stride(level) % size(level);
   }
-  /// The rank whose coordinate at `level` is larger by `by`, cyclically in the tier.
+  /// Returns the rank that is `by` places farther on a level, cyclically, with the same coordinates
+  /// on all other levels.
   [[nodiscard]] std::int32_t moved(std::int32_t rank, int level, std::int32_t by) const;
 
  private:

@@ -33,7 +33,7 @@ void add_place(Xml& step, std::string_view side, const char* letter, std::int64_
 }
 
 void add_place(Xml& step, std::string_view side, collective::PieceRun place) {
-  add_place(step, side, buffer_letter(place.buffer), std::int64_t{place.piece});
+  add_place(step, side, msccl_buffer_letter(place.buffer), std::int64_t{place.piece});
 }
 
 const char* type_word(collective::StepKind kind) {
@@ -71,7 +71,7 @@ StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
 }
 
 /// Fails early if a rank exceeds the limits by far, as splitting it would be slow.
-void check_size(const collective::CollectiveSchedule& schedule, const Landings& landings,
+void check_size(const collective::CollectiveSchedule& schedule, const ReceivesOfFlows& landings,
                 const MscclSetting& setting) {
   std::vector<std::size_t> flows(schedule.ranks.size());
   for (const auto& [flow, unused] : landings) {
@@ -177,7 +177,7 @@ void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
   algo.append_attribute("nchannels") = channels;
   algo.append_attribute("nchunksperloop") = schedule.pieces;
   algo.append_attribute("ngpus") = schedule.ranks.size();
-  algo.append_attribute("coll") = std::string(collective_word(schedule.collective)).c_str();
+  algo.append_attribute("coll") = std::string(msccl_collective_name(schedule.collective)).c_str();
   algo.append_attribute("inplace") = 0;
   algo.append_attribute("outofplace") = 1;
   algo.append_attribute("minBytes") = setting.min_bytes;

@@ -13,7 +13,7 @@ constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
 
 }  // namespace
 
-std::string_view collective_word(collective::Collective collective) {
+std::string_view msccl_collective_name(collective::Collective collective) {
   switch (collective) {
     case collective::Collective::kAllReduce: return "allreduce";
     case collective::Collective::kAllGather: return "allgather";
@@ -26,7 +26,7 @@ std::string_view collective_word(collective::Collective collective) {
   fail_unsupported("neither MSCCL nor MSCCL++ has a word for this operation");
 }
 
-const char* buffer_letter(collective::RankBuffer buffer) {
+const char* msccl_buffer_letter(collective::RankBuffer buffer) {
   return kBufferLetters[static_cast<std::size_t>(buffer)];
 }
 

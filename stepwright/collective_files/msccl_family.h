@@ -8,22 +8,25 @@
 
 namespace stepwright::collective_files {
 
-/// Parts that MSCCL and MSCCL++ files share: words, and limits of their loaders.
+// Parts that MSCCL and MSCCL++ files share: words, and limits of their loaders.
 
-/// Returns the word for an operation. Fails with `kUnsupported` if there is none.
-std::string_view collective_word(collective::Collective collective);
+/// Returns the name of a collective in MSCCL and MSCCL++ files. Fails with `kUnsupported` if the
+/// formats have none.
+std::string_view msccl_collective_name(collective::Collective collective);
 
-/// Returns the letter for a buffer: i, o or s.
-const char* buffer_letter(collective::RankBuffer buffer);
+/// Returns the letter of a buffer in MSCCL and MSCCL++ files: i (input), o (output) or s (scratch).
+const char* msccl_buffer_letter(collective::RankBuffer buffer);
 
-/// A limit of a loader: it has room for `most` of `what`.
+/// A limit of a program that loads schedules, for error messages: `loader` has room for at most
+/// `most` of `what`.
 struct LoaderLimit {
   std::string_view loader;
   std::string_view what;
   std::size_t most = 0;
 };
 
-/// Fails with `kUnsupported` if `count` of a rank exceeds the loader's limit.
+/// Fails with `kUnsupported` if a rank has more of something (`count`) than the loading program has
+/// room for.
 void check_loader_limit(const LoaderLimit& room, std::size_t count, std::int32_t rank);
 
 }  // namespace stepwright::collective_files

@@ -38,7 +38,7 @@ class GpuPlan {
         schedule_(source.schedule),
         rank_(rank),
         own_(schedule_.ranks[static_cast<std::size_t>(rank)]),
-        rooms_(arrival_rooms(schedule_, rank)) {
+        rooms_(receive_scratch_starts(schedule_, rank)) {
     name_channels();
     name_semaphores();
   }
@@ -162,7 +162,7 @@ class GpuPlan {
   }
 
   static Json run(collective::PieceRun place, std::int32_t pieces) {
-    return {{"type", buffer_letter(place.buffer)},
+    return {{"type", msccl_buffer_letter(place.buffer)},
             {"index", std::uint32_t{place.piece}},
             {"size", pieces}};
   }
@@ -203,9 +203,9 @@ class GpuPlan {
     const MessageDestination& landing = source_.messages.landings().at(flow)[number];
     collective::PieceRun target = landing.step->target;
     if (landing.step->kind == collective::StepKind::kReceiveReduce) {
-      const auto rooms = arrival_rooms(schedule_, step.peer);
+      const auto rooms = receive_scratch_starts(schedule_, step.peer);
       target.piece = static_cast<std::uint32_t>(rooms[static_cast<std::size_t>(landing.channel)]) &
-                     collective::kMostPieces;
+                     collective::kMaxPieceCount;
       target.buffer = collective::RankBuffer::kScratch;
     }
     const std::string type = type_to(step.peer);
@@ -234,7 +234,7 @@ class GpuPlan {
         remote_ids_.try_emplace({peer, buffer}, static_cast<int>(remote_ids_.size()));
     if (added) {
       remote_.push_back({{"rank", peer},
-                         {"type", buffer_letter(buffer)},
+                         {"type", msccl_buffer_letter(buffer)},
                          {"access_channel_types", Json::array({type_to(peer)})}});
     }
     return known->second;
@@ -274,7 +274,7 @@ Json mscclpp_plan(const collective::CollectiveSchedule& schedule, const MscclppS
     gpus.push_back(GpuPlan(source, rank).json());
   }
   return {{"name", setting.name},
-          {"collective", collective_word(schedule.collective)},
+          {"collective", msccl_collective_name(schedule.collective)},
           {"protocol", "Simple"},
           {"inplace", false},
           {"reuse_resources", false},

@@ -10,29 +10,33 @@
 
 namespace stepwright::collective_files {
 
-/// Largest message size that a tuner file can state.
+/// Largest message size, in bytes, that NCCL's tuner configuration file can state.
 inline constexpr std::uint64_t kMostTunerBytes = std::numeric_limits<std::uint64_t>::max();
 
-/// Communicators with the same layout. A tuner plugin identifies them only by the numbers of nodes
-/// and ranks.
+/// A kind of communicator in an NCCL tuner file. The tuner tells communicators apart only by their
+/// numbers of nodes and ranks, so the layout is that of one communicator with these numbers.
 struct TunerGroup {
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   cluster::GroupLayout layout;
-  std::string name;    ///< Name of the group, in messages.
-  std::string others;  ///< Names of groups with the same numbers but another layout; empty: none.
+  /// Names of the communicators of this kind in messages, separated by commas ("whole nodes").
+  std::string name;
+  /// Names of communicators with equal numbers of nodes and ranks but another layout, which the
+  /// file cannot distinguish; empty: none.
+  std::string others;
 };
 
-/// Returns the groups of all ranks of 1, 2, 4, ... nodes and of all nodes, without groups of one
-/// rank.
+/// Returns communicators over all ranks of 1, 2, 4, ... and all nodes of a cluster, for a tuner
+/// file without a plan. Communicators of one rank are left out.
 std::vector<TunerGroup> node_groups(const cluster::Cluster& cluster);
 
-/// Returns the groups of a plan that run collectives other than point to point, without groups of
-/// one rank; groups of experts only if the model has any. Of groups with equal numbers but
-/// different layouts, the first in the order of `GroupKind` is used.
+/// Returns a plan's communicators that run collectives (not only point-to-point messages), for a
+/// tuner file. Communicators of one rank are left out. If several have equal numbers of nodes and
+/// ranks but different layouts, the first in the order of `GroupKind` counts.
 std::vector<TunerGroup> plan_groups(const plan::PlannedJob& planned);
 
-/// The cheapest algorithm and protocol for a range of sizes of the full buffer, both ends included.
+/// A range of message sizes, from `min_bytes` to `max_bytes` (both included) of the full buffer,
+/// and the fastest algorithm and protocol for it.
 struct TunerRange {
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = kMostTunerBytes;
@@ -42,23 +46,22 @@ struct TunerRange {
   bool operator==(const TunerRange&) const = default;
 };
 
-/// Returns the choice that the cost model finds cheapest for each size, without gaps from 0 to
-/// `kMostTunerBytes`. Of equal choices the first counts, in the order of algorithms, then of
-/// protocols. Exact: squared seconds are quadratic in the size, and the choice can change only
-/// where these curves cross.
+/// Returns, for message sizes from 0 to `kMostTunerBytes` without gaps, the algorithm and protocol
+/// that the cost model finds fastest. Among equals the first algorithm, then the first protocol,
+/// counts. The boundaries are exact, not sampled.
 std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
                                      collective::Collective collective,
                                      const cluster::GroupLayout& layout);
 
-/// Settings of a tuner file, besides its ranges.
+/// Options of an NCCL tuner file.
 struct TunerSetting {
-  std::string about;  ///< Purpose of the file, in one line.
-  int channels = -1;  ///< Channels of every collective; -1: NCCL's choice.
+  std::string about;  ///< Comment at the top of the file that says what it is for, in one line.
+  int channels = -1;  ///< Number of NCCL channels for every collective; -1: NCCL decides.
 };
 
-/// Writes the configuration file (CSV) of NCCL's example tuner plugin for all-reduce, all-gather
-/// and reduce-scatter of these groups; sizes are full buffers, as NCCL passes them to a plugin.
-/// Other collectives have no price and so no line.
+/// Returns the configuration file (CSV) for NCCL's example tuner plugin: for each communicator the
+/// fastest algorithm and protocol of all-reduce, all-gather and reduce-scatter by size of the full
+/// buffer. Other collectives are left to NCCL.
 std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<TunerGroup>& groups,
                            const TunerSetting& setting);
 

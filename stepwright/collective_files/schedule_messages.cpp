@@ -5,8 +5,8 @@
 namespace stepwright::collective_files {
 namespace {
 
-Landings landings_of(const collective::CollectiveSchedule& schedule) {
-  Landings landings;
+ReceivesOfFlows landings_of(const collective::CollectiveSchedule& schedule) {
+  ReceivesOfFlows landings;
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
     const collective::RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
     for (std::int32_t c = 0; c < std::ssize(own.channels); ++c) {
@@ -60,8 +60,8 @@ bool ScheduleMessages::asks(const MessageFlow& flow, std::size_t number) const {
   return !std::all_of(first, first + step.pieces, [](bool once) { return once; });
 }
 
-std::vector<std::int32_t> arrival_rooms(const collective::CollectiveSchedule& schedule,
-                                        std::int32_t rank) {
+std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSchedule& schedule,
+                                                 std::int32_t rank) {
   std::int32_t end = schedule.scratch_pieces;
   std::vector<std::int32_t> rooms;
   for (const collective::ScheduleChannel& channel :

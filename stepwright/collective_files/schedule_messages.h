@@ -9,7 +9,8 @@
 
 namespace stepwright::collective_files {
 
-/// A flow: all messages on one lane from one rank to another.
+/// The messages of a collective's schedule from one rank to another on one lane, identified by
+/// lane, sender and receiver.
 struct MessageFlow {
   std::uint8_t lane = 0;
   std::int32_t from = 0;
@@ -18,35 +19,37 @@ struct MessageFlow {
   auto operator<=>(const MessageFlow&) const = default;
 };
 
-/// The receive of a message: its channel and its step.
+/// The place where a message is received: the receiver's channel and the step in it.
 struct MessageDestination {
-  std::int32_t channel = 0;  ///< Index of the receiver's channel.
+  std::int32_t channel = 0;  ///< Index of the receiving channel on the receiver's rank.
   const collective::ScheduleStep* step = nullptr;
 };
 
-/// The receives of each flow, in the order of its sends.
-using Landings = std::map<MessageFlow, std::vector<MessageDestination>>;
+/// For each sequence of messages between two ranks, the receives in the order of the sends.
+using ReceivesOfFlows = std::map<MessageFlow, std::vector<MessageDestination>>;
 
-/// For each message of a schedule, the facts about its receiver that the sender needs. Keeps a
-/// reference to the schedule.
+/// For each message of a collective's schedule, what the sender must know about the receiver. Keeps
+/// a reference to the schedule.
 class ScheduleMessages {
  public:
   explicit ScheduleMessages(const collective::CollectiveSchedule& schedule);
 
-  [[nodiscard]] const Landings& landings() const { return landings_; }
-  /// True if message `number` of a flow waits until its receiver signals that there is room: the
-  /// first message does, and every message into memory that is written twice or added to.
+  [[nodiscard]] const ReceivesOfFlows& landings() const { return landings_; }
+  /// True if message `number` of a flow must wait until the receiver signals that its memory is
+  /// free. The first message must, and every message into memory that is added to or written more
+  /// than once.
   [[nodiscard]] bool asks(const MessageFlow& flow, std::size_t number) const;
 
  private:
-  Landings landings_;
-  /// For each rank, true for pieces of output that only one step writes.
+  ReceivesOfFlows landings_;
+  /// For each rank and each piece of its output: true if only one step writes the piece.
   std::vector<std::vector<bool>> written_once_;
 };
 
-/// For each receiving channel of a rank that adds, the first piece of scratch (after the schedule's
-/// own) into which messages arrive; the last entry is the end.
-std::vector<std::int32_t> arrival_rooms(const collective::CollectiveSchedule& schedule,
-                                        std::int32_t rank);
+/// Returns, for each channel of a rank, the first scratch piece of the space for received pieces
+/// that are to be added; this space follows the schedule's own scratch. The last entry is the end
+/// of the space.
+std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSchedule& schedule,
+                                                 std::int32_t rank);
 
 }  // namespace stepwright::collective_files

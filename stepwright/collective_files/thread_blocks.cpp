@@ -36,7 +36,7 @@ std::vector<collective::StepRef> in_sequence(const collective::RankSchedule& ran
 }
 
 collective::PieceRun moved(collective::PieceRun run, std::int32_t pieces) {
-  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMostPieces;
+  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMaxPieceCount;
   return run;
 }
 
@@ -235,7 +235,7 @@ class BlockCutter {
 
 }  // namespace
 
-FlowChannels flow_channels(const Landings& landings, int most_peers) {
+FlowChannels flow_channels(const ReceivesOfFlows& landings, int most_peers) {
   FlowChannels channels;
   /// Used so far: ranks and channel of each connection, and numbers of flows out of (true) and into
   /// a rank on a channel.

@@ -8,12 +8,14 @@
 
 namespace stepwright::collective_files {
 
-/// A step of an MSCCL thread block.
+/// A step of an MSCCL thread block (send, receive or local operation), with the steps that it waits
+/// for.
 struct BlockStep {
   collective::ScheduleStep step;
-  collective::PieceRun lands{};  ///< For a send, the place where the receiver stores it.
-  /// Steps that must be completed before this one starts: thread blocks (as `channel`) and their
-  /// steps. No listed step is implied by other steps.
+  /// For a send, the buffer and piece at which the receiver stores the data.
+  collective::PieceRun lands{};
+  /// Steps of other thread blocks that must be completed before this one starts, as (thread block
+  /// in `channel`, step). Steps that others imply are left out.
   std::vector<collective::StepRef> after;
   bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
@@ -26,25 +28,25 @@ struct ThreadBlock {
   std::vector<BlockStep> steps;
 };
 
-/// The channel of each flow: small numbers, different for any two flows between the same ranks.
+/// The MSCCL channel of each flow of messages between two ranks; flows between the same ranks have
+/// different channels.
 using FlowChannels = std::map<MessageFlow, int>;
 
-/// Assigns channels to the flows of a schedule. A rank has at most `most_peers` flows in each
-/// direction on a channel.
-FlowChannels flow_channels(const Landings& landings, int most_peers);
+/// Assigns MSCCL channels to the flows of messages of a schedule, so that on each channel a rank
+/// sends to at most `most_peers` ranks and receives from as many.
+FlowChannels flow_channels(const ReceivesOfFlows& landings, int most_peers);
 
-/// The schedule from which thread blocks are made, with its messages and channels.
+/// Input of `thread_blocks`: a collective's schedule, its messages and their channels.
 struct BlockSource {
   const collective::CollectiveSchedule& schedule;
-  const Landings& landings;
+  const ReceivesOfFlows& landings;
   const FlowChannels& channels;
-  std::int32_t most_pieces = 0;  ///< Most pieces of one step; longer steps are split.
+  std::int32_t most_pieces = 0;  ///< Most pieces that one step may move; longer steps are split.
 };
 
-/// Returns the thread blocks of one rank of a schedule without defects: one for each flow; a local
-/// step is in the thread block of the step before it. Between thread blocks, only the order that
-/// data needs is kept: a write before the reads of its result, and reads before the next write. The
-/// schedule's own order implies it, and fewer constraints cannot cause a deadlock.
+/// Returns the MSCCL thread blocks of one rank: one for each flow of messages; a local step joins
+/// the thread block of the step before it. Thread blocks wait for each other only where data
+/// requires it (write before read, read before the next write). The schedule must have no defect.
 std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank);
 
 }  // namespace stepwright::collective_files

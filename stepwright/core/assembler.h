@@ -9,81 +9,84 @@
 
 namespace stepwright {
 
-/// The most levels of lists and mappings inside each other that a document may have.
+/// Largest nesting depth of lists and mappings that a YAML or JSON document may have.
 inline constexpr std::size_t kMaxNesting = 100;
 
-/// The most values and keys that a document may have. Each takes about 100 bytes of memory, and
-/// twice that while its list grows.
+/// Largest number of values and keys that a YAML or JSON document may have. Each takes about 100
+/// bytes of memory, and twice that while its list grows.
 inline constexpr std::size_t kMaxDocumentValues = 2'000'000;
 
-/// The most bytes of memory that anchored values and their aliased copies may take, so that a short
-/// text cannot become a large document.
+/// Largest memory, in bytes, for copies that YAML aliases make of anchored values, so that a short
+/// text cannot expand into a huge document.
 inline constexpr std::size_t kMaxAliasCopyBytes = std::size_t{16} << 20U;
 
-/// The most bytes of a key: even with every byte escaped, the key remains a simple key of YAML
-/// (1,024 bytes).
+/// Longest key of a mapping, in bytes. Even with every byte escaped, it stays within the 1,024
+/// bytes that YAML allows for a simple key.
 inline constexpr std::size_t kMaxKeyBytes = 240;
 
-/// A position in a text file: line and column (in bytes), both counted from 1.
+/// A position in a text file: line and column (in bytes), both from 1.
 struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
-/// Returns the line and column of the byte at `offset` in `text`.
+/// Returns the line and column of the byte at `offset` in a text.
 TextPosition position_of(std::string_view text, std::size_t offset);
 
-/// Throws an error of kind `kInput` that reads `file:line:column: message`; line 0: no position is
-/// known, and it reads `file: message`.
+/// Throws an error of kind `kInput` with the message `file:line:column: message`; if the line is 0
+/// (unknown position), `file: message`.
 [[noreturn]] void fail_at_position(const std::string& file, TextPosition at,
                                    std::string_view message);
-/// Throws an error of kind `kInput` with the position of a list or mapping that is nested too deep.
+/// Throws an error of kind `kInput` that says that a list or mapping is nested too deep, and where.
 [[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
 
-/// A key that a mapping has twice, with the lines of its first and its last occurrence, from 1.
+/// A key that occurs more than once in a mapping of a file, with the lines (from 1) of its first
+/// and last occurrence.
 struct RepeatedKey {
   std::string key;
   std::uint32_t first_line = 0;
   std::uint32_t line = 0;
 };
 
-/// Builds a tree from the events of a parser. Refuses documents that are nested too deep or have
-/// too many values, keys that are not text, and keys given twice.
+/// Builds the tree of a YAML or JSON document from a parser's events. Refuses documents that are
+/// nested too deep or have too many values, keys that are not text, and repeated keys.
 class Assembler {
  public:
-  /// `file` is named in messages and must outlive the assembler. `repeated`: where a key occurs
-  /// twice in a mapping, the last value counts and the key is added to this list; null: repeated
-  /// keys are refused.
+  /// `file`: name for messages, which must outlive this object. `repeated`: receives keys that
+  /// occur twice in a mapping, whose last value then counts; null: repeated keys are refused.
   explicit Assembler(const std::string& file, std::vector<RepeatedKey>* repeated = nullptr)
       : file_(file), repeated_(repeated) {}
 
-  /// Begins a sequence or mapping; `container` is empty and has the kind and the position.
+  /// Begins a sequence or mapping. `container`: an empty tree of that kind, with its position in
+  /// the file.
   void open(Tree container);
-  /// Ends the innermost open sequence or mapping. `finished`: receives a copy of it (for a later
-  /// alias); null: no copy is made.
+  /// Ends the innermost sequence or mapping that was begun. `finished`: receives a copy of it for
+  /// later YAML aliases; null: no copy is made.
   void close(Tree* finished = nullptr);
-  /// Adds a scalar or null where the parser is: as an element of a list, a key, or the value of a
-  /// key.
+  /// Adds a scalar or null at the parser's current place: as an element of a list, a key, or the
+  /// value of a key.
   void leaf(Tree value);
-  /// Adds a copy of an anchored value where an alias names it; `at`: position of the alias, for
+  /// Adds a copy of an anchored value at a YAML alias (`*name`). `at`: position of the alias, for
   /// errors.
   void copy(const Tree& value, TextPosition at);
-  /// Announces that the next value belongs to a merge key (`<<`): a mapping, or a list of mappings,
-  /// whose members are added to the open mapping unless it has those keys itself. Earlier mappings
-  /// of the list take precedence over later ones.
+  /// Announces that the next value belongs to a YAML merge key (`<<`): a mapping or a list of
+  /// mappings, whose members are added to the current mapping unless it has these keys itself.
+  /// Earlier mappings of the list take precedence.
   void merge_next() { open_.back().merge_due = true; }
-  /// True if the next event must be a key of the open mapping.
+  /// True if the parser's next event must be a key, because a mapping is open and its last key has
+  /// a value.
   [[nodiscard]] bool expects_key() const;
-  /// Returns the key whose value comes next; null if no key waits for a value.
+  /// Returns the key of the current mapping that still has no value; null if there is none.
   [[nodiscard]] const Tree* pending_key() const;
-  /// Returns the finished tree; null if the parser reported no event.
+  /// Returns the finished tree of the document; a null value if the parser reported no event.
   Tree take() { return std::move(root_); }
 
  private:
   struct Open {
     Tree container;
     bool merge_due = false;
-    std::vector<Tree> merged{};  ///< Mappings that a merge key (`<<`) adds to the container.
+    /// Mappings whose members a YAML merge key (`<<`) adds to the container.
+    std::vector<Tree> merged{};
   };
   void place(Tree value);
   void take_merged(Tree value);
@@ -95,7 +98,7 @@ class Assembler {
   std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
-  std::size_t copied_ = 0;  ///< Memory, in bytes, of all copies made so far.
+  std::size_t copied_ = 0;  ///< Bytes of memory that all copies made for YAML aliases take.
   Tree root_;
 };
 

@@ -5,10 +5,12 @@
 
 namespace stepwright {
 
-/// Throws an error of kind `kRuntime` that says what could not be done (`what`) and why (`errno`).
+/// Throws an error of kind `kRuntime` for a failed system call: what could not be done (`what`) and
+/// why (`errno`).
 [[noreturn]] void fail_system_call(const char* what);
 
-/// An owned file descriptor, closed when the object is destroyed; -1: it owns none.
+/// Owner of an open file descriptor, which is closed when the object is destroyed; -1: it owns
+/// none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -23,27 +25,27 @@ class Descriptor {
   [[nodiscard]] int get() const { return descriptor_; }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   void close();
-  /// Returns the descriptor and gives up its ownership: the caller must close it.
+  /// Returns the file descriptor and gives up its ownership: the caller must close it.
   [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
 };
 
-/// Returns the result of a system call; if it is -1 (the call failed), throws as
-/// `fail_system_call`.
+/// Returns the result of a system call. If it is -1 (the call failed), throws an error of kind
+/// `kRuntime` with `what` and the reason in `errno`.
 int checked(int result, const char* what);
 
-/// Writes all bytes, in as many system calls as that needs. Returns false if the system refuses
-/// bytes; `errno` then has the reason.
+/// Writes all bytes to a file descriptor, in as many system calls as that takes. Returns false if
+/// the system refuses bytes; `errno` then has the reason.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// Opens /dev/null for each of the three standard streams that is closed, so that no file opened
-/// later gets its number. The direction is the wrong one (standard input for writing), so that
-/// using such a stream still fails. Call it at the start of a program.
+/// Opens /dev/null for each standard stream (input, output, error) that is closed, so that no file
+/// opened later gets its number. It is opened in the wrong direction, so that using such a stream
+/// still fails. Call it at the start of a program.
 void fill_standard_streams();
 
-/// Both ends of a pipe. They are closed in programs that this process starts (O_CLOEXEC).
+/// Both ends of a pipe, which programs that this process starts do not inherit (O_CLOEXEC).
 struct Pipe {
   Pipe();
   Descriptor read;

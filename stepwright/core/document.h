@@ -110,19 +110,20 @@ class Node {
   const Tree* tree_;
 };
 
-/// A YAML or JSON document that was read; immutable. Text whose first character is `{` or `[` must
-/// be strict JSON. Any other text must be one YAML document without tags; its aliases and merge
-/// keys are expanded. Lines end with LF or CR LF, no mapping has a key twice, and docs/limits.md
-/// lists the limits of size and nesting.
+/// An immutable YAML or JSON document. Text whose first character is `{` or `[` must be strict
+/// JSON; any other text must be one YAML document without tags, whose aliases and merge keys are
+/// expanded. Lines end with LF or CR LF, no mapping has a key twice, and docs/limits.md lists
+/// limits of size and nesting.
 class Document {
  public:
-  /// Reads a document from a text; messages name it `name`. Fails with `kInput`:
-  /// `name:line:column`.
+  /// Reads a YAML or JSON document from a text. `name`: name in messages. Fails with `kInput`,
+  /// naming line and column, if the text is malformed.
   static Document parse(std::string_view text, std::string name);
   /// Reads a document from a file. Fails with `kInput` if it is missing, a directory, unreadable or
   /// malformed.
   static Document load(const std::filesystem::path& path);
-  /// Makes a document from a tree built in code. Fails with `kInput` on what no file may have.
+  /// Makes a document from a tree built in code. Fails with `kInput` if the tree has something that
+  /// files may not have, such as a repeated key.
   static Document from(Tree tree, std::string name);
 
   Document(Document&& other) noexcept;
@@ -134,18 +135,18 @@ class Document {
   /// Deleted, because the node would outlive a temporary document: keep the document in a variable.
   Node root() const&& = delete;
 
-  /// Returns the name of the document in messages: the path of the file.
+  /// Returns the name of the document for messages: the path of its file.
   [[nodiscard]] const std::string& name() const;
 
-  /// Returns a copy in which the scalar at a dotted path (`batch.length`, `layers.0`) is replaced.
-  /// `value` is a YAML scalar (in quotes if it is text that reads like a number), or a factor such
-  /// as `2x` or `0.5x` of the present number. Missing keys of mappings are created. Fails with
-  /// `kInput` if the path leads through a scalar, beyond the end of a list, or to a list or
-  /// mapping, and if a factor is applied to something other than a number.
+  /// Returns a copy of the document in which the scalar at a dotted path (`batch.length`,
+  /// `layers.0`) is replaced. `value` is a YAML scalar (in quotes if it is text that reads like a
+  /// number), or a factor such as `2x` or `0.5x` of the present number. Missing keys of mappings
+  /// are created. Fails with `kInput` if the path leads through a scalar, beyond the end of a list,
+  /// or to a list or mapping, and if a factor is applied to something other than a number.
   [[nodiscard]] Document with(std::string_view path, std::string_view value) const;
 
-  /// Returns YAML text that reads back as the same values in the same order, the same text on every
-  /// machine.
+  /// Returns the document as YAML text, which reads back as the same values in the same order. The
+  /// text is the same on every machine.
   [[nodiscard]] std::string to_yaml() const;
 
  private:

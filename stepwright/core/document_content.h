@@ -7,17 +7,19 @@
 
 namespace stepwright {
 
-/// The tree and the file name of a document; nodes hold pointers into it.
+/// Values and file name of a `Document`. Every `Node` of the document points into it.
 struct DocumentContent {
   std::string name;
   Tree root;
 };
 
-/// Describes a value for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a mapping`,
-/// `empty`.
+/// Returns a value as text for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a
+/// mapping`, `empty`.
 std::string describe(const Tree& value);
 
-/// Replaces the scalar at a dotted path, as documented at `Document::with`.
+/// Replaces the scalar at a dotted path such as `batch.length`; missing keys are created. `value`:
+/// a YAML scalar, or a factor of the present number such as `2x`. Fails as `Document::with`;
+/// `file`: name for errors.
 void set_at(Tree& root, std::string_view path, std::string_view value, const std::string& file);
 
 }  // namespace stepwright

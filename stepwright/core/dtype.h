@@ -22,7 +22,7 @@ enum class DType : std::uint8_t {
   kNf4
 };
 
-/// The words for number formats in files and in output.
+/// Names of number formats in files and output: "bf16", "fp8".
 inline constexpr Named<DType> kDTypeNames[] = {
     {DType::kFp64, "fp64"},   {DType::kFp32, "fp32"},   {DType::kFp16, "fp16"},
     {DType::kBf16, "bf16"},   {DType::kFp8, "fp8"},     {DType::kMxfp8, "mxfp8"},
@@ -30,10 +30,10 @@ inline constexpr Named<DType> kDTypeNames[] = {
     {DType::kInt8, "int8"},   {DType::kNf4, "nf4"},
 };
 
-/// Bits that one element takes, in 1/100 of a bit, so that integers hold them. Block scales are
-/// included (OCP MX: one 8-bit scale per 32 elements; NVFP4: one 8-bit scale per 16 elements). NF4
-/// has an 8-bit scale per 64 elements and a 32-bit one per 256 of those scales, 4.127 bits (QLoRA,
-/// arXiv 2305.14314, section 3), here 4.13.
+/// Returns the bits of one element in hundredths of a bit, including block scales (OCP MX: one
+/// 8-bit scale per 32 elements; NVFP4: one 8-bit scale per 16). NF4 has an 8-bit scale per 64
+/// elements and a 32-bit one per 256 scales: 4.127 bits (QLoRA, arXiv 2305.14314, section 3), here
+/// 4.13.
 constexpr std::int64_t centibits(DType type) {
   switch (type) {
     case DType::kFp64:
@@ -51,7 +51,7 @@ constexpr std::int64_t centibits(DType type) {
   return 0;
 }
 
-/// Returns the bytes that `elements` elements take, rounded up to a whole byte.
+/// Returns the bytes that `elements` elements of a number format take, rounded up to whole bytes.
 constexpr std::int64_t size_bytes(DType type, std::int64_t elements) {
   // Split so that 2^40 elements do not overflow.
   const std::int64_t blocks = elements / 800;

@@ -6,13 +6,14 @@
 
 namespace stepwright {
 
-/// Readable bytes after the text of an embedded file, for parsers (simdjson) that read beyond the
-/// end.
+/// Number of readable blanks after the text of an embedded file, because some parsers (simdjson)
+/// read beyond the end.
 inline constexpr std::size_t kEmbeddedPaddingBytes = 64;
 
-/// A data file that is compiled into the program.
+/// A data file that is compiled into the program, such as a model or a profile.
 struct EmbeddedFile {
-  /// Name of the file without its extension; `folder/name` if the files come from several folders.
+  /// Name of the embedded file without its extension; `folder/name` if the files come from several
+  /// folders.
   std::string_view name;
   std::string_view text;  ///< Text of the file; `kEmbeddedPaddingBytes` blanks follow it in memory.
 };

@@ -6,20 +6,20 @@
 
 namespace stepwright {
 
-/// The first position at which a text is not valid JSON.
+/// The first position at which a text is not valid JSON, and why.
 struct JsonFault {
-  /// Bytes from the start of the text; the text's size: it ends too early.
+  /// Position of the fault in bytes from the start; the text's size: the text ends too early.
   std::size_t offset = 0;
-  std::string text;  ///< The fault, and what is allowed there. Empty: the text is JSON.
+  /// Description of the fault and of what is allowed there; empty: the text is valid JSON.
+  std::string text;
 };
 
-/// Finds the first fault of a text that should be one JSON value: strict JSON without comments,
-/// trailing commas or NaN, with numbers that a double can hold. Nesting deeper than
-/// `kMaxNesting` is a fault. The text must be UTF-8.
+/// Finds the first fault in a UTF-8 text that should be one strict JSON value: no comments, no
+/// trailing commas, no NaN, numbers that a double can hold, nesting up to `kMaxNesting`.
 JsonFault json_fault(std::string_view text);
 
-/// Throws an error of kind `kInput` with `file:line:column` for a text that a parser refused as
-/// JSON. The message is the text's first fault, or `otherwise` if `json_fault` finds none.
+/// Throws an error of kind `kInput` with `file:line:column` for a text that a JSON parser refused.
+/// The message is the text's first fault, or `otherwise` if the text is valid JSON.
 [[noreturn]] void fail_at_json_fault(const std::string& file, std::string_view text,
                                      std::string_view otherwise);
 

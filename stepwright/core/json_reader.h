@@ -9,9 +9,10 @@
 
 namespace stepwright {
 
-/// Reads one JSON value, strictly: no comments, no trailing commas, no NaN. Fails with `kInput`
-/// (`file:line:column`) on malformed text and on everything that `Assembler` refuses. `repeated`:
-/// receives repeated keys; null: they are refused (`Assembler`).
+/// Reads one strict JSON value from a text: no comments, trailing commas or NaN. Fails with
+/// `kInput` (`file:line:column`) on malformed text, too deep nesting or too many values.
+/// `repeated`: receives keys that occur twice in a mapping, whose last value counts; null: such
+/// keys are refused.
 Tree read_json(std::string_view text, const std::string& file,
                std::vector<RepeatedKey>* repeated = nullptr);
 

@@ -6,8 +6,9 @@
 
 namespace stepwright {
 
-/// Returns a tree as JSON, members in order. Integers stay integers, however they are written
-/// (`40e6`). Other numbers become the nearest double; numbers that no double can hold become text.
+/// Converts a tree to JSON with members in order. Whole numbers stay integers, however they are
+/// written (`40e6`). Other numbers become the nearest double; numbers that no double can hold
+/// become text.
 nlohmann::ordered_json json_of(const Tree& tree);
 
 }  // namespace stepwright

@@ -8,24 +8,24 @@
 
 namespace stepwright {
 
-/// A value that is computed when it is first read, by the reading thread, and then stays constant
-/// (thread-safe).
+/// A value that is computed when it is first read, by the reading thread, and then stays constant.
+/// Several threads may read it.
 template <class T>
 class Later {
  public:
   explicit Later(T value) : made_(true), value_(std::move(value)) {}
   explicit Later(std::function<T()> make) : made_(false), make_(std::move(make)) {}
 
-  /// Returns the value, computing it at the first call. Fails as the computing function does; a
-  /// later call then computes it again.
+  /// Returns the value; the first call computes it. If the computation throws, the exception is
+  /// passed on, and the next call computes again.
   const T& get() const {
     if (!made_.load(std::memory_order_acquire)) make();
     return *value_;
   }
 
  private:
-  /// Computes the value once. `std::call_once` would do, but when the function throws, it hangs on
-  /// some platforms (GCC bug 66146) and under the thread sanitizer.
+  /// Computes the value once. `std::call_once` is not used because it hangs on some platforms if
+  /// the function throws (GCC bug 66146), and under the thread sanitizer.
   void make() const {
     const std::lock_guard lock(mutex_);
     if (made_.load(std::memory_order_relaxed)) return;

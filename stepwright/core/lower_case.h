@@ -5,7 +5,7 @@
 
 namespace stepwright {
 
-/// Returns a text with the letters A to Z in lower case; other bytes stay.
+/// Returns a text with the letters A to Z in lower case; all other bytes are unchanged.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

@@ -9,7 +9,7 @@ namespace stepwright {
 /// The bytes of a file, memory-mapped for reading.
 class MappedFile {
  public:
-  /// Maps the file. Fails with `kInput` if it cannot be read or is empty.
+  /// Maps a file into memory. Fails with `kInput` if it cannot be read or is empty.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -5,16 +5,15 @@
 
 namespace stepwright {
 
-/// One enumerator and the word for it in files, on the command line and in output. An enumeration
-/// that files can name has a constant array of these pairs; reading and printing use the same
-/// array.
+/// An enumerator and the word that stands for it in files, on the command line and in output. Each
+/// enumeration that files can name has an array of these pairs, used for reading and printing.
 template <class Enum>
 struct Named {
   Enum value;
   std::string_view name;
 };
 
-/// Returns the word for an enumerator; empty if the table lacks it.
+/// Returns the word that stands for an enumerator; empty if the table has none.
 template <class Enum, std::size_t kCount>
 constexpr std::string_view name_of(const Named<Enum> (&table)[kCount], Enum value) {
   for (const auto& entry : table) {

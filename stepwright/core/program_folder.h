@@ -4,8 +4,8 @@
 
 namespace stepwright {
 
-/// Returns the folder of the running program; for code that is part of a Python module, the folder
-/// of that module.
+/// Returns the folder of the running program; for code inside a Python module, the folder of that
+/// module.
 std::filesystem::path program_folder();
 
 }  // namespace stepwright

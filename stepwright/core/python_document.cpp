@@ -32,7 +32,7 @@ void without_underscores(Tree& tree) {
 
 }  // namespace
 
-std::string number_as_python(std::string text) {
+std::string without_digit_underscores(std::string text) {
   const auto digit = [&](std::size_t at) {
     return at < text.size() && text[at] >= '0' && text[at] <= '9';
   };

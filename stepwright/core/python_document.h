@@ -9,14 +9,14 @@
 
 namespace stepwright {
 
-/// Reads a text as the yaml and json modules of Python do: where a key occurs twice, the last value
-/// counts, and YAML numbers may hold underscores (`1_000_000`). `repeated`: receives the keys that
-/// occur twice; null: they are not reported. Fails as `Document::parse`.
+/// Reads a text as Python's yaml and json modules do: of a repeated key the last value counts, and
+/// YAML numbers may hold underscores (`1_000_000`). `repeated`: receives repeated keys; null: they
+/// are not reported. Fails with `kInput`, naming line and column, if the text is malformed.
 Document parse_like_python_yaml(std::string_view text, std::string name,
                                 std::vector<RepeatedKey>* repeated = nullptr);
 
-/// Removes the underscores that Python allows between the digits of a number (`1_000`), as argparse
-/// and Hydra read words; returns any other text unchanged.
-std::string number_as_python(std::string text);
+/// Removes the underscores that Python allows between the digits of a number (`1_000`); returns any
+/// other text unchanged. For words that argparse or Hydra would read.
+std::string without_digit_underscores(std::string text);
 
 }  // namespace stepwright

@@ -10,8 +10,8 @@
 
 namespace stepwright {
 
-/// One value of a document and everything below it. Readers build trees, `Document` keeps them
-/// unchanged, and code that writes a file builds them by hand:
+/// One value of a YAML or JSON document and everything below it. Readers build trees, a `Document`
+/// keeps one unchanged, and code that writes a file builds it by hand:
 ///
 ///     Tree plan = Tree::mapping();
 ///     plan.set("stepwright", "plan/1");
@@ -19,54 +19,56 @@ namespace stepwright {
 ///     plan.set("layers", Tree::flow_sequence(std::vector<int>{40, 40}));
 ///     std::string text = Document::from(plan, "plan.yaml").to_yaml();
 struct Tree {
-  /// The kind of a value; a scalar is a number, a truth value or text.
+  /// Kinds of values in a document. A scalar is a number, a truth value or text.
   enum class Kind : std::uint8_t { kNull, kScalar, kSequence, kMapping };
 
   Kind kind = Kind::kNull;
-  /// True for text that reads like a number, a truth value or null, and is therefore written in
-  /// quotes.
+  /// True for text in quotes: it would otherwise read as a number, a truth value or null.
   bool quoted = false;
-  /// True if the value is written on one line, as `{a: 1}` or `[1, 2]`.
+  /// True if a list or mapping is written on one line, as `{a: 1}` or `[1, 2]`.
   bool flow = false;
   /// Line on which the value begins in its file, from 1; 0 if it did not come from a file.
   std::uint32_t line = 0;
   /// Column in which the value begins: bytes from the start of the line, from 1.
   std::uint32_t column = 0;
-  /// The scalar as it was written, without quotes.
+  /// Text of a scalar as it was written in the file, without quotes; empty for other kinds.
   std::string text;
-  /// Elements of a sequence; for a mapping: key, value, key, value, ...
+  /// Elements of a sequence; for a mapping, its keys and values in turn: key, value, key, value,
+  /// ...
   std::vector<Tree> items;
 
   /// Makes a null value.
   Tree() = default;
   // The conversions are implicit so that `set("tensor", 4)` reads well.
 
-  /// Makes a text. It is quoted in the file if it would otherwise read as another kind of value.
+  /// Makes a text value. It is written in quotes if it would otherwise read as a number, a truth
+  /// value or null.
   Tree(std::string_view words);
   Tree(const char* words) : Tree(std::string_view(words)) {}
   Tree(const std::string& words) : Tree(std::string_view(words)) {}
-  /// Makes a number, with the fewest digits that read back exactly. Fails with `kInput` if it is
-  /// not finite.
+  /// Makes a number value, written with the fewest digits that read back exactly. Fails with
+  /// `kInput` if the number is not finite.
   Tree(double number);
-  /// Makes a truth value.
+  /// Makes a truth value (true or false).
   template <std::same_as<bool> T>
   Tree(T truth) : kind(Kind::kScalar), text(truth ? "true" : "false") {}
-  /// Makes a whole number.
+  /// Makes a whole-number value.
   template <std::integral T>
     requires(!std::same_as<T, bool> && !std::same_as<T, char>)
   Tree(T number) : kind(Kind::kScalar), text(std::to_string(number)) {}
 
-  /// Makes a scalar (or null) from its spelling in a file.
+  /// Makes a scalar or null from the word that a file has for it. `in_quotes`: true if the word was
+  /// in quotes, and is therefore text.
   static Tree scalar(std::string spelling, bool in_quotes);
-  /// Makes an empty mapping, which is written with one member a line.
+  /// Makes an empty mapping that is written over several lines, one member per line.
   static Tree mapping();
-  /// Makes an empty sequence, which is written with one element a line.
+  /// Makes an empty sequence that is written over several lines, one element per line.
   static Tree sequence();
-  /// Makes an empty mapping, which is written on one line.
+  /// Makes an empty mapping that is written on one line, as `{a: 1}`.
   static Tree flow_mapping();
-  /// Makes an empty sequence, which is written on one line.
+  /// Makes an empty sequence that is written on one line, as `[1, 2]`.
   static Tree flow_sequence();
-  /// Makes a sequence on one line from a range of values that convert to trees.
+  /// Makes a sequence that is written on one line, from a range of values.
   template <class Range>
   static Tree flow_sequence(const Range& values) {
     Tree made = flow_sequence();
@@ -74,18 +76,18 @@ struct Tree {
     return made;
   }
 
-  /// Adds a member to a mapping (or to null, which becomes a mapping), or replaces its value.
+  /// Adds a key with its value to a mapping, or replaces the value. Null becomes a mapping first.
   Tree& set(std::string_view key, Tree value);
-  /// Adds an element to a sequence (or to null, which becomes a sequence).
+  /// Adds an element to a sequence. Null becomes a sequence first.
   Tree& add(Tree value);
-  /// Returns the value of a key; null pointer if it is absent or this is not a mapping.
+  /// Returns the value of a key; null pointer if the key is absent or this is no mapping.
   [[nodiscard]] const Tree* find(std::string_view key) const;
-  /// Returns the value of a key, to be changed; null pointer if it is absent or this is not a
-  /// mapping.
+  /// Returns the value of a key, which the caller may change; null pointer if the key is absent or
+  /// this is no mapping.
   [[nodiscard]] Tree* find(std::string_view key);
 
-  /// True if both have the same values in the same order; layout and file positions are not
-  /// compared.
+  /// True if two trees have the same values in the same order. Block or one-line style and file
+  /// positions are not compared.
   friend bool operator==(const Tree& a, const Tree& b) {
     return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.items == b.items;
   }

@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "stepwright/core/interrupts.h"
+#include "stepwright/core/signal_recorder.h"
 #include "stepwright/core/unfinished_path.h"
 
 namespace stepwright {

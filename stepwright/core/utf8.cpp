@@ -108,7 +108,7 @@ std::string printable(std::string_view text, std::size_t longest) {
   return cut ? out + "..." : out;
 }
 
-std::string plain_text(std::string_view text) {
+std::string terminal_safe_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {

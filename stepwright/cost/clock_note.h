@@ -6,8 +6,8 @@
 
 namespace stepwright::cost {
 
-/// Returns a sentence about the power limit under which a device's clocks are predicted; empty
-/// where the usual limit of its generation is not known.
+/// Returns a sentence for users that states the board power limit (W) for which the device's clocks
+/// under load are predicted; empty if the device's generation has no known usual limit.
 std::string clock_note(const cluster::Device& device);
 
 }  // namespace stepwright::cost

@@ -47,7 +47,7 @@ double CollectiveCost::seconds(const CollectiveMessage& message, const MessageRo
           collective::MessagePattern::kAsScheduled) {
     return stepwright::cost::seconds(routes, constants);
   }
-  const collective::GroupLinks links = rates_.links(message, constants);
+  const collective::GroupLinkRates links = rates_.links(message, constants);
   const collective::ScheduleSpec spec{
       message.algorithm, message.collective, {links.members, links.nodes}};
   return constants.protocols.back().start_us * 1e-6 +

@@ -12,32 +12,32 @@
 
 namespace stepwright::cost {
 
-/// Prices messages on one cluster. Immutable, safe to share between threads; pricing allocates
-/// nothing. Uses the constants that were fitted for the cluster, else those of its device, else the
-/// documented defaults (`docs/models.md`).
+/// Prices collective and point-to-point messages on one cluster. Uses constants fitted on the
+/// cluster, else on its device, else the documented defaults (`docs/models.md`). Immutable and safe
+/// to share between threads; pricing allocates no memory.
 class CollectiveCost {
  public:
   explicit CollectiveCost(const cluster::Cluster& cluster);
   CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants);
 
-  /// Returns the time of one message of a full buffer; for point to point, the transfer between the
-  /// two neighbours that are farthest apart. A group of one takes no time. The time grows with the
-  /// payload. The message uses its named algorithm if that covers the operation and suits the
-  /// group, else the library's choice. Ring, tree and nvls are priced as the library's own routes
-  /// (the library takes the fastest), two-level and ho-ring as both levels in turn or at once,
-  /// other algorithms by the closed form of their schedule after a start of the full protocol.
+  /// Returns the seconds of one message and the link class that limits it; for point to point,
+  /// between the two neighbours that are farthest apart. A group of one rank takes no time. A named
+  /// algorithm is used if it supports the operation and the group, else the library's choice. Ring,
+  /// tree and NVLS follow the library's own routes (kLibrary: the fastest); two-level and ho-ring
+  /// take both network levels, one after the other or at once; other algorithms take their
+  /// schedule's closed form.
   [[nodiscard]] OperatorTime message(const CollectiveMessage& message) const;
 
-  /// True if such messages were measured on this very cluster, so that their time needs no
-  /// correction learnt from runs on other clusters.
+  /// True if messages of this collective over this link class were measured on this very cluster,
+  /// so that their time needs no correction fitted to runs on other clusters.
   [[nodiscard]] bool measured_here(collective::Collective collective, LinkClass link) const {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
-  /// The profile whose fitted constants are used; nullopt: documented defaults.
+  /// Name of the profile whose fitted message constants are used; nullopt: documented defaults.
   [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
   [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
-  /// Returns the links of the cluster at their line rates.
+  /// Returns the cluster's links with their latencies and their line rates (data-sheet bandwidths).
   [[nodiscard]] const LineRates& rates() const { return rates_; }
 
  private:

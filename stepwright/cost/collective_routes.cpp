@@ -95,7 +95,7 @@ LineRates::LineRates(const cluster::Cluster& cluster) {
   }
   inside_ = std::min(collective::intra_node_level_count(cluster), levels);
   inner_ = collective::intra_node_pattern(cluster);
-  adds_inside_ = cluster::adds_inside(cluster::in_network_reduction(cluster));
+  adds_inside_ = cluster::node_switches_reduce(cluster::in_network_reduction(cluster));
   const std::int64_t own =
       std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
@@ -188,7 +188,7 @@ MessageRoutes LineRates::routes(const CollectiveMessage& message) const {
   if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
     // ranks in one ring
     const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;
-    routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
+    routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncongestedRanks);
   }
   routes.ring = route(message);
   routes.ring.exists = true;
@@ -205,14 +205,14 @@ MessageRoutes LineRates::routes(const CollectiveMessage& message) const {
 
 /// Uses the rates of `route` for each level: inside a node the rate of a rank alone; out of a node
 /// the rate of each rank while all send, and of one that sends alone.
-collective::GroupLinks LineRates::links(const CollectiveMessage& message,
-                                        const OperationConstants& constants) const {
+collective::GroupLinkRates LineRates::links(const CollectiveMessage& message,
+                                            const OperationConstants& constants) const {
   const cluster::GroupLayout& layout = message.layout;
   const collective::GroupNodeLayout form = this->form(layout);
   const ProtocolConstants& full = constants.protocols.back();
-  collective::GroupLinks links{.members = static_cast<std::int32_t>(form.members),
-                               .nodes = static_cast<std::int32_t>(form.nodes),
-                               .message_s = collective::kMessageStartSeconds};
+  collective::GroupLinkRates links{.members = static_cast<std::int32_t>(form.members),
+                                   .nodes = static_cast<std::int32_t>(form.nodes),
+                                   .message_s = collective::kMessageStartSeconds};
   const auto members = static_cast<double>(form.members);
   const double few = form.members > 1 ? constants.few_ranks / (members - 1) : 0;
   const double inside_rate = constants.inside_share * (1 - few) * full.rate;

@@ -10,8 +10,9 @@
 
 namespace stepwright::cost {
 
-/// One route of a message at line rates: the seconds of its bytes and of its hops, inside nodes and
-/// on the network. `exists`: false if a message has no such route.
+/// One way to send a message (ring, tree, ...), with the seconds that its bytes and its hops take
+/// at line rate, inside nodes and on the network. `exists`: false if the message cannot go this
+/// way.
 struct MessageRoute {
   double inside_s = 0;
   double network_s = 0;
@@ -20,49 +21,58 @@ struct MessageRoute {
   bool exists = false;
 };
 
-/// All routes that a message may take.
+/// All ways in which a collective library may send one message, each timed at line rate.
 struct MessageRoutes {
-  MessageRoute ring;  ///< The ring; for an operation without rings the direct or staged route.
-  MessageRoute tree;  ///< An all-reduce up and down a tree of nodes, with a chain inside each node.
-  /// An all-reduce on the same tree, added up by the switches inside the nodes (NVLS).
+  /// Times of the ring; for operations that use no ring, of the direct or two-level transfer.
+  MessageRoute ring;
+  /// Times of an all-reduce along a tree of nodes, with a chain of ranks inside each node.
+  MessageRoute tree;
+  /// Times of an all-reduce along a tree of nodes in which the switch inside each node adds (NVLS).
   MessageRoute switches;
-  double few_ranks = 1;  ///< 1 / (ranks of a node - 1), at most 1.
-  double crowd = 1;      ///< Ranks of a group across nodes over kUncrowdedRanks; at least 1.
-  /// Number of collectives that run one after the other; above 1 their transfers add up.
+  double few_ranks = 1;  ///< 1 / (n - 1) for n ranks of the group in a node; 1 for a single rank.
+  double crowd = 1;      ///< Ranks in one ring across nodes / `kUncongestedRanks`; at least 1.
+  /// Number of collectives into which the algorithm splits the message and which run one after the
+  /// other (2 or 3 if two-level); above 1, intra-node and network transfer times add up.
   double stages = 1;
 };
 
-/// A message of a collective operation, or a point-to-point one.
+/// One message to be priced: a collective operation or a point-to-point transfer, with its bytes,
+/// its group and its algorithm.
 struct CollectiveMessage {
   collective::Collective collective{};
-  double payload_bytes = 0;  ///< Bytes of the message's full buffer.
+  /// Bytes of the whole buffer before any split over ranks (an all-gather's result).
+  double payload_bytes = 0;
   cluster::GroupLayout layout;
-  /// Algorithm, which must cover the operation and suit the group.
+  /// Algorithm of the message, which must support the operation and the group; kLibrary: the
+  /// collective library chooses.
   collective::Algorithm algorithm = collective::Algorithm::kLibrary;
 };
 
-/// The links of a cluster at their line rates.
+/// The links of a cluster by network level, with their line rates (data-sheet bandwidths), and the
+/// time that messages take over them.
 class LineRates {
  public:
   explicit LineRates(const cluster::Cluster& cluster);
 
-  /// Returns the routes of a message of a group of at least two ranks.
+  /// Returns the times of a message by ring, tree and switches at line rate; its group must have at
+  /// least two ranks.
   [[nodiscard]] MessageRoutes routes(const CollectiveMessage& message) const;
-  /// Returns how the group of a layout is placed on nodes.
+  /// Returns how a group is placed on nodes: the number of nodes, and its ranks on each.
   [[nodiscard]] collective::GroupNodeLayout form(const cluster::GroupLayout& layout) const {
     return collective::group_form(layout, inside_, adds_inside_);
   }
-  /// Returns the links that a schedule uses in the message's group, with an operation's shares of
-  /// line rates.
-  [[nodiscard]] collective::GroupLinks links(const CollectiveMessage& message,
-                                             const OperationConstants& constants) const;
+  /// Returns the seconds per byte and the latencies of the links over which a scheduled algorithm
+  /// sends this message, at the shares of line rate that `constants` say are attained.
+  [[nodiscard]] collective::GroupLinkRates links(const CollectiveMessage& message,
+                                                 const OperationConstants& constants) const;
 
  private:
-  /// A link of one network level of the cluster.
+  /// Bandwidth and latency of the links of one network level of the cluster.
   struct Link {
     double s_per_byte = 0;
     double latency_s = 0;
-    std::int64_t others = 0;  ///< In a mesh: the other units, each with a link of its own; else 0.
+    /// Number of peers that have a direct link of their own (mesh); 0: links go through a switch.
+    std::int64_t others = 0;
   };
 
   [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
@@ -74,47 +84,50 @@ class LineRates {
   int inside_ = 0;
   bool adds_inside_ = false;
   collective::IntraGroupPattern inner_{};
-  /// Seconds per byte of one device that sends alone through its own NICs.
+  /// Seconds per byte of a device that sends through its own NICs while its node's other devices
+  /// are silent.
   double nic_s_per_byte_ = 0;
 };
 
-/// The algorithms of all-reduces, all-gathers and reduce-scatters that a library has names for:
-/// along rings, along trees of nodes (all-reduces on several nodes), and by switches that add
-/// (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on several nodes).
+/// Algorithms that a collective library chooses among: rings; trees of nodes (all-reduces over
+/// several nodes); reduction in the switch (all-reduces over whole nodes: NCCL's nvls, nvls_tree
+/// over several nodes).
 inline constexpr collective::Algorithm kLibraryAlgorithms[] = {
     collective::Algorithm::kRing, collective::Algorithm::kTree, collective::Algorithm::kNvls};
 
-/// The seconds of a message over one route by one protocol. `wait_s`: start and hops; `move_s`: the
-/// transfer, which grows with the payload and is 0 without one.
+/// The two parts of a message's time by one algorithm and one protocol (LL, LL128 or Simple), in
+/// seconds. `wait_s`: start and hops; `move_s`: transfer of the bytes, 0 for an empty message.
 struct AlgorithmTimes {
   double wait_s = 0;
   double move_s = 0;
 
-  /// Returns squared seconds, because most results are only compared.
+  /// Returns the square of the message's seconds; `fill` says how start and transfer combine
+  /// (`OperationConstants::fill`). Squares suffice to compare, so most callers save the root.
   [[nodiscard]] double squared(double fill) const {
     return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
   }
 };
 
-/// Returns the times of an algorithm over `routes`; nullopt where they lack its route. Switches add
-/// with the full protocol only.
+/// Returns the start and transfer times of a message by one algorithm and one protocol; nullopt if
+/// the message cannot use the algorithm, or if switches add (kNvls) with another protocol than
+/// kFull.
 std::optional<AlgorithmTimes> algorithm_times(const MessageRoutes& routes,
                                               const OperationConstants& constants,
                                               collective::Algorithm algorithm, Protocol protocol);
 
-/// Returns the seconds over `routes` by one protocol, on the fastest route. Never falls when bytes
-/// grow.
+/// Returns the seconds of a message sent by one protocol (LL, LL128 or Simple) with the fastest of
+/// the library's algorithms. Never falls when bytes grow.
 double protocol_seconds(const MessageRoutes& routes, const OperationConstants& constants,
                         Protocol protocol);
 
-/// Returns the seconds over `routes` by one algorithm (kLibrary: the fastest one), with the
-/// protocol that the library expects to be fastest (`ProtocolConstants::selection`). Never falls
-/// when bytes grow: on one route two protocols change places once, and the later one has the
-/// smaller selection factor. Infinite where `routes` lack the algorithm's route.
+/// Returns the seconds of a message by one algorithm (kLibrary: the fastest one), with the protocol
+/// that the library is expected to choose (`ProtocolConstants::selection`). Infinite if the message
+/// cannot use the algorithm. Never falls when bytes grow: on one route two protocols change places
+/// once, and the later one has the smaller selection factor.
 double seconds(const MessageRoutes& routes, const OperationConstants& constants,
                collective::Algorithm algorithm = collective::Algorithm::kLibrary);
 
-/// True if the network, not the links inside nodes, sets the pace of the ring.
+/// True if the network, not the links inside nodes, limits the speed of the message's ring.
 bool outside(const MessageRoutes& routes, const OperationConstants& constants);
 
 }  // namespace stepwright::cost

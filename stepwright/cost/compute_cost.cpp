@@ -156,8 +156,8 @@ double attention_share(const cluster::DeviceGeneration& generation,
   return generation.attention_share[static_cast<std::size_t>(kernel)];
 }
 
-double clock_under_power(const cluster::DeviceGeneration& generation,
-                         const cluster::Device& device) {
+double power_limited_peak_share(const cluster::DeviceGeneration& generation,
+                                const cluster::Device& device) {
   const double usual = generation.board_power_w;
   if (device.board_power_w <= 0 || usual <= 0) return 1;
   const double idle = constants::kIdlePower.value * usual;
@@ -183,8 +183,9 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
       kernels_(job.kernels),
       load_(load),
       attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
-      clock_(load == DeviceLoad::kRunning ? clock_under_power(*generation_, job.cluster.device)
-                                          : 1),
+      clock_(load == DeviceLoad::kRunning
+                 ? power_limited_peak_share(*generation_, job.cluster.device)
+                 : 1),
       device_(job.cluster.device.name),
       peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
@@ -277,7 +278,7 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
              rates_.start_s;
     case step::OperatorKind::kOrthogonalize:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
-             step::kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
+             step::kMuonProducts * static_cast<double>(op.shape.rows) * rates_.start_s;
     case step::OperatorKind::kScan:
       // A decay for each element of the state leaves no matrix products (Mamba).
       if (op.purpose == step::Purpose::kMambaScan) return work * rates_.vector_s_per_flop;

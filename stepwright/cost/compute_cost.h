@@ -12,86 +12,93 @@
 
 namespace stepwright::cost {
 
-/// Returns the share of the 16-bit peak that an attention kernel attains in the forward at head
-/// dimension 128.
+/// Returns the share of the 16-bit peak FLOP/s that an attention kernel reaches in the forward at
+/// head dimension 128.
 double attention_share(const cluster::DeviceGeneration& generation,
                        cluster::AttentionKernel kernel);
 
-/// Returns the rate of a long fused attention backward over that of its forward.
+/// Returns the FLOP/s of a fused attention kernel's backward divided by those of its forward, for
+/// long sequences.
 double attention_backward(const cluster::DeviceGeneration& generation,
                           cluster::AttentionKernel kernel);
 
-/// Returns the share of its peak that arithmetic keeps under the power limit of a device's board,
-/// relative to the best-known board of its generation: ((P - P0) / F / ((Pg - P0) / Fg))^(1/2),
-/// with P the power limit, F the peak FLOP/s, Pg and Fg those of the best-known board, and P0 the
-/// power that does not depend on the clock. Capped at the share without any power limit
-/// (`kFreeClock`). 1 where the device states no limit of its own.
-double clock_under_power(const cluster::DeviceGeneration& generation,
-                         const cluster::Device& device);
+/// Returns the share of its peak FLOP/s that arithmetic keeps under a device's board power limit,
+/// relative to the best-known board of its generation: ((P - P0) / F / ((Pg - P0) / Fg))^(1/2). P:
+/// power limit; F: peak FLOP/s; Pg, Fg: those of the best-known board; P0: power that the clock
+/// does not change. At most `kFreeClock`, the value without any limit; 1 if the device states no
+/// limit.
+double power_limited_peak_share(const cluster::DeviceGeneration& generation,
+                                const cluster::Device& device);
 
-/// How a device is loaded. kRunning: computations run back to back in a training step, where power
-/// lowers the clock of long products. kIsolated: one kernel runs alone, as operator samples are
-/// taken.
+/// Load on the device while a kernel is timed. kRunning: kernels run back to back in a training
+/// step, where the power limit lowers the clock. kIsolated: one kernel runs alone, as in
+/// micro-benchmarks.
 enum class DeviceLoad : std::uint8_t { kRunning, kIsolated };
 
-/// Prices computations of one job on its device. Immutable, safe to share between threads; pricing
-/// allocates nothing. A class of operators that a profile has fitted follows its law and trees,
-/// scaled to the device's peaks; other operators are priced by the documented defaults of
-/// `docs/models.md`: a roofline with attainable rates.
+/// Prices the computations of one job on its device. Operators with a fitted profile follow its
+/// fitted law and boosted trees, scaled to the device's peaks; all others follow a roofline with
+/// the documented rates of `docs/models.md`. Immutable and safe to share between threads; pricing
+/// allocates no memory.
 class ComputeCost {
  public:
-  /// Prices with the built-in profiles, those of the job's device first.
+  /// Uses the built-in operator profiles: those of the job's device first, then those of similar
+  /// devices.
   explicit ComputeCost(const plan::Job& job);
-  /// Prices with these profiles, in order of preference; they must outlive this. Without profiles,
-  /// prices with the defaults (unfitted).
+  /// Uses these operator profiles, in order of preference; they must outlive this object. Without
+  /// profiles, every operator follows the documented roofline.
   ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
               DeviceLoad load = DeviceLoad::kRunning);
 
-  /// Returns the seconds of an operator that runs alone. Its rate is never above the device's
-  /// peaks. Routed work counts the busiest rank. `repeats` is ignored.
+  /// Returns the seconds of one run of an operator without other work on the device. Its rate is
+  /// never above the device's peaks. Operators on routed tokens count the tokens of the busiest
+  /// rank. `Operator::repeats` is ignored.
   [[nodiscard]] double seconds(const step::Operator& op) const;
 
-  /// Returns the seconds of a whole pass of a class, as one measurement covers it: the backward of
-  /// a product is its data and its weight gradient.
+  /// Returns the seconds of the forward or of the whole backward of an operator, as one benchmark
+  /// measures it: a matrix product's backward is both its data gradient and its weight gradient.
   [[nodiscard]] double pass_seconds(OperatorClass what, Pass pass, const step::Operator& op) const;
 
-  /// Returns the least seconds that the device's peaks allow for a pass.
+  /// Returns the fewest seconds in which the device's peak FLOP/s and memory bandwidth allow the
+  /// forward or the whole backward of an operator.
   [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const;
 
   /// Returns the number of kernels that the device runs for an operator.
   [[nodiscard]] double kernels(const step::Operator& op) const;
 
-  /// Returns the least seconds of a fused attention or a grouped product, however it is cut into
-  /// shapes: its FLOPs at the best rate that its price knows.
+  /// Returns a lower bound on the seconds of a fused attention or a grouped matrix product, however
+  /// its work is divided into shapes: its FLOPs at the highest rate that its price can reach.
   [[nodiscard]] double least_seconds(const step::Operator& op) const;
 
-  /// Returns the sizes in which an operator is outside of the range that its profile was fitted on
-  /// ("keys 32768, fitted 1024 to 5120"); empty when it is inside, or when no profile prices it.
+  /// Returns the operator's sizes that lie outside the range on which its profile was fitted, as
+  /// "keys 32768, fitted 1024 to 5120"; empty if all are inside, or if no profile prices it.
   [[nodiscard]] std::string outside_range(const step::Operator& op) const;
 
-  /// Returns the profiles that price computations, those of other devices marked "(scaled)";
-  /// nullopt: documented defaults price them.
+  /// Returns the names of the operator profiles that price computations, with "(scaled)" after
+  /// those of other devices; nullopt: documented defaults price everything.
   [[nodiscard]] std::optional<std::string> fit() const;
 
  private:
   static constexpr std::size_t kDTypes = std::size(kDTypeNames);
 
-  /// Reciprocals of attainable rates, and the fixed costs of every kernel.
+  /// Default rates of operators without a fitted profile, as seconds per FLOP or byte, and fixed
+  /// seconds per kernel.
   struct Rates {
     std::array<double, kDTypes> matrix_s_per_flop{};
-    /// Seconds per FLOP of the job's attention kernel in the forward, by type.
+    /// Seconds per FLOP of the job's attention kernel in the forward, indexed by `DType`.
     std::array<double, kDTypes> attention_s_per_flop{};
     double vector_s_per_flop = 0;
     double memory_s_per_byte = 0;
-    double start_s = 0;   ///< Seconds to start a product or an attention.
-    double launch_s = 0;  ///< Seconds of the launch gap of any kernel.
+    /// Fixed seconds of a matrix product or an attention kernel, whatever its size.
+    double start_s = 0;
+    double launch_s = 0;  ///< Seconds between the end of one kernel and the start of the next.
   };
-  /// The entry of a profile that prices a class and pass.
+  /// The profile entry that prices one class of operators in the forward or the backward; null
+  /// pointers: none does.
   struct Fitted {
     const OperatorProfile* profile = nullptr;
     const Later<OperatorEntry>* entry = nullptr;
-    /// Factor on the rate of arithmetic for another generation, another attention kernel, and a
-    /// running job.
+    /// Factor on the entry's arithmetic rate, which accounts for another device generation, another
+    /// attention kernel, and the lower clock of a running job.
     double speedup = 1;
   };
 
@@ -105,29 +112,35 @@ class ComputeCost {
   [[nodiscard]] double unrouted_s(const step::Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const step::Operator& op) const;
   [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
-  /// True if the job's framework runs an operator as several unfused kernels.
+  /// True if the job's framework runs the operator (a norm, a rotary embedding, ...) as several
+  /// unfused kernels.
   [[nodiscard]] bool unfused(const step::Operator& op) const;
-  /// Returns the rate of a product's arithmetic relative to operands along the inner dimension:
-  /// below 1 in TF32 on Hopper for operands across it.
+  /// Returns the relative FLOP/s of a matrix product for the layout of its operands: 1 if both run
+  /// along the inner dimension; below 1 in TF32 on Hopper if one runs across it.
   [[nodiscard]] double transposed_rate(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
-  /// Returns the peak FLOP/s of the type that an operator multiplies in.
+  /// Returns the device's peak FLOP/s in the data type in which an operator multiplies.
   [[nodiscard]] double operator_peak_flops(const step::Operator& op) const;
-  /// Returns the least seconds that the device's peaks allow for an operator.
+  /// Returns the fewest seconds in which the device's peak FLOP/s and memory bandwidth allow an
+  /// operator.
   [[nodiscard]] double floor_s(const step::Operator& op) const;
 
-  const cluster::DeviceGeneration* generation_;  ///< The generation of the device.
+  /// Hardware generation of the job's device (Hopper, Blackwell, ...).
+  const cluster::DeviceGeneration* generation_;
   plan::Kernels kernels_;
   DeviceLoad load_;
-  double attention_speedup_ = 1;   ///< Factor on the rate of fused attention for its type.
-  double attention_backward_ = 1;  ///< Rate of a fused attention's backward over its forward.
-  /// Clock of a running job relative to the best-known board of the generation.
+  /// Factor on the rate of fused attention if the job computes it in fp8; else 1.
+  double attention_speedup_ = 1;
+  /// FLOP/s of fused attention's backward / FLOP/s of its forward.
+  double attention_backward_ = 1;
+  /// Clock of the device during a job, relative to the best-known board of its generation.
   double clock_ = 1;
   std::string device_;
   DevicePeaks peaks_;
-  /// Peak FLOP/s by type; 0: the device does not state it.
+  /// Peak FLOP/s of the device, indexed by `DType`; 0: the device has no peak for the type.
   std::array<double, kDTypes> peak_flops_{};
-  /// Factor on the rate of products by type; 0: no fit has the type.
+  /// Rate of matrix products in a type / rate in 16 bits, indexed by `DType`; 0: fits in 16 bits do
+  /// not apply to the type (fp32, fp64).
   std::array<double, kDTypes> narrow_speedup_{};
   Rates rates_;
   std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};

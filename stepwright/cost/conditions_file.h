@@ -8,7 +8,8 @@
 
 namespace stepwright::cost {
 
-/// Returns the text of a conditions file that also has entries of `memory`.
+/// Returns the YAML text of a training conditions file (constants fitted to whole runs), with
+/// `memory` as its entries of memory per framework.
 std::string conditions_yaml(const TrainingConditions& all,
                             const std::vector<plan::MemoryConditions>& memory);
 

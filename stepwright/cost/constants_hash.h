@@ -4,9 +4,9 @@
 
 namespace stepwright::cost {
 
-/// Returns a hash of all figures that are compiled in: devices, clusters, generations, fits of
-/// operators and of messages, conditions of training. Sixteen hexadecimal digits, equal on every
-/// machine.
+/// Returns a hash of all numbers compiled into the program: devices, clusters, device generations,
+/// fitted operators and messages, training conditions. Sixteen hexadecimal digits, equal on every
+/// machine. Answers state it, so that readers know with which constants they were computed.
 const std::string& constants_hash();
 
 }  // namespace stepwright::cost

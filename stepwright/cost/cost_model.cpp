@@ -55,7 +55,7 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
     case step::OperatorKind::kUnpermute:
     case step::OperatorKind::kAllToAll: return constants::kSortKernels.value;
     case step::OperatorKind::kOrthogonalize:
-      return step::kOrthogonalKernels * static_cast<double>(op.shape.rows);
+      return step::kMuonProducts * static_cast<double>(op.shape.rows);
     default: return compute.kernels(op);
   }
 }
@@ -70,10 +70,12 @@ bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
   const bool norm = op.part == step::LayerPart::kMlpNorm;
   return (graphs.attention && step::is_of_attention(op.part)) ||
          (graphs.mlp &&
-          (norm || step::lies_in(op.part, step::LayerPart::kFc1, step::LayerPart::kFc2))) ||
+          (norm || step::is_part_between(op.part, step::LayerPart::kFc1, step::LayerPart::kFc2))) ||
          (graphs.router &&
-          (norm || step::lies_in(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
-           step::lies_in(op.part, step::LayerPart::kSharedFc1, step::LayerPart::kSharedGate)));
+          (norm ||
+           step::is_part_between(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
+           step::is_part_between(op.part, step::LayerPart::kSharedFc1,
+                                 step::LayerPart::kSharedGate)));
 }
 
 /// Compute capability of Hopper, on which DeepEP's kernels inside a node were measured.
@@ -147,7 +149,7 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
     attention_rate_ *= device_.flash1_rate;
   if (job.dispatcher == plan::Dispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
-    routed_width_ = job.model.routed_width();
+    routed_width_ = job.model.expert_input_width();
     const cluster::FabricLevel& links = job.cluster.levels.front();
     const int capability = cluster::device_generation_of(job.cluster.device).compute_capability;
     if (capability == kExchangeCapability && links.links == cluster::LinkTechnology::kNvlink) {
@@ -348,8 +350,8 @@ OperatorTime CostModel::transfer(step::OperatorKind kind, double payload_bytes,
   const collective::Collective collective = step::collective_of(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
-    const SocketGroup group = socket_group(layout);
-    const auto time = measured_->messages.time(scheduled_method(algorithm, collective, group),
+    const GroupNodePlacement group = socket_group(layout);
+    const auto time = measured_->messages.time(scheduled_algorithm(algorithm, collective, group),
                                                collective, payload_bytes, group);
     if (time) return *time;
   }

@@ -18,12 +18,12 @@ std::vector<PlanMessage> plan_messages(
         continue;
       }
       const collective::Collective operation = step::collective_of(op.kind);
-      const SocketGroup group = cost.socket_group(layout);
-      const PlanMessage message{
-          .method = scheduled_method(step::algorithm_of(collectives, op.scheme), operation, group),
-          .operation = operation,
-          .group = group,
-          .payload_bytes = cost.payload_bytes(op, layout)};
+      const GroupNodePlacement group = cost.socket_group(layout);
+      const PlanMessage message{.method = scheduled_algorithm(
+                                    step::algorithm_of(collectives, op.scheme), operation, group),
+                                .operation = operation,
+                                .group = group,
+                                .payload_bytes = cost.payload_bytes(op, layout)};
       if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
     }
   }

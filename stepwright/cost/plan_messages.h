@@ -8,18 +8,19 @@
 
 namespace stepwright::cost {
 
-/// A message by c10d's Gloo or by a schedule, as it is sampled on the user's own cluster.
+/// One kind of message in a plan's step, as the user can measure it on their own cluster: by c10d's
+/// Gloo backend or by an explicit schedule of sends.
 struct PlanMessage {
-  /// Algorithm of the message's schedule; nullopt: c10d's Gloo.
+  /// Algorithm of the explicit schedule that sends the message; nullopt: Gloo sends it.
   std::optional<collective::Algorithm> method;
   collective::Collective operation{};
-  SocketGroup group;
-  double payload_bytes = 0;  ///< Bytes of the message's full buffer.
+  GroupNodePlacement group;
+  double payload_bytes = 0;  ///< Bytes of the whole buffer before any split over ranks.
   bool operator==(const PlanMessage&) const = default;
 };
 
-/// Returns the distinct messages of a step, in the order of its operators: those whose measured
-/// times the step's price uses. Messages in groups of one rank are left out.
+/// Returns the distinct messages of a step, in the order of its operators, whose times the user can
+/// measure to improve the step's price. Messages in groups of one rank are left out.
 std::vector<PlanMessage> plan_messages(
     const step::StepProgram& program, const CostModel& cost,
     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,

@@ -7,19 +7,20 @@
 
 namespace stepwright::cost {
 
-/// Remembers the seconds of computations: laws and trees take microseconds to evaluate, and the
-/// same shapes occur in every plan. Not shared between threads.
+/// Cache of computed operator times, since the same shapes occur in every plan and evaluating a
+/// fitted law takes microseconds. For one thread only.
 class PriceTable {
  public:
-  /// `cost` must outlive this.
+  /// Keeps a reference to `cost`, which must outlive this table.
   explicit PriceTable(const CostModel& cost) : cost_(cost) {}
 
-  /// Returns `CostModel::compute_s`, from the table if the operator was priced before.
+  /// Returns the seconds of a computation (`CostModel::compute_s`), computed once for each distinct
+  /// operator.
   double seconds(const step::Operator& op);
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
  private:
-  /// The facts on which a price depends.
+  /// The properties of an operator on which its price depends: the key of the cache.
   struct Key {
     step::OperatorKind kind{};
     step::Phase phase{};

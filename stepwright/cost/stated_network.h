@@ -4,15 +4,14 @@
 
 namespace stepwright::cost {
 
-/// Bytes of the all-reduce whose bandwidth a cluster states: large enough that latency does not
-/// matter.
+/// Buffer size (1 GiB) of the all-reduce to which the bus bandwidth stated by a cluster file
+/// refers: so large that latency does not matter.
 inline constexpr double kStatedBandwidthBytes = 1024.0 * 1024 * 1024;
 
-/// Returns `constants` with congestion set so that an all-reduce of kStatedBandwidthBytes over all
-/// devices attains the bus bandwidth that the cluster states (0 if it would be slower without
-/// congestion); all operations get it alike, as they share the network. On two nodes, where nothing
-/// is crowded, the shares of the line rate are lowered instead. Returned unchanged where the
-/// cluster states nothing or is one node.
+/// Returns `constants` with `congestion` set so that an all-reduce of `kStatedBandwidthBytes` over
+/// all devices reaches the bus bandwidth that the cluster file states; all operations get the same
+/// value, 0 if the all-reduce is too slow even without congestion. On two nodes the shares of line
+/// rate are lowered instead. Unchanged if the cluster states no bandwidth or is one node.
 CollectiveConstants fit_to_stated_network(const cluster::Cluster& cluster,
                                           CollectiveConstants constants);
 

@@ -10,49 +10,56 @@
 
 namespace stepwright::cost {
 
-/// The shares of its single-operator rates that a device keeps in a training run, where it is hot
-/// and shares its power and memory. 1: all of the rate.
+/// How much of its single-kernel speed a device keeps in a training run, where it is hot and shares
+/// power and memory. Each field is a factor on a rate; 1: no loss.
 struct DeviceConditions {
-  std::string device;  ///< A device's name, or a generation, for all its devices without an entry.
-  /// Share of their rate that matrix products in 16 bits keep, including those of unfused
-  /// attention.
+  /// Name of a device, or of a generation (for its devices without an entry of their own).
+  std::string device;
+  /// Factor on the rate of 16-bit matrix products in a training run, those of unfused attention
+  /// included.
   double product_rate = 1;
-  /// Share of their rate that matrix products in fp8 and narrower keep.
+  /// Factor on the rate of matrix products in fp8 and narrower types in a training run.
   double narrow_product_rate = 1;
-  double attention_rate = 1;  ///< Share of their rate that fused attention kernels keep.
-  /// Share of their rate that FlashAttention-1 and its contemporaries keep, in addition to
+  double attention_rate = 1;  ///< Factor on the rate of fused attention kernels in a training run.
+  /// Further factor on the rate of FlashAttention-1 and other attention kernels of its time, beside
   /// `attention_rate`.
   double flash1_rate = 1;
-  double memory_rate = 1;  ///< Share of their rate that kernels limited by memory bandwidth keep.
-  /// Share of their rate that messages inside a node keep, if they were not measured on the
-  /// cluster.
+  /// Factor on the rate of kernels limited by memory bandwidth in a training run.
+  double memory_rate = 1;
+  /// Factor on the rate of messages inside a node in a training run, unless they were measured on
+  /// the cluster.
   double inside_rate = 1;
-  /// Share of their rate that messages between nodes keep, if they were not measured on the
-  /// cluster.
+  /// Factor on the rate of messages between nodes in a training run, unless they were measured on
+  /// the cluster.
   double network_rate = 1;
 };
 
-/// Constants of how a training framework drives the devices.
+/// Fitted constants of a training framework: host time per kernel and step, and how well its
+/// messages overlap.
 struct FrameworkConditions {
-  std::string framework;  ///< One of `kFrameworkNames`; empty: all frameworks without an entry.
-  double host_us = 0;     ///< Microseconds of the host thread to issue one kernel.
-  double step_ms = 0;     ///< Milliseconds between two steps in which the device is idle.
-  /// Time of an optimizer update and its norm, over the time of moving each operand once.
+  std::string framework;  ///< One of `kFrameworkNames`; empty: every framework without an entry.
+  double host_us = 0;     ///< Microseconds in which the host thread launches one kernel.
+  double step_ms = 0;     ///< Milliseconds in which the device is idle between two steps.
+  /// Memory traffic of an optimizer update and its gradient norm, relative to moving each operand
+  /// once.
   double update_passes = 1;
-  /// Microseconds of the host to issue a layer's message, in addition to its kernel.
+  /// Additional microseconds of the host to launch a communication operator.
   double message_us = 0;
-  /// Host time of a pass, as a share of itself, that each rank of a tensor group adds where
-  /// messages between stages cross nodes and make hosts wait. 0: the host runs ahead of its device.
+  /// Factor on the host time when pipeline messages cross nodes: 1 + stage_wait x tensor-parallel
+  /// ranks, since hosts then wait for each other. 0: the host runs ahead of its device.
   double stage_wait = 0;
-  /// Factor on the time of computation beside a message inside the node.
+  /// Factor, at least 1, on the time of computation while a message runs inside the node.
   double beside_inside = 1;
+  /// Factor, at least 1, on the time of computation while a message runs on the network.
   double beside_network = 1;
-  double tensor_exposed = 1;  ///< Share of an overlapped tensor message that its product waits for.
-  /// Share of an overlapped exchange with experts that computation waits for.
+  /// Share of an overlapped tensor-parallel message that stays exposed (its product waits).
+  double tensor_exposed = 1;
+  /// Share of an overlapped expert all-to-all that stays exposed (computation waits for it).
   double expert_exposed = 1;
 };
 
-/// A constant of conditions: its key in files, and its least and greatest value.
+/// One constant of a training conditions file: its key, the member that holds it, and the allowed
+/// range.
 template <class Conditions>
 struct ConditionField {
   std::string_view key;
@@ -81,30 +88,32 @@ inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
     {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
     {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
 
-/// Shares of a predicted step time between which the measured time lies in four of five runs.
+/// Interval of measured step time / predicted step time that covers four of five runs.
 struct StepInterval {
   double low = 0.85;
   double high = 1.35;
 };
 
-/// Returns `interval` with the logarithms of both ends times `factor`.
+/// Returns the interval with both ends raised to the power `factor`: wider for factors above 1.
 StepInterval widened_interval(const StepInterval& interval, double factor);
 
-/// Intervals by how far a job is from the published runs. Each factor widens `known` in logarithms
-/// (`tools/accuracy/intervals.py` calibrates all of them).
+/// Uncertainty of predicted step times: an interval for well-known jobs and factors that widen it
+/// for others (on a logarithmic scale; calibrated by `tools/accuracy/intervals.py`).
 struct StepIntervals {
-  /// Interval if published runs show the framework, the generation and the precision, and the step
-  /// never waits.
+  /// Interval for a step without waiting whose framework, device generation and precision all occur
+  /// in published runs.
   StepInterval known;
-  double unknown = 1;  ///< Factor for each of these three that no run shows.
+  /// Widening factor for each of framework, device generation and precision that no published run
+  /// has.
+  double unknown = 1;
   double experts = 1;  ///< Widening factor for jobs with mixtures of experts.
-  /// Factor for a step that only waits. A step that waits for a share s of its time gets this
-  /// factor to the power of s.
+  /// Widening factor for a step that only waits for messages, stages or the host; a step that waits
+  /// for a share s of its time gets waits^s.
   double waits = 1;
 };
 
-/// Constants that no measurement of a single operator shows. They are fitted to whole training runs
-/// (docs/accuracy.md), on a part of the published rows; they are few, and equal for every model.
+/// Constants that single-operator measurements cannot show, fitted to whole training runs on a part
+/// of the published rows (docs/accuracy.md). They are few, and equal for every model.
 struct TrainingConditions {
   std::string source;
   std::vector<DeviceConditions> devices;
@@ -112,33 +121,36 @@ struct TrainingConditions {
   StepIntervals intervals;
 };
 
-/// Returns the conditions that are compiled in (`cost/training/conditions.yaml`).
+/// Returns the training conditions that are compiled into the program
+/// (`cost/training/conditions.yaml`).
 const TrainingConditions& built_in_conditions();
 
-/// Reads a file of conditions. Fails with `kInput`, naming file, field and value.
+/// Reads a training conditions file. Fails with `kInput`, naming file, field and value.
 TrainingConditions load_conditions(const std::filesystem::path& path);
 TrainingConditions read_conditions(const Document& document);
 
-/// Returns the text of a conditions file; values at their defaults are left out.
+/// Returns the YAML text of a training conditions file, without values that are at their defaults.
 std::string conditions_yaml(const TrainingConditions& all);
 
-/// Returns the conditions of the job's file, or else the built-in ones. Fails as `load_conditions`
-/// does.
+/// Returns the training conditions that apply to a job: those of the file that it names, else the
+/// built-in ones. Fails with `kInput` if the file is invalid.
 TrainingConditions conditions_of(const plan::Job& job);
 
-/// Returns the conditions of a device, or else of its generation; rates of 1 when there are none.
+/// Returns the entry of a device, else of its generation; without either, all factors are 1.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
 /// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
 /// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
-/// not shown.
+/// occurring in none.
 int unfitted_parts_count(const TrainingConditions& all, const plan::Job& job);
 
-/// Returns the interval of a step of the job that never waits.
+/// Returns the interval of measured / predicted step time for a job's step in which no device
+/// waits: the known interval, widened for unknown framework, device or precision and for experts.
 StepInterval step_interval_of_job(const TrainingConditions& all, const plan::Job& job);
 
-/// Returns the conditions of a framework: its own entry, or else the entry without a name.
+/// Returns the fitted constants of a framework: its own entry, else the entry for all other
+/// frameworks.
 FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);
 
 }  // namespace stepwright::cost

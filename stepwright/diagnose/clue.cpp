@@ -19,11 +19,11 @@ constexpr std::size_t kMostShown = 3;
 constexpr Named<ClueRank> kClueRankNames[] = {
     {ClueRank::kRoot, "root"}, {ClueRank::kNetwork, "network"}, {ClueRank::kFollows, "follows"}};
 
-ClueKind clue_row(const Node& row) {
-  ClueKind kind{.reason = row.get("reason").text(),
-                .kind = row.get("kind").choice(kFindingKindNames),
-                .rank = row.get("rank").choice(kClueRankNames),
-                .what = row.get("what").text()};
+FaultLinePattern clue_row(const Node& row) {
+  FaultLinePattern kind{.reason = row.get("reason").text(),
+                        .kind = row.get("kind").choice(kFindingKindNames),
+                        .rank = row.get("rank").choice(kClueRankNames),
+                        .what = row.get("what").text()};
   const Node lines = row.get("lines");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::vector<std::string>& words = kind.lines.emplace_back();
@@ -32,9 +32,9 @@ ClueKind clue_row(const Node& row) {
   return kind;
 }
 
-std::vector<ClueKind> read_clue_kinds() {
+std::vector<FaultLinePattern> read_clue_kinds() {
   const Document document = Document::parse(embedded_clues().front().text, "clues.yaml");
-  std::vector<ClueKind> kinds;
+  std::vector<FaultLinePattern> kinds;
   for (std::size_t i = 0; i < document.root().size(); ++i) {
     kinds.push_back(clue_row(document.root().at(i)));
   }
@@ -47,13 +47,13 @@ bool holds_all(std::string_view text, const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::span<const ClueKind> clue_kinds() {
-  static const std::vector<ClueKind> kKinds = read_clue_kinds();
+std::span<const FaultLinePattern> clue_kinds() {
+  static const std::vector<FaultLinePattern> kKinds = read_clue_kinds();
   return kKinds;
 }
 
-const ClueKind* find_clue_kind(std::string_view line) {
-  for (const ClueKind& kind : clue_kinds()) {
+const FaultLinePattern* find_clue_kind(std::string_view line) {
+  for (const FaultLinePattern& kind : clue_kinds()) {
     for (const std::vector<std::string>& words : kind.lines) {
       if (holds_all(line, words)) return &kind;
     }
@@ -61,9 +61,9 @@ const ClueKind* find_clue_kind(std::string_view line) {
   return nullptr;
 }
 
-bool Clues::add(std::string_view line, const std::string& file, std::int64_t number,
-                std::int64_t rank) {
-  const ClueKind* kind = find_clue_kind(line);
+bool FaultLines::add(std::string_view line, const std::string& file, std::int64_t number,
+                     std::int64_t rank) {
+  const FaultLinePattern* kind = find_clue_kind(line);
   if (kind == nullptr) return false;
   auto seen = std::ranges::find(sightings_, kind, &Sighting::kind);
   if (seen == sightings_.end()) {
@@ -78,7 +78,7 @@ bool Clues::add(std::string_view line, const std::string& file, std::int64_t num
   return true;
 }
 
-std::vector<Finding> Clues::findings(ClueRank rank) const {
+std::vector<Finding> FaultLines::findings(ClueRank rank) const {
   std::vector<Finding> findings;
   for (const Sighting& seen : sightings_) {
     if (seen.kind->rank != rank) continue;

@@ -8,8 +8,8 @@
 namespace stepwright::diagnose {
 
 /// Finds out why a job failed or was slow, from the files that it left: dumps of PyTorch's flight
-/// recorder and logs of any launcher, each recognised by its content. The notes name files that
-/// cannot be read. Fails with `kRuntime` if no file can be read.
+/// recorder, memory snapshots and logs, each recognised by its content. Files that cannot be read
+/// become notes. Fails with `kRuntime` if no file can be read.
 Diagnosis diagnose(std::span<logs::ByteSource> files);
 
 }  // namespace stepwright::diagnose

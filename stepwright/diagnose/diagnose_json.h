@@ -6,7 +6,7 @@
 
 namespace stepwright::diagnose {
 
-/// Returns the document that `diagnose --json` prints (docs/formats.md).
+/// Returns the JSON document that `stepwright diagnose --json` prints (docs/formats.md).
 nlohmann::ordered_json diagnosis_json(const Diagnosis& diagnosis);
 
 }  // namespace stepwright::diagnose

@@ -12,30 +12,34 @@
 
 namespace stepwright::diagnose {
 
-/// A file that was diagnosed: its kind, and the ranks and steps in it.
+/// A file that was diagnosed: its kind, and the ranks and training steps found in it.
 struct DiagnosedFile {
   std::string path;
-  std::string what;                 ///< Kind of the file: "flight recorder", "log of a job".
-  std::vector<std::int64_t> ranks;  ///< Ranks that the file mentions, sorted.
-  std::int64_t steps = 0;           ///< Number of training steps that the file reports.
+  std::string what;  ///< Kind of the file, in words: "flight recorder", "log of a job".
+  std::vector<std::int64_t> ranks;  ///< Ranks that are mentioned in the file, sorted.
+  std::int64_t steps = 0;           ///< Number of training steps found in the file.
 };
 
-/// Steady-state training steps that one file reports.
+/// Training steps that one log reports, summarised without the warm-up.
 struct MeasuredSteps {
   std::string file;
   TrainingProgram program{};
   SteadySteps steady;
 };
 
-/// The result of diagnosing all files of a job.
+/// Result of diagnosing all files that a job left.
 struct Diagnosis {
   std::vector<DiagnosedFile> files;
-  std::vector<Finding> findings;           ///< Findings; causes precede their consequences.
-  std::vector<std::string> notes;          ///< Gaps in the files, and which other files would help.
-  std::vector<MeasuredSteps> measured;     ///< Steady steps of each log that reports steps.
-  std::vector<MeasuredMessages> messages;  ///< Messages of each log that times messages.
-  std::vector<SnapshotMemory> snapshots;   ///< One entry for each device of each memory snapshot.
-  /// Out-of-memory events of devices and hosts, in file order.
+  std::vector<Finding> findings;  ///< All faults found; causes come before their consequences.
+  /// Notes about what the files lack, and which other files would help.
+  std::vector<std::string> notes;
+  /// Summary of the training steps of each log that reports steps.
+  std::vector<MeasuredSteps> measured;
+  /// Durations of messages, for each log that reports them.
+  std::vector<MeasuredMessages> messages;
+  /// Memory of each device in each memory snapshot of PyTorch.
+  std::vector<SnapshotMemory> snapshots;
+  /// Reports that a device or a host ran out of memory, in file order.
   std::vector<OutOfMemory> out_of_memory;
 };
 

@@ -7,15 +7,17 @@
 
 namespace stepwright::diagnose {
 
-/// Returns the file `advice.yaml`, which is compiled in.
+/// Returns the data file `advice.yaml` (causes and remedies of faults), which is compiled in.
 std::span<const EmbeddedFile> embedded_advice();
 
-/// Returns the file `clues.yaml`, which is compiled in.
+/// Returns the data file `clues.yaml` (log lines that state a fault), which is compiled in.
 std::span<const EmbeddedFile> embedded_clues();
 
-/// Returns the file `words.yaml`, which is compiled in.
+/// Returns the data file `words.yaml` (words by which log lines are recognised), which is compiled
+/// in.
 std::span<const EmbeddedFile> embedded_words();
-/// Returns the content of `words.yaml`, which is read once.
+/// Returns the parsed content of `words.yaml` (words by which log lines are recognised); it is read
+/// once.
 const Document& word_table();
 
 }  // namespace stepwright::diagnose

@@ -13,60 +13,68 @@
 
 namespace stepwright::diagnose {
 
-/// A process group of the diagnosed job.
+/// A process group of the job being diagnosed.
 struct RankGroup {
-  std::string name;                 ///< Name of the group in the job: "0", "5".
-  std::string purpose;              ///< Purpose of the group: "default_pg", "tp"; empty: unknown.
-  std::vector<std::int64_t> ranks;  ///< Global ranks in group order; empty: unknown.
+  std::string name;  ///< Name that PyTorch gives to the group: "0", "5".
+  /// Purpose of the process group: "default_pg" (all ranks), "tp"; empty: unknown.
+  std::string purpose;
+  /// Global ranks of the members, in group order; empty: unknown.
+  std::vector<std::int64_t> ranks;
 
-  /// Returns the group as text: "group 5 (tp)".
+  /// Returns the name of the process group as text: "group 5 (tp)".
   [[nodiscard]] std::string text() const;
 };
 
-/// One communication call of a rank, as a flight recorder or a watchdog reports it.
+/// One collective, send or receive call of a rank, as PyTorch's flight recorder or watchdog reports
+/// it.
 struct RankCall {
-  std::int64_t place = 0;  ///< Index of its entry in a dump, or its line in a log, from 1.
-  std::int32_t group = 0;  ///< Process group: an index into `Evidence::groups`.
-  /// Number among the calls of its group, from 1; 0: a send or receive.
+  /// Position of the report: index of its entry in a flight-recorder dump, or line of a log, from
+  /// 1.
+  std::int64_t place = 0;
+  std::int32_t group = 0;  ///< Process group of the call: an index into `Evidence::groups`.
+  /// Sequence number of the call in its group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
-  /// Operation: "all_reduce"; sends and receives name their ranks: "send 1->2".
+  /// Name of the operation: "all_reduce"; for a send or receive with its ranks: "send 1->2".
   std::string operation;
-  /// Sizes that must be equal on all ranks: "[1024]"; empty: ranks may have different sizes.
+  /// Tensor sizes that must be equal on all ranks: "[1024]"; empty: ranks may have different sizes.
   std::string sizes;
-  std::string type;                    ///< Element type, such as "Float"; empty: unknown.
-  bool message = false;                ///< True if the call is a send or a receive.
-  bool sends = false;                  ///< True if the call is a send.
+  std::string type;      ///< Element type of the tensors, such as "Float"; empty: unknown.
+  bool message = false;  ///< True if the call is a send or a receive.
+  bool sends = false;    ///< True if the call is a send; false: a receive or a collective.
   std::int64_t peer = logs::kUnknown;  ///< Global rank at the other end of a send or receive.
   bool ended = false;
-  /// Line of the user's program that made the call: "train.py:41 in step"; empty: unknown.
+  /// Line of the user's program that called the operation: "train.py:41 in step"; empty: unknown.
   std::string frame;
 };
 
-/// The communication calls of one rank, in the order in which it made them.
+/// All communication calls known of one rank, in the order in which it made them.
 struct RankCallHistory {
   std::int64_t rank = 0;
   std::string file;
   std::vector<RankCall> calls;
 };
 
-/// Where a rank was when communication failed, from its Python traceback.
+/// Where a rank was in its program when communication failed, from its Python traceback.
 struct StuckRank {
   std::string file;
   std::int64_t line = 0;
-  std::string function;  ///< PyTorch function in which the rank was, such as "all_reduce".
-  std::string frame;     ///< Line of the user's program, such as "train.py:41 in step".
-  std::string error;     ///< Message of the exception: "RuntimeError: ... Timed out waiting".
+  std::string function;  ///< PyTorch function that the rank was calling, such as "all_reduce".
+  /// Line of the user's program that the rank was in, such as "train.py:41 in step".
+  std::string frame;
+  std::string error;  ///< Message of the Python exception: "RuntimeError: ... Timed out waiting".
 };
 
-/// How a rank ended for a reason other than failed communication.
+/// How a rank ended, if the reason was not failed communication.
 struct RankEnd {
   std::string file;
   std::int64_t line = 0;
-  std::string what;   ///< The exception or signal: "ValueError: ...", "signal 9 (SIGKILL)".
-  std::string frame;  ///< Line of the user's program that raised the exception; empty: unknown.
+  /// Exception or signal that ended the rank: "ValueError: ...", "signal 9 (SIGKILL)".
+  std::string what;
+  /// Line of the user's program that raised the exception: "train.py:41 in step"; empty: unknown.
+  std::string frame;
 };
 
-/// A library's own report that ranks disagree about a call.
+/// A library's report that ranks made different calls, or that ranks did not make a call.
 struct ReportedMismatch {
   std::string file;
   std::int64_t line = 0;
@@ -74,41 +82,44 @@ struct ReportedMismatch {
   std::string text;
 };
 
-/// A call that timed out, reported without its rank or without its number in the group.
+/// A call that timed out, if the report lacks its rank or its sequence number in the group.
 struct UnidentifiedCall {
   std::string file;
   std::int64_t line = 0;
   RankCall call;
 };
 
-/// All facts in the files of a job that hung or died.
+/// All facts that were read from the files of a job that hung or died.
 struct Evidence {
   std::vector<RankGroup> groups;
   std::map<std::int64_t, RankCallHistory> trails;
   std::map<std::int64_t, StuckRank> stuck;
   std::map<std::int64_t, RankEnd> ends;
-  /// The first exception or signal in logs whose lines name no rank; nullopt: none.
+  /// First exception or signal in logs that do not say which rank wrote a line; nullopt: none.
   std::optional<RankEnd> nameless_end;
-  /// Ranks that torchrun asked to end and then had to kill, each with the place of the report:
+  /// Ranks that torchrun asked to end and then had to kill; for each, where that is reported:
   /// "job.log:44".
   std::map<std::int64_t, std::string> unresponsive;
   std::vector<ReportedMismatch> mismatches;
-  /// Reports of libraries that ranks did not arrive at a call.
+  /// Reports of libraries that some ranks did not make a call that others waited in.
   std::vector<ReportedMismatch> absences;
-  std::optional<UnidentifiedCall> unplaced;  ///< The first such call; nullopt: none.
-  /// The last line about work of the host (data, checkpoint, evaluation) before the first time-out;
-  /// nullopt: none.
+  /// First reported time-out of a call without a rank or a sequence number; nullopt: none.
+  std::optional<UnidentifiedCall> unplaced;
+  /// Last log line about work of the host (preparing data, checkpoint, evaluation) before the first
+  /// time-out; nullopt: none.
   std::optional<HostWorkLine> work_before;
-  Clues clues;
-  std::set<std::int64_t> seen;   ///< Ranks that any line of any file names.
-  std::int64_t world = 0;        ///< Number of ranks of the job; 0: unknown.
-  bool records_messages = true;  ///< False if flight recorders omit sends and receives (Gloo).
+  FaultLines clues;
+  std::set<std::int64_t> seen;  ///< All ranks that are mentioned in any file.
+  std::int64_t world = 0;       ///< Number of ranks of the job; 0: unknown.
+  /// False if the flight recorder omits sends and receives (as for Gloo).
+  bool records_messages = true;
 
-  /// Returns the index of the group with this name, purpose and members; adds it if it is new.
+  /// Returns the index in `groups` of the group with this name, purpose and members. Adds the group
+  /// if it is new.
   std::int32_t group(const RankGroup& group);
 };
 
-/// Returns ranks as sorted text: "0-3, 7".
+/// Returns ranks as text, sorted, with ranges: "0-3, 7".
 std::string ranks_text(std::vector<std::int64_t> ranks);
 
 }  // namespace stepwright::diagnose

@@ -9,23 +9,27 @@
 
 namespace stepwright::diagnose {
 
-/// Kinds of findings, in the order of the document's schema.
+/// Kinds of faults that a diagnosis finds, in the order of the JSON schema.
 enum class FindingKind : std::uint8_t {
-  kMismatch,     ///< Ranks of a group make calls that differ in operation, size or number.
-  kMissingRank,  ///< A rank died, or never arrived at a call of its group.
-  kOrder,        ///< Ranks use several groups in different orders and wait for each other.
-  kStall,  ///< A rank is in no call while others wait, or a call that all ranks entered never ends.
+  /// Ranks of a group make different calls: another operation, size or number of calls.
+  kMismatch,
+  kMissingRank,  ///< A rank died, or never made a call in which its group waits.
+  kOrder,  ///< Ranks use several groups in different orders, and so wait for each other forever.
+  /// A rank makes no call while others wait for it, or a call that all ranks made never ends.
+  kStall,
   kOutOfMemory,  ///< A device or a host ran out of memory.
-  kCheckpoint,   ///< Slow steps recur at a constant interval, as checkpoints and evaluations cause.
-  kDrift,        ///< Steps get slower as the run goes on.
-  kSetup,        ///< Ranks, devices and memory of the job did not match when it started.
-  kNetwork,      ///< A transfer between nodes failed.
-  kDevice,       ///< A device, its driver or a kernel failed.
-  kStorage,      ///< A file could not be read or written.
-  kLoss,         ///< A loss or a norm is not a number, or jumps.
-  kSlowLink,     ///< Messages use a slower path than the machine has.
-  kStepTime,     ///< Steps take longer than the plan predicts.
-  kLateData,     ///< Steps wait for their input data.
+  kCheckpoint,   ///< Slow steps recur at a constant interval, as checkpoints and evaluations do.
+  kDrift,        ///< Steps become slower during the run.
+  /// Ranks, devices or memory of the job did not match its configuration when it started.
+  kSetup,
+  kNetwork,  ///< A transfer between nodes failed.
+  kDevice,   ///< A GPU, its driver or a kernel failed.
+  kStorage,  ///< A file could not be read or written.
+  kLoss,     ///< The loss or the gradient norm is not a number, or jumps.
+  /// Messages use a slower path than the machine offers, such as sockets instead of InfiniBand.
+  kSlowLink,
+  kStepTime,  ///< Steps take longer than the plan predicts.
+  kLateData,  ///< Steps wait for their input data.
 };
 inline constexpr Named<FindingKind> kFindingKindNames[] = {
     {FindingKind::kMismatch, "hang.mismatch"},
@@ -44,26 +48,29 @@ inline constexpr Named<FindingKind> kFindingKindNames[] = {
     {FindingKind::kStepTime, "step_time"},
     {FindingKind::kLateData, "late_data"}};
 
-/// File, line and call at which a finding was seen.
+/// Where a fault was seen: file, line and communication call.
 struct Place {
   std::string file;
-  std::int64_t line = 0;  ///< Line of a log or index of an entry, from 1; 0: the whole file.
-  std::string call;  ///< The communication call: "call 7 of group 0 (default_pg)"; empty: no call.
+  /// Line of a log, or index of an entry in a dump, from 1; 0: the whole file.
+  std::int64_t line = 0;
+  /// Communication call, in words: "call 7 of group 0 (default_pg)"; empty: no call.
+  std::string call;
 };
 
-/// One fault of a job, with its evidence, causes and remedies.
+/// One fault that was found in a job, with its evidence, usual causes and remedies.
 struct Finding {
   FindingKind kind{};
-  std::optional<double> lost_s;  ///< Seconds that each step loses, on average; nullopt: not known.
-  /// Bytes that were requested when the device had too little memory; nullopt: not known.
+  /// Seconds that each step loses on average because of the fault; nullopt: unknown.
+  std::optional<double> lost_s;
+  /// Bytes that the program requested when the device had too little memory; nullopt: unknown.
   std::optional<double> lost_bytes;
-  std::vector<std::int64_t> ranks;  ///< Ranks at which the fault occurred, sorted; empty: unknown.
+  std::vector<std::int64_t> ranks;  ///< Ranks with the fault, sorted; empty: unknown.
   Place where;
-  std::string what;  ///< Description of the fault in one sentence.
-  /// Lines of the files that show the fault, each with its file and line number.
+  std::string what;  ///< Description of the fault, in one sentence, for people.
+  /// Lines of text that prove the fault, each with file and line number.
   std::vector<std::string> evidence;
-  std::vector<std::string> causes;   ///< Usual causes, the likeliest first.
-  std::vector<std::string> changes;  ///< Changes to make, in the framework's own option names.
+  std::vector<std::string> causes;   ///< Usual causes of the fault, likeliest first.
+  std::vector<std::string> changes;  ///< Changes that help, in the option names of the framework.
 };
 
 }  // namespace stepwright::diagnose

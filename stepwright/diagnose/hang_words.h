@@ -14,32 +14,35 @@ namespace stepwright::diagnose {
 /// Returns ranks as the subject of a sentence: "Rank 3", "Ranks 0-2, 5".
 std::string ranks_subject(const std::vector<std::int64_t>& ranks);
 
-/// Returns `one` if there is one rank, `many` if there are several.
+/// Returns `one` if the list has one rank, `many` if it has several; for the verb of a sentence.
 std::string_view plural_word(const std::vector<std::int64_t>& ranks, std::string_view one,
                              std::string_view many);
 
-/// Returns operation, sizes and type of a call: "all_reduce of [[512]] Float".
+/// Returns what a call does, as text: operation, sizes and type: "all_reduce of [[512]] Float".
 std::string call_text(const RankCall& call);
 
-/// Returns number and group of a stuck call: "call 7 of group 0 (default_pg)".
+/// Returns which call is stuck, as text: "call 7 of group 0 (default_pg)".
 std::string call_name(const Evidence& evidence, const StuckCall& stuck);
 
-/// Groups the ranks in a stuck call by the call that they made (`call_text`) and, if `with_frames`,
-/// by the line of the program. Largest group of ranks first.
+/// Groups the ranks in a stuck call by what they called (operation, sizes, type) and, if
+/// `with_frames`, by the line of the user's program. Returns {text of the call, ranks}, largest
+/// group first.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(const StuckCall& stuck,
                                                                              bool with_frames);
 
-/// Returns file and line of the call that a rank made; if the rank did not make it, those of
-/// another rank's call.
+/// Returns where the files report the call of a rank; if the rank did not make it, where they
+/// report another rank's call.
 Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank);
 
-/// Returns lines of evidence: which ranks are in the stuck call, and from which file that is known.
+/// Returns lines of evidence that say which ranks are in a stuck call, and from which file that is
+/// known.
 std::vector<std::string> arrived_ranks_lines(const Evidence& evidence, const StuckCall& stuck);
 
-/// Describes the last call of a rank, as evidence; empty: the files have no calls of the rank.
+/// Returns a line of evidence about the last call that a rank made; empty: the files have no calls
+/// of this rank.
 std::string last_call(const Evidence& evidence, std::int64_t rank);
 
-/// Returns the key in `advice.yaml` for the way in which a rank ended: "missing.killed" (SIGKILL),
+/// Returns the key in `advice.yaml` for how a rank ended: "missing.killed" (SIGKILL),
 /// "missing.crashed", "missing.aborted" or "missing.died".
 std::string_view rank_end_reason(const RankEnd& end);
 

@@ -7,10 +7,10 @@
 
 namespace stepwright::diagnose {
 
-/// Work of one rank's host during which the other ranks wait.
+/// Work that one rank may be doing on its host while the other ranks wait in a call.
 enum class HostWork : std::uint8_t { kPreparing, kCheckpoint, kEvaluation };
 
-/// A log line about work of the host.
+/// A log line that says what a rank does on its host, such as writing a checkpoint.
 struct HostWorkLine {
   HostWork work{};
   std::string file;
@@ -18,11 +18,11 @@ struct HostWorkLine {
   std::string text;
 };
 
-/// Recognises a line about work of the host, by its words or as a progress bar of something other
-/// than training steps; nullopt: it is another line.
+/// Recognises a log line about work on the host, by words such as those for checkpoints, or by a
+/// progress bar that does not count training steps; nullopt: another line.
 std::optional<HostWork> host_work_of(std::string_view line);
 
-/// Describes work of the host: "prepares data or a model".
+/// Returns what a rank does on its host, as text: "writes a checkpoint".
 std::string_view host_work_text(HostWork work);
 
 }  // namespace stepwright::diagnose

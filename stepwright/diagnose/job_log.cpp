@@ -253,7 +253,7 @@ class JobLogReader {
         .file = bytes_.name(), .line = line_, .what = std::move(what), .frame = std::move(frame)};
   }
 
-  void take_time_out(const LogLineOrigin& origin, TimeOut out) {
+  void take_time_out(const LogLineOrigin& origin, WatchdogTimeout out) {
     told();
     timed_out_ = true;
     if (origin.rank >= 0) out.rank = origin.rank;
@@ -266,7 +266,7 @@ class JobLogReader {
       return;
     }
     ranks_.insert(out.rank);
-    const bool known = std::ranges::any_of(time_outs_, [&](const TimeOut& other) {
+    const bool known = std::ranges::any_of(time_outs_, [&](const WatchdogTimeout& other) {
       return other.rank == out.rank && other.call.sequence == out.call.sequence &&
              other.call.operation == out.call.operation;
     });
@@ -283,7 +283,7 @@ class JobLogReader {
 
   /// Adds calls that timed out as calls that did not end.
   void name_time_outs() {
-    for (TimeOut& out : time_outs_) {
+    for (WatchdogTimeout& out : time_outs_) {
       const auto named = groups_.find({out.rank, out.call.sequence});
       out.call.group =
           evidence_.group(named != groups_.end() ? named->second : RankGroup{.name = "0"});
@@ -338,7 +338,7 @@ class JobLogReader {
   void take_barrier(std::string_view text) {
     std::string_view list = text.substr(0, text.find(" failed to pass monitoredBarrier"));
     list.remove_prefix(std::min(list.size(), list.find_last_not_of("0123456789, ") + 1));
-    say_absent(listed_numbers(list), text);
+    say_absent(numbers_in_list(list), text);
   }
 
   /// Reads "Timed out after 61 seconds waiting for clients. 3/4 clients joined."
@@ -378,7 +378,7 @@ class JobLogReader {
   MessageLines messages_;
   std::set<std::int64_t> ranks_;
   std::map<std::int64_t, Traceback> tracebacks_;
-  std::vector<TimeOut> time_outs_;
+  std::vector<WatchdogTimeout> time_outs_;
   TrainingLog training_;
   std::int64_t step_rank_ = logs::kUnknown;  ///< Rank whose steps are stored.
   std::int64_t loss_rank_ = logs::kUnknown;  ///< Rank whose losses are stored.

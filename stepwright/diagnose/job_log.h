@@ -13,23 +13,24 @@
 
 namespace stepwright::diagnose {
 
-/// A summary of a job's log, printed by any launcher.
+/// Facts from the log of a job, apart from those that are added to the evidence.
 struct JobLog {
-  std::vector<std::int64_t> ranks;  ///< Ranks that lines name, sorted.
-  bool local_ranks = false;  ///< True if the ranks are torchrun's local ranks within one node.
+  std::vector<std::int64_t> ranks;  ///< Ranks that are mentioned in the log, sorted.
+  /// True if `ranks` are torchrun's local ranks within one node instead of global ranks.
+  bool local_ranks = false;
   std::int64_t lines = 0;
-  std::int64_t told = 0;  ///< Number of lines that tell how the job ended.
-  TrainingLog training;   ///< Training steps, from the lines of one rank.
-  NcclFacts nccl;         ///< Message paths and settings from lines of NCCL_DEBUG=INFO.
-  /// Timed messages of DeepSpeed's communication logger and nccl-tests.
+  std::int64_t told = 0;  ///< Number of log lines with facts about how the job ended.
+  TrainingLog training;   ///< Training steps, from log lines of one rank.
+  NcclFacts nccl;         ///< Network paths and settings that NCCL prints with NCCL_DEBUG=INFO.
+  /// Durations of messages that DeepSpeed's communication logger or nccl-tests prints.
   std::vector<TimedMessage> messages;
 };
 
-/// Reads a log in bounded memory and adds its facts to the evidence: time-outs of PyTorch's
-/// watchdog (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, 1.13 to 2.13) as calls that did not
-/// end, tracebacks, signals and exit codes of torchrun, srun and mpirun, mismatches that Gloo and
-/// TORCH_DISTRIBUTED_DEBUG=DETAIL report, ranks for which a barrier or a store waited in vain, and
-/// out-of-memory errors of devices and hosts.
+/// Reads a log in bounded memory and adds its facts to `evidence`: time-outs of PyTorch's watchdog
+/// (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, 1.13 to 2.13), tracebacks, signals and exit
+/// codes of torchrun, srun and mpirun, mismatches reported by Gloo and
+/// TORCH_DISTRIBUTED_DEBUG=DETAIL, and ranks for which a barrier or store waited in vain. Adds
+/// errors of devices and hosts to `out_of_memory`.
 JobLog read_job_log(logs::ByteSource& bytes, Evidence& evidence,
                     std::vector<OutOfMemory>& out_of_memory);
 

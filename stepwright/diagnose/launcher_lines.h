@@ -9,26 +9,30 @@
 
 namespace stepwright::diagnose {
 
-/// The end of a rank, as a launcher reports it.
+/// How a rank ended, as its launcher (torchrun, srun, mpirun) reports it.
 struct LauncherReportedEnd {
   std::int64_t rank = logs::kUnknown;
-  bool local = false;         ///< True if `rank` is torchrun's local rank on its node.
-  bool unresponsive = false;  ///< True if torchrun asked the rank to end and then had to kill it.
-  std::string what;  ///< How it ended: "signal 9 (SIGKILL)"; empty: the line only names the rank.
+  /// True if `rank` is torchrun's local rank on its node instead of the global rank.
+  bool local = false;
+  /// True if the rank did not end when torchrun asked it to, and had to be killed.
+  bool unresponsive = false;
+  /// How the rank ended: "signal 9 (SIGKILL)"; empty: the line only names the rank.
+  std::string what;
 };
 
-/// Reads lines of torchrun, srun and mpirun about ranks that ended.
+/// Recognises log lines of torchrun, srun and mpirun that report how ranks ended.
 class LauncherLines {
  public:
-  /// Reads one line; nullopt: the line is not about a rank's end.
+  /// Reads the next log line; nullopt: it does not say how a rank ended.
   std::optional<LauncherReportedEnd> read(std::string_view line);
 
  private:
   std::optional<LauncherReportedEnd> read_block(std::string_view line);
 
-  /// Rank of the block of torchrun's report that is being read.
+  /// Rank in the entry of torchrun's failure report that is being read.
   std::int64_t block_rank_ = logs::kUnknown;
-  bool root_cause_ = false;  ///< True after the heading of the report's last block, the root cause.
+  /// True after the heading of the last entry of torchrun's failure report, the root cause.
+  bool root_cause_ = false;
 };
 
 }  // namespace stepwright::diagnose

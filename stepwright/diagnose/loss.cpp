@@ -9,7 +9,7 @@
 
 #include "stepwright/diagnose/advice.h"
 #include "stepwright/diagnose/line_origin.h"
-#include "stepwright/diagnose/program_words.h"
+#include "stepwright/diagnose/log_line_words.h"
 
 namespace stepwright::diagnose {
 namespace {
@@ -68,7 +68,7 @@ bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
 }  // namespace
 
 std::optional<LoggedLoss> read_loss_line(std::string_view line) {
-  for (const ProgramWords& words : program_words()) {
+  for (const LogLineWords& words : program_words()) {
     if (!holds(line, words.mark)) continue;
     auto loss = number_after_word(line, words.loss.front());
     if (!loss) loss = number_after_word(line, words.loss.back());

@@ -10,19 +10,21 @@
 
 namespace stepwright::diagnose {
 
-/// A loss, with the gradient norm if it is printed too, from one line of a training log.
+/// Loss of a training step, from one log line, with the gradient norm if that is printed, too.
 struct LoggedLoss {
-  std::int64_t number = -1;  ///< Number of the step; negative: the line has none.
+  std::int64_t number = -1;  ///< Number of the training step; negative: the line does not have it.
   std::int64_t line = 0;
-  double loss = 0;             ///< The loss; NaN and infinity are possible.
-  std::optional<double> norm;  ///< Norm of the gradients; NaN and infinity are possible.
+  double loss = 0;  ///< Loss of the step; may be NaN or infinite.
+  /// Gradient norm of the step; may be NaN or infinite; nullopt: the line does not have it.
+  std::optional<double> norm;
 };
 
-/// Reads a loss from a line of one of the programs in `program_words`; nullopt: the line has none.
+/// Reads the loss of a training step from a log line of a known training program; nullopt: the line
+/// has no loss.
 std::optional<LoggedLoss> read_loss_line(std::string_view line);
 
-/// Finds losses and norms that are not numbers, and losses that jump: above 1.5 times the median of
-/// the 16 losses before, and more than 8 mean deviations above it.
+/// Finds losses and gradient norms that are not numbers, and losses that jump: above 1.5 times the
+/// median of the 16 losses before, and more than 8 mean deviations above it.
 std::vector<Finding> loss_findings(const std::vector<LoggedLoss>& losses, const std::string& file);
 
 }  // namespace stepwright::diagnose

@@ -13,35 +13,40 @@
 
 namespace stepwright::diagnose {
 
-/// Memory of one device in a snapshot of PyTorch's allocator.
+/// Memory of one device, from a snapshot of PyTorch's allocator.
 struct SnapshotMemory {
   std::string file;
-  std::int64_t rank = logs::kUnknown;  ///< Rank, taken from the file's name.
+  /// Rank that wrote the snapshot, from the file's name; `kUnknown`: the name has none.
+  std::int64_t rank = logs::kUnknown;
   std::int64_t device = 0;
   std::int64_t events = 0;
-  std::int64_t peak_bytes = 0;  ///< Largest sum of allocated blocks during the record, in bytes.
-  /// Bytes of segments that the allocator held when the snapshot was taken.
+  /// Largest number of bytes that were allocated at the same time while the snapshot recorded.
+  std::int64_t peak_bytes = 0;
+  /// Bytes that the allocator had reserved from the device when the snapshot was taken.
   std::int64_t reserved_bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of segments outside of all blocks.
-  std::int64_t largest_unused_bytes = 0;  ///< Largest contiguous piece of `unused_bytes`.
-  /// The last allocation that failed; nullopt: none did.
+  std::int64_t unused_bytes = 0;  ///< Reserved bytes that are in no allocated block.
+  /// Bytes of the largest contiguous piece of unused memory, which limits the next allocation.
+  std::int64_t largest_unused_bytes = 0;
+  /// Last allocation that failed while the snapshot recorded; nullopt: none failed.
   std::optional<snapshot::OutOfMemory> failure;
-  /// Blocks allocated at the peak, grouped by frames; the three largest groups.
+  /// Blocks allocated at the memory peak, grouped by the code that allocated them: the three
+  /// largest groups.
   std::vector<snapshot::BlockGroup> largest;
 };
 
-/// True if a file begins like a snapshot of PyTorch's allocator (pickle or JSON).
+/// True if a file begins like a memory snapshot of PyTorch's allocator (pickle or JSON).
 bool is_memory_snapshot(logs::ByteSource& bytes);
 
-/// Reads the memory of each device in a snapshot. Fails with `kInput` as `snapshot::read_snapshot`.
+/// Reads a memory snapshot of PyTorch's allocator: one entry for each device. Fails with `kInput`
+/// if the file is damaged.
 std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes);
 
-/// Returns the last failed allocation of each snapshot as an out-of-memory event.
+/// Returns the last failed allocation of each memory snapshot as an out-of-memory event.
 std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snapshots);
 
-/// Adds facts of a memory snapshot to an out-of-memory finding: the largest blocks with their
-/// frames, and the unused pieces beside the bytes that were requested. Uses the snapshot of the
-/// event's rank, else one in which an allocation failed, else the one with the most memory in use.
+/// Adds facts of a memory snapshot to an out-of-memory finding: the largest blocks with the code
+/// that allocated them, and unused pieces compared with the requested bytes. Uses the snapshot of
+/// the event's rank, else one with a failed allocation, else the one with most memory in use.
 void explain_by_snapshots(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
                           Finding& finding);
 

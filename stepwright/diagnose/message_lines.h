@@ -12,40 +12,43 @@
 
 namespace stepwright::diagnose {
 
-/// Messages of one operation and size in a group, as a log timed them.
+/// Duration of messages of one operation, size and process group, from a log.
 struct TimedMessage {
-  std::int64_t line = 0;  ///< Line of the first message in the log.
+  std::int64_t line = 0;  ///< Line of the log with the first of these messages.
   collective::Collective operation{};
-  double payload_bytes = -1;  ///< Bytes of the full buffer; negative: only `part_bytes` is known.
+  double payload_bytes = -1;  ///< Bytes of the full buffer; negative: unknown, use `part_bytes`.
   double part_bytes = -1;     ///< Bytes of one rank's shard of the buffer; negative: unknown.
-  double seconds = 0;  ///< Shortest time of a message, or the mean that a table prints, in seconds.
+  /// Seconds of the fastest of these messages, or the mean if the log is a table that has only
+  /// that.
+  double seconds = 0;
   std::int64_t calls = 0;
-  std::int64_t ranks = 0;  ///< Number of ranks in the group; 0: unknown.
-  /// Number of nodes, each with equally many ranks of the group and no other traffic; 0: unknown.
+  std::int64_t ranks = 0;  ///< Number of ranks in the process group; 0: unknown.
+  /// Number of nodes over which the process group is spread evenly, without other traffic; 0:
+  /// unknown.
   std::int64_t nodes = 0;
-  std::int64_t world = 0;  ///< Number of ranks of the job; 0: unknown.
+  std::int64_t world = 0;  ///< Number of ranks of the whole job; 0: unknown.
 };
 
-/// The timed messages of one file.
+/// Durations of messages that one log file reports.
 struct MeasuredMessages {
   std::string file;
   std::vector<TimedMessage> messages;
 };
 
-/// Returns the timed calls of a log of any format; for each operation, group and size the shortest
-/// transfer.
+/// Returns durations of messages from a log of any format: for each operation, process group and
+/// size, those of the fastest message.
 std::vector<TimedMessage> timed_messages_of(const logs::Log& log);
 
-/// Reads times of messages from a job's log, line by line: verbose lines and tables of DeepSpeed's
+/// Reads durations of messages from a job's log, line by line: lines and tables of DeepSpeed's
 /// communication logger, and tables of nccl-tests.
 class MessageLines {
  public:
-  /// Reads one log line, whichever program wrote it, without a launcher's prefix. `number`: its
-  /// line number.
+  /// Reads the next log line, of any program. `text`: the line without a launcher's prefix;
+  /// `number`: its line number.
   void read(std::string_view text, std::int64_t number);
 
-  /// Returns one entry for each operation, message size and group size, in the order of their first
-  /// lines. Call it once, after the last line.
+  /// Returns durations of messages, one entry for each operation, message size and group size, in
+  /// the order of their first lines. Call it once, after the last line.
   [[nodiscard]] std::vector<TimedMessage> messages() &&;
 
  private:
@@ -53,7 +56,7 @@ class MessageLines {
 
   logs::DeepSpeedLines deepspeed_;
   logs::NcclTestsHeading heading_;
-  bool in_table_ = false;  ///< True after the heading of a table of nccl-tests.
+  bool in_table_ = false;  ///< True after the heading of a table of nccl-tests, whose rows follow.
   std::vector<TimedMessage> tests_;
 };
 

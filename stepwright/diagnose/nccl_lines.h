@@ -14,35 +14,40 @@
 
 namespace stepwright::diagnose {
 
-/// A line of NCCL's output: its number and the value read from it.
+/// A value read from a line of NCCL's output, with the line number.
 struct NcclLine {
   std::int64_t line = 0;
   std::string text;
 };
 
-/// Facts about message paths from lines of NCCL_DEBUG=INFO.
+/// Which network paths NCCL uses, and its settings, from lines printed with NCCL_DEBUG=INFO.
 struct NcclFacts {
-  /// Number of channels by path: "NET/Socket", "P2P/IPC".
+  /// Number of NCCL channels for each kind of path: "NET/Socket", "P2P/IPC".
   std::map<std::string, std::int64_t> channels;
-  std::map<std::string, NcclLine> first_channel;  ///< First line that names each path.
-  std::map<std::string, NcclLine> settings;       ///< Value of each NCCL_* variable, with its line.
-  std::map<std::string, std::set<std::string>> nics;  ///< InfiniBand adapters of each host.
-  /// Hosts without an InfiniBand adapter, each with the line that reports it.
+  std::map<std::string, NcclLine> first_channel;  ///< First line that mentions each kind of path.
+  /// Value of each NCCL_* environment variable that NCCL prints.
+  std::map<std::string, NcclLine> settings;
+  /// Names of the InfiniBand adapters that NCCL found on each host.
+  std::map<std::string, std::set<std::string>> nics;
+  /// Hosts on which NCCL found no InfiniBand adapter, each with the line that says so.
   std::map<std::string, NcclLine> no_adapter;
-  std::set<std::string> hosts;             ///< Names of all hosts that wrote a line.
-  bool across_nodes = false;               ///< True if a communicator reports "nNodes 2" or more.
-  std::optional<NcclLine> socket_network;  ///< Line with "Using network Socket"; nullopt: none.
-  /// Line with "GPU Direct RDMA Disabled for HCA"; nullopt: none.
+  std::set<std::string> hosts;  ///< Names of all hosts from which NCCL printed a line.
+  /// True if NCCL reports a communicator over several nodes ("nNodes 2" or more).
+  bool across_nodes = false;
+  /// Line "Using network Socket": NCCL uses TCP between nodes; nullopt: there is none.
+  std::optional<NcclLine> socket_network;
+  /// Line "GPU Direct RDMA Disabled for HCA": NCCL copies through host memory; nullopt: there is
+  /// none.
   std::optional<NcclLine> no_direct;
 };
 
-/// Reads lines of NCCL ("host:pid:tid [0] NCCL INFO ...", NCCL 2.4 to 2.27).
+/// Reads NCCL's debug lines in a log ("host:pid:tid [0] NCCL INFO ...", NCCL 2.4 to 2.27).
 class NcclLines {
  public:
-  /// Reads one log line, whichever program wrote it; `number`: its line number.
+  /// Reads the next log line, of any program. `number`: its line number.
   void read(std::string_view line, std::int64_t number);
-  /// Returns the rank of the process that wrote a line, known from its communicators; `kUnknown`:
-  /// not known.
+  /// Returns the global rank of the process that wrote an NCCL line, from that process's largest
+  /// communicator; `kUnknown`: not known.
   [[nodiscard]] std::int64_t rank_of(std::string_view line) const;
   [[nodiscard]] const NcclFacts& facts() const { return facts_; }
 
@@ -50,12 +55,13 @@ class NcclLines {
   void read_info(std::string_view host, std::string_view text, std::int64_t number);
 
   NcclFacts facts_;
-  /// By host and process: number of ranks of its largest communicator, and its rank there.
+  /// For each {host, process id}: {number of ranks, own rank} of the process's largest
+  /// communicator.
   std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> ranks_;
 };
 
-/// Finds messages that use a slower path than machines usually have: sockets between nodes, shared
-/// memory or host memory inside a node, and nodes with fewer adapters than others.
+/// Finds network paths that are slower than usual: sockets between nodes, shared or host memory
+/// within a node, and nodes with fewer adapters than others.
 std::vector<Finding> slow_link_findings(const NcclFacts& facts, const std::string& file);
 
 }  // namespace stepwright::diagnose

@@ -11,36 +11,38 @@
 
 namespace stepwright::diagnose {
 
-/// One log line that says that a device or a host ran out of memory. Sizes that the line does not
-/// have are negative.
+/// A report that a device or a host ran out of memory, from one log line. Sizes that the line does
+/// not have are negative.
 struct OutOfMemory {
   std::string file;
   std::int64_t line = 0;
   std::int64_t rank = logs::kUnknown;
-  bool host = false;        ///< True for host memory: the kernel or Slurm ended a process.
-  double asked_bytes = -1;  ///< Bytes of the allocation that failed.
+  /// True if host memory ran out, and the kernel or Slurm ended a process; false: device memory.
+  bool host = false;
+  double asked_bytes = -1;  ///< Bytes that the failed allocation requested.
   double capacity_bytes = -1;
   double free_bytes = -1;
-  /// Bytes in use by this process, including its context and libraries.
+  /// Bytes of device memory that this process uses, including its CUDA context and libraries.
   double process_bytes = -1;
-  double allocated_bytes = -1;  ///< Bytes allocated by PyTorch's allocator.
-  double unused_bytes = -1;     ///< Bytes reserved by the allocator but not allocated.
-  double others_bytes = 0;      ///< Bytes in use by other processes on the device.
-  std::string frame;  ///< Line of the user's program: "train.py:41 in step"; empty: unknown.
-  /// Keys of `advice.yaml` for the functions that requested the memory, innermost first
-  /// (`out_of_memory_reasons`).
+  double allocated_bytes = -1;  ///< Bytes that PyTorch's allocator has handed out to tensors.
+  /// Bytes that PyTorch's allocator has reserved from the device but not handed out.
+  double unused_bytes = -1;
+  double others_bytes = 0;  ///< Bytes of device memory that other processes use.
+  /// Line of the user's program that requested the memory: "train.py:41 in step"; empty: unknown.
+  std::string frame;
+  /// Keys of `advice.yaml` for the functions that requested the memory, innermost first.
   std::vector<std::string_view> places;
 };
 
-/// Reads a message of PyTorch (1.10 to 2.13, c10/cuda/CUDACachingAllocator.cpp) that a device ran
-/// out of memory, NVIDIA's or AMD's; nullopt: another line.
+/// Reads a log line in which PyTorch says that an NVIDIA or AMD device ran out of memory (1.10 to
+/// 2.13, c10/cuda/CUDACachingAllocator.cpp); nullopt: another line.
 std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line);
 
-/// Reads a line in which the kernel or Slurm says that it ended a process because host memory ran
-/// out; nullopt: another line.
+/// Reads a log line in which the kernel or Slurm says that it ended a process because host memory
+/// ran out; nullopt: another line.
 std::optional<OutOfMemory> read_host_out_of_memory(std::string_view line);
 
-/// Returns one finding for all devices that ran out of memory, and one for all hosts.
+/// Returns at most two findings: one about all devices that ran out of memory, one about all hosts.
 std::vector<Finding> memory_findings(const std::vector<OutOfMemory>& events);
 
 }  // namespace stepwright::diagnose

@@ -11,18 +11,18 @@
 
 namespace stepwright::diagnose {
 
-/// The network on which messages were sent, and how groups of ranks are placed on it.
+/// The cluster on which messages were sent, and the plan that places the groups of ranks on it.
 struct MessageNetwork {
   cluster::Cluster cluster;
-  std::optional<plan::Plan> plan;  ///< Plan of the job; nullopt: only the cluster is known.
+  std::optional<plan::Plan> plan;  ///< Plan of the job; nullopt: unknown.
 };
 
-/// Returns findings for operations whose messages are slow: over messages of at least a mebibyte,
-/// the median bus bandwidth is less than half of what the cluster's law predicts
-/// (`cost::CollectiveCost`, docs/models.md). If a log does not name the group, the slowest group of
-/// the plan is assumed; without a plan, all devices, or ranks spread over as many nodes as the
-/// group's size allows. Messages that the cluster cannot have are left out. `links`: findings of
-/// the same logs; slow paths among them become the first causes.
+/// Finds operations whose messages are slow: over messages of at least one mebibyte, the median bus
+/// bandwidth is below half of the prediction for the cluster (`cost::CollectiveCost`,
+/// docs/models.md). If a log does not name the group, the plan's slowest group is assumed; without
+/// a plan, all devices or a group spread over as many nodes as possible. Messages that the cluster
+/// cannot have are ignored. `links`: earlier findings about slow paths, which become the first
+/// causes.
 std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
                                            const MessageNetwork& network,
                                            std::span<const Finding> links);

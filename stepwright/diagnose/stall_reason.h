@@ -8,9 +8,9 @@
 
 namespace stepwright::diagnose {
 
-/// Returns keys of `advice.yaml` for a call that does not end when no file tells which rank is the
-/// reason, the likeliest first. They follow from work of the host before the time-out, the number
-/// of the call in its group, its operation and its size. Empty: none of these suggests a reason.
+/// Returns keys of `advice.yaml` for a call that does not end although no file shows a guilty rank,
+/// likeliest first. They follow from work of the host before the time-out and from the call's
+/// number, operation and size. Empty: no reason suggests itself.
 std::vector<std::string_view> stall_reasons(const Evidence& evidence, const RankCall& call);
 
 }  // namespace stepwright::diagnose

@@ -8,24 +8,26 @@
 
 namespace stepwright::diagnose {
 
-/// A collective of a group, or a message between two ranks, that does not end.
+/// A collective call of a process group, or a send and receive, that does not end.
 struct StuckCall {
-  std::int32_t group = 0;     ///< Process group: an index into `Evidence::groups`.
-  std::int64_t sequence = 0;  ///< Number of the call in its group, from 1; 0: a send or receive.
-  /// Ranks that made the call, each with its own record of it.
+  std::int32_t group = 0;  ///< Process group of the call: an index into `Evidence::groups`.
+  /// Sequence number of the call in its group, from 1; 0: a send or receive.
+  std::int64_t sequence = 0;
+  /// For each rank that made the call, its record of the call.
   std::map<std::int64_t, const RankCall*> made;
-  std::vector<std::int64_t> missing;  ///< Ranks of the group that did not make the call, sorted.
+  /// Ranks of the process group that did not make the call, sorted.
+  std::vector<std::int64_t> missing;
   bool message = false;
-  bool differs = false;        ///< True if ranks made calls that do not match.
-  bool members_known = false;  ///< True if the files tell which ranks the group has.
+  bool differs = false;        ///< True if ranks made calls that differ in operation, size or type.
+  bool members_known = false;  ///< True if the files say which ranks belong to the group.
 };
 
-/// Returns, for each group, the first call that did not end or that differs between its ranks, and
-/// sends and receives whose other side was never called.
+/// Returns the calls in which a job is stuck: for each process group, the first call that did not
+/// end or that differs between its ranks; also sends and receives without a partner.
 std::vector<StuckCall> stuck_calls(const Evidence& evidence);
 
-/// Returns for each stuck call the indices of the other stuck calls that it waits for: those in
-/// which one of its missing ranks is waiting.
+/// Returns, for each stuck call, the indices of the stuck calls that it waits for: those in which a
+/// rank waits that it lacks.
 std::vector<std::vector<std::size_t>> waits_for(const std::vector<StuckCall>& calls);
 
 }  // namespace stepwright::diagnose

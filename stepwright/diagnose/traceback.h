@@ -6,20 +6,22 @@
 
 namespace stepwright::diagnose {
 
-/// Reads a Python traceback line by line.
+/// Reads a rank's Python traceback line by line.
 class Traceback {
  public:
-  /// Role of a line: outside of a traceback, inside one, or the exception at its end.
+  /// Role of a log line: outside of a traceback, inside one, or the exception that ends one.
   enum class Part { kNone, kInside, kError };
 
-  /// Reads the next line of the rank; kError: the line is the exception that ends the traceback.
+  /// Reads the next log line of the rank. Returns kError if the line is the exception that ends a
+  /// traceback.
   Part read(std::string_view line);
 
-  /// Returns the innermost frame of the user's own program: "train.py:41 in step"; empty: none.
+  /// Returns the innermost line of the user's own program in the traceback: "train.py:41 in step";
+  /// empty: none.
   [[nodiscard]] const std::string& frame() const { return frame_; }
-  /// Returns the innermost function of torch.distributed; empty: none.
+  /// Returns the innermost function of torch.distributed in the traceback; empty: none.
   [[nodiscard]] const std::string& function() const { return function_; }
-  /// Returns file and function of each frame with its line of code, outermost first:
+  /// Returns file, function and code of each frame of the traceback, outermost first:
   /// "trainer.py:evaluation_loop logits = nested_concat(...)".
   [[nodiscard]] const std::vector<std::string>& stack() const { return stack_; }
 

@@ -25,7 +25,7 @@ double positive_behind(std::string_view line, std::string_view word) {
 
 using StepLine = std::optional<LoggedStep>;
 
-StepLine program_step(std::string_view line, const ProgramWords& words) {
+StepLine program_step(std::string_view line, const LogLineWords& words) {
   if (!holds(line, words.time.empty() ? words.rate : words.time)) return std::nullopt;
   const std::int64_t number = step_number(line, words);
   if (number < 0) return std::nullopt;
@@ -105,7 +105,7 @@ Finding finding_of(FindingKind kind, const TrainingLog& log, const LoggedStep& s
 }  // namespace
 
 std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string_view line) {
-  for (const ProgramWords& words : program_words()) {
+  for (const LogLineWords& words : program_words()) {
     if (auto step = program_step(line, words)) return std::pair(words.program, *step);
   }
   if (!holds(line, "it/s") && !holds(line, "s/it")) return std::nullopt;
@@ -116,7 +116,8 @@ std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string
 std::string SteadySteps::slow_steps_text() const {
   if (slow_steps == 0) return {};
   return fmt::format("{} that take more than {} medians ({} of the time)",
-                     count_with_noun(slow_steps, "step"), kSlowStep, format_percent(slow_share));
+                     count_with_noun(slow_steps, "step"), kSlowStepFactor,
+                     format_percent(slow_share));
 }
 
 SteadySteps steady_steps(const TrainingLog& log) {
@@ -136,7 +137,7 @@ SteadySteps steady_steps(const TrainingLog& log) {
   double beyond = 0;
   for (const double time : times) {
     all += time;
-    if (time <= kSlowStep * steady.step_time_s) continue;
+    if (time <= kSlowStepFactor * steady.step_time_s) continue;
     ++steady.slow_steps;
     beyond += time - steady.step_time_s;
   }
@@ -153,7 +154,7 @@ std::vector<Finding> training_findings(const TrainingLog& log) {
   double beyond = 0;
   const LoggedStep* first_slow = nullptr;
   for (const auto& [step, value] : steps) {
-    if (value <= kSlowStep * usual) continue;
+    if (value <= kSlowStepFactor * usual) continue;
     if (first_slow == nullptr) first_slow = step;
     slow.push_back(step->number);
     beyond += value - usual;

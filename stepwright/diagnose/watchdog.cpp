@@ -8,12 +8,12 @@
 
 namespace stepwright::diagnose {
 
-std::optional<TimeOut> read_time_out(std::string_view line) {
+std::optional<WatchdogTimeout> read_time_out(std::string_view line) {
   if (!holds(line, "WorkNCCL(") || !holds(line, "ran for")) return std::nullopt;
   const std::string_view work = after(line, "WorkNCCL(");
-  TimeOut out{.rank = leading_number(after(line, "[Rank ")),
-              .elements = leading_number(after(work, "NumelIn=")),
-              .limit_ms = leading_number(after(work, "Timeout(ms)="))};
+  WatchdogTimeout out{.rank = leading_number(after(line, "[Rank ")),
+                      .elements = leading_number(after(work, "NumelIn=")),
+                      .limit_ms = leading_number(after(work, "Timeout(ms)="))};
   RankCall& call = out.call;
   call.sequence = leading_number(after(work, "SeqNum="));
   call.operation = after(work, "OpType=");
@@ -46,13 +46,13 @@ std::optional<RankProgress> read_watchdog_progress(std::string_view line) {
 
 std::vector<std::int64_t> read_lagging_ranks(std::string_view line) {
   if (holds(line, "are the lagging ranks that caused this timeout")) {
-    return listed_numbers(between(line, "ranks [", "]"));
+    return numbers_in_list(between(line, "ranks [", "]"));
   }
   if (!holds(line, "but didn't join collective #")) return {};
-  return listed_numbers(between(line, "[", "] finished collective"));
+  return numbers_in_list(between(line, "[", "] finished collective"));
 }
 
-std::vector<std::int64_t> listed_numbers(std::string_view list) {
+std::vector<std::int64_t> numbers_in_list(std::string_view list) {
   std::vector<std::int64_t> numbers;
   while (!list.empty()) {
     const std::int64_t number = leading_number(list);

@@ -45,7 +45,7 @@ Json words_of(std::type_identity<schedule::ScheduleKind> /*kind*/) {
 Json words_of(std::type_identity<plan::Sharding> /*kind*/) {
   Json list = Json::array();
   for (const plan::Sharding& sharding : plan::paro_strategies()) {
-    const std::string states = plan::sharding_word(sharding);
+    const std::string states = plan::sharding_letters(sharding);
     const auto* alias =
         std::ranges::find(plan::kShardingAliases, states, &plan::ShardingAlias::states);
     const bool known = alias != std::end(plan::kShardingAliases);

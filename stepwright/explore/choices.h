@@ -4,15 +4,14 @@
 
 namespace stepwright::explore {
 
-/// Returns the choices that the explorer's page offers: built-in `models` and `clusters`, the
-/// `profiles` of these clusters (name, device, devices_per_node, memory_bytes, nics_per_node,
+/// Returns the choices that the explorer's page offers, as JSON: built-in `models` and `clusters`,
+/// the `profiles` of these clusters (name, device, devices_per_node, memory_bytes, nics_per_node,
 /// nic_bytes_per_s, link_bytes_per_s), the `targets` for which launch files can be written, and
-/// `controls`, one for each choice of a plan (plan/choices/plan_table.h) and for each choice of its
-/// job that changes a step. A control has a `place` in plan files ("schedule.chunks",
-/// "job.precision") and a `kind`: `size` (of `sizes_json`), `number`, `flag`, `words` (one of its
-/// `words`, {name, text}), `flags` (a mapping of its words to yes or no), `text`, `optional`
-/// (typed, may be left out; `type` and `help` as for options), or one of the special kinds
-/// `recompute` and `graphs`. An empty word means that the choice is left out.
+/// `controls`, one for each choice of a plan or job that changes a step. A control has its `place`
+/// in plan files ("schedule.chunks", "job.precision") and a `kind`: `size` (of `sizes_json`),
+/// `number`, `flag`, `words` (one of its `words`, {name, text}), `flags` (a mapping of its words to
+/// yes or no), `text`, `optional` (may be left out; `type` and `help` as for options), `recompute`
+/// or `graphs`. An empty word means that the choice is left out.
 nlohmann::ordered_json choices_json();
 
 }  // namespace stepwright::explore

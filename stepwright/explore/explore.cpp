@@ -93,11 +93,11 @@ Json pictured(const Json& question) {
 }
 
 /// Returns the options of a search in a browser, which has one thread.
-tune::TuneOptions search_options(const tune::TellProgress& progress) {
+tune::TuneOptions search_options(const tune::SearchProgressCallback& progress) {
   return {.threads = 1, .progress = progress, .tight_from = {}};
 }
 
-Json tuned(const Json& question, const tune::TellProgress& progress) {
+Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
   const tune::TuneResult result = tune::tune(question_plan(question).job, search_options(progress));
   Json plans = Json::array();
   const auto add = [&](const tune::TunedPlan& found) {
@@ -119,7 +119,7 @@ Json tuned(const Json& question, const tune::TellProgress& progress) {
 
 }  // namespace
 
-Json explore(const Json& question, const tune::TellProgress& progress) {
+Json explore(const Json& question, const tune::SearchProgressCallback& progress) {
   const std::string ask = question.at("ask");
   if (ask == "choices") return choices_json();
   if (ask == "predict") return predicted(question);

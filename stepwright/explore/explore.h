@@ -6,15 +6,13 @@
 
 namespace stepwright::explore {
 
-/// Answers a question of the explorer's page, {`ask`, `name`, `text`}. `ask` is `choices`,
-/// `predict`, `timeline`, `pictures`, `tune`, `launches`, `export` (launch_exports.h),
-/// `nearest_fit`, `smallest_cluster`, `remedies`, `check` (ways_out.h) or `import` (own_job.h). All
-/// but `choices` and `import` need a plan or a job in `text`; `name` is its name in messages. For
-/// an illegal plan, `predict` returns the reason and the nearest legal plans; `not_run` lists what
-/// the job's framework cannot run and the nearest plan that it can. `settle: true`: the
-/// data-parallel degree is first set to use all remaining devices. Fails with `Error` on all other
-/// faults.
+/// Answers a question of the explorer's web page, {`ask`, `name`, `text`}. `ask`: `choices`,
+/// `predict`, `timeline`, `pictures`, `tune`, `launches`, `export`, `nearest_fit`,
+/// `smallest_cluster`, `remedies`, `check` or `import`. `text`: a plan or job (not for `choices`
+/// and `import`); `name`: its name in messages. `predict` answers an illegal plan with the reason
+/// and the nearest legal plans. `settle: true`: first set the data-parallel degree to use all
+/// devices. Fails with `Error` on all other faults.
 nlohmann::ordered_json explore(const nlohmann::ordered_json& question,
-                               const tune::TellProgress& progress = {});
+                               const tune::SearchProgressCallback& progress = {});
 
 }  // namespace stepwright::explore

@@ -27,7 +27,7 @@ constexpr Named<ErrorKind> kErrorKindNames[] = {{ErrorKind::kInput, "input"},
                                                 {ErrorKind::kRuntime, "runtime"}};
 
 plan::PlannedJob begin(const plan::Job& given) {
-  plan::PlannedJob first{.job = tune::with_free_kernels(given), .plan = {}};
+  plan::PlannedJob first{.job = tune::with_fastest_attention(given), .plan = {}};
   if (const auto rule = tune::rule_of_thumb(first.job, cost::CostModel(first.job),
                                             simulate::plan_memory_limit(first.job))) {
     first.plan = rule->plan;

@@ -7,12 +7,13 @@
 
 namespace stepwright::explore {
 
-/// True if the number at a place in plan files ("schedule.chunks") has few possible values.
+/// True if the explorer's page offers a list of values for this plan field ("schedule.chunks"),
+/// because it is a number with few legal values.
 bool has_sizes(std::string_view place);
 
-/// Returns the possible sizes by place in plan files: for each number of a plan, in ascending
-/// order, the values that are legal while the rest of the plan stays (by the rules about that
-/// number alone); also the cluster's `devices`, `devices_per_node` and `nodes`.
+/// Returns for each numeric plan field ("schedule.chunks") the ascending list of values that are
+/// legal while the other fields stay (by the rules about that field alone); also the values for the
+/// cluster's `devices`, `devices_per_node` and `nodes`.
 nlohmann::ordered_json sizes_json(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::explore

@@ -7,28 +7,29 @@
 
 namespace stepwright::explore {
 
-/// Returns the nearest plan that the job's framework can run: `offer` (an offered plan), or `none`
-/// with the reason. `reasons`: choices of the plan that the framework cannot run; empty: it runs
-/// the plan.
+/// Returns the nearest plan that the job's framework can run, as JSON: `offer` (the plan), or
+/// `none` (the reason why there is none). `reasons`: choices of the current plan that the framework
+/// cannot run; empty: it runs the plan.
 nlohmann::ordered_json nearest_run_json(const plan::PlannedJob& planned);
 
-/// Returns the nearest plan of the job that fits in memory on the same devices: `offer` with
-/// `step_time_s` and `peak_memory_bytes`, or `none` with the reason. Searches the job.
+/// Searches for the plan nearest to the current one that fits in memory on the same devices.
+/// Returns JSON: `offer` (the plan, with `step_time_s` and `peak_memory_bytes`), or `none` (the
+/// reason).
 nlohmann::ordered_json nearest_fit_json(const plan::PlannedJob& planned,
                                         const tune::TuneOptions& options);
 
-/// Returns the smallest number of nodes of the job's cluster on which a plan of the job fits (fewer
-/// or more than it has): `offer` with `step_time_s`, `peak_memory_bytes`, `nodes` and `devices`, or
-/// `none` with the reason. Searches several clusters.
+/// Searches for the smallest number of nodes of the job's cluster on which some plan of the job
+/// fits. Returns JSON: `offer` (the plan, with `step_time_s`, `peak_memory_bytes`, `nodes`,
+/// `devices`), or `none` (the reason).
 nlohmann::ordered_json smallest_cluster_json(const plan::PlannedJob& planned,
                                              const tune::TuneOptions& options);
 
-/// Returns changes that would let a plan fit in memory, the fastest of each kind: `remedies` as in
-/// `check --json`, each with the changed plan (an offered plan).
+/// Returns changes that would let a plan fit in memory, the fastest of each kind, as JSON:
+/// `remedies` as in `check --json`, each with the whole changed plan.
 nlohmann::ordered_json remedies_offered_json(const plan::PlannedJob& planned);
 
-/// Returns the answer of `check --json`: whether a job starts and fits, and what would be better.
-/// Each of its `gains` and `remedies` also has the changed plan (an offered plan).
+/// Returns the JSON document of `check --json` (whether a job starts and fits, and what would be
+/// better), with the whole changed plan added to each of its `gains` and `remedies`.
 nlohmann::ordered_json job_check_answer_json(framework_files::ImportedPlan imported,
                                              const tune::TuneOptions& options);
 

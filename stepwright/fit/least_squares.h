@@ -5,11 +5,12 @@
 
 namespace stepwright::fit {
 
-/// A least-squares problem: parameters within limits, and their residuals.
+/// A least-squares problem: parameters within limits, and the residuals to make small.
 struct LeastSquares {
-  /// Returns the residuals of a set of parameters, without a unit; as many on every call.
+  /// Returns the residuals (dimensionless) for a set of parameters; their number is the same on
+  /// every call.
   std::function<Eigen::VectorXd(const Eigen::VectorXd& parameters)> residuals;
-  Eigen::VectorXd least, most;  ///< Limits of each parameter, which may be infinite.
+  Eigen::VectorXd least, most;  ///< Lower and upper limits of each parameter; may be infinite.
   /// The search ends when a step lowers the sum of squares, or moves the parameters, by less than
   /// this share.
   double tolerance = 1e-10;
@@ -21,12 +22,13 @@ struct LeastSquares {
 /// limit does not move. Deterministic.
 Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& start);
 
-/// Returns a replacement for a residual, so that residuals far above 1 count by their size instead
-/// of their square: half its square is sqrt(1 + residual^2) - 1 (soft L1).
+/// Returns a value whose square replaces that of a residual in least squares, so that residuals far
+/// above 1 count by their size: half its square is sqrt(1 + residual^2) - 1 (soft L1).
 double soft_l1(double residual);
 
-/// Returns a replacement for a residual, so that residuals above 1 count by their size: half its
-/// square is that of the residual up to 1, and |residual| - 1/2 above (Huber 1964).
+/// Returns a value whose square replaces that of a residual in least squares, so that residuals
+/// above 1 count by their size: half its square is that of the residual up to 1, and |residual| -
+/// 1/2 above (Huber 1964).
 double huber(double residual);
 
 }  // namespace stepwright::fit

@@ -4,7 +4,7 @@
 
 namespace stepwright::fit {
 
-/// Returns the median; of an even number of values the upper middle one; 0 without values.
+/// Returns the median of values: the upper middle one if their number is even; 0 without values.
 double upper_median(std::vector<double> values);
 
 }  // namespace stepwright::fit

@@ -5,19 +5,21 @@
 
 namespace stepwright::fit {
 
-/// A file that a fit is about to write.
+/// A file of fitted constants that is about to be written.
 struct FittedFile {
   std::string text;
-  std::string path;                  ///< Path of the file, for error messages.
-  std::vector<std::string> samples;  ///< The files of samples that were fitted.
+  std::string path;  ///< Path to which the file will be written, for error messages.
+  /// Names of the files of samples to which the constants were fitted.
+  std::vector<std::string> samples;
 };
 
-/// Reads the file with the reader of the commands that use it, so that no fit writes a file that
-/// they refuse. Fails with `kInput`, naming the samples and the field that cannot be read.
+/// Checks that commands can read the fitted file, by reading its text with their reader before it
+/// is written. Fails with `kInput`, naming the samples and the field that cannot be read.
 void check_operator_profile(const FittedFile& profile);
 void check_collectives(const FittedFile& profile);
 void check_conditions(const FittedFile& conditions);
-/// Reads a measured profile in the same way; also fails where a computation would take no time.
+/// Checks that commands can read a measured profile, and that no computation in it takes zero time.
+/// Fails with `kInput`, naming the samples and the field.
 void check_measured_profile(const FittedFile& profile);
 
 }  // namespace stepwright::fit

@@ -28,7 +28,8 @@ constexpr std::string_view kForTrainingCode = "\"stepwright\": {";
 std::vector<std::string> lines_of(const LaunchTarget& target, const plan::PlannedJob& planned) {
   const std::string text = target.write(planned, {});
   std::vector<std::string> lines;
-  // Indentation of that key while its mapping is read; nullopt outside.
+  // Indentation of the key `stepwright` while lines of its mapping are skipped; nullopt outside of
+  // the mapping.
   std::optional<std::size_t> for_code;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -66,9 +67,9 @@ std::vector<std::string> beyond(const std::vector<std::string>& lines,
   return more;
 }
 
-/// Returns the target that writes a framework's plans: the target named `word`, else that of the
-/// framework's variant, else the framework's own. Null if none writes them, or if the last one
-/// writes a program of Stepwright, which no person has.
+/// Returns the target that writes files for a framework: the one named `word`, else that of the
+/// framework's variant, else the framework's own. Null if there is none, or if the last one writes
+/// a complete program of Stepwright, which no user has edited.
 const LaunchTarget* writer_for(std::string_view word, const plan::Framework& framework) {
   const auto targets = launch_targets();
   const auto found = [&](std::string_view name) -> const LaunchTarget* {

@@ -8,10 +8,9 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the lines that a target's file gains when its plan changes, and "without LINE" for each
-/// line that it loses and that no line of the same setting replaces. If the target does not write
-/// for the plan's framework, the lines are those of the framework's own file. Empty if one of the
-/// plans cannot be written.
+/// Returns the lines that a framework's launch file gains when plan `before` becomes `after`, and
+/// "without LINE" for each setting that it loses. `target` is the kind of file; if it is not for
+/// the plan's framework, the framework's own kind is used. Empty if a plan cannot be written.
 std::vector<std::string> changed_lines(std::string_view target, const plan::PlannedJob& before,
                                        const plan::PlannedJob& after);
 

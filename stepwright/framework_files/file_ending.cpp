@@ -14,7 +14,8 @@ namespace {
 
 using Ending = std::pair<std::string, std::string>;
 
-/// Returns the ending of a file name without its dot, in the spelling that targets use.
+/// Returns the ending of a file name without its dot, in one spelling for each kind: "yaml" for
+/// `.yml`, "sh" for `.sbatch`.
 std::string ending_of(const std::filesystem::path& file) {
   static constexpr std::pair<std::string_view, std::string_view> kSame[] = {
       {"yml", "yaml"}, {"bash", "sh"}, {"sbatch", "sh"}, {"slurm", "sh"}};
@@ -26,7 +27,7 @@ std::string ending_of(const std::filesystem::path& file) {
   return ending;
 }
 
-/// True if some target writes files with this ending.
+/// True if written files of some framework or launcher have this ending.
 bool says_language(const std::string& ending) {
   return std::ranges::any_of(target_data(), [&](const TargetData& target) {
     return std::ranges::find(target.endings, ending, &Ending::first) != target.endings.end();

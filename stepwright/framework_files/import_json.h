@@ -6,7 +6,7 @@
 
 namespace stepwright::framework_files {
 
-/// Writes an imported plan as JSON with `plan`, `read`, `assumed`, `not_read` and `notes`
+/// Returns an imported plan as JSON with the keys `plan`, `read`, `assumed`, `not_read` and `notes`
 /// (docs/formats.md).
 nlohmann::ordered_json import_json(const ImportedPlan& imported);
 

@@ -52,12 +52,13 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
   }
 }
 
-[[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look, Sources files) {
+[[noreturn]] void fail_unread(const SourceFile& script, const StartedCandidate& look,
+                              Sources files) {
   for (const SourceFile& file : files) {
     const bool named = last_part(file.name) == last_part(look.program);
     if (named) refuse_command_start(file, script.name);
   }
-  auto owner = unread_program(look.program);
+  auto owner = unsupported_program_owner(look.program);
   std::string program = look.program;
   if (const auto command = owner ? std::nullopt : unread_command(look.words)) {
     owner = command->second;
@@ -87,8 +88,8 @@ bool is_denied(const LaunchTarget& target, Sources files) {
   return others;
 }
 
-/// Returns the target whose program a command starts, given some files; null if there is none.
-/// Targets with a lower `TargetData::order` are preferred.
+/// Returns the target (framework) whose program a command starts, unless the given files rule it
+/// out; null if there is none. Targets with a lower `TargetData::order` are preferred.
 const LaunchTarget* target_of(Words words, Sources files) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
@@ -98,31 +99,32 @@ const LaunchTarget* target_of(Words words, Sources files) {
   return found;
 }
 
-/// False if a command can belong to a program that does not train: data preparation takes
-/// configurations, too.
-bool is_sure(const LaunchTarget& target, const StartedLook& look) {
+/// False if a command may start a program that does not train, such as data preparation, which
+/// takes configurations, too.
+bool is_sure(const LaunchTarget& target, const StartedCandidate& look) {
   if (is_data_preparation(look.program)) return false;
   return !target.data->unsure_starts || command_has_mark(target.word, look.words);
 }
 
-/// Returns the target whose program a script starts; `likely` are the targets that its text
-/// suggests.
+/// Returns the target (framework) whose program a script starts; `likely` are the targets that the
+/// script's text suggests. Fails if the program is of no framework that is read.
 const LaunchTarget& started_target(Sources files, const UserFacts& given,
                                    const std::vector<const LaunchTarget*>& likely) {
   std::vector<SourceFile> scripts;
   for (const SourceFile& file : files) {
     if (is_shell_script(file)) scripts.push_back(file);
   }
-  const StartedLook* unread = nullptr;
-  const std::vector<StartedLook> looks = list_started_programs(scripts, given);
+  const StartedCandidate* unread = nullptr;
+  const std::vector<StartedCandidate> looks = list_started_programs(scripts, given);
   const LaunchTarget* unsure = nullptr;
-  for (const StartedLook& look : looks) {
+  for (const StartedCandidate& look : looks) {
     const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees && is_sure(*target, look)) return *target;
     // The arguments look like a known trainer's, but the program is one that no reader supports.
     const bool others = target != nullptr && agrees && !command_has_mark(target->word, look.words);
-    if (others && unread_program(look.program)) fail_unread(scripts.front(), look, files);
+    if (others && unsupported_program_owner(look.program))
+      fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
     const bool named = !look.program.empty() || unread_command(look.words);
     if (unread == nullptr && named) unread = &look;
@@ -199,7 +201,7 @@ std::vector<std::string> target_words(bool (*is)(const LaunchTarget&)) {
   return words;
 }
 
-/// True if a variant of a framework is a target of its own, with other files.
+/// True if a variant of a framework has files of its own, and so is a separate target.
 bool is_of_target(std::string_view variant) {
   return std::ranges::find(launch_targets(), variant, &LaunchTarget::variant) !=
          launch_targets().end();
@@ -341,7 +343,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   LaunchFile file;
   check_method_supported(target, planned.job, file.notes);
   const bool narrow = planned.job.kernels.masters == plan::MasterWeights::kNone;
-  planned.job.kernels = plan::started_kernels(planned.job);
+  planned.job.kernels = plan::configured_kernels(planned.job);
   const bool widened = narrow && planned.job.kernels.masters != plan::MasterWeights::kNone;
   if (widened) {
     file.notes.emplace_back(
@@ -379,8 +381,8 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
 
 namespace {
 
-/// Throws an error again; if it is about a value that a script leaves open, adds how to state the
-/// value.
+/// Rethrows an error; if it is about a value that a script does not set, adds the option that
+/// states the value.
 [[noreturn]] void fail_with_open_value(const Error& error, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value.empty() || value != error.place().value) continue;
@@ -424,7 +426,7 @@ bool is_log_name(const std::filesystem::path& path) {
   return std::ranges::find(kRead, path.extension().string()) == std::end(kRead);
 }
 
-/// Fails for a large file unless it is a log of a target that accepts large logs.
+/// Fails for a file above 1 MiB unless it is a log of a framework whose large logs are read.
 void check_large_log(const SourceFile& file) {
   std::vector<std::string_view> programs;
   for (const LaunchTarget& target : launch_targets()) {
@@ -440,7 +442,8 @@ void check_large_log(const SourceFile& file) {
 
 namespace {
 
-/// Fails for an option that does not apply to any of the files.
+/// Fails if the user gave `--function` or `--command`, and no file has Python functions or is a
+/// shell script.
 void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files,
                    const UserFacts& given) {
   const std::string& name = files.front().name;
@@ -462,20 +465,20 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
 
 /// Fails for a refused plan; if the number of training devices is unknown, the message says so
 /// first.
-[[noreturn]] void fail_refused_import(const plan::PlanRejection& refused, const JobExtent& extent,
-                                      const std::string& name) {
+[[noreturn]] void fail_refused_import(const plan::PlanRejection& refused,
+                                      const JobRankCounts& extent, const std::string& name) {
   if (extent.given_extent || extent.open_extents.empty()) plan::fail_rejected_plan(refused, name);
   try {
     plan::fail_rejected_plan(refused, name);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}: {}; on one assumed number of devices the plan is refused: {}",
-                            name, open_extent_text(extent), error.what()),
+                            name, unknown_size_message(extent), error.what()),
                 error.place());
   }
 }
 
-/// Adds a note for keys that occur twice in a configuration, of which programs take the last.
+/// Adds a note for each key that occurs twice in a configuration, where programs read the last one.
 void note_repeated_keys(std::span<const SourceFile> sources, ImportReport& report) {
   for (const SourceFile& file : sources) {
     const bool read =
@@ -503,7 +506,7 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   ImportReport report;
   const UserFacts full = with_model(given);
   Draft draft = read_target(target, sources, full, report);
-  const JobExtent extent = draft.extent;
+  const JobRankCounts extent = draft.extent;
   const std::optional<plan::PlanRejection> refusal = draft.refused;
   // The variant is needed before defaults, some of which belong to one variant only.
   take_variant(target, draft.framework);
@@ -513,11 +516,11 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
                         .planned = draft_plan(std::move(draft), report, full, name),
                         .report = {},
                         .refused = {}};
-  imported.refused = start_refusal(refusal, imported.planned);
+  imported.refused = find_start_rejection(refusal, imported.planned);
   if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
   if (!imported.refused) imported.planned = started(std::move(imported.planned));
   imported.report = std::move(report);
-  mark_telling_names(imported.report);
+  mark_suspicious_settings(imported.report);
   complete_import_report(imported.planned, imported.report);
   return imported;
 }

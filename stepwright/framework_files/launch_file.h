@@ -13,62 +13,63 @@
 
 namespace stepwright::framework_files {
 
-/// A written file that starts a job, or the part of it that a framework reads.
+/// A file written for a plan: a script or configuration with which a framework trains the plan.
 struct LaunchFile {
   std::string text;
-  plan::PlannedJob started;  ///< Plan that the file starts; its kernels are those of the framework.
-  /// Assumptions, and properties of the plan that the file cannot express; sentences for people.
+  /// Plan that the file starts, with the framework's own kernels; it can differ from the requested
+  /// plan.
+  plan::PlannedJob started;
+  /// Sentences for the user: assumptions, and properties of the plan that the file cannot express.
   std::vector<std::string> notes;
-  /// True if reading the file back gave exactly `started`, with the same predicted step time.
+  /// True if reading the file back gave the same plan as `started`, with the same predicted step
+  /// time.
   bool as_it_is = false;
 };
 
-/// Return the `--to` words of the targets that can be written, and the `--from` words of those that
-/// can be read.
+/// Returns the names that `export --to` accepts: frameworks and launchers whose files can be
+/// written. `import_words` returns those that `import --from` accepts.
 std::vector<std::string> export_words();
 std::vector<std::string> import_words();
 
-/// Returns the framework that a target writes for, in a release; for a launcher of any program, a
-/// framework without a name.
+/// Returns the framework, in this release, for which a target of `export --to` writes files; a
+/// framework without name for a launcher of any program (torchrun, Slurm).
 plan::Framework target_framework(std::string_view target, const std::string& release);
 
-/// Returns the framework for which a target writes a job: the job's own if the target writes for
-/// it, else the target's framework in its newest release.
+/// Returns the framework for which a target of `export --to` writes a job's file: the job's
+/// framework if the target supports it, else the target's own in its newest release.
 plan::Framework framework_of_target(std::string_view target, const plan::Job& job);
 
-/// Writes the file of a target. `release` is a release of its framework; empty: the job's, else the
-/// newest. If reading the file back changes overlap, buckets or collective algorithms, a note says
-/// so.
-/// Fails with `kUnsupported` if the framework does not run the plan or the file cannot express it;
-/// the message names each property and the nearest plan that works. With `nearest` that plan is
-/// written instead, with a note. `where` is the plan's file, with which messages begin unless an
-/// error has a position of its own.
+/// Writes a plan's file for a target of `export --to` (framework or launcher). Fails with
+/// `kUnsupported` if framework or file cannot express the plan, or with `nearest` writes the
+/// nearest plan. `release`: of the framework; empty: the job's, else the newest. `where`: plan's
+/// name in messages.
 LaunchFile export_plan(std::string_view target, plan::PlannedJob planned,
                        const std::string& release, bool nearest = false,
                        std::string_view where = "plan");
 
-/// A plan that was read from files, and what happened to each setting in them.
+/// A plan that was read from a framework's files, with a report of what happened to each setting.
 struct ImportedPlan {
-  std::string target;  ///< Word of the target whose files were read.
+  std::string target;  ///< Name of the framework whose files were read, as `--from` has it.
   plan::PlannedJob planned;
   ImportReport report;
-  /// Why the plan would not start (the plan is then as the files state it); nullopt: it is legal.
+  /// Why the plan would not start, in which case it is unchanged from the files; nullopt: it would
+  /// start.
   std::optional<plan::PlanRejection> refused;
 };
 
-/// Reads the plan that files of a target describe; if `target` is empty, the files' content decides
-/// whose they are. Fails with `kInput` and `kUnsupported` like the readers of `Draft`. With
-/// `as_it_is` an illegal plan is returned with `refused` set.
+/// Reads the plan that a framework's files describe. `target`: the framework's name as `--from` has
+/// it; empty: recognised by content. `as_it_is`: a plan that would not start is returned with
+/// `refused` set. Fails with `kInput` or `kUnsupported` for files that cannot be read as a plan.
 ImportedPlan import_sources(std::string_view target, Sources files, const UserFacts& given,
                             bool as_it_is = false);
 
-/// Returns why a framework does not run a plan, apart from the attention kernel, of which each
-/// framework has its own. Empty if it runs the plan, or if the framework has no name.
+/// Returns the reasons why a framework does not run a plan, except its attention kernel, which
+/// export can change. Empty if the framework runs the plan or has no name.
 std::vector<std::string> not_run_reasons(const plan::Framework& framework,
                                          const plan::PlannedJob& planned);
 
-/// Reads a text file of at most 1 MiB, or a log of at most 64 MiB that states the arguments of a
-/// run (megatron/stated.h). Fails with `kInput` if it is missing, larger or not UTF-8.
+/// Returns the text of a file of at most 1 MiB, or of a log of at most 64 MiB in which a framework
+/// printed its arguments. Fails with `kInput` if the file is missing, larger or not UTF-8.
 std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace stepwright::framework_files

@@ -8,9 +8,9 @@
 
 namespace stepwright::framework_files {
 
-/// Fails if the files of a target cannot express a job's training method, and names the targets
-/// that can. If the method is chosen by the program that a person starts with the file, adds a note
-/// which program that must be.
+/// Fails with `kUnsupported` if the files of a target (framework or launcher) cannot express the
+/// job's training method (SFT, DPO, GRPO, ...), naming the targets that can. Adds a note if the
+/// file leaves the method to the program that is started with it.
 void check_method_supported(const LaunchTarget& target, const plan::Job& job,
                             std::vector<std::string>& notes);
 

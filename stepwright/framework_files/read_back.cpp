@@ -88,8 +88,9 @@ std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& pl
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
-  compare("multi-token layers", from.model.predicted_ahead(), to.model.predicted_ahead());
-  if (from.model.predicted_ahead() > 0) {
+  compare("multi-token layers", from.model.extra_predicted_tokens(),
+          to.model.extra_predicted_tokens());
+  if (from.model.extra_predicted_tokens() > 0) {
     compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
   }
   compare("dropout", from.model.dropout, to.model.dropout);

@@ -7,11 +7,9 @@
 
 namespace stepwright::framework_files {
 
-/// Writes a plan for a target and reads it back, so that no property is lost silently. Differences
-/// in overlap, buckets or collective algorithms, which move no parameter and change no result,
-/// become notes. Any other difference fails with `kUnsupported`, naming it and the plan that was
-/// read back; with `nearest`, `planned` becomes that plan instead. Returns true if no difference
-/// changes the step time.
+/// Writes a plan's file and reads it back. Differences in overlap, buckets or collectives become
+/// notes; a lost job property or another plan fails with `kUnsupported`, or with `nearest` that
+/// plan replaces `planned`. Returns true if no difference changes the step time.
 bool verify_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes);
 

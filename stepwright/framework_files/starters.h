@@ -9,26 +9,28 @@
 
 namespace stepwright::framework_files {
 
-/// A framework, or a variant of one, whose files can be written for a plan and read back.
+/// A framework, or a program built on one, whose files can be both written for a plan and read
+/// back.
 struct FrameworkStarter {
-  std::string_view target;    ///< Word of the target in `export --to`.
+  std::string_view target;    ///< Name for `export --to`, such as "megatron".
   plan::Framework framework;  ///< The framework in its newest release.
 
-  /// Returns the word for `framework:` in a job: the variant, else the framework.
+  /// Returns the name for a job file's `framework:`, the variant's if there is one, else the
+  /// framework's.
   [[nodiscard]] std::string_view name() const {
     return framework.variant.empty() ? framework.name : framework.variant;
   }
 };
 
-/// Returns all starters, in the order in which targets are listed.
+/// Returns all frameworks whose files can be both written and read, in the order of the program's
+/// lists.
 std::span<const FrameworkStarter> framework_starters();
 
-/// Returns why the files of a framework do not start a plan unchanged. Empty if they do: reading
-/// the files back gives the same plan at the same predicted step time, with the framework's
-/// kernels.
+/// Returns why a framework's written files would not run a plan unchanged; empty if they would:
+/// reading them back gives the same plan and the same predicted step time.
 std::string not_started_reason(const FrameworkStarter& starter, const plan::PlannedJob& planned);
 
-/// Returns the names of the frameworks whose files start a plan unchanged.
+/// Returns the names of all frameworks whose written files would run a plan unchanged.
 std::vector<std::string> started_by(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::framework_files

@@ -8,37 +8,46 @@
 
 namespace stepwright::framework_files {
 
-/// A program for which plans are written and, in most cases, read back.
+/// A target of `export --to` and `import --from`: a framework or launcher, with the functions that
+/// write and read its files.
 struct LaunchTarget {
-  std::string_view word;             ///< Word of the target in `--to` and `--from`.
-  std::string_view framework = {};   ///< Framework of the target, from its `target.yaml`.
-  std::string_view variant = {};     ///< Variant of the framework, from its `target.yaml`.
-  const TargetData* data = nullptr;  ///< Contents of the `target.yaml` in the target's folder.
-  /// Writes the target's file; null for a target that is only read.
+  std::string_view word;  ///< Name of the target, as `--to` and `--from` accept it.
+  /// Framework that runs the target's files; empty: any, as the job says.
+  std::string_view framework = {};
+  /// Variant of the framework, a fork or a program built on it; empty: none.
+  std::string_view variant = {};
+  /// Contents of the target's `target.yaml`: descriptions, and rules to recognise files and
+  /// commands.
+  const TargetData* data = nullptr;
+  /// Writes a plan's file; null if the target is only read.
   TargetWriter* write = nullptr;
-  /// Reads the target's files; null for a target that is only written.
+  /// Reads a plan from files; null if the target is only written.
   TargetReader* read = nullptr;
-  /// Names words that a person must add to a written file; null: it starts without them.
-  TargetLacks* lacks = nullptr;
-  /// Recognises files by code, in addition to the marks in `data`; null: marks are enough.
+  /// Returns what the user must fill in before a written file starts; null: written files are
+  /// complete.
+  TargetMissingText* lacks = nullptr;
+  /// Recognises the target's files, in addition to the rules in `data->marks`; null: the rules are
+  /// enough.
   TargetRecogniser* recognises = nullptr;
-  /// Recognises commands by code, in addition to the marks in `data`; null: marks are enough.
+  /// Recognises commands that start the target's program, in addition to the rules in
+  /// `data->starts`; null: the rules are enough.
   TargetStarts* starts = nullptr;
 };
 
-/// Returns all targets, in the order in which they are listed.
+/// Returns all targets (frameworks and launchers whose files are read or written), in the order in
+/// which messages list them.
 std::span<const LaunchTarget> launch_targets();
 
-/// True if the files of a target describe plans of a framework.
+/// True if the files of a target can be run by this framework.
 bool target_writes_framework(const LaunchTarget& target, std::string_view framework);
 
-/// True if a file belongs to a target, by its content.
+/// True if a file's content shows that it is a file of this target (framework or launcher).
 bool is_target_file(const LaunchTarget& target, const SourceFile& file);
 
-/// True if shell scripts start the program of a target.
+/// True if the program of this target can be recognised in shell scripts that start it.
 bool starts_target_program(const LaunchTarget& target);
 
-/// True if a command of a script starts the program of a target.
+/// True if a shell command starts the program of this target (framework or launcher).
 bool starts(const LaunchTarget& target, Words words);
 
 }  // namespace stepwright::framework_files

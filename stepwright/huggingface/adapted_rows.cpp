@@ -48,8 +48,9 @@ std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
   return all;
 }
 
-std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model) {
-  std::map<std::string, WithAdapters, std::less<>> all;
+std::map<std::string, AdaptedWeightRows, std::less<>> adapted_weights(
+    const model::Architecture& model) {
+  std::map<std::string, AdaptedWeightRows, std::less<>> all;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     const std::vector<model::Parameter> parameters =
         model::layer_parameters(model, model.layer_class(layer));
@@ -59,9 +60,10 @@ std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Ar
       if (std::ranges::find(parameters, entry->down, &model::Parameter::name) == parameters.end())
         continue;
       const std::string prefix = fmt::format("layers.{}.", layer);
-      all.emplace(prefix + std::string(weight.name),
-                  WithAdapters{prefix + std::string(entry->down), prefix + std::string(entry->up),
-                               adapted_rows(*model.adapters, weight, *entry)});
+      all.emplace(
+          prefix + std::string(weight.name),
+          AdaptedWeightRows{prefix + std::string(entry->down), prefix + std::string(entry->up),
+                            adapted_rows(*model.adapters, weight, *entry)});
     }
   }
   return all;

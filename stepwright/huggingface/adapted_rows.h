@@ -11,8 +11,8 @@
 
 namespace stepwright::huggingface {
 
-/// A run of rows of an adapted weight. The adapter adds to row `begin + i` the product of row `up +
-/// i` of B with the `rank` rows of A that start at row `down`, times alpha / rank.
+/// `count` rows of a weight that one LoRA adapter changes: to row `begin + i` it adds row `up + i`
+/// of B times the `rank` rows of A that start at row `down`, times alpha / rank.
 struct AdaptedRows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -20,20 +20,22 @@ struct AdaptedRows {
   std::int64_t down = 0;
 };
 
-/// Returns the adapted rows of a parameter, one fused part after the other. For routed experts the
-/// list goes expert by expert, as the weight, A and B are stored.
+/// Returns which rows of a weight its LoRA adapters change, one fused part after the other. For
+/// routed experts the list goes expert by expert.
 std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
                                       const model::Parameter& weight,
                                       const model::AdaptedWeight& entry);
 
-/// The names of an adapted weight's A and B, and the rows that they change.
-struct WithAdapters {
+/// A weight with LoRA adapters: the names of its A (`down`) and B (`up`) in checkpoints, and the
+/// rows that they change.
+struct AdaptedWeightRows {
   std::string down, up;
   std::vector<AdaptedRows> rows;
 };
 
-/// Returns the adapted weights of a model, by the weight's name in checkpoints
-/// ("layers.3.attention.qkv").
-std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model);
+/// Returns the weights of a model that have LoRA adapters, by their names in Stepwright's
+/// checkpoints ("layers.3.attention.qkv").
+std::map<std::string, AdaptedWeightRows, std::less<>> adapted_weights(
+    const model::Architecture& model);
 
 }  // namespace stepwright::huggingface

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kWeight = ".weight";
 
 /// Returns the rows of a tensor that have an adapter, as rows of its B.
-std::vector<RowRun> rows_of_up(const ForeignTensor& tensor, const WithAdapters& weight,
+std::vector<RowRun> rows_of_up(const HuggingFaceTensor& tensor, const AdaptedWeightRows& weight,
                                std::set<std::int64_t>* downs = nullptr) {
   std::vector<RowRun> up;
   for (const RowRun& run : tensor.rows) {
@@ -41,7 +41,7 @@ class AdapterWriter {
   [[nodiscard]] std::vector<AdapterTensors> tensors() const {
     std::vector<AdapterTensors> list;
     const auto weights = adapted_weights(model_);
-    for (const ForeignTensor& tensor : foreign_tensors(model_, family_)) {
+    for (const HuggingFaceTensor& tensor : huggingface_tensors(model_, family_)) {
       const auto weight = weights.find(tensor.own);
       if (weight != weights.end()) add(list, tensor, weight->second);
     }
@@ -49,7 +49,7 @@ class AdapterWriter {
   }
 
  private:
-  [[noreturn]] void fail(const ForeignTensor& tensor) const {
+  [[noreturn]] void fail(const HuggingFaceTensor& tensor) const {
     fail_unsupported(
         fmt::format("model {}: adapters beside '{}' have no place in a folder of peft beside '{}' "
                     "of the family {}, which has one A for all of its rows{}",
@@ -64,7 +64,7 @@ class AdapterWriter {
   /// In peft (src/peft/tuners/lora/layer.py, ParamWrapper) experts that are one parameter of a
   /// layer have adapters whose gates and ups share an A, and whose B is ordered by rank, then by
   /// expert.
-  [[noreturn]] void fail_of_experts(const ForeignTensor& tensor) const {
+  [[noreturn]] void fail_of_experts(const HuggingFaceTensor& tensor) const {
     fail_unsupported(fmt::format(
         "model {}: adapters beside '{}' stand beside each expert, which folders of peft are "
         "neither "
@@ -74,13 +74,14 @@ class AdapterWriter {
         model_.name, tensor.own, tensor.name));
   }
 
-  void add(std::vector<AdapterTensors>& list, const ForeignTensor& beside,
-           const WithAdapters& weight) const {
+  void add(std::vector<AdapterTensors>& list, const HuggingFaceTensor& beside,
+           const AdaptedWeightRows& weight) const {
     std::set<std::int64_t> downs;
     std::vector<RowRun> rows = rows_of_up(beside, weight, &downs);
     if (rows.empty()) return;
     if (beside.blocks > 1) fail_of_experts(beside);
-    ForeignTensor up{.own = weight.up, .rows = std::move(rows), .columns = model_.adapters->rank};
+    HuggingFaceTensor up{
+        .own = weight.up, .rows = std::move(rows), .columns = model_.adapters->rank};
     const bool whole = up.row_count() == beside.row_count() && downs.size() == 1;
     if (!whole || !beside.name.ends_with(kWeight)) fail(beside);
     const std::string path =
@@ -135,7 +136,7 @@ AdaptedModules adapted_modules(const model::Architecture& model, const Family& f
   AdaptedModules found;
   std::vector<std::string> adapted;  // Names (last two parts) of modules with adapters,
   std::vector<std::string> others;   // and of modules without.
-  for (const ForeignTensor& tensor : foreign_tensors(model, family)) {
+  for (const HuggingFaceTensor& tensor : huggingface_tensors(model, family)) {
     const auto weight = weights.find(tensor.own);
     const bool here = weight != weights.end() && !rows_of_up(tensor, weight->second).empty();
     if (tensor.name.ends_with(kWeight)) {

@@ -8,31 +8,34 @@
 
 namespace stepwright::huggingface {
 
-/// The A and B of one adapter in a folder of peft, as rows of Stepwright's parameters.
+/// The A and B of one LoRA adapter as the peft library stores them, described by rows of
+/// Stepwright's parameters.
 struct AdapterTensors {
-  std::string weight;       ///< Name of the adapted tensor in the model's files.
-  bool transposed = false;  ///< True if the adapted tensor is stored input x output.
-  ForeignTensor down, up;
+  std::string weight;  ///< Name of the adapted weight in the Hugging Face model's files.
+  /// True if the adapted weight is stored as [input, output] instead of [output, input].
+  bool transposed = false;
+  HuggingFaceTensor down, up;
 };
 
-/// Returns the adapters of a model with adapters, in the order of the adapted tensors in the
-/// family's files. If the parts of a fused product share an A but are separate tensors, each tensor
-/// gets a copy of A. Fails with `kUnsupported` if a tensor holds parts with different adapters, or
-/// rows without one, or all experts of a layer.
+/// Returns the LoRA tensors of a model as the peft library stores them. If parts of a fused weight
+/// share an A but are separate tensors in the family's files, each gets a copy of A. Fails with
+/// `kUnsupported` if one tensor of the files would need several different adapters, none on some
+/// rows, or covers all experts of a layer.
 std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model, const Family& family);
 
-/// The modules and parameters of a family's files that have adapters, each listed once. A module is
-/// named by the last part of its name ("q_proj"), or by the last two if a module without adapters
-/// ends the same way. A parameter that is no module, such as stacked experts, is named within its
-/// layer ("mlp.experts.gate_up_proj").
+/// Names of the modules and parameters of a Hugging Face model that have LoRA adapters, as peft's
+/// `target_modules` and `target_parameters` take them: the last part of the name ("q_proj"), or the
+/// last two if another module ends the same way; for stacked experts the name within the layer
+/// ("mlp.experts.gate_up_proj").
 struct AdaptedModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;
 };
 AdaptedModules adapted_modules(const model::Architecture& model, const Family& family);
 
-/// Returns the `adapter_config.json` for these tensors (huggingface/peft
-/// src/peft/tuners/lora/config.py). `base` is the model's directory; empty: not written.
+/// Returns the `adapter_config.json` of the peft library for a model's LoRA adapters
+/// (huggingface/peft src/peft/tuners/lora/config.py). `base`: directory of the base model; empty:
+/// not written.
 nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
                                       const std::vector<AdapterTensors>& tensors,
                                       const std::string& base = {});

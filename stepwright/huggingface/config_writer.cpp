@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::huggingface {
 namespace {

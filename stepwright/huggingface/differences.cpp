@@ -6,7 +6,7 @@
 #include <set>
 
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::huggingface {
 namespace {
@@ -20,7 +20,7 @@ nlohmann::ordered_json essence(model::Architecture model) {
   model.count_multi_token = false;
   model.multi_token_weight = model::Architecture{}.multi_token_weight;
   if (model.position != model::PositionEncoding::kLearned) model.positions = 0;
-  if (!model::has_shared_width(model)) model.ffn = 0;
+  if (!model::has_default_ffn_layer(model)) model.ffn = 0;
   // Scores with a correction bias are sigmoids, whether or not a model says so (arXiv 2412.19437,
   // 2.1.2).
   if (model.experts && model.experts->correction_bias)

@@ -41,7 +41,7 @@ Family family_beside(const fs::path& base, const model::Architecture& model) {
 /// The tensors of one output file.
 struct OutFile {
   std::string name;
-  std::vector<ForeignTensor> tensors;
+  std::vector<HuggingFaceTensor> tensors;
   std::int64_t bytes = 0;
 };
 
@@ -72,7 +72,7 @@ class Exporter {
     } else {
       config = family_config(model_, family);
     }
-    const std::vector<OutFile> files = divided(foreign_tensors(model_, family));
+    const std::vector<OutFile> files = divided(huggingface_tensors(model_, family));
     for (const OutFile& file : files) write_file(out / file.name, file);
     if (files.size() > 1) write_index(out, files);
     config["torch_dtype"] = name_of(kTorchTypes, type_);
@@ -138,14 +138,14 @@ class Exporter {
     return model;
   }
 
-  [[nodiscard]] std::int64_t bytes_of(const ForeignTensor& tensor) const {
+  [[nodiscard]] std::int64_t bytes_of(const HuggingFaceTensor& tensor) const {
     return tensor.row_count() * tensor.columns *
            checkpoint::element_bytes(name_of(kSafetensorsTypes, type_));
   }
 
-  [[nodiscard]] std::vector<OutFile> divided(std::vector<ForeignTensor> tensors) const {
+  [[nodiscard]] std::vector<OutFile> divided(std::vector<HuggingFaceTensor> tensors) const {
     std::vector<OutFile> files(1);
-    for (ForeignTensor& tensor : tensors) {
+    for (HuggingFaceTensor& tensor : tensors) {
       const std::int64_t bytes = bytes_of(tensor);
       if (files.back().bytes > 0 && files.back().bytes + bytes > options_.shard_bytes) {
         files.emplace_back();
@@ -162,22 +162,22 @@ class Exporter {
   }
 
   void write_file(const fs::path& path, const OutFile& out) {
-    std::vector<checkpoint::StoredTensor> entries;
-    for (const ForeignTensor& tensor : out.tensors) {
+    std::vector<checkpoint::SafetensorsEntry> entries;
+    for (const HuggingFaceTensor& tensor : out.tensors) {
       entries.push_back({.name = tensor.name,
                          .dtype = std::string(name_of(kSafetensorsTypes, type_)),
                          .shape = tensor.shape()});
     }
     checkpoint::DurableFile file(path);
     file.write(checkpoint::safetensors_header(entries, {{"format", "pt"}}));
-    for (const ForeignTensor& tensor : out.tensors) {
-      for (const ForeignTensor& block : blocks_of(tensor)) file.write(numbers_of(block));
+    for (const HuggingFaceTensor& tensor : out.tensors) {
+      for (const HuggingFaceTensor& block : blocks_of(tensor)) file.write(numbers_of(block));
     }
     file.finish();
   }
 
   /// Returns the elements of a tensor's runs, in order, in the checkpoint's number type.
-  std::vector<std::byte> held_of(const ForeignTensor& tensor) {
+  std::vector<std::byte> held_of(const HuggingFaceTensor& tensor) {
     const checkpoint::IndexedTensor& own = indexed(tensor);
     std::vector<checkpoint::ShardPiece> pieces;
     for (const RowRun& run : tensor.rows) {
@@ -190,7 +190,7 @@ class Exporter {
     return held;
   }
 
-  std::vector<double> values_of(const ForeignTensor& tensor) {
+  std::vector<double> values_of(const HuggingFaceTensor& tensor) {
     const std::vector<std::byte> held = held_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
     read_numbers({.bytes = held, .type = stored_, .first = 0, .stride = 1}, values);
@@ -198,7 +198,7 @@ class Exporter {
   }
 
   /// Returns the values of a tensor, from the checkpoint or, for frozen weights, from the base.
-  std::vector<double> whole_values(const ForeignTensor& tensor) {
+  std::vector<double> whole_values(const HuggingFaceTensor& tensor) {
     if (reader_.find(tensor.own) != nullptr) return values_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
     std::span<double> rest = values;
@@ -211,7 +211,7 @@ class Exporter {
   }
 
   /// Adds the adapter's product (alpha / rank B A) to rows of a weight, starting with row `begin`.
-  void add(const WithAdapters& weight, const AdaptedRows& rows, std::int64_t begin,
+  void add(const AdaptedWeightRows& weight, const AdaptedRows& rows, std::int64_t begin,
            std::int64_t columns, std::span<double> sum) {
     const std::int64_t rank = model_.adapters->rank;
     const std::int64_t count = std::ssize(sum) / columns;
@@ -229,7 +229,7 @@ class Exporter {
   }
 
   /// Returns the values of a tensor with the adapter's product added.
-  std::vector<double> merged_values(const ForeignTensor& tensor) {
+  std::vector<double> merged_values(const HuggingFaceTensor& tensor) {
     std::vector<double> values = whole_values(tensor);
     const auto weight = adapted_.find(tensor.own);
     if (weight == adapted_.end()) return values;
@@ -249,11 +249,11 @@ class Exporter {
   }
 
   /// Splits a tensor into its blocks, so that one block at a time is in memory.
-  static std::vector<ForeignTensor> blocks_of(const ForeignTensor& tensor) {
-    ForeignTensor block = tensor;
+  static std::vector<HuggingFaceTensor> blocks_of(const HuggingFaceTensor& tensor) {
+    HuggingFaceTensor block = tensor;
     block.blocks = 1;
     block.rows.clear();
-    std::vector<ForeignTensor> blocks(static_cast<std::size_t>(tensor.blocks), block);
+    std::vector<HuggingFaceTensor> blocks(static_cast<std::size_t>(tensor.blocks), block);
     const std::int64_t height = tensor.row_count() / tensor.blocks;
     for (RowRun run : tensor.rows) {
       const std::int64_t which = run.place / height;
@@ -264,7 +264,7 @@ class Exporter {
   }
 
   /// True if the file stores the tensor's numbers in the order of its runs.
-  static bool in_order(const ForeignTensor& tensor) {
+  static bool in_order(const HuggingFaceTensor& tensor) {
     std::int64_t place = 0;
     for (const RowRun& run : tensor.rows) {
       if (run.place != place || run.step != 1) return false;
@@ -274,7 +274,7 @@ class Exporter {
   }
 
   /// Reorders values, which come run by run, into the order of the file.
-  static std::vector<double> placed(const ForeignTensor& tensor,
+  static std::vector<double> placed(const HuggingFaceTensor& tensor,
                                     const std::vector<double>& values) {
     std::vector<double> out(values.size());
     std::size_t next = 0;
@@ -290,7 +290,7 @@ class Exporter {
   }
 
   /// Returns the bytes of a one-block tensor in the order and number type of the file.
-  std::vector<std::byte> numbers_of(const ForeignTensor& tensor) {
+  std::vector<std::byte> numbers_of(const HuggingFaceTensor& tensor) {
     if (!base_ && type_ == stored_ && in_order(tensor)) return held_of(tensor);
     std::vector<double> values = base_ ? merged_values(tensor) : values_of(tensor);
     if (!in_order(tensor)) values = placed(tensor, values);
@@ -300,7 +300,7 @@ class Exporter {
     return bytes;
   }
 
-  [[nodiscard]] const checkpoint::IndexedTensor& indexed(const ForeignTensor& tensor) const {
+  [[nodiscard]] const checkpoint::IndexedTensor& indexed(const HuggingFaceTensor& tensor) const {
     const checkpoint::IndexedTensor* own = reader_.find(tensor.own);
     if (own == nullptr) {
       fail_input(fmt::format("{}: has no parameter '{}', which its plan's model has",
@@ -326,7 +326,7 @@ class Exporter {
     std::int64_t total = 0;
     for (const OutFile& file : files) {
       total += file.bytes;
-      for (const ForeignTensor& tensor : file.tensors) index[tensor.name] = file.name;
+      for (const HuggingFaceTensor& tensor : file.tensors) index[tensor.name] = file.name;
     }
     write_text(out / "model.safetensors.index.json",
                {{"metadata", {{"total_size", total}}}, {"weight_map", index}});
@@ -338,7 +338,7 @@ class Exporter {
   NumberType stored_{};
   NumberType type_{};
   /// Adapted weights of the model; empty unless adapters are merged.
-  std::map<std::string, WithAdapters, std::less<>> adapted_;
+  std::map<std::string, AdaptedWeightRows, std::less<>> adapted_;
   /// Frozen weights that adapters are merged into; nullopt: none are merged.
   std::optional<HuggingFaceWeights> base_;
 };

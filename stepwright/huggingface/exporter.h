@@ -9,36 +9,33 @@
 
 namespace stepwright::huggingface {
 
-/// Which weights an export writes. kWeights: all weights of a fully trained model. kMerged: the
-/// base's weights with the trained ones in their place and the adapters added. kAdapters: the
-/// adapters alone, as a folder of peft.
+/// The weights that an export writes. kWeights: all weights of a fully trained model. kMerged: the
+/// base model's weights with trained weights replaced and LoRA adapters added in. kAdapters: only
+/// the LoRA adapters, as a directory of the peft library.
 enum class ExportForm : std::uint8_t { kWeights, kMerged, kAdapters };
 
-/// Options for writing weights as a Hugging Face directory.
+/// Options for writing a checkpoint's weights in Hugging Face format.
 struct ExportOptions {
   ExportForm form = ExportForm::kWeights;
-  /// For kMerged and kAdapters: directory of the frozen weights, which decides the names of
-  /// tensors. Empty: the directory from which the run read them.
+  /// For kMerged and kAdapters: Hugging Face directory of the frozen base weights, whose tensor
+  /// names are used. Empty: the directory from which the training run read them.
   std::filesystem::path base = {};
-  /// Number type in the files; nullopt: as in the checkpoint.
+  /// Number type of the written weights; nullopt: the checkpoint's.
   std::optional<NumberType> type = {};
-  /// Most bytes of numbers in one file, unless a single tensor is larger.
+  /// Most bytes of tensors in one file; a single larger tensor gets a file of its own.
   std::int64_t shard_bytes = 5'000'000'000;
 };
 
-/// Writes the weights of a committed checkpoint as a directory that transformers loads
-/// (config.json, and model.safetensors or several files with their index), or its adapters as a
-/// directory that peft loads (adapter_config.json and adapter_model.safetensors). Verifies every
-/// shard's checksum first, and renames the finished directory into place, so that it is never
-/// incomplete.
-/// Fails with `kInput` for a damaged checkpoint, an `out` that exists, a form that does not suit
-/// what was trained, and a base of another model; with `kUnsupported` for a model that no family
-/// can express (`family_of`); with `kRuntime` if files cannot be written.
+/// Writes a checkpoint's weights as a directory that transformers loads, or its LoRA adapters as a
+/// directory that peft loads. Checks every shard's checksum first; the directory appears only when
+/// complete. Fails with `kInput` for a damaged checkpoint, an existing `out`, or a form or base
+/// that does not suit what was trained; with `kUnsupported` for a model that no Hugging Face model
+/// type expresses; with `kRuntime` if files cannot be written.
 void export_huggingface(const std::filesystem::path& checkpoint, const std::filesystem::path& out,
                         const ExportOptions& options);
 
-/// Fails with the error that `export_huggingface` would give if the adapters of a model cannot be
-/// written as a folder of peft for these base weights. `base` may be empty: unknown.
+/// Fails, as a later export would, if a model's LoRA adapters cannot be written in the peft
+/// library's format for the base weights in the directory `base` (empty: unknown).
 void check_adapter_folder(const model::Architecture& model, const std::filesystem::path& base);
 
 }  // namespace stepwright::huggingface

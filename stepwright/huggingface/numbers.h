@@ -13,8 +13,8 @@ namespace stepwright::huggingface {
 
 /// Types of floating-point numbers in weight files.
 enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
-/// Names of number types in safetensors files, and below in command lines and jobs, and in
-/// configurations.
+/// Names of number types in three places: safetensors files (`kSafetensorsTypes`), command lines
+/// and jobs (`kNumberTypeNames`), and config.json (`kTorchTypes`).
 inline constexpr Named<NumberType> kSafetensorsTypes[] = {{NumberType::kF64, "F64"},
                                                           {NumberType::kF32, "F32"},
                                                           {NumberType::kF16, "F16"},
@@ -28,11 +28,11 @@ inline constexpr Named<NumberType> kTorchTypes[] = {{NumberType::kF64, "float64"
                                                     {NumberType::kF16, "float16"},
                                                     {NumberType::kBf16, "bfloat16"}};
 
-/// Returns the type that a table names by this word; nullopt if there is none.
+/// Returns the number type that a table of names calls by this word; nullopt if there is none.
 std::optional<NumberType> number_type(std::span<const Named<NumberType>> table,
                                       std::string_view word);
 
-/// Every `stride`-th number in `bytes`, starting with number `first`.
+/// Numbers to read: every `stride`-th number in `bytes`, starting with number `first`.
 struct NumberRun {
   std::span<const std::byte> bytes;
   NumberType type{};
@@ -40,11 +40,11 @@ struct NumberRun {
   std::int64_t stride = 1;
 };
 
-/// Reads as many numbers as `out` holds; each converts to double exactly.
+/// Reads numbers of a given type as doubles, which is exact; as many as `out` holds.
 void read_numbers(const NumberRun& run, std::span<double> out);
 
-/// Appends numbers as `type`, rounded to nearest with ties to even. fp16 and bf16 are rounded to
-/// fp32 first, as PyTorch does.
+/// Appends numbers to `bytes` in the given type, rounded to nearest with ties to even. For fp16 and
+/// bf16 they are first rounded to fp32, as PyTorch does.
 void append_numbers(std::vector<std::byte>& bytes, NumberType type,
                     std::span<const double> numbers);
 

@@ -157,10 +157,10 @@ void check_dealt(const model::Architecture& model, std::string_view own, const R
 
 }  // namespace
 
-std::vector<std::vector<RowRun>> ordered_rows(const model::Architecture& model,
-                                              const Family& family,
-                                              const model::Parameter& parameter,
-                                              const ParameterNames& names) {
+std::vector<std::vector<RowRun>> tensor_rows_of_parameter(const model::Architecture& model,
+                                                          const Family& family,
+                                                          const model::Parameter& parameter,
+                                                          const ParameterNames& names) {
   const std::vector<Rows> parts = parts_of(parameter, names.theirs.size());
   std::vector<std::vector<RowRun>> tensors;
   for (std::size_t tensor = 0; tensor < names.theirs.size(); ++tensor) {

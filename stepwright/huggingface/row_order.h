@@ -9,12 +9,12 @@
 
 namespace stepwright::huggingface {
 
-/// Returns, for each tensor that stores a parameter, the runs of rows that it holds of one copy;
-/// `place` counts from the tensor's first row. A row that no tensor holds is in no run. Fails with
+/// Returns, for each Hugging Face tensor that stores a parameter, which rows of the parameter it
+/// holds and at which of its own rows (`place`); for one copy (expert) of the parameter. Fails with
 /// `kUnsupported` if heads cannot be divided as the storage requires.
-std::vector<std::vector<RowRun>> ordered_rows(const model::Architecture& model,
-                                              const Family& family,
-                                              const model::Parameter& parameter,
-                                              const ParameterNames& names);
+std::vector<std::vector<RowRun>> tensor_rows_of_parameter(const model::Architecture& model,
+                                                          const Family& family,
+                                                          const model::Parameter& parameter,
+                                                          const ParameterNames& names);
 
 }  // namespace stepwright::huggingface

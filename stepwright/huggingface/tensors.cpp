@@ -56,7 +56,7 @@ class Writer {
     }
   }
 
-  std::vector<ForeignTensor> take() { return std::move(tensors_); }
+  std::vector<HuggingFaceTensor> take() { return std::move(tensors_); }
 
  private:
   [[noreturn]] void fail(std::string_view own) const {
@@ -82,19 +82,19 @@ class Writer {
       copy.rows = model_.head_dim;
       copy.copies = parameter.rows / model_.head_dim;
     }
-    const auto ordered = ordered_rows(model_, family_, copy, names);
+    const auto ordered = tensor_rows_of_parameter(model_, family_, copy, names);
     std::int64_t placed = 0;
     for (const auto& rows : ordered) placed += rows_in(rows);
     if (placed != copy.rows) fail(parameter.name);
-    const ForeignTensor form{.own = own,
-                             .columns = parameter.columns,
-                             .transposed = layout.transposed,
-                             .stacked = layout.stacked,
-                             .filters = layout.filters,
-                             .vector = parameter.vector};
+    const HuggingFaceTensor form{.own = own,
+                                 .columns = parameter.columns,
+                                 .transposed = layout.transposed,
+                                 .stacked = layout.stacked,
+                                 .filters = layout.filters,
+                                 .vector = parameter.vector};
     for (std::int64_t i = 0; i < (layout.apart ? copy.copies : 1); ++i) {
       for (std::size_t which = 0; which < ordered.size(); ++which) {
-        ForeignTensor tensor = form;
+        HuggingFaceTensor tensor = form;
         tensor.name = name_of(names.theirs.at(which), layer, i);
         tensor.blocks = layout.apart ? 1 : copy.copies;
         for (std::int64_t block = 0; block < tensor.blocks; ++block) {
@@ -130,18 +130,18 @@ class Writer {
 
   const model::Architecture& model_;
   const Family& family_;
-  std::vector<ForeignTensor> tensors_;
+  std::vector<HuggingFaceTensor> tensors_;
 };
 
 }  // namespace
 
-std::int64_t ForeignTensor::row_count() const {
+std::int64_t HuggingFaceTensor::row_count() const {
   std::int64_t count = 0;
   for (const RowRun& run : rows) count += run.count;
   return count;
 }
 
-std::vector<std::int64_t> ForeignTensor::shape() const {
+std::vector<std::int64_t> HuggingFaceTensor::shape() const {
   const std::int64_t height = row_count() / blocks;
   if (filters) return {row_count(), 1, columns};
   std::vector<std::int64_t> shape;
@@ -156,15 +156,18 @@ std::vector<std::int64_t> ForeignTensor::shape() const {
   return shape;
 }
 
-std::int64_t ForeignTensor::index_of(std::int64_t row, std::int64_t column) const {
+std::int64_t HuggingFaceTensor::index_of(std::int64_t row, std::int64_t column) const {
   if (!transposed) return row * columns + column;
   const std::int64_t height = row_count() / blocks;
   return (row / height * columns + column) * height + row % height;
 }
 
-std::int64_t ForeignTensor::column_stride() const { return transposed ? row_count() / blocks : 1; }
+std::int64_t HuggingFaceTensor::column_stride() const {
+  return transposed ? row_count() / blocks : 1;
+}
 
-std::vector<ForeignTensor> foreign_tensors(const model::Architecture& given, const Family& family) {
+std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& given,
+                                                   const Family& family) {
   model::Architecture model = given;
   model.adapters.reset();  // Adapters are written in a folder of their own.
   Writer writer(model, family);

@@ -9,39 +9,46 @@
 
 namespace stepwright::huggingface {
 
-/// A run of rows of a Stepwright parameter. The rows of experts follow one another.
+/// `count` consecutive rows of a Stepwright parameter, from row `begin`, and their rows in a
+/// Hugging Face tensor. The rows of experts follow one another.
 struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Row of the tensor that holds the first row of the run.
-  std::int64_t step = 1;   ///< Number of tensor rows from one row of the run to the next.
+  std::int64_t place = 0;  ///< Row of the Hugging Face tensor that holds the first of these rows.
+  /// Distance in rows of the Hugging Face tensor between neighbours of these rows.
+  std::int64_t step = 1;
   bool operator==(const RowRun&) const = default;
 };
 
-/// A tensor of a Hugging Face file, described as rows of a Stepwright parameter.
-struct ForeignTensor {
+/// A tensor of a Hugging Face file, described by the rows of a Stepwright parameter that it holds.
+struct HuggingFaceTensor {
   std::string name;
-  std::string own;           ///< Stepwright's name in checkpoints: "layers.3.attention.qkv".
-  std::vector<RowRun> rows;  ///< Runs of rows; no run crosses a block.
-  /// Number of columns, which is the same in the parameter and the tensor.
+  /// Name of the parameter in Stepwright's checkpoints: "layers.3.attention.qkv".
+  std::string own;
+  /// The parameter's rows that this tensor holds; no run of rows crosses two blocks (experts).
+  std::vector<RowRun> rows;
+  /// Number of columns, equal in the parameter and the tensor.
   std::int64_t columns = 1;
-  std::int64_t blocks = 1;  ///< Equal blocks (experts) that the tensor's rows are divided into.
-  bool transposed = false;  ///< Each block is stored as columns x rows.
-  bool stacked = false;     ///< The blocks are the tensor's first dimension.
-  bool filters = false;     ///< The tensor is stored as rows x 1 x columns.
-  bool vector = false;      ///< One column, which is not a dimension of the tensor.
+  /// Number of equal blocks (experts) into which the tensor's rows are divided.
+  std::int64_t blocks = 1;
+  bool transposed = false;  ///< True if each block is stored as [columns, rows].
+  bool stacked = false;     ///< True if the blocks (experts) are the tensor's first dimension.
+  /// True if the tensor is stored as [rows, 1, columns], as convolution filters are.
+  bool filters = false;
+  bool vector = false;  ///< True if the tensor is a vector: its single column is not a dimension.
 
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;
-  /// Returns the index in the tensor's numbers of an element. `row` counts the tensor's rows.
+  /// Returns the flat index of an element in the stored tensor. `row` counts the tensor's rows.
   [[nodiscard]] std::int64_t index_of(std::int64_t row, std::int64_t column) const;
-  /// Returns the distance between neighbouring elements of one row.
+  /// Returns the distance, in elements of the stored tensor, between neighbouring columns of a row.
   [[nodiscard]] std::int64_t column_stride() const;
 };
 
-/// Returns the tensors of a model in a family's files, parameter by parameter. Each row of each
-/// Stepwright parameter is in exactly one tensor. Fails with `kUnsupported` for parameters, or
-/// parts of them, that the family has no name for.
-std::vector<ForeignTensor> foreign_tensors(const model::Architecture& model, const Family& family);
+/// Returns the tensors that a Hugging Face model type stores for a model, parameter by parameter.
+/// Each row of each Stepwright parameter is in exactly one tensor. Fails with `kUnsupported` for
+/// parameters that the model type has no name for.
+std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& model,
+                                                   const Family& family);
 
 }  // namespace stepwright::huggingface

@@ -126,7 +126,7 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
                                        const model::Architecture& model) {
   const Family family = checked_family(directory, model);
   Places places;
-  for (ForeignTensor& tensor : foreign_tensors(model, family)) {
+  for (HuggingFaceTensor& tensor : huggingface_tensors(model, family)) {
     places.emplace(tensor.name, tensors_.size());
     tensors_.push_back({std::move(tensor)});
   }
@@ -145,7 +145,7 @@ HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const
   std::vector<AdapterTensors> tensors = adapter_tensors(model, family);
   check_apart(tensors);
   for (AdapterTensors& one : tensors) {
-    for (ForeignTensor* tensor : {&one.down, &one.up}) {
+    for (HuggingFaceTensor* tensor : {&one.down, &one.up}) {
       places.emplace(tensor->name, weights.tensors_.size());
       weights.tensors_.push_back({std::move(*tensor)});
     }
@@ -237,7 +237,7 @@ void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
   }
   const std::vector<Part>& parts = found->second;
   while (!out.empty()) {
-    const ForeignTensor& any = tensors_[parts.front().tensor].tensor;
+    const HuggingFaceTensor& any = tensors_[parts.front().tensor].tensor;
     const std::int64_t row = begin / any.columns;
     const std::int64_t column = begin % any.columns;
     const Part& part = *std::prev(std::ranges::upper_bound(parts, row, {}, &Part::row));

@@ -19,50 +19,51 @@
 
 namespace stepwright::huggingface {
 
-/// Returns the family of the weights next to a `config.json`. Fails with `kUnsupported` and the
-/// list of supported families for any other family and for the text part of a multimodal model.
+/// Returns how the weights next to a `config.json` are stored, by its `model_type`. Fails with
+/// `kUnsupported`, listing the supported types, for any other type and for the text part of a
+/// multimodal model.
 Family weights_family(const Document& config);
 
-/// Returns the family of a directory. Fails with `kInput` if its `config.json` describes another
-/// model than `model`.
+/// Returns how the weights in a Hugging Face directory are stored. Fails with `kInput` if its
+/// `config.json` describes another model than `model`.
 Family checked_family(const std::filesystem::path& directory, const model::Architecture& model);
 
-/// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
-/// index of several files), read as Stepwright's parameters. Files are mapped into memory: only the
-/// parts that are read are loaded.
+/// The weights in a Hugging Face directory (`config.json` and safetensors files), read as
+/// Stepwright's parameters. Files are mapped into memory, so that only what is read is loaded.
 class HuggingFaceWeights {
  public:
-  /// Opens the weights of a model. Fails with `kInput`, with file, tensor and what is allowed, if
-  /// config.json describes another model, if a tensor is missing, has another shape or belongs to
-  /// no parameter, or if a file is damaged. Fails with `kUnsupported` for a family that
-  /// `weight_families` lacks and for numbers other than fp64, fp32, fp16 and bf16.
+  /// Opens the weights of a model. Fails with `kInput` if config.json describes another model, if a
+  /// tensor is missing, has a wrong shape or belongs to no parameter, or if a file is damaged; with
+  /// `kUnsupported` for an unsupported `model_type` or number type.
   HuggingFaceWeights(const std::filesystem::path& directory, const model::Architecture& model);
 
-  /// Opens the adapters in a folder of peft (`adapter_config.json` with
-  /// `adapter_model.safetensors`) for the weights of the directory `base`. Fails like the
-  /// constructor; with `kInput` if the model has no adapters or other ones than the folder; with
-  /// `kUnsupported` for other kinds than plain LoRA and for parts that share an A.
+  /// Opens LoRA adapters in a directory of the peft library (`adapter_config.json`,
+  /// `adapter_model.safetensors`) for the base weights in the directory `base`. Fails with `kInput`
+  /// if they do not suit the model; with `kUnsupported` for anything but plain LoRA and for parts
+  /// that share an A.
   static HuggingFaceWeights adapters(const std::filesystem::path& directory,
                                      const std::filesystem::path& base,
                                      const model::Architecture& model);
 
-  /// Reads elements of a Stepwright parameter, flattened as in checkpoints, starting with element
-  /// `begin`.
+  /// Reads elements of a Stepwright parameter (flattened as in checkpoints) from element `begin`
+  /// on, as many as `out` holds.
   void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
 
  private:
   HuggingFaceWeights() = default;
 
-  /// A run of rows of a parameter and its position in a tensor.
+  /// `count` consecutive rows of a Stepwright parameter and their position in a Hugging Face
+  /// tensor.
   struct Part {
-    std::int64_t row = 0;  ///< First row in the parameter.
+    std::int64_t row = 0;  ///< First of these rows, counted in the parameter.
     std::int64_t count = 0;
-    std::size_t tensor = 0;        ///< Index of the tensor in `tensors_`.
-    std::int64_t foreign_row = 0;  ///< First row in the tensor.
-    std::int64_t step = 1;         ///< Number of tensor rows from one row of the run to the next.
+    /// Index in `tensors_` of the Hugging Face tensor that holds these rows.
+    std::size_t tensor = 0;
+    std::int64_t foreign_row = 0;  ///< First of these rows, counted in the tensor.
+    std::int64_t step = 1;  ///< Distance in tensor rows between neighbouring rows of the parameter.
   };
   struct Opened {
-    ForeignTensor tensor;
+    HuggingFaceTensor tensor;
     NumberType type{};
     std::span<const std::byte> bytes = {};
   };

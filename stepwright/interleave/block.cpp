@@ -7,7 +7,7 @@
 
 namespace stepwright::interleave {
 
-double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& contention) {
+double hidden_compute_seconds(const LinkSeconds& collectives, const cost::Contention& contention) {
   double now_s = 0;
   double hidden_s = 0;
   while (now_s < std::ranges::max(collectives)) {
@@ -28,7 +28,7 @@ double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& co
 
 double block_seconds(const LinkSeconds& collectives, double compute_s,
                      const cost::Contention& contention) {
-  const double hidden_s = hidden_seconds(collectives, contention);
+  const double hidden_s = hidden_compute_seconds(collectives, contention);
   return std::ranges::max(collectives) + std::max(0.0, compute_s - hidden_s);
 }
 

@@ -8,27 +8,29 @@
 
 namespace stepwright::interleave {
 
-/// Operators that run together, followed by a barrier: at most one collective of each link class,
-/// and computations of both strands that neither need the collectives' results nor compute their
-/// inputs.
+/// One piece of an interleaved schedule: collectives (at most one per link class) and computations
+/// of a forward and a backward that run at the same time, followed by a barrier. The computations
+/// neither need the collectives' results nor produce their inputs.
 struct Block {
-  std::vector<std::string> forward;  ///< Computations of the forward strand, in execution order.
+  /// Ids of the forward's computations in this block, in execution order.
+  std::vector<std::string> forward;
   std::vector<std::string> backward;
   std::vector<std::string> communication;
-  double compute_s = 0;  ///< Seconds of the computations of both strands without overlap.
+  /// Seconds of all computations in this block if no collective slowed them.
+  double compute_s = 0;
   double seconds = 0;
 };
 
-/// Seconds of a collective on each link class; 0: none.
+/// Seconds of the collective that runs on each link class, indexed by `cost::LinkClass`; 0: none.
 using LinkSeconds = std::array<double, cost::kLinkClasses>;
 
-/// Returns the amount of computation (in seconds without overlap) that runs during collectives that
-/// start together. Computation beside several collectives is slowed by the largest of their
+/// Returns how many seconds of computation (counted at full speed) fit beside collectives that
+/// start together. Beside several collectives, computation is slowed by the largest of their
 /// factors.
-double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& contention);
+double hidden_compute_seconds(const LinkSeconds& collectives, const cost::Contention& contention);
 
-/// Returns the seconds of a block of these collectives and `compute_s` seconds of computation,
-/// which all start together.
+/// Returns the seconds until these collectives and `compute_s` seconds of computation, all started
+/// together, have ended; computation is slowed while a collective runs.
 double block_seconds(const LinkSeconds& collectives, double compute_s,
                      const cost::Contention& contention);
 

@@ -137,8 +137,8 @@ void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent
   LinkSeconds sent{};
   sent[one.link] = one.seconds;
   if (other != nullptr) sent[other->link] = other->seconds;
-  const double hidden_s =
-      other == nullptr ? one.seconds * (1 - lost_[one.link]) : hidden_seconds(sent, contention_);
+  const double hidden_s = other == nullptr ? one.seconds * (1 - lost_[one.link])
+                                           : hidden_compute_seconds(sent, contention_);
   const double sent_s = std::ranges::max(sent);
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];

@@ -8,42 +8,44 @@
 
 namespace stepwright::interleave {
 
-/// Exposed seconds of a state that cannot be reached.
+/// Exposed seconds that stand for "no sequence of blocks": infinity.
 inline constexpr double kUnreachableSeconds = std::numeric_limits<double>::infinity();
 
-/// Finds the fastest sequence of blocks of two strands, over all their orders and all cuts into
-/// blocks. With T the time to reach a state and P the computation done there, T - P changes only by
-/// collectives that are longer than the computation beside them: computations alone lead to further
-/// states at no cost.
+/// Finds the fastest way to run a forward and a backward through a layer side by side, over all
+/// orders and all cuts into blocks (collectives beside computations, then a barrier). The minimised
+/// cost is exposed time: time to reach a state minus the computation done until then. Computation
+/// alone adds none, so only collectives that are longer than the computation beside them count.
 class DynamicProgram {
  public:
   /// Keeps references to `forward` and `backward`, which must outlive it.
   DynamicProgram(const StrandStates& forward, const StrandStates& backward,
                  const cost::Contention& contention);
 
-  /// Returns a lower bound of the exposed seconds of every sequence.
+  /// Returns a lower bound on the exposed communication seconds of every possible sequence of
+  /// blocks.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
 
-  /// Returns the least exposed seconds if they are below `limit_s`, else `kUnreachableSeconds`.
+  /// Returns the least exposed communication seconds over all sequences of blocks if they are below
+  /// `limit_s`, else `kUnreachableSeconds`.
   double solve(double limit_s);
 
-  /// Returns the blocks of the last solution that was below its limit.
+  /// Returns the blocks of the fastest sequence that the last successful `solve` found, in order.
   [[nodiscard]] std::vector<Block> blocks() const;
 
  private:
-  /// A collective that may start next in a state.
+  /// A collective whose inputs are ready in a state, so that the next block may start it.
   struct Sent {
     bool forward = false;
     std::size_t op = 0;
     std::size_t link = 0;
     double seconds = 0;
-    /// True if it could already start before the computation that led to this state.
+    /// True if the collective could already start before the computation that led to this state.
     bool known = false;
   };
-  /// The block that leads to a state: the state at which it begins.
+  /// How the fastest way to a state ends: the state before its last block.
   struct Origin {
     std::size_t from = 0;
-    bool computes = false;  ///< True if the block is a single computation.
+    bool computes = false;  ///< True if the last block is one computation without collectives.
   };
 
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {
@@ -59,7 +61,8 @@ class DynamicProgram {
   const StrandStates& forward_;
   const StrandStates& backward_;
   cost::Contention contention_;
-  LinkSeconds lost_{};  ///< Seconds of computation lost for each second of messages, by link class.
+  /// Seconds of computation lost per second of a message beside it, by link class.
+  LinkSeconds lost_{};
   std::vector<double> exposed_s_;
   std::vector<Origin> origins_;
   std::vector<Sent> open_;

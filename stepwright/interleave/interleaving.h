@@ -13,47 +13,51 @@
 
 namespace stepwright::interleave {
 
-/// The result of interleaving two strands operator by operator. Seconds are those of one layer
-/// pair.
+/// The result of interleaving the forward of one micro-batch with the backward of another through
+/// one layer, operator by operator. All seconds are those of this one layer.
 struct Interleaving {
-  /// Blocks in order; an operator of the next layer is marked with a prime: f1'.
+  /// Blocks in execution order; ids with a prime (f1') are operators of the next layer's forward.
   std::vector<Block> blocks;
-  double serial_s = 0;              ///< Seconds of one operator after the other.
-  double serial_own_overlap_s = 0;  ///< Seconds if each reduction overlaps its own weight gradient.
-  double interleaved_s = 0;         ///< Seconds of all blocks, one after the other.
-  double event_s = 0;               ///< Seconds of the same order with events instead of barriers.
-  /// Lower bound in seconds: all computation, or the messages of one link if they take longer.
+  double serial_s = 0;  ///< Seconds if all operators run one after the other.
+  /// Seconds if only each gradient reduction overlaps the weight gradient of its own product.
+  double serial_own_overlap_s = 0;
+  double interleaved_s = 0;  ///< Seconds of all blocks, with a barrier after each.
+  /// Seconds of the blocks' order if operators wait for events instead of barriers.
+  double event_s = 0;
+  /// Lower bound on the seconds: all computation, or all messages of one link if they take longer.
   double lower_bound_s = 0;
-  /// Seconds of communication that `interleaved_s` has in addition to all computation.
+  /// Exposed communication: seconds of `interleaved_s` beyond those of all computation.
   double exposed_s = 0;
   std::map<std::string, double> exposed_by_collective;
-  std::string starts_at;  ///< Id of the first operator of the forward list.
-  /// Peak bytes in addition to those before the pair; 0 if `extra_bytes` is not set.
+  std::string starts_at;  ///< Id of the forward operator with which the interleaved order starts.
+  /// Peak bytes beyond those that are allocated before the layer's forward and backward; 0: not
+  /// computed.
   double peak_extra_bytes = 0;
-  double serial_extra_bytes = 0;  ///< Peak additional bytes if one operator runs after the other.
+  /// Peak bytes beyond those before the layer's forward and backward, if all operators run one
+  /// after the other.
+  double serial_extra_bytes = 0;
 };
 
 struct InterleaveOptions {
-  /// Factors by which collectives slow computation beside them; 1: a block takes as long as the
-  /// longer of the two.
+  /// Factors by which a collective slows the computation beside it; 1: it does not.
   cost::Contention contention;
-  /// True if the forward list may start at any of its operators, with those before it taken from
-  /// the next layer: the steady state of many layers.
+  /// True if the order may start at any forward operator, as in the middle of many equal layers:
+  /// the operators before it are then those of the next layer.
   bool rotate = true;
-  /// Returns the peak bytes of an order of blocks in addition to those before the pair; empty:
-  /// memory is not considered.
+  /// Function that returns the peak additional bytes of an order of blocks; empty: memory is not
+  /// considered.
   std::function<double(const std::vector<Block>&)> extra_bytes = {};
   double memory_limit_bytes = std::numeric_limits<double>::infinity();
 };
 
-/// Returns the fastest sequence of blocks over all orders of both strands and all cuts into blocks
-/// (`dynamic_program.h`). If rotation is allowed: the best over all starts; ties go to the list's
-/// beginning, then to starts after a collective. With a memory limit: the best start that keeps it,
-/// else one operator after the other; fails with `kInput` if even that needs more memory. Fails
-/// with `kUnsupported` if a strand has more than 64 operators.
+/// Returns the fastest way to run a forward and a backward of a layer side by side, over all orders
+/// and cuts into blocks (`dynamic_program.h`) and, if `rotate`, all starts (ties: the list's
+/// beginning, then starts after a collective). With a memory limit: the best start that keeps it,
+/// else one operator after the other. Fails with `kInput` if even that needs more memory, with
+/// `kUnsupported` above 64 operators in one direction.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
-/// Writes the answer of `stepwright interleave --json` (`docs/formats.md`) for a pair and its plan.
+/// Returns the JSON output of `stepwright interleave --json` (`docs/formats.md`).
 nlohmann::ordered_json interleaving_json(const StrandPair& pair, const Interleaving& interleaving);
 
 }  // namespace stepwright::interleave

@@ -7,14 +7,15 @@
 
 namespace stepwright::interleave {
 
-/// Returns the peak bytes of a pair in addition to the bytes before it (the forward's input, and
-/// the tensors kept by the backward's own forward). Walks over all tensors of both templates in the
-/// order of the blocks; operators of the next layer (with a prime) count as the same ones of this
+/// Returns the peak bytes that an interleaved forward and backward of a layer allocate beyond what
+/// exists before (the forward's input, and the tensors kept for the backward), when operators run
+/// in the order of `blocks`. Operators of the next layer (ids with a prime) count as those of this
 /// layer. `imbalance`: load of the busiest expert rank over the mean.
 double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
                         double imbalance);
 
-/// Returns blocks of one operator each, the backward first: the order with the least memory.
+/// Returns one block for each operator, all of the backward before the forward: the order that
+/// needs the least memory.
 std::vector<Block> serial_blocks(const StrandPair& pair);
 
 }  // namespace stepwright::interleave

@@ -9,43 +9,49 @@
 
 namespace stepwright::interleave {
 
-/// An operator of one micro-batch in one layer and direction: a computation, or a collective.
+/// One computation or collective of one micro-batch, in one layer and one direction (forward or
+/// backward).
 struct StrandOperator {
-  std::string id;  ///< Id as in `docs/strands.md`: f1, ..., b1, ...
-  /// Description for messages: "all_gather of attention.qkv".
+  /// Id of the operator (`docs/strands.md`): f1, f2, ... in the forward, b1, ... in the backward.
+  std::string id;
+  /// Text for users: "all_gather of attention.qkv".
   std::string what = {};
-  cost::LinkClass link = cost::LinkClass::kNone;  ///< Link of a collective; kNone: a computation.
-  double seconds = 0;                             ///< Seconds of the operator alone.
-  /// Indices of the operators that it depends on, all before its own.
+  /// Link class of a collective; kNone: the operator is a computation.
+  cost::LinkClass link = cost::LinkClass::kNone;
+  double seconds = 0;  ///< Seconds of the operator if nothing runs beside it.
+  /// Indices of the operators that must end before this one starts; all are smaller than its own.
   std::vector<std::size_t> after;
   bool weight_gradient = false;
-  /// Indices of its operators in the template, in their order there.
+  /// Indices of the step template's operators that this one combines, ascending.
   std::vector<std::int32_t> operators;
 
   [[nodiscard]] bool is_collective() const { return link != cost::LinkClass::kNone; }
 };
 
-/// Operators in an order that respects their dependences.
+/// The operators of one direction (forward or backward) of a layer, each after those that it
+/// depends on.
 using Strand = std::vector<StrandOperator>;
 
-/// The forward of one micro-batch through a layer, and the backward of another.
+/// The two operator lists to interleave: the forward of one micro-batch through a layer, and the
+/// backward of another.
 struct StrandPair {
-  Strand forward;  ///< The forward; an operator without dependences waits for the layer before it.
+  Strand forward;  ///< Forward operators; one without dependences waits for the layer before.
   Strand backward;
 };
 
-/// A set of operators of a strand, one bit for each index; a strand has at most 64.
+/// A set of operators of a forward or backward list: bit i is set if operator i belongs to it (at
+/// most 64).
 using OperatorSet = std::uint64_t;
 inline constexpr std::size_t kMostStrandOperators = 64;
 
 constexpr OperatorSet only(std::size_t place) { return OperatorSet{1} << place; }
 constexpr bool holds(OperatorSet set, std::size_t place) { return (set >> place & 1U) != 0; }
 
-/// Returns, for each operator, the set of all operators on which it depends.
+/// Returns, for each operator, all operators that must end before it, direct and indirect.
 std::vector<OperatorSet> ancestors(const Strand& strand);
 
-/// Returns all sets of operators that contain every dependence of their members (order ideals),
-/// small sets first: the states in which a strand can be.
+/// Returns all sets of operators that can be finished at the same moment: each contains everything
+/// that its members depend on (order ideals). Small sets come first.
 std::vector<OperatorSet> order_ideals(const Strand& strand);
 
 }  // namespace stepwright::interleave

@@ -9,45 +9,49 @@
 
 namespace stepwright::interleave {
 
-/// The remaining work of a strand, in seconds.
+/// Seconds of computation and of messages that a forward or backward still has to do.
 struct RemainingWork {
   double compute_s = 0;
   LinkSeconds messages_s{};
 };
 
-/// A state that a strand can reach by computations alone.
+/// A later state of a forward or backward that computations alone, without a collective, lead to.
 struct Extension {
   std::size_t state = 0;
   double compute_s = 0;
-  double part_s = 0;  ///< Most seconds of computation of an extension with one operator less.
+  /// Most seconds of computation on the way to this state before its last operator starts.
+  double part_s = 0;
 };
 
-/// The states of a strand (its order ideals, small ones first), and the transitions between them.
+/// All states of one forward or backward (sets of finished operators, small ones first) and the
+/// steps between them.
 class StrandStates {
  public:
-  /// Lists the states of `strand`, which must outlive it.
+  /// Finds all states of the operator list `strand`, which must outlive this object.
   explicit StrandStates(const Strand& strand);
 
   [[nodiscard]] const Strand& strand() const { return strand_; }
   [[nodiscard]] std::size_t size() const { return sets_.size(); }
-  /// The operators that are done in a state.
+  /// Returns the operators that are finished in a state.
   [[nodiscard]] OperatorSet set(std::size_t state) const { return sets_[state]; }
   [[nodiscard]] const RemainingWork& remaining(std::size_t state) const {
     return remaining_[state];
   }
-  /// Computations that may run next in a state.
+  /// Returns the indices of the computations that can start next in a state.
   [[nodiscard]] std::span<const std::size_t> computations(std::size_t state) const {
     return computations_[state];
   }
-  /// Collectives that may run next in a state.
+  /// Returns the indices of the collectives that can start next in a state.
   [[nodiscard]] std::span<const std::size_t> collectives(std::size_t state) const {
     return collectives_[state];
   }
-  /// States that computations alone lead to, the state itself first, then by `part_s`.
+  /// Returns the states that computations alone lead to: the state itself, then others by ascending
+  /// `part_s`.
   [[nodiscard]] std::span<const Extension> extensions(std::size_t state) const {
     return extensions_[state];
   }
-  /// The state after operator `op`, whose dependences must be done.
+  /// Returns the state after operator `op` has also ended; all that `op` depends on must be
+  /// finished in `state`.
   [[nodiscard]] std::size_t with(std::size_t state, std::size_t op) const {
     return next_[state * strand_.size() + op];
   }
@@ -60,7 +64,7 @@ class StrandStates {
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
   std::vector<RemainingWork> remaining_;
-  std::vector<std::size_t> next_;  ///< State after an operator, indexed by state and operator.
+  std::vector<std::size_t> next_;  ///< Index of the next state, for [state, finished operator].
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<Extension>> extensions_;

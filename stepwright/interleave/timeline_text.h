@@ -6,10 +6,10 @@
 
 namespace stepwright::interleave {
 
-/// Draws the blocks of an interleaved pair side by side: a row of computation and one of messages
-/// for each link class that the pair uses, with ids. A block is as wide as its time, or as its ids
-/// if those are wider; the row is blank after work that ends before its block. Lines have at most
-/// `columns` columns.
+/// Draws an interleaved forward and backward as text, one block beside the other: one row of
+/// computation and one of messages for each link class, with operator ids. A block is as wide as
+/// its time or its ids; a row is blank after work that ends before its block. Lines have at most
+/// `columns` characters.
 std::string timeline_text(const StrandPair& pair, const Interleaving& interleaving,
                           const cost::Contention& contention, std::size_t columns = 100);
 

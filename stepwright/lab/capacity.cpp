@@ -122,7 +122,7 @@ std::vector<double> rates_of(const std::string& lab, const std::vector<Path>& pa
 }  // namespace
 
 double tcp_capacity_bytes_per_s(double seconds) {
-  const LabSpec spec{.nodes = 2, .nic = shaped_link(1e6), .inside = shaped_link(1e6)};
+  const LabSpec spec{.nodes = 2, .nic = rate_limited_link(1e6), .inside = rate_limited_link(1e6)};
   const Namespaces namespaces(spec);
   const std::int64_t count = std::max<std::int64_t>(2, std::thread::hardware_concurrency());
   std::vector<Path> paths;
@@ -131,9 +131,9 @@ double tcp_capacity_bytes_per_s(double seconds) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-BusyLinks busy_links(const LabSpec& spec, double seconds) {
+BusyLinkShares measure_busy_links(const LabSpec& spec, double seconds) {
   const Namespaces namespaces(spec);
-  run_for_lab(shaping_commands(spec, namespaces.lab()));
+  run_for_lab(rate_limit_commands(spec, namespaces.lab()));
   std::vector<Path> paths;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     paths.push_back({.from = node, .to = node});
@@ -143,11 +143,11 @@ BusyLinks busy_links(const LabSpec& spec, double seconds) {
     }
   }
   const std::vector<double> rates = rates_of(namespaces.lab(), paths, seconds);
-  BusyLinks busy;
+  BusyLinkShares busy;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool inside = paths[i].from == paths[i].to;
     double& slowest = inside ? busy.inside : busy.nic;
-    const ShapedLink& link = inside ? spec.inside : spec.nic;
+    const RateLimitedLink& link = inside ? spec.inside : spec.nic;
     slowest = std::min(slowest, rates[i] / link.rate_bytes_per_s);
   }
   return busy;

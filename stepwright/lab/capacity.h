@@ -4,21 +4,22 @@
 
 namespace stepwright::lab {
 
-/// Measures the payload that TCP on this machine carries in total, in bytes/s: between two nodes
-/// connected as in a lab but not shaped, in packets like those of shaped links, in both directions
-/// for `seconds` on every core. A lab whose links together carry more than half of it measures the
-/// machine, not the links. Fails as `Namespaces` does.
+/// Measures the total bytes/s of TCP payload that this machine carries between two emulated nodes
+/// without rate limits: in both directions, for `seconds`, on every core. An emulated cluster whose
+/// links together carry more than half of it measures the machine, not its links. Fails if
+/// namespaces cannot be made.
 double tcp_capacity_bytes_per_s(double seconds);
 
-/// The share of its rate that the slowest link of each kind attains, in payload, when all links are
-/// busy.
-struct BusyLinks {
-  double nic = 1;  ///< Share of the slowest NIC; 1 if there is one node.
+/// The share of its nominal rate that the slowest link of each kind (NIC, bus inside a node)
+/// attains, in payload, when all links of an emulated cluster are busy.
+struct BusyLinkShares {
+  double nic = 1;  ///< Share that the slowest NIC attains; 1 if there is one node.
   double inside = 1;
 };
 
-/// Makes the lab and sends over all of its links at once for `seconds`: from each NIC to that of
-/// the next node, and over the bus of each node. Fails as `Lab` does.
-BusyLinks busy_links(const LabSpec& spec, double seconds);
+/// Builds an emulated cluster and sends over all of its links at once for `seconds`: from each NIC
+/// to the next node's, and over the bus of each node. Fails with `kUnsupported` if this machine
+/// lacks what is needed.
+BusyLinkShares measure_busy_links(const LabSpec& spec, double seconds);
 
 }  // namespace stepwright::lab

@@ -10,7 +10,7 @@
 namespace stepwright::lab {
 
 Lab::Lab(LabSpec spec) : spec_(std::move(spec)), namespaces_(spec_) {
-  run_for_lab(shaping_commands(spec_, namespaces_.lab()));
+  run_for_lab(rate_limit_commands(spec_, namespaces_.lab()));
 }
 
 std::string Lab::network_of(std::int64_t node) const {

@@ -7,15 +7,15 @@
 
 namespace stepwright::lab {
 
-/// Writes text that arrives in pieces as whole lines that begin with a prefix. A line of more than
-/// `kLongestLine` bytes is cut there.
+/// Writes text that arrives in pieces line by line, each line after a prefix. A line of more than
+/// `kLongestLine` bytes is split there.
 class LinePrefix {
  public:
   explicit LinePrefix(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// Adds a piece, and writes the lines that it completes.
+  /// Adds a piece of text, and writes the lines that are now complete.
   void add(std::string_view piece, std::ostream& out);
-  /// Writes the remaining text as a line.
+  /// Writes the rest of the text, which has no line end, as a line.
   void finish(std::ostream& out);
 
   static constexpr std::size_t kLongestLine = std::size_t{1} << 20U;

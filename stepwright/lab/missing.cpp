@@ -29,7 +29,8 @@ std::vector<MissingRequirement> missing_network_features() {
       {"network namespaces", {"ip", "netns", "add", scratch}},
       {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
       {"veth links", {"ip", "-n", scratch, "link", "add", "nic0", "type", "veth"}},
-      {"the token bucket filter of tc (sch_tbf)", shape_command(scratch, "lo", shaped_link(1e6))}};
+      {"the token bucket filter of tc (sch_tbf)",
+       rate_limit_command(scratch, "lo", rate_limited_link(1e6))}};
   std::vector<MissingRequirement> missing;
   for (const Feature& feature : features) {
     const auto complaint = run_for_error(feature.attempt);

@@ -8,12 +8,12 @@
 
 namespace stepwright::lab {
 
-/// Returns what this machine lacks for a lab (rights, programs, features of the kernel); empty:
-/// nothing.
+/// Returns what this machine lacks to emulate a cluster (rights, programs, features of the kernel);
+/// empty: it can.
 std::vector<MissingRequirement> missing_for_lab();
 
-/// Runs the commands of a lab. Fails with `kUnsupported`, naming everything that the machine lacks,
-/// or with `kRuntime` when it lacks nothing.
+/// Runs commands that build an emulated cluster. If one fails: fails with `kUnsupported`, listing
+/// what the machine lacks, or with `kRuntime` if it lacks nothing.
 void run_for_lab(std::span<const CommandLine> commands);
 
 }  // namespace stepwright::lab

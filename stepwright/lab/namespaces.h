@@ -7,12 +7,12 @@
 
 namespace stepwright::lab {
 
-/// The network namespaces of a lab and their links, not yet limited to rates, under a name that no
-/// other lab has. They are removed with this object.
+/// The network namespaces that emulate the nodes of a cluster, connected by links without rate
+/// limits, under a name that is unique on this machine. The destructor removes them.
 class Namespaces {
  public:
-  /// Makes the namespaces. Fails with `kUnsupported`, naming everything that the machine lacks, or
-  /// with `kRuntime`.
+  /// Makes the namespaces and links. Fails with `kUnsupported`, listing everything that the machine
+  /// lacks, or with `kRuntime`.
   explicit Namespaces(const LabSpec& spec);
   ~Namespaces();
   Namespaces(const Namespaces&) = delete;
@@ -27,8 +27,8 @@ class Namespaces {
   std::vector<std::string> names_;
 };
 
-/// Removes namespaces of labs whose processes are dead (killed before they could remove them) and
-/// returns their names. Namespaces of live processes stay.
+/// Removes the network namespaces of emulated clusters whose process died before it could remove
+/// them, and returns their names. Namespaces of live processes stay.
 std::vector<std::string> clean_dead_labs();
 
 }  // namespace stepwright::lab

@@ -9,7 +9,7 @@
 
 namespace stepwright::lab {
 
-/// A process, identified by its number and its start time, since numbers are reused.
+/// A process, identified by its number (PID) and its start time, because the system reuses numbers.
 struct ProcessIdentity {
   pid_t pid = 0;
   /// Start time of the process, in clock ticks since the machine started.
@@ -18,13 +18,15 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-/// Returns the process with this number; nullopt if there is none, or only a zombie.
+/// Returns the identity of the process with this PID; nullopt if there is none, or only a zombie.
 std::optional<ProcessIdentity> find_process_identity(pid_t pid);
 
-/// Returns the name of a lab: `stepwright-PID-START-NUMBER`.
+/// Returns the name of an emulated cluster: `stepwright-PID-START-NUMBER`, from its process's PID
+/// and start time and a number.
 std::string lab_name(const ProcessIdentity& owner, int number);
 
-/// Returns the process that owns a namespace, by its name; nullopt if it belongs to no lab.
+/// Returns the process that made a network namespace, from the namespace's name; nullopt if it
+/// belongs to no emulated cluster.
 std::optional<ProcessIdentity> namespace_owner(std::string_view name);
 
 }  // namespace stepwright::lab

@@ -10,20 +10,23 @@
 
 namespace stepwright::lab {
 
-/// A program to be started in a network namespace, in a process group of its own, with an empty
-/// standard input.
+/// How to start the program of one rank: its command, environment, network namespace and output. It
+/// gets its own process group and an empty standard input.
 struct RankStart {
   CommandLine command;
-  /// Environment variables that replace those of this process.
+  /// Environment variables set for the program, in addition to those of this process or in their
+  /// place.
   std::map<std::string, std::string> environment;
   std::string network;  ///< Name of the network namespace in which the program starts.
-  /// Descriptor of its standard output; `err`: of its standard error.
+  /// File descriptors for the program's output: `out`, its standard output; `err`, its standard
+  /// error.
   int out = -1;
   int err = -1;
 };
 
-/// Starts a rank under a warden and returns its process. Fails with `kRuntime`. A program that
-/// cannot be run says so on its standard error and ends with 127.
+/// Starts the program of one rank, which dies with the warden, and returns its process. Fails with
+/// `kRuntime`. A program that cannot be executed reports that on its standard error and exits with
+/// 127.
 pid_t start_rank(const Warden& warden, const RankStart& start);
 
 }  // namespace stepwright::lab

@@ -10,30 +10,31 @@
 
 namespace stepwright::lab {
 
-/// Options for running the ranks of a lab.
+/// Options for running the programs of all ranks.
 struct RunOptions {
-  std::ostream& out;     ///< Stream for the ranks' standard output, each line after `[RANK] `.
-  std::ostream& err;     ///< Stream for the ranks' standard error, in the same form.
-  double timeout_s = 0;  ///< Seconds after which ranks that still run are stopped; 0: no limit.
-  double grace_s = 5;    ///< Seconds from SIGTERM to SIGKILL for ranks that are stopped.
-  /// Descriptor that stops ranks when it can be read, and kills them when it can a second time; -1:
-  /// none.
+  std::ostream& out;  ///< Stream for the ranks' standard output, each line after `[RANK] `.
+  std::ostream& err;  ///< Stream for the ranks' standard error, each line after `[RANK] `.
+  /// Seconds after which ranks that are still running are stopped; 0: no limit.
+  double timeout_s = 0;
+  double grace_s = 5;  ///< Seconds between SIGTERM and SIGKILL when ranks are stopped.
+  /// File descriptor that requests a stop: when it first becomes readable, the ranks get SIGTERM;
+  /// when it does again, SIGKILL; -1: none.
   int stop_fd = -1;
 };
 
-/// How a run of all ranks ended.
+/// The result of running the programs of all ranks: how each ended, and why the run failed.
 struct RunResult {
   std::vector<RankEnd> ranks;
   double seconds = 0;
-  /// Why the run did not succeed: the first rank that failed, its node and how, or what stopped the
-  /// run. Empty when all ranks ended with exit code 0.
+  /// Reason why the run failed: the first rank that failed, its node and its exit code or signal,
+  /// or what stopped the run. Empty: all ranks ended with exit code 0.
   std::string failure;
 };
 
-/// Starts a program as each rank, in order, and waits until all have ended. When one fails, the
-/// time is over, or a stop is requested, all ranks get SIGTERM and, after the grace, SIGKILL. All
-/// processes that the ranks started have ended, too, when this returns or when the calling process
-/// dies. Fails with `kRuntime` when a rank cannot be started.
+/// Starts a program for each rank and waits until all have ended. If one fails, time runs out or a
+/// stop is requested, all ranks get SIGTERM and, after `grace_s`, SIGKILL. No process that the
+/// ranks started outlives this call or this process. Fails with `kRuntime` if a rank cannot be
+/// started.
 RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_node,
                     const RunOptions& options);
 

@@ -23,12 +23,12 @@ double read_rate(Node node) {
   return read_quantity(node, Quantity::kRate, kLeast, kMost);
 }
 
-ShapedLink read_link(Node node) {
+RateLimitedLink read_link(Node node) {
   constexpr std::int64_t kMostBurst = std::int64_t{1} << 30;
   if (const auto latency = node.find("latency")) {
     latency->fail_unsupported("a latency cannot be emulated: tbf shapes rates only");
   }
-  ShapedLink link = shaped_link(read_rate(node.get("rate")));
+  RateLimitedLink link = rate_limited_link(read_rate(node.get("rate")));
   if (const auto burst = node.find("burst")) {
     // A packet that no bucket can hold would never leave.
     const auto least = static_cast<double>(link.packet_bytes + 14);
@@ -44,7 +44,7 @@ void read_nic(Node node, LabSpec& lab) {
   if (const auto owner = node.find("per")) lab.nic_of = owner->choice(kNicOwnerNames);
 }
 
-ShapedLink read_inside(Node node) {
+RateLimitedLink read_inside(Node node) {
   node.allow_only({"rate", "burst", "latency"});
   return read_link(node);
 }

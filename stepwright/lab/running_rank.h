@@ -9,46 +9,46 @@
 
 namespace stepwright::lab {
 
-/// How a rank ended.
+/// How the program of a rank ended, and after how many seconds of the run.
 struct RankEnd {
   std::int64_t rank = 0;
   std::int64_t node = 0;
   int exit_code = 0;
-  int signal = 0;  ///< Signal that ended the rank; 0: it ended by itself.
+  int signal = 0;  ///< Signal that ended the rank's program; 0: it exited by itself.
   double seconds = 0;
 };
 
-/// Returns the end of a rank in words: `rank 3 on node 1 ended with exit code 7`.
+/// Returns a sentence about how a rank ended: `rank 3 on node 1 ended with exit code 7`.
 std::string describe(const RankEnd& end);
 
-/// The output of a rank on one of its streams, until it is closed.
+/// One output stream of a rank's program: the pipe that it writes to, and the prefix of its lines.
 struct RankOutput {
   explicit RankOutput(const std::string& prefix) : lines(prefix) {}
 
-  /// True if more output may come.
+  /// True until the program has closed the stream.
   [[nodiscard]] bool is_open() const { return pipe.read.is_open(); }
-  /// Passes on available output as lines; waits if there is none yet.
+  /// Copies available output to `to`, each line after the rank's prefix; waits if there is none
+  /// yet.
   void pass_on(std::ostream& to);
 
   Pipe pipe;
   LinePrefix lines;
 };
 
-/// A rank that was started, and its two output streams.
+/// The running program of a rank, and its two output streams.
 class RunningRank {
  public:
-  /// Starts the rank; `start` must not state streams. Fails with `kRuntime`.
+  /// Starts the program of a rank; `start` must not set output descriptors. Fails with `kRuntime`.
   RunningRank(std::int64_t rank, std::int64_t node, const Warden& warden, RankStart start);
 
-  /// True until the end of its process has been waited for.
+  /// True until `wait` has collected the exit of the rank's process.
   [[nodiscard]] bool is_running() const { return exit_.is_open(); }
-  /// Returns a descriptor that can be read once the process has ended; -1 when it has been waited
-  /// for.
+  /// Returns a file descriptor that becomes readable when the rank's process ends; -1 after `wait`.
   [[nodiscard]] int exit_fd() const { return exit_.get(); }
-  /// Sends SIGTERM to its process group, if it is still running.
+  /// Sends SIGTERM to the rank's process group, if it is still running.
   void send_sigterm() const;
-  /// Waits for the end of the rank if it is still running, and records it; `seconds`: time since
-  /// the start of the run.
+  /// Waits for the rank's process to end and stores how it ended in `end`. `seconds`: time since
+  /// the start of the run, stored too.
   void wait(double seconds);
 
   RankOutput out;

@@ -5,14 +5,14 @@
 
 namespace stepwright::lab {
 
-ShapedLink shaped_link(double rate_bytes_per_s) {
+RateLimitedLink rate_limited_link(double rate_bytes_per_s) {
   // Timers fire up to 100 us late; with packets of half that time the bucket holds several.
   constexpr double kLatest = 100e-6;
   constexpr double kPacketTime = 50e-6;
   constexpr double kLeastPacket = 9000;
   constexpr double kMostPacket = 65000;
   constexpr std::int64_t kEthernetHeader = 14;
-  ShapedLink link{.rate_bytes_per_s = rate_bytes_per_s};
+  RateLimitedLink link{.rate_bytes_per_s = rate_bytes_per_s};
   const double packet = std::clamp(rate_bytes_per_s * kPacketTime, kLeastPacket, kMostPacket);
   link.packet_bytes = static_cast<std::int64_t>(packet);
   link.burst_bytes = link.packet_bytes + kEthernetHeader + std::llround(rate_bytes_per_s * kLatest);

@@ -10,61 +10,65 @@
 
 namespace stepwright::lab {
 
-/// A link that a token bucket limits to a rate. The rate includes headers: TCP's payload gets
-/// (packet - 52) / (packet + 14) of it.
-struct ShapedLink {
+/// An emulated link whose rate a token bucket limits. The rate counts packet headers: TCP payload
+/// gets the share (packet - 52) / (packet + 14).
+struct RateLimitedLink {
   double rate_bytes_per_s = 0;
-  /// Largest packet (MTU), large enough that headers do not matter.
+  /// Largest packet in bytes (MTU), so large that headers hardly matter.
   std::int64_t packet_bytes = 0;
-  /// Bytes that may pass at once after a pause. The least burst that still reaches the rate is one
-  /// packet plus the bytes that the rate carries until a late timer fires.
+  /// Token bucket's size: bytes that may pass at once after a pause. It is the smallest size that
+  /// still reaches the rate although timers fire late.
   std::int64_t burst_bytes = 0;
 
-  bool operator==(const ShapedLink&) const = default;
+  bool operator==(const RateLimitedLink&) const = default;
 };
 
-/// Returns a link of this rate, with suitable packets and burst.
-ShapedLink shaped_link(double rate_bytes_per_s);
+/// Returns a link with this rate, and with a packet size and burst that suit it.
+RateLimitedLink rate_limited_link(double rate_bytes_per_s);
 
-/// Whether each node or each rank has a NIC of its own.
+/// Whether an emulated node has one NIC (kNode) or one for each rank (kRank).
 enum class NicOwner : std::uint8_t { kNode, kRank };
 
-/// An emulated cluster, as described by a file `stepwright: lab/1` (docs/formats.md, "Lab").
+/// Description of an emulated cluster, from a file `stepwright: lab/1` (docs/formats.md, "Lab").
 struct LabSpec {
   std::string name;
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
-  ShapedLink nic;  ///< Link of one NIC, in each direction.
+  RateLimitedLink nic;  ///< Rate and packets of each NIC's link, in each direction.
   NicOwner nic_of = NicOwner::kNode;
-  ShapedLink inside;  ///< The bus that all ranks of a node share, for both directions together.
-  cluster::Device device;  ///< Device that each rank stands for in predictions.
+  /// Rate and packets of the bus inside a node, which all its ranks share; both directions
+  /// together.
+  RateLimitedLink inside;
+  cluster::Device device;  ///< Device (GPU model) that each rank counts as in predictions.
 
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] std::int64_t nics_per_node() const {
     return nic_of == NicOwner::kRank ? ranks_per_node : 1;
   }
-  /// Returns the bytes/s that all links of the lab carry together when all are busy: every NIC and
-  /// every bus, in one direction.
+  /// Returns the bytes/s that all NICs and buses of the emulated cluster carry together, in one
+  /// direction.
   [[nodiscard]] double shaped_bytes_per_s() const;
 
   bool operator==(const LabSpec&) const = default;
 };
 
-/// Most nodes of a lab, and most ranks of a node.
+/// Upper limits for an emulated cluster: the number of nodes, and of ranks per node.
 inline constexpr std::int64_t kMaxLabNodes = 64;
 inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 
-/// Reads a lab. Fails with `kInput` on unknown keys and values out of range, with `kUnsupported` on
-/// a latency, which only the kernel's netem could add.
+/// Reads the description of an emulated cluster. Fails with `kInput` for unknown keys and values
+/// out of range, with `kUnsupported` for a latency (only the kernel's netem could add one).
 LabSpec read_lab(Node node);
 
-/// Loads the lab that a file describes.
+/// Reads the file that describes an emulated cluster.
 LabSpec load_lab(const std::filesystem::path& path);
 
-/// Returns the lab as a cluster, with nominal rates: a rank sends its share of the node's bus.
+/// Returns an emulated cluster as a cluster for predictions, with the nominal rates of its links:
+/// each rank gets its share of the node's bus.
 cluster::Cluster lab_cluster(const LabSpec& spec);
 
-/// Returns the lab as a cluster file, which `cluster: {profile: FILE}` of a job reads.
+/// Returns an emulated cluster as the content of a cluster file, to which a job refers by `cluster:
+/// {profile: FILE}`.
 nlohmann::ordered_json lab_profile(const LabSpec& spec);
 
 }  // namespace stepwright::lab

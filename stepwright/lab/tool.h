@@ -8,11 +8,12 @@
 
 namespace stepwright::lab {
 
-/// Runs a program of the machine (`ip`, `tc`) to its end, without a shell and without input.
-/// Returns nullopt if it succeeded, otherwise its output, or that it cannot be found.
+/// Runs a system program (`ip`, `tc`) and waits for its end, without a shell and without input.
+/// Returns nullopt if it succeeded, else its output or the message that it cannot be found.
 std::optional<std::string> run_for_error(const CommandLine& command);
 
-/// Runs programs one after the other. Fails with `kRuntime`, naming the command and its output.
+/// Runs system programs one after the other. Fails with `kRuntime`, naming the failed command and
+/// its output.
 void run_programs(std::span<const CommandLine> commands);
 
 }  // namespace stepwright::lab

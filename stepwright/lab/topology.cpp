@@ -98,8 +98,8 @@ std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string
   return commands;
 }
 
-CommandLine shape_command(const std::string& network, const std::string& device,
-                          const ShapedLink& link) {
+CommandLine rate_limit_command(const std::string& network, const std::string& device,
+                               const RateLimitedLink& link) {
   // Long enough that nothing is dropped: TCP stops growing its window when a queue builds up.
   constexpr std::int64_t kQueueBytes = std::int64_t{16} << 20;
   return words(fmt::format("tc -n {} qdisc replace dev {} root tbf rate {}bit burst {} limit {}",
@@ -107,14 +107,15 @@ CommandLine shape_command(const std::string& network, const std::string& device,
                            link.burst_bytes, kQueueBytes));
 }
 
-std::vector<CommandLine> shaping_commands(const LabSpec& spec, const std::string& lab) {
+std::vector<CommandLine> rate_limit_commands(const LabSpec& spec, const std::string& lab) {
   std::vector<CommandLine> commands;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     const std::string home = node_namespace(lab, node);
-    commands.push_back(shape_command(home, "lo", spec.inside));
+    commands.push_back(rate_limit_command(home, "lo", spec.inside));
     for (std::int64_t rail = 0; rail < spec.nics_per_node(); ++rail) {
-      commands.push_back(shape_command(home, nic_name(rail), spec.nic));
-      commands.push_back(shape_command(switch_namespace(lab), port_name(node, rail), spec.nic));
+      commands.push_back(rate_limit_command(home, nic_name(rail), spec.nic));
+      commands.push_back(
+          rate_limit_command(switch_namespace(lab), port_name(node, rail), spec.nic));
     }
   }
   return commands;

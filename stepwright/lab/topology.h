@@ -21,27 +21,28 @@ using CommandLine = std::vector<std::string>;
 
 std::string switch_namespace(const std::string& lab);
 std::string node_namespace(const std::string& lab, std::int64_t node);
-/// Returns the namespaces of a lab, the switch first.
+/// Returns the names of the network namespaces that emulate a cluster: the switch, then the nodes.
 std::vector<std::string> namespaces_of(const LabSpec& spec, const std::string& lab);
 
-/// Returns the name of a NIC's interface in its node.
+/// Returns the name of the network interface of NIC number `rail` in its node.
 std::string nic_name(std::int64_t rail);
-/// Returns the address of a NIC: 10.0.RAIL.(NODE + 1).
+/// Returns the IP address of a NIC of an emulated node: 10.0.RAIL.(NODE + 1).
 std::string nic_address(std::int64_t node, std::int64_t rail);
 
-/// Returns the commands that make the namespaces and connect them by links without limited rates.
+/// Returns the commands (`ip ...`) that make the network namespaces and connect them by links
+/// without rate limits.
 std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string& lab);
 
-/// Returns the commands that limit these links to their rates.
-std::vector<CommandLine> shaping_commands(const LabSpec& spec, const std::string& lab);
+/// Returns the commands (`tc ...`) that limit the links of an emulated cluster to their rates.
+std::vector<CommandLine> rate_limit_commands(const LabSpec& spec, const std::string& lab);
 
-/// Returns the command that limits one device of a network namespace to its rate.
-CommandLine shape_command(const std::string& network, const std::string& device,
-                          const ShapedLink& link);
+/// Returns the command (`tc ...`) that limits the rate of one network interface in a namespace.
+CommandLine rate_limit_command(const std::string& network, const std::string& device,
+                               const RateLimitedLink& link);
 
-/// Returns the environment of a rank: the variables that torchrun sets, the interface for Gloo, and
-/// `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (of its NIC), `STEPWRIGHT_LAB_ADDRESSES` (of
-/// every rank's NIC, separated by commas).
+/// Returns the environment variables of a rank in an emulated cluster: those that torchrun sets,
+/// Gloo's interface, and `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (the rank's NIC) and
+/// `STEPWRIGHT_LAB_ADDRESSES` (all ranks' NICs, separated by commas).
 std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank);
 
 }  // namespace stepwright::lab

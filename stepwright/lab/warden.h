@@ -6,23 +6,23 @@
 
 namespace stepwright::lab {
 
-/// The first process of a process namespace. When it ends, the kernel kills all other processes in
-/// the namespace, whatever they did to escape. It ends when this object is destroyed, or when the
-/// process that made it dies, in whatever way. So no process that was started inside can remain.
+/// A process whose death kills everything started inside it: it is the first process of a PID
+/// namespace, so when it ends the kernel kills all others there. It ends when this object is
+/// destroyed or when the process that made it dies.
 class Warden {
  public:
-  /// Starts the process. Fails with `kRuntime` without the right to make namespaces.
+  /// Starts the warden process. Fails with `kRuntime` if this user may not make namespaces.
   Warden();
-  /// Kills the processes inside. Children that `fork_in_namespace` made must have been waited for
-  /// by now, or be waited for by another thread.
+  /// Kills all processes of the namespace. Children from `fork_in_namespace` must have been waited
+  /// for, or be waited for by another thread.
   ~Warden();
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
 
-  /// Forks as `fork` does; the child belongs to this warden. In a program of several threads the
-  /// child may only call what is safe in a signal handler.
+  /// Forks like `fork`, but the child is in the warden's namespace and dies with it. In a program
+  /// with several threads the child may call only functions that are safe in a signal handler.
   [[nodiscard]] pid_t fork_in_namespace() const;
-  /// Kills the processes inside; no new ones can start.
+  /// Kills all processes of the namespace; no new ones can start in it.
   void kill_all() const;
 
  private:

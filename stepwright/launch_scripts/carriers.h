@@ -6,11 +6,11 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns the commands that a job file of a scheduler starts, as a shell script whose words are on
-/// their lines in the file. Supported files: containers of Kubernetes (Job, PyTorchJob, MPIJob,
-/// JobSet, RayJob, ...), a task of SkyPilot or dstack, a command job of AzureML, services of Docker
-/// Compose. Requested nodes and devices become `#SBATCH` options, the environment becomes exported
-/// variables. nullopt for any other file.
+/// Returns the commands that a job file of a scheduler starts, as a shell script in which each word
+/// is on the line where the job file has it. Supported files: containers of Kubernetes (Job,
+/// PyTorchJob, MPIJob, JobSet, RayJob, ...), a task of SkyPilot or dstack, a command job of
+/// AzureML, services of Docker Compose. Requested nodes and devices become `#SBATCH` options, the
+/// environment becomes exported variables. nullopt for any other file.
 std::optional<SourceFile> scheduler_file_script(const SourceFile& file);
 
 }  // namespace stepwright::launch_scripts

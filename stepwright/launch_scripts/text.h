@@ -9,7 +9,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// A text that a person passed in, and its name for messages.
+/// A file that the user passed in: its text, and its name for messages.
 struct SourceFile {
   std::string name;
   std::string text;
@@ -20,9 +20,9 @@ inline bool holds(const launch_scripts::SourceFile& file, std::string_view text)
   return file.text.find(text) != std::string::npos;
 }
 
-/// Returns the integer that a text of digits, with or without a minus, is; nullopt for any other
-/// text.
-inline std::optional<std::int64_t> number_in_digits(std::string_view text) {
+/// Returns the integer that a text of digits stands for, with or without a minus; nullopt for any
+/// other text.
+inline std::optional<std::int64_t> integer_from_digits(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

@@ -12,7 +12,7 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/fit/middle.h"
 #include "stepwright/fit/operators/law_fit.h"
-#include "stepwright/learn/learnable.h"
+#include "stepwright/learn/learnable_constants.h"
 #include "stepwright/learn/run_table.h"
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/validate/validation.h"
@@ -63,7 +63,7 @@ class Calibrator {
       out_.runs.push_back(
           {.line = run.line, .id = run.id, .measured_s = run.seconds, .trust = run.trust});
     }
-    first_ = linear_times(runs_.plans, learnable_, learnable_.prior().mean, threads_);
+    first_ = linearize_step_times(runs_.plans, learnable_, learnable_.prior().mean, threads_);
     for (Eigen::Index i = 0; i < count; ++i) {
       out_.runs[static_cast<std::size_t>(i)].built_in_error = error(i, learnable_.prior().mean);
     }
@@ -80,7 +80,8 @@ class Calibrator {
     model_ = first_;
     const int rounds = share.isZero() ? 1 : kGaussNewtonRounds;
     for (int round = 0; round < rounds; ++round) {
-      if (round > 0) model_ = linear_times(runs_.plans, learnable_, posterior_.mean, threads_);
+      if (round > 0)
+        model_ = linearize_step_times(runs_.plans, learnable_, posterior_.mean, threads_);
       drop_outliers();
       posterior_ = learned(prior_, model_, steps_);
     }
@@ -196,10 +197,10 @@ class Calibrator {
   }
 
   MeasuredRuns runs_;
-  Learnable learnable_;
+  LearnableConstants learnable_;
   int threads_;
   Distribution prior_, posterior_;
-  LinearTimes first_, model_;
+  LinearizedStepTimes first_, model_;
   MeasuredSteps steps_;
   Calibration out_;
 };

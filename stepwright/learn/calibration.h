@@ -11,55 +11,60 @@
 
 namespace stepwright::learn {
 
-/// A constant before and after calibration.
+/// A constant of the cost model (of one device or framework) before and after calibration.
 struct CalibratedConstant {
-  /// Key of the constant in files (docs/formats.md, "Conditions of training").
+  /// Key of the constant in files of training conditions (docs/formats.md, "Conditions of
+  /// training").
   std::string_view key;
-  std::string of;  ///< Device or framework of the constant.
+  std::string of;  ///< Name of the device or framework that the constant belongs to.
   double built_in = 0;
   double calibrated = 0;
 };
 
-/// A measured run, next to the predictions made for it.
+/// A measured run, and the errors of the predictions of its step time.
 struct CalibrationRun {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
-  double built_in_error = 0;  ///< Error (predicted / measured - 1) with the built-in constants.
-  double fitted_error = 0;    ///< Error with the calibrated constants.
-  double held_out_error = 0;  ///< Error with constants fitted without this run.
+  /// Relative error (predicted / measured - 1) with the constants before calibration.
+  double built_in_error = 0;
+  /// Relative error (predicted / measured - 1) with the calibrated constants.
+  double fitted_error = 0;
+  /// Relative error (predicted / measured - 1) with constants calibrated on all runs but this one.
+  double held_out_error = 0;
   double trust = 1;
-  std::string outlier;  ///< Why the fit leaves it out as an outlier; empty: it counts.
+  /// Reason why calibration ignores this run as an outlier; empty: it is used.
+  std::string outlier;
 };
 
-/// A row that cannot be expressed as a plan, or has no step time.
+/// A row of a table of runs that was ignored, with its line and the reason: it describes no valid
+/// plan, or has no step time.
 struct SkippedRun {
   std::size_t line = 0;
   std::string reason;
 };
 
-/// Constants of devices and frameworks, fitted to a person's own runs.
+/// Constants of the cost model for devices and frameworks, calibrated on a user's own runs, with
+/// the prediction errors.
 struct Calibration {
   std::vector<std::string> devices;
   std::vector<std::string> frameworks;
-  /// Name of the set of constants that the runs may move: "all", ..., "none".
+  /// Name of the set of constants that calibration was allowed to change: "all", ..., "none".
   std::string_view moved;
   std::vector<CalibratedConstant> constants;
-  std::vector<CalibrationRun> runs;  ///< Runs in file order.
+  std::vector<CalibrationRun> runs;  ///< Measured runs, in file order.
   std::vector<SkippedRun> skipped;
-  /// Errors of the runs that count, with the constants before, after, and fitted without the run.
+  /// Statistics of the prediction errors over the runs that are not outliers: before calibration,
+  /// after it, and with each run predicted by a calibration on the others.
   validate::ErrorStatistics built_in, fitted, held_out;
-  cost::TrainingConditions conditions;  ///< The start conditions with the calibrated entries.
+  /// All training conditions, with the calibrated constants in place.
+  cost::TrainingConditions conditions;
 };
 
-/// Fits the conditions of the runs' devices and frameworks to their step times: the posterior of
-/// `learned`, in a few rounds with a numerical derivative. How much may move is chosen by
-/// leave-one-out: each run is predicted by a fit to all others. The choices are: all constants, all
-/// by half, those of frameworks, those of devices, or none; the first one that does no worse than
-/// `start` is taken, so that the result is never worse. Runs that differ much more from a fit to
-/// the others than these do from each other do not count; at most one in four. The table has the
-/// columns of training runs (docs/formats.md). Fails with `kInput`, naming lines, when no run can
-/// be predicted.
+/// Calibrates the constants of the runs' devices and frameworks on measured step times (Bayesian, a
+/// few linearised rounds). Leave-one-out prediction decides which constants may change (all, all by
+/// half, frameworks', devices', none), so that the result is never worse than `start`. Up to a
+/// quarter of the runs may be ignored as outliers. Fails with `kInput` if no run can be predicted.
 Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads);
 
 }  // namespace stepwright::learn

@@ -78,7 +78,7 @@ class Loop {
     if (search) find_candidates();
     const bool any = std::ranges::any_of(plans_, [](const Known& plan) { return plan.candidate; });
     if (!any) fail_input("no candidate has a plan");
-    times_ = linear_times(planned(), *learnable_, posterior_.mean, threads_);
+    times_ = linearize_step_times(planned(), *learnable_, posterior_.mean, threads_);
     MeasuredRunsVerdict out;
     plan_posterior_ = posterior_of_plans();
     set_best(out);
@@ -149,11 +149,12 @@ class Loop {
       steps.trust[row] = weights_[i];
     }
     for (int round = 0; round < kLearningRounds; ++round) {
-      const LinearTimes around = linear_times(ran, *learnable_, posterior_.mean, threads_);
+      const LinearizedStepTimes around =
+          linearize_step_times(ran, *learnable_, posterior_.mean, threads_);
       if (round == 0) before_ = around;
       posterior_ = learned(learnable_->prior(), around, steps);
     }
-    now_s_ = linear_times(ran, *learnable_, posterior_.mean, threads_).seconds;
+    now_s_ = linearize_step_times(ran, *learnable_, posterior_.mean, threads_).seconds;
   }
 
   static MeasuredSteps empty_steps(std::size_t count) {
@@ -211,7 +212,7 @@ class Loop {
                           : one.share * memory::capacity_bytes(job_) <= memory::usable_bytes(job_);
   }
 
-  [[nodiscard]] RejudgedPlan loop_plan(std::size_t index) const {
+  [[nodiscard]] PlanWithExpectedTime loop_plan(std::size_t index) const {
     const auto row = static_cast<Eigen::Index>(index);
     const double mean = plan_posterior_.mean[row];
     const double reach = kEighty * plan_posterior_.deviation[row];
@@ -268,9 +269,9 @@ class Loop {
       // Learn as if the run had come out as expected: similar plans are then worth less.
       const auto row = static_cast<Eigen::Index>(chosen->first);
       best = std::min(best, now.mean[row]);
-      const LinearTimes one{.around = times_.around,
-                            .seconds = times_.seconds.segment(row, 1),
-                            .slopes = times_.slopes.middleRows(row, 1)};
+      const LinearizedStepTimes one{.around = times_.around,
+                                    .seconds = times_.seconds.segment(row, 1),
+                                    .slopes = times_.slopes.middleRows(row, 1)};
       distribution =
           learned(distribution, one,
                   {.seconds = one.at(distribution.mean), .trust = Eigen::VectorXd::Ones(1)});
@@ -337,12 +338,12 @@ class Loop {
   std::map<plan::Plan, std::size_t> index_;  ///< Indices into `plans_`, by plan.
   std::vector<std::size_t> step_plan_;       ///< Index of the plan of each measured step.
   std::vector<double> weights_;              ///< Trust in each measured step.
-  std::optional<Learnable> learnable_;
+  std::optional<LearnableConstants> learnable_;
   Distribution posterior_;
-  LinearTimes before_;  ///< Times of the measured steps before any run; empty: nothing ran.
+  LinearizedStepTimes before_;  ///< Times of the measured steps before any run; empty: nothing ran.
   /// Logarithms of the times of the measured steps, with the learned constants.
   Eigen::VectorXd now_s_;
-  LinearTimes times_;
+  LinearizedStepTimes times_;
   PlanPosterior plan_posterior_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 using LoopJson = nlohmann::ordered_json;
 
-LoopJson plan_entry(const RejudgedPlan& one) {
+LoopJson plan_entry(const PlanWithExpectedTime& one) {
   LoopJson entry;
   if (one.id.empty()) {
     entry["plan"] = plan::plan_json(one.planned);
@@ -62,7 +62,7 @@ nlohmann::ordered_json measured_runs_verdict_json(const MeasuredRunsVerdict& loo
     best["ran"] = loop.best->ran;
   }
   LoopJson next = LoopJson::array();
-  for (const RejudgedPlan& one : loop.next) {
+  for (const PlanWithExpectedTime& one : loop.next) {
     next.push_back(plan_entry(one));
     next.back()["gain"] = one.gain;
   }

@@ -14,14 +14,15 @@ constexpr double kScaleFreedom = 4;
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 
 /// Returns the variances of the logarithms of seconds that come from the uncertainty of constants.
-Eigen::VectorXd variances_of(const Distribution& distribution, const LinearTimes& times) {
+Eigen::VectorXd variances_of(const Distribution& distribution, const LinearizedStepTimes& times) {
   return (times.slopes * distribution.covariance).cwiseProduct(times.slopes).rowwise().sum();
 }
 
 /// Conditions a distribution on steps: the normal posterior in which step i has the variance
 /// `kVariance / weights[i]`.
-void condition(Distribution& distribution, const Distribution& prior, const LinearTimes& times,
-               const MeasuredSteps& steps, const Eigen::VectorXd& weights) {
+void condition(Distribution& distribution, const Distribution& prior,
+               const LinearizedStepTimes& times, const MeasuredSteps& steps,
+               const Eigen::VectorXd& weights) {
   const Eigen::MatrixXd shared = prior.covariance * times.slopes.transpose();
   const Eigen::VectorXd root = weights.cwiseSqrt();
   // Rows are scaled by the roots of weights, so that a weight of 0 is a row without effect.
@@ -40,7 +41,7 @@ void condition(Distribution& distribution, const Distribution& prior, const Line
 
 }  // namespace
 
-Distribution learned(const Distribution& prior, const LinearTimes& times,
+Distribution learned(const Distribution& prior, const LinearizedStepTimes& times,
                      const MeasuredSteps& steps) {
   Distribution distribution = prior;
   if (steps.seconds.size() == 0) return distribution;
@@ -55,7 +56,7 @@ Distribution learned(const Distribution& prior, const LinearTimes& times,
   return distribution;
 }
 
-Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times) {
+Eigen::VectorXd deviations(const Distribution& distribution, const LinearizedStepTimes& times) {
   return (variances_of(distribution, times).array() +
           distribution.scale * kPlanDeviation * kPlanDeviation)
       .sqrt();

@@ -4,52 +4,52 @@
 
 namespace stepwright::learn {
 
-/// The distribution of the logarithms of some constants: a normal distribution, cut off at limits.
+/// A normal distribution of the logarithms of several constants, with lower and upper limits.
 struct Distribution {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
-  /// Factor on the variance of plans; above 1 where runs differ more from predictions than
+  /// Factor on the variance between plans; above 1 if runs differ more from predictions than
   /// expected.
   double scale = 1;
 };
 
-/// Logarithms of predicted seconds as a linear function of the logarithms of constants:
-/// `seconds + slopes * (constants - around)`.
-struct LinearTimes {
+/// Logarithms of step times as a linear function of the logarithms of constants: `seconds + slopes
+/// * (constants - around)`.
+struct LinearizedStepTimes {
   Eigen::VectorXd around;
-  Eigen::VectorXd seconds;  ///< Logarithms of seconds at `around`, one for each plan.
-  Eigen::MatrixXd slopes;   ///< Derivatives of `seconds`; rows: plans; columns: constants.
+  Eigen::VectorXd seconds;  ///< Logarithms of step times in seconds at `around`, one for each plan.
+  /// Derivatives of log step times by log constants; rows: plans; columns: constants.
+  Eigen::MatrixXd slopes;
 
   [[nodiscard]] Eigen::VectorXd at(const Eigen::VectorXd& constants) const {
     return seconds + slopes * (constants - around);
   }
 };
 
-/// Measured step times as logarithms, and the trust in each from 0 (none) to 1.
+/// Logarithms of measured step times, and the weight of each from 0 (ignored) to 1.
 struct MeasuredSteps {
   Eigen::VectorXd seconds;
   Eigen::VectorXd trust;
 };
 
-/// Standard deviation of the logarithm of a plan's seconds that remains whatever the constants are:
-/// the median error of the fit on the rows that it used is 5 % (docs/accuracy.md), and the median
-/// error of a normal distribution is two thirds of its deviation.
+/// Standard deviation of the logarithm of a plan's step time that no constants explain: the median
+/// error of the fit on its own rows is 5 % (docs/accuracy.md), and a normal distribution's median
+/// error is two thirds of its deviation.
 inline constexpr double kPlanDeviation = 0.075;
-/// Standard deviation of repeated measurements: the median over equal plans of one source.
+/// Standard deviation of the logarithm of repeated measurements of one plan: the median over plans
+/// that one source measured repeatedly.
 inline constexpr double kRunDeviation = 0.02;
 
-/// Returns the distribution of the constants after these steps. Errors of steps follow Student's
-/// distribution with thirty degrees of freedom and the deviation of plan and run, so that one run
-/// that is far off counts little: a normal posterior, reweighted until it converges (Lange, Little
-/// and Taylor 1989, "Robust statistical modeling using the t distribution"). If the steps are
-/// farther off than prior and deviation predict, both are widened by the mean of their common
-/// factor under an inverse gamma distribution. Returns `prior` where no step is trusted.
-Distribution learned(const Distribution& prior, const LinearTimes& times,
+/// Returns the distribution of the constants after measured steps (Bayesian update). Errors have
+/// Student's t distribution with 30 degrees of freedom, so that a single bad run counts little
+/// (Lange, Little and Taylor 1989). If errors are larger than expected, the widths grow by a common
+/// factor with an inverse gamma prior. Returns `prior` if no step has weight.
+Distribution learned(const Distribution& prior, const LinearizedStepTimes& times,
                      const MeasuredSteps& steps);
 
-/// Returns the standard deviation of the logarithm of each plan's seconds, from the constants and
-/// from the plan itself.
-Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times);
+/// Returns, for each plan, the standard deviation of the logarithm of its step time that follows
+/// from uncertain constants and from the plan's own deviation.
+Eigen::VectorXd deviations(const Distribution& distribution, const LinearizedStepTimes& times);
 
 }  // namespace stepwright::learn

@@ -12,45 +12,47 @@
 
 namespace stepwright::learn {
 
-/// The outcome of a run, from its column `outcome`.
+/// The outcome of a run, from the column `outcome` of a user's table.
 enum class RunOutcome : std::uint8_t {
-  kOpen,  ///< Not run yet: neither an outcome nor a measurement.
+  kOpen,  ///< The run has not been done yet: the row has neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
-  kFailed,  ///< The run failed for another reason.
+  kFailed,  ///< The run failed for a reason other than memory.
 };
 inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
 
-/// A row of a person's own table of runs.
+/// One row of a user's table of runs: the outcome and the step time of a run.
 struct MeasuredRun {
   std::size_t line = 0;
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
-  double seconds = 0;  ///< Seconds of a step; 0: not measured.
-  double trust = 1;    ///< Trust in the row from 0 to 1, from its column `trust`.
+  double seconds = 0;  ///< Measured step time in seconds; 0: not measured.
+  double trust = 1;    ///< Weight of the row from 0 to 1, from the column `trust`.
 };
 
-/// A table of runs, each with the plan that its row describes.
+/// A user's table of runs, with the job and plan that each row describes.
 struct MeasuredRuns {
   std::string table;
-  std::vector<MeasuredRun> runs;  ///< Runs in file order, parallel to `plans`.
+  /// Rows of the table in file order; `plans[i]` is the job and plan of `runs[i]`.
+  std::vector<MeasuredRun> runs;
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };
 
-/// Reads the rows of a table of training runs that have a plan. With `of`, rows are taken as runs
-/// of that job: empty cells take its values, and rows that contradict its model, devices, batch or
-/// length are skipped. Null: rows of any job.
+/// Reads a table of training runs; rows that describe no valid plan are skipped. `of`: job whose
+/// values fill empty cells; rows that contradict its model, devices, batch or length are skipped;
+/// null: rows may be of any job.
 MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of);
 
-/// Returns the runs that succeeded and have a measured step; the others are moved to `skipped`.
+/// Returns the runs that succeeded and have a step time; moves all others to `skipped`.
 MeasuredRuns keep_measured_runs(MeasuredRuns runs);
 
-/// Fails with `kInput` if no row is a run, with the reason of the first row.
+/// Fails with `kInput` and the message `fault` if the table has no usable run, listing the reasons
+/// of the skipped rows.
 void require_any_run(const MeasuredRuns& runs, std::string_view fault);
 
-/// Returns the jobs of some plans.
+/// Returns pointers to the jobs of plans.
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);
 
 }  // namespace stepwright::learn

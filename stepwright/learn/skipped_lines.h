@@ -8,8 +8,8 @@
 
 namespace stepwright::learn {
 
-/// Returns one line, "BEGIN LINE: REASON", for each of the first skipped rows, and how many more
-/// there are.
+/// Returns a text that lists skipped rows, "BEGIN LINE: REASON" each (20 at most), and says how
+/// many more there are.
 std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin);
 
 }  // namespace stepwright::learn

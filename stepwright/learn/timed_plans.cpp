@@ -16,7 +16,7 @@ constexpr double kDeviceStep = 0.05;
 constexpr double kFrameworkStep = 0.2;
 
 /// Returns the step by which constant `index` is moved; backwards if it would pass its upper limit.
-double moved_by(const Learnable& learnable, Eigen::Index index, double around) {
+double moved_by(const LearnableConstants& learnable, Eigen::Index index, double around) {
   const double step = learnable.of_device(index) ? kDeviceStep : kFrameworkStep;
   return around + step > learnable.prior().most[index] ? -step : step;
 }
@@ -30,12 +30,13 @@ double step_s(const plan::PlannedJob& planned, const cost::TrainingConditions& c
   return simulate::simulate(program, cost, layouts, planned.plan).step_time_s;
 }
 
-LinearTimes linear_times(std::span<const plan::PlannedJob> plans, const Learnable& learnable,
-                         const Eigen::VectorXd& around, int threads) {
+LinearizedStepTimes linearize_step_times(std::span<const plan::PlannedJob> plans,
+                                         const LearnableConstants& learnable,
+                                         const Eigen::VectorXd& around, int threads) {
   const Eigen::Index rows = std::ssize(plans);
-  LinearTimes times{.around = around,
-                    .seconds = Eigen::VectorXd::Zero(rows),
-                    .slopes = Eigen::MatrixXd::Zero(rows, learnable.size())};
+  LinearizedStepTimes times{.around = around,
+                            .seconds = Eigen::VectorXd::Zero(rows),
+                            .slopes = Eigen::MatrixXd::Zero(rows, learnable.size())};
   const cost::TrainingConditions base = learnable.at(around, "base");
   parallel_for(threads, plans.size(), [&](std::size_t i) {
     const auto row = static_cast<Eigen::Index>(i);

@@ -12,24 +12,28 @@
 
 namespace stepwright::logs {
 
-/// Logged calls of one operation in groups of one size, summed over all ranks in the log.
+/// Number, bytes and time of the logged calls of one operation in groups of one size, summed over
+/// all ranks in the log.
 struct OperationVolume {
   LogOperation operation{};
-  std::int64_t group_size = 0;  ///< Ranks of a group; 0: the log does not say.
+  /// Number of ranks in the group of a call; 0: the log does not say.
+  std::int64_t group_size = 0;
   std::int64_t count = 0;
-  /// Full-buffer bytes, summed over the calls whose payload is known.
+  /// Payload bytes (full buffers), summed over the calls whose payload is known.
   std::int64_t payload_bytes = 0;
-  std::int64_t unknown = 0;       ///< Number of calls whose payload is unknown.
+  /// Number of calls whose payload is unknown, since the log does not state it.
+  std::int64_t unknown = 0;
   std::int64_t logged_bytes = 0;  ///< Bytes that the log states for calls whose payload is unknown.
-  std::int64_t timed = 0;         ///< Number of calls whose duration is logged.
-  double seconds = 0;             ///< Sum of the durations of timed calls, in seconds.
+  std::int64_t timed = 0;         ///< Number of calls whose duration is in the log.
+  double seconds = 0;             ///< Sum of the durations of the timed calls, in seconds.
 };
 
-/// Returns calls and bytes by operation, then by size of the group.
+/// Returns number, bytes and time of a log's calls for each operation and group size, in this
+/// order.
 std::vector<OperationVolume> volumes(const Log& log);
 
-/// Number and bytes of the calls of one operation whose payload is from k to 2k - 1 bytes, where k
-/// is the key in `SizeHistogram`; k = 0: empty messages.
+/// Number, bytes and time of the calls of one operation whose payload is from k to 2k - 1 bytes,
+/// where k is the key in `SizeHistogram`; k = 0: empty messages.
 struct SizeClass {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
@@ -42,7 +46,8 @@ SizeHistogram size_histogram(const Log& log);
 /// The communication in the logs of a job: everything that `stepwright characterize` prints.
 struct Characterization {
   std::int64_t calls = 0;
-  std::int64_t unexplained = 0;  ///< Number of lines that no reader could explain.
+  /// Number of log lines that should be calls but that no reader could explain.
+  std::int64_t unexplained = 0;
   std::vector<OperationVolume> by_operation;
   SizeHistogram histogram;
   std::vector<CommunicatorRole> communicators;
@@ -53,8 +58,9 @@ struct Characterization {
   std::vector<LogSource> sources;
 };
 
-/// Characterizes the calls of a log. `knee_bytes`: the knee (payload below which latency takes more
-/// time than bandwidth) of operations whose times are not logged; nullopt: they have none.
+/// Summarises the calls of a log for `stepwright characterize`. `knee_bytes`: payload below which
+/// latency takes more time than bandwidth, for operations whose times are not logged; nullopt: not
+/// known.
 Characterization characterize(const Log& log, std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

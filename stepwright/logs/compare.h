@@ -8,31 +8,34 @@
 
 namespace stepwright::logs {
 
-/// Executed calls whose payload depends on the data (`data_dependent_calls`): a router decides how
-/// many rows the experts of a rank receive.
+/// Executed calls whose payload depends on the data, since a router decides how many rows the
+/// experts of a rank receive.
 struct RoutedCalls {
-  GroupCall call;          ///< The planned call; its payload is the predicted mean.
-  std::int64_t calls = 0;  ///< Executed calls, summed over ranks and steps.
-  double bound_bytes = 0;  ///< Upper bound of a call's payload: the mean times the job's imbalance.
+  GroupCall call;          ///< The planned call; its payload is the predicted mean, in bytes.
+  std::int64_t calls = 0;  ///< Number of executed calls, summed over ranks and steps.
+  /// Upper bound of the payload of a call, in bytes: the mean times the job's expert imbalance.
+  double bound_bytes = 0;
   std::int64_t executed_bytes = 0;  ///< Payload bytes, summed over the executed calls.
   std::int64_t largest_bytes = 0;   ///< Payload of the largest executed call, in bytes.
-  std::int64_t beyond = 0;  ///< Number of executed calls with more bytes than `bound_bytes`.
+  std::int64_t beyond = 0;  ///< Number of executed calls whose payload is above `bound_bytes`.
 };
 
 /// Differences between the predicted calls of a plan and the executed calls of a run.
 struct Comparison {
-  /// Number of communicators compared call by call, summed over ranks.
+  /// Number of communicators whose calls were compared one by one, summed over ranks.
   std::int64_t communicators = 0;
-  std::int64_t calls = 0;                ///< Predicted calls, summed over ranks and steps.
-  std::vector<std::string> differences;  ///< One line for each difference; empty: the run matches.
-  /// Calls whose payload a router decides. Other payloads than predicted are no differences.
+  std::int64_t calls = 0;  ///< Number of predicted calls, summed over ranks and steps.
+  /// One line for each difference between prediction and run; empty: there is none.
+  std::vector<std::string> differences;
+  /// Calls whose payload a router decides; payloads other than the predicted mean are no
+  /// differences.
   std::vector<RoutedCalls> routed;
 };
 
-/// Compares the calls of every rank on each of its communicators (operation, group, payload, count
-/// and order), and their sums with the ledger that `stepwright traffic` prints. Where a payload
-/// depends on the data, only the sum over all calls must be the predicted one, and only for
-/// all-to-alls, because other messages are padded to the largest rank.
+/// Compares the predicted calls of every rank on each of its communicators with the executed ones
+/// (operation, group, payload, count and order), and their sums with the ledger that `stepwright
+/// traffic` prints. For payloads that depend on the data only the sum over all calls of an
+/// all-to-all must match; other messages are padded to the largest rank.
 Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
                            const ExecutedLedger& executed);
 

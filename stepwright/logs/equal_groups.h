@@ -7,8 +7,8 @@
 
 namespace stepwright::logs {
 
-/// Returns a group number for each communicator. Communicators with the same ranks and size share a
-/// number; one whose ranks and size are both unknown has its own. Groups are numbered in the order
+/// Returns a group number for each communicator of a log. Communicators with equal ranks and size
+/// share a number; one whose ranks and size are both unknown has its own. Numbers follow the order
 /// of ranks, then sizes, then communicators.
 std::vector<std::int32_t> equal_groups(const Log& log);
 

@@ -6,14 +6,15 @@
 
 namespace stepwright::logs {
 
-/// The messages that a training run of `stepwright train` has sent.
+/// The messages that a run of `stepwright train` has sent, as its ledger file records them.
 struct ExecutedLedger {
   std::int64_t ranks = 1;
   std::int64_t steps = 0;
-  Calls calls;  ///< Calls of each communicator, over all steps.
+  Calls calls;  ///< Calls of each rank on each communicator, over all steps.
 };
 
-/// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput` if it is not one.
+/// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput` if the file is no such
+/// ledger.
 ExecutedLedger load_ledger(const std::filesystem::path& path);
 
 }  // namespace stepwright::logs

@@ -16,14 +16,14 @@ enum class LogFormat : std::uint8_t {
   kNcclText,        ///< Text that NCCL prints with NCCL_DEBUG=INFO.
   kKineto,          ///< Chrome trace of the PyTorch profiler.
   kFlightRecorder,  ///< Dump of PyTorch's flight recorder, pickle or JSON.
-  kExecutionTrace,  ///< Execution trace of the host by PyTorch.
+  kExecutionTrace,  ///< Execution trace of the host by PyTorch (`ExecutionTraceObserver`).
   kChakra,          ///< Trace of Chakra, in protobuf.
   kDeepSpeed,       ///< Text of DeepSpeed's communication logger.
   kDeepSpeedRaw,    ///< Raw data or summary of DeepSpeed's logger, JSON.
   kNcclProfiler,    ///< Trace of NCCL's example profiler plugin.
   kNcclInspector,   ///< Output of NCCL's inspector.
   kNcclTests,       ///< Text that nccl-tests prints.
-  kLedger,          ///< Ledger of `stepwright train --ledger`.
+  kLedger,          ///< List of sent messages that `stepwright train --ledger` writes.
 };
 inline constexpr Named<LogFormat> kLogFormatNames[] = {
     {LogFormat::kNcclText, "nccl-debug"},
@@ -40,15 +40,16 @@ inline constexpr Named<LogFormat> kLogFormatNames[] = {
 
 /// A process group as a log describes it.
 struct LogCommunicator {
-  /// Name of this communicator in the log: a handle, a hash or a name, unique in its log.
+  /// Name of the communicator in the log: a handle, a hash or a name, unique in the log.
   std::string name;
   std::int64_t size = 0;            ///< Number of ranks in the group; 0: not known.
   std::vector<std::int64_t> ranks;  ///< Global ranks in the order of the group; empty: not known.
 };
 
-/// The bytes that one rank sends to each member in one all-to-all, if the log states them.
+/// The bytes that one rank sends to each member of its group in one all-to-all, if the log states
+/// them.
 struct LoggedAllToAllParts {
-  /// Line of the call's record; together with source and rank it identifies the call.
+  /// Line of the call's record in its file; together with source and rank it identifies the call.
   std::int64_t line = 0;
   std::int64_t rank = kUnknown;
   std::int32_t source = 0;
@@ -56,7 +57,7 @@ struct LoggedAllToAllParts {
   std::vector<std::int64_t> sent_bytes;
 };
 
-/// A line of a log that no reader could explain, and why.
+/// A line of a log that should be a call but that no reader could explain, and why.
 struct UnexplainedLine {
   std::int64_t line = 0;
   std::string reason;
@@ -67,15 +68,18 @@ struct LogSource {
   std::string file;
   LogFormat format{};
   std::string version;  ///< Version of the logging program or of the format, as the file states it.
-  std::int64_t world = 0;        ///< Number of ranks of the job; 0: not known.
-  std::int64_t lines = 0;        ///< Number of lines, events or entries read.
-  std::int64_t unexplained = 0;  ///< Number of lines that should be calls but could not be read.
-  std::vector<UnexplainedLine> first;  ///< The first few of the unexplained lines.
-  std::vector<std::string> notes;      ///< Notes for the user about assumptions and gaps.
-  /// Times at which steps begin, on the clock of the file, in seconds.
+  std::int64_t world = 0;  ///< Number of ranks of the job; 0: not known.
+  std::int64_t lines = 0;  ///< Number of lines, events or entries read.
+  /// Number of lines that should be calls but that could not be read.
+  std::int64_t unexplained = 0;
+  /// The first few lines that could not be read, with reasons.
+  std::vector<UnexplainedLine> first;
+  std::vector<std::string> notes;  ///< Notes for the user about assumptions and gaps.
+  /// Times at which marked steps begin, on the clock of the file, in seconds; empty: no marks.
   std::vector<double> step_starts_s;
   std::int64_t steps = 0;  ///< Number of steps that the logged calls cover; 0: not stated.
-  /// True if the program logs some reduce-scatters as all-reduces of the same payload.
+  /// True if the program that wrote the log reports some reduce-scatters as all-reduces of equal
+  /// payload.
   bool scatters_as_reductions = false;
   bool lacks_messages = false;  ///< True if this format never logs sends and receives.
 
@@ -93,7 +97,7 @@ struct LogSource {
   }
 };
 
-/// Everything read from the log files of a job; calls are in the order of their files.
+/// Everything read from the log files of a job; calls are in the order of the files.
 struct Log {
   std::vector<LogSource> sources;
   std::vector<LogCommunicator> communicators;

@@ -7,7 +7,8 @@
 
 namespace stepwright::logs {
 
-/// Returns the collective whose cost law prices a logged operation; nullopt: no law exists for it.
+/// Returns the collective whose cost formula predicts the time of a logged operation; nullopt:
+/// there is none.
 constexpr std::optional<collective::Collective> collective_of(LogOperation operation) {
   switch (operation) {
     case LogOperation::kAllReduce: return collective::Collective::kAllReduce;

@@ -257,11 +257,11 @@ class StepFinder {
     }
   }
 
-  static bool is_routed(const std::map<std::int64_t, PlannedSize>& sizes) {
+  static bool is_routed(const std::map<std::int64_t, PlannedCallTotals>& sizes) {
     return sizes.begin()->second.routed;
   }
 
-  static Left planned_left(const std::map<std::int64_t, PlannedSize>& sizes) {
+  static Left planned_left(const std::map<std::int64_t, PlannedCallTotals>& sizes) {
     Left left;
     double buckets = 0;
     for (const auto& [payload, size] : sizes) {
@@ -293,7 +293,7 @@ LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
   StepFinder finder(log, records, planned);
   const StepGuess guess = finder.find(micro_batches);
   LoggedSteps logged{.calls = {}, .steps = guess.steps, .found = guess.found};
-  std::vector<LoggedSize*> sizes(finder.distinct());
+  std::vector<LoggedCallTotals*> sizes(finder.distinct());
   for (std::size_t i = 0; i < records.size(); ++i) {
     const LogRecord record = log.records[records[i]];
     if (i < guess.first || i >= guess.end) {
@@ -301,9 +301,9 @@ LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
       continue;
     }
     const ResolvedCall& call = finder.call(i);
-    LoggedSize*& known = sizes[finder.number(i)];
+    LoggedCallTotals*& known = sizes[finder.number(i)];
     if (known == nullptr) known = &logged.calls[call.kind][call.payload_bytes];
-    LoggedSize& size = *known;
+    LoggedCallTotals& size = *known;
     size.count += record.count;
     if (!(record.duration_s >= 0)) continue;
     const auto count = static_cast<double>(record.count);

@@ -11,8 +11,9 @@
 
 namespace stepwright::logs {
 
-/// Equal calls of a rank, counted over whole steps.
-struct LoggedSize {
+/// Number and times of the logged calls of a rank with equal operation, group and payload, over
+/// whole steps.
+struct LoggedCallTotals {
   std::int64_t count = 0;
   std::int64_t timed = 0;
   double seconds = 0;
@@ -20,20 +21,21 @@ struct LoggedSize {
   double exposed_s = 0;
 };
 
-/// The calls of one rank in whole steps.
+/// The logged calls of one rank, cut into whole training steps.
 struct LoggedSteps {
-  /// Calls by kind, then by payload in bytes.
-  std::map<CallKind, std::map<std::int64_t, LoggedSize>> calls;
+  /// Number and times of calls, by operation and group, then by payload in bytes.
+  std::map<CallKind, std::map<std::int64_t, LoggedCallTotals>> calls;
   std::int64_t steps = 0;
-  std::int64_t outside = 0;  ///< Number of calls outside the whole steps.
-  std::string found;         ///< How the steps were found, as text for the user.
+  std::int64_t outside = 0;  ///< Number of calls before, between and after the whole steps.
+  /// How the steps were found (marks, a stated count, or a repetition), as text for users.
+  std::string found;
 };
 
-/// Finds whole steps in the calls of one rank. Steps are those that the log marks or counts.
-/// Without marks they are the repeating stretch of calls, with as many periods in a step as make up
-/// the planned number of calls; if nothing repeats, all calls are one step. Broadcasts, barriers
-/// and similar calls at both ends belong to the start and end of the job. A group that the log does
-/// not name is taken to be the planned group in which the rank makes such a call.
+/// Cuts the calls of one rank into whole training steps. Uses the steps that the log marks or
+/// counts; otherwise the repeating stretch of calls, with as many periods in a step as make up the
+/// planned number of calls; if nothing repeats, all calls are one step. Broadcasts, barriers and
+/// similar calls at both ends belong to the start and end of the job. A group that the log does not
+/// name is taken to be the planned group in which the rank makes such a call.
 LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
                          std::span<const double> transfers, const PlannedStep& planned,
                          std::int64_t micro_batches);

@@ -153,7 +153,7 @@ class KindMatch {
     bool report = false;
     std::int64_t predicted = 0;
     std::int64_t predicted_left = 0;
-    LoggedSize logged;
+    LoggedCallTotals logged;
     std::int64_t logged_left = 0;
   };
 

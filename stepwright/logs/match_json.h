@@ -6,12 +6,14 @@
 
 namespace stepwright::logs {
 
-/// Returns the keys of `stepwright compare --json` that every log format has (docs/formats.md).
+/// Returns those keys of the JSON document of `stepwright compare --json` that exist for every log
+/// format (docs/formats.md).
 nlohmann::ordered_json log_comparison_match_json(const LogComparison& comparison, const Log& log);
 
-/// The sum of compared calls that differ only in payload: one scheme, operation and kind of group.
+/// Sum of compared calls of one scheme (kind of parallelism), operation and kind of group, over all
+/// payloads.
 struct SchemeSum {
-  MatchedCalls calls;  ///< Sum of the calls; its `payload_bytes` is 0.
+  MatchedCalls calls;  ///< Numbers and times, summed over all payloads; `payload_bytes` is 0.
   std::int64_t predicted_bytes = 0;
   std::int64_t logged_bytes = 0;
 };

@@ -7,7 +7,7 @@
 #include "stepwright/logs/planned_calls.h"
 
 namespace stepwright::logs {
-std::vector<LogOperation> logged_as(step::OperatorKind kind) {
+std::vector<LogOperation> logged_operations_of(step::OperatorKind kind) {
   switch (kind) {
     case step::OperatorKind::kAllReduce: return {LogOperation::kAllReduce};
     case step::OperatorKind::kAllGather: return {LogOperation::kAllGather};
@@ -59,11 +59,11 @@ PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& gri
         group.scheme = call.scheme;
         group.name = name_of(plan::kGroupNames, key.group);
       }
-      for (const LogOperation operation : logged_as(call.operation)) {
+      for (const LogOperation operation : logged_operations_of(call.operation)) {
         CallKind kind{.operation = operation};
         if (!is_point_to_point(operation)) kind.members = members;
         kind.size = std::ssize(kind.members);
-        PlannedSize& size = step.calls[kind][call.payload_bytes];
+        PlannedCallTotals& size = step.calls[kind][call.payload_bytes];
         const bool beside = key.channel != name_of(step::kStreamNames, step::Stream::kCompute);
         size.beside = beside && (size.count == 0 || size.beside);
         if (size.count++ == 0) size.scheme = call.scheme;

@@ -25,7 +25,7 @@ std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program, con
     const std::vector<step::Operator>& operators = program.templates[i].operators;
     for (std::size_t j = 0; j < operators.size(); ++j) {
       const step::Operator& op = operators[j];
-      for (const LogOperation operation : logged_as(op.kind)) {
+      for (const LogOperation operation : logged_operations_of(op.kind)) {
         const std::int64_t size = is_point_to_point(operation) ? 0 : grid.size(op.group);
         MeanTime& time = found[{op.scheme, operation, size, op.payload_bytes()}];
         time.seconds += times[i][j];

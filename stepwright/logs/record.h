@@ -7,7 +7,7 @@
 
 namespace stepwright::logs {
 
-/// Operations of communication libraries, under one name for all log formats.
+/// Operations of communication libraries, with one name for all log formats.
 enum class LogOperation : std::uint8_t {
   kAllReduce,
   kAllGather,
@@ -44,25 +44,29 @@ inline constexpr std::int64_t kUnknown = -1;
 inline constexpr std::int64_t kMostJobRanks = 10'000'000;
 inline constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
-/// One call of one rank. What the log does not state is `kUnknown` or `kNoTime`, never a guess.
+/// One logged call of one rank. Values that the log does not state are `kUnknown` or `kNoTime`,
+/// never a guess.
 struct LogRecord {
-  std::int64_t line = 0;  ///< Line of the file, or index of the event or entry, from 1.
+  std::int64_t line = 0;  ///< Line of the call in its file, or index of its event or entry, from 1.
   std::int64_t rank = kUnknown;
   /// Bytes of the full buffer: an all-gather's output, a reduce-scatter's input, the local input of
   /// an all-to-all, the message of a send.
   std::int64_t payload_bytes = kUnknown;
-  /// Bytes that the log states for the call if they do not determine the payload.
+  /// Bytes that the log states for the call, if the payload cannot be computed from them (only a
+  /// shard is logged, and the group size is unknown).
   std::int64_t logged_bytes = kUnknown;
   std::int64_t peer = kUnknown;  ///< Global rank at the other end of a send or receive.
-  std::int64_t count = 1;        ///< Number of equal calls that this record represents.
-  /// Time at which the host enqueued the call, on the clock of its file.
+  std::int64_t count = 1;        ///< Number of equal calls for which this record stands.
+  /// Time at which the host enqueued the call, in seconds on the clock of its file.
   double enqueued_s = kNoTime;
-  double start_s = kNoTime;        ///< Time at which the call began, on the clock of its file.
-  double duration_s = kNoTime;     ///< Seconds of one call, including the wait for other ranks.
-  double exposed_s = kNoTime;      ///< Seconds of the call during which the rank computed nothing.
+  double start_s = kNoTime;  ///< Time at which the call began, in seconds on the clock of its file.
+  double duration_s = kNoTime;  ///< Seconds of one call, including the wait for other ranks.
+  /// Seconds of the call during which the rank computed nothing (exposed time).
+  double exposed_s = kNoTime;
   std::int32_t communicator = -1;  ///< Index into `Log::communicators`; -1: not known.
   std::int32_t source = 0;         ///< Log file: an index into `Log::sources`.
-  /// Number of the job's start, from 0, if the log contains several starts of the job.
+  /// Index of the job's start to which the call belongs, from 0, if the log contains several starts
+  /// of the job.
   std::int32_t run = 0;
   LogOperation operation{};
   std::uint8_t element_bytes = 0;  ///< Bytes of one element; 0: not known.

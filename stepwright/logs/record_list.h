@@ -10,16 +10,16 @@
 
 namespace stepwright::logs {
 
-/// Calls that differ only in their lines and times: the number of their kind, and how many there
-/// are.
+/// Calls that are equal except for their lines and times: one of them, the number of their kind,
+/// and how many there are.
 struct EqualCalls {
   LogRecord first;
-  std::uint32_t kind = 0;  ///< Kind of the calls, a number below `RecordList::kinds`.
+  std::uint32_t kind = 0;  ///< Number of the kind of these calls, below `RecordList::kinds`.
   std::int64_t records = 0;
-  std::int64_t calls = 0;  ///< Number of calls, counts of records included.
+  std::int64_t calls = 0;  ///< Number of calls; a record may stand for several.
 };
 
-/// A list of calls in order that needs about a dozen bytes for each and its times: the common
+/// A list of calls in order that needs about a dozen bytes for each call and its times: common
 /// fields of equal calls are stored once. Records are built when they are read; `set` stores a
 /// changed one.
 class RecordList {
@@ -34,8 +34,8 @@ class RecordList {
   }
   [[nodiscard]] LogRecord front() const { return (*this)[0]; }
   [[nodiscard]] LogRecord back() const { return (*this)[size() - 1]; }
-  /// Returns the kind of the i-th call, a number below `kinds`; calls of one kind differ only in
-  /// their lines and times.
+  /// Returns the number of the kind of the i-th call, below `kinds`; calls of one kind differ only
+  /// in their lines and times.
   [[nodiscard]] std::uint32_t kind(std::size_t i) const { return kinds_[i]; }
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
   /// Returns one entry for each kind of call, in the order in which they first occur.
@@ -46,8 +46,8 @@ class RecordList {
   void push_back(const LogRecord& record);
   void set(std::size_t i, const LogRecord& record);
 
-  /// Changes the common fields of equal calls, once for each kind; `change` sees no lines and no
-  /// times.
+  /// Changes the common fields of all calls: calls `change` once for each kind of equal calls, with
+  /// a record whose lines and times are not set.
   template <typename Change>
   void change_kinds(const Change& change) {
     for (LogRecord& record : known_) change(record);
@@ -62,7 +62,8 @@ class RecordList {
       set(i, record);
     }
   }
-  /// Removes the calls for which `gone` returns true; it is called once for each, in order.
+  /// Removes the calls for which `gone` returns true; `gone` is called once for each call, in
+  /// order.
   template <typename Gone>
   void erase_if(const Gone& gone) {
     std::size_t kept = 0;
@@ -110,7 +111,7 @@ class RecordList {
     }
   };
 
-  /// Values of the fields that equal calls have in common: the key of a kind.
+  /// Values of the fields that equal calls have in common; identifies a kind of calls.
   using Said = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           std::int32_t, std::int32_t, std::int32_t, LogOperation, std::uint8_t>;
   std::uint32_t kind_of(const LogRecord& record);
@@ -118,9 +119,9 @@ class RecordList {
 
   std::vector<std::uint32_t> kinds_;
   std::vector<std::int64_t> lines_;
-  std::vector<Times> times_;  ///< Times of each record; empty: no call has times.
+  std::vector<Times> times_;  ///< Times of each record; empty: no record has times.
   std::vector<LogRecord> known_;
-  /// Kind for each set of common fields; empty after kinds were changed.
+  /// Number of the kind for each set of common fields; empty after kinds were changed.
   std::map<Said, std::uint32_t> numbers_;
 };
 

@@ -6,7 +6,8 @@
 
 namespace stepwright::logs {
 
-/// A repetition in a list of calls: `repeats` times `period` calls, starting at index `first`.
+/// A repetition in a list of calls: `period` calls that occur `repeats` times, starting at index
+/// `first`.
 struct Repetition {
   std::size_t first = 0;
   std::size_t period = 0;
@@ -14,9 +15,10 @@ struct Repetition {
   [[nodiscard]] std::size_t end() const { return first + period * repeats; }
 };
 
-/// Finds the longest stretch that repeats a period at least twice and ends at the last call or a
-/// few calls before it (a checkpoint, a barrier). Equal calls have equal numbers in `calls`. Whole
-/// periods are counted from the end: earlier calls are an incomplete period or the start of a job.
+/// Finds the longest stretch of calls that repeats a period at least twice and ends at the last
+/// call or a few calls before it (a checkpoint, a barrier). Equal calls have equal numbers in
+/// `calls`. Whole periods are counted from the end, since earlier calls may be an incomplete period
+/// or the start of a job.
 Repetition find_repetition(std::span<const std::int32_t> calls);
 
 }  // namespace stepwright::logs

@@ -6,11 +6,10 @@
 
 namespace stepwright::logs {
 
-/// Returns the transfer time of each record: the shortest duration of the same collective on any
+/// Returns the transfer seconds of each record: the shortest duration of its collective on any
 /// rank, which is that of the last rank to arrive; a longer duration is waiting. Collectives are
 /// matched across ranks as the n-th of their kind in their group. A call that only one rank logged
-/// keeps its duration; `kNoTime`: no duration was logged; an empty list: the log has no times at
-/// all.
+/// keeps its duration. `kNoTime`: no duration was logged; empty list: the log has no times.
 std::vector<double> transfer_times(const Log& log);
 
 /// Returns the bus bandwidth of a call as nccl-tests define busbw, in bytes per second and rank; 0:

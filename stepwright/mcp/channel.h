@@ -8,14 +8,13 @@
 
 namespace stepwright::mcp {
 
-/// Exchanges lines over standard input and output, and keeps all other code of the program from
-/// using these streams meanwhile: the file `/dev/stdin` is then empty, and output to standard
-/// output goes to standard error.
+/// Reads and writes lines on standard input and output, and keeps the rest of the program away from
+/// both: meanwhile `/dev/stdin` is empty, and other output goes to standard error.
 class Channel {
  public:
-  /// Takes over both streams. Fails with `kRuntime` if the system refuses.
+  /// Takes over standard input and output. Fails with `kRuntime` if the system refuses.
   Channel();
-  /// Restores standard input and output.
+  /// Gives standard input and output back to the program.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -26,13 +25,13 @@ class Channel {
   /// Writes a line. Returns false if the other side has stopped reading.
   bool send(std::string_view line);
 
-  /// The most bytes of a line: enough for a job or plan inside a message.
+  /// Longest line in bytes that is accepted: enough for a job or plan inside a message.
   static constexpr std::size_t kMostBytes = std::size_t{80} << 20U;
 
  private:
   Descriptor in_;
   Descriptor out_;
-  std::string begun_;  ///< Bytes read after the end of the last line.
+  std::string begun_;  ///< Bytes already read that belong to the next line.
 };
 
 }  // namespace stepwright::mcp

@@ -8,24 +8,26 @@
 
 namespace stepwright::mcp {
 
-/// The server's name and its instructions for AI agents.
+/// Description that the Model Context Protocol server gives of itself: name, version and
+/// instructions for AI agents.
 struct ServerCard {
   std::string name;
   std::string version;
   std::string instructions;
 };
 
-/// Answers messages of the Model Context Protocol. It offers tools only and keeps no state between
-/// messages.
+/// The server of the Model Context Protocol, through which AI agents call Stepwright's tools. It
+/// keeps no state between messages.
 ///
-/// Supports the revision 2026-07-28, in which each request names its revision, and the handshake
+/// It supports the revision 2026-07-28, in which each request names its revision, and the handshake
 /// (`initialize`) of 2025-11-25 and 2025-06-18. Source: modelcontextprotocol.io/specification.
 class Server {
  public:
   Server(ServerCard card, std::vector<Tool> tools, CallTool call);
 
-  /// Returns the reply to a JSON-RPC message as one line without its end; empty: the message is a
-  /// notification, which needs no reply. A wrong message gets a JSON-RPC error as its reply.
+  /// Returns the reply of the Model Context Protocol server to a JSON-RPC message, as one line
+  /// without its end; empty: the message is a notification and needs no reply. A malformed message
+  /// is answered with a JSON-RPC error.
   [[nodiscard]] std::string reply_to(std::string_view message) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace stepwright::mcp {
 
-/// Returns an answer as JSON text of about 3,000 characters.
+/// Returns a JSON answer as text for an AI agent, shortened to about 3,000 characters.
 ///
 /// Long lists are cut after their first entries, followed by the number of the rest; deeply nested
 /// mappings are replaced by the number of their keys. Texts and numbers are never shortened, so one

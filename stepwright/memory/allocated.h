@@ -7,16 +7,18 @@
 
 namespace stepwright::memory {
 
-/// The memory of a pipeline position as PyTorch's allocator counts it: model states, tensors of the
-/// step and memory that the framework holds in addition (`held_bytes`), without the device's
-/// context, NCCL's buffers and memory that the allocator cannot use. Whole bytes.
+/// Device memory of one pipeline stage as PyTorch's caching allocator counts it (whole bytes):
+/// model states, tensors of the step and memory that the framework holds. CUDA's context, NCCL's
+/// buffers and fragmentation are not in it.
 struct AllocatedMemory {
-  double after_step_bytes = 0;  ///< Bytes between two steps: `torch.cuda.memory_allocated`.
-  /// Bytes at the peak of a step: `torch.cuda.max_memory_allocated`.
+  /// Bytes allocated between two steps (`torch.cuda.memory_allocated`).
+  double after_step_bytes = 0;
+  /// Bytes allocated at the peak of a step (`torch.cuda.max_memory_allocated`).
   double peak_bytes = 0;
 };
 
-/// Returns the allocated memory of every pipeline position, as it is from the second step on.
+/// Returns the memory that PyTorch's allocator would report for every pipeline stage, from the
+/// second step on.
 std::vector<AllocatedMemory> allocated_memory(const plan::Job& job,
                                               const step::StepProgram& program);
 

@@ -175,7 +175,7 @@ class TensorWalk {
   /// chunks of one position have one key for both chunks.
   Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
                 std::size_t strand) {
-    const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
+    const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
 
@@ -488,8 +488,8 @@ class StageWalk {
   void run_slot(const step::Slot& slot, bool makes) {
     const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const double bytes = makes ? fresh_.bytes[static_cast<std::size_t>(sequence.chunk)] : 0;
-    std::optional<MadeGradients> made;
-    std::optional<StepParameters> parameters;
+    std::optional<AllocatedGradientShare> made;
+    std::optional<GatheredParameterShare> parameters;
     if (step_parameters_ > 0) parameters.emplace(program_, sequence);
     if (bytes > 0) made.emplace(program_, sequence);
     std::int64_t given = 0;
@@ -590,7 +590,7 @@ class StageWalk {
   HeldBlocks blocks_;
   HeldBytes held_;
   TensorWalk tensors_;
-  FreshChunks fresh_;
+  ChunkGradientBytes fresh_;
   std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
   /// Data-gradient slots of the unsplit chunk that wait for their weight gradients.
   std::deque<step::Slot> waiting_;

@@ -9,41 +9,44 @@
 
 namespace stepwright::memory {
 
-/// Value of `PlannedBlock::unit` for memory that belongs to no layer, embedding or head.
+/// Value of `PlannedBlock::unit` for a block of memory that belongs to no layer, nor to the
+/// embedding or the head.
 inline constexpr std::int32_t kNoUnit = -9;
 
-/// A block of memory that a plan predicts in PyTorch's allocator, on a rank of one pipeline
-/// position.
+/// A predicted allocation in PyTorch's caching allocator, on one rank: its size and what it is for.
 struct PlannedBlock {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
-  /// Layer index from 0, `step::kEmbeddingUnit`, `step::kHeadUnit`, or `kNoUnit`.
+  /// Index of the layer (from 0) that the block belongs to, or `step::kEmbeddingUnit`,
+  /// `step::kHeadUnit`, or `kNoUnit`.
   std::int32_t unit = kNoUnit;
-  /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, its parameter.
+  /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, the parameter's
+  /// name.
   std::string_view part{};
-  /// Name of the tensor ("activation", "gradient"); for a model state, its kind.
+  /// Name of the tensor ("activation", "gradient"); for a model state, its kind ("parameters").
   std::string_view tensor{};
 };
 
-/// Name of a block in messages, without its unit: "mlp.fc1: activation".
+/// Returns the name of a predicted allocation in messages, without its layer: "mlp.fc1:
+/// activation".
 std::string block_name(const PlannedBlock& block);
 
-/// Name of a unit in messages: "layer 3", "embedding", "head"; "" for `kNoUnit`.
+/// Returns the name of the part of the model that owns memory: "layer 3", "embedding", "head"; ""
+/// for `kNoUnit`.
 std::string unit_name(std::int32_t unit);
 
-/// Receives the allocations and frees of a step, in order. A block keeps its number until it is
-/// freed; a later block may reuse the number.
+/// Callbacks that receive the predicted allocations and frees of a step, in order. An allocation
+/// keeps its number until it is freed; later ones may reuse the number.
 struct AllocationConsumer {
   std::function<void(std::int64_t number, const PlannedBlock& block)> allocate;
   std::function<void(std::int64_t number)> free;
-  /// Called when the step begins: the blocks allocated so far are those that exist between two
-  /// steps.
+  /// Called when the step begins: what is allocated by then exists between two steps.
   std::function<void()> begin_step;
 };
 
-/// Reports a step of one pipeline position block by block to `taker`: model states, memory that the
-/// framework holds, and every tensor of the program. The largest sum of bytes is that of
-/// `allocated_memory`.
+/// Reports the predicted allocations and frees of one pipeline stage in a step to `taker`, in
+/// order: model states, memory that the framework holds, and every tensor. The largest sum of bytes
+/// equals the peak that `allocated_memory` predicts.
 void walk_allocations(const plan::Job& job, const step::StepProgram& program,
                       const step::Stage& stage, const AllocationConsumer& taker);
 

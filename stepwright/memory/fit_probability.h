@@ -6,25 +6,26 @@
 
 namespace stepwright::memory {
 
-/// Error of the memory account for one kind of software stack: the logarithm of needed over
-/// accounted bytes is normal, except for a few unexplained runs.
+/// Error of the memory prediction for one kind of software stack: the logarithm of real over
+/// predicted bytes is normal with this mean and deviation, except for a few unexplained runs.
 struct MemoryErrorModel {
   double mean = 0;
   double deviation = 0;
 };
 
-/// Returns the error model for a framework, by the measured runs known for it: runs that fitted or
-/// ran out of memory, runs with measured peaks, or none. Fitted by `tools/accuracy/fit_memory.py`
-/// (docs/accuracy.md).
+/// Returns the error model of the memory prediction for a framework; it depends on which
+/// measurements exist for the framework: runs that fitted or ran out of memory, measured peaks, or
+/// none. Fitted by `tools/accuracy/fit_memory.py` (docs/accuracy.md).
 MemoryErrorModel memory_error_model(const plan::Framework& framework);
 
-/// Share of runs about which the account says nothing: labels that no model explains.
+/// Share of runs whose fits / out-of-memory outcome the memory prediction does not explain at all.
 inline constexpr double kUnexplainedRuns = 0.02;
 
-/// Probability that a run fits whose accounted peak is `share` of the capacity.
+/// Returns the probability that a run fits whose predicted peak is `share` of the memory capacity.
 double fit_probability(double share, const MemoryErrorModel& error_model);
 
-/// Largest share of the capacity at which a run fits with this probability; 0 if none does.
+/// Returns the largest predicted peak, as a share of the memory capacity, at which a run fits with
+/// this probability; 0 if none does.
 double share_at(double probability, const MemoryErrorModel& error_model);
 
 }  // namespace stepwright::memory

@@ -6,23 +6,24 @@
 
 namespace stepwright::memory {
 
-/// Verdict whether a run fits in memory, the best one first.
+/// Verdict whether a run fits in memory, given the probability that the user requests; the best
+/// verdict first.
 enum class FitVerdict : std::uint8_t {
-  kFits,  ///< The probability of fitting is at least the requested one.
-  /// Neither is certain enough: fitting has less than the requested probability, and so has not
-  /// fitting.
+  kFits,  ///< The run fits with at least the requested probability.
+  /// Uncertain: neither fitting nor not fitting has the requested probability.
   kTight,
-  kDoesNotFit  ///< The probability of not fitting is at least the requested one.
+  kDoesNotFit  ///< The run fails to fit with at least the requested probability.
 };
 inline constexpr Named<FitVerdict> kFitVerdictNames[] = {{FitVerdict::kFits, "fits"},
                                                          {FitVerdict::kTight, "tight"},
                                                          {FitVerdict::kDoesNotFit, "does_not_fit"}};
 
-/// Returns the probability of fitting below which a run counts as too large: 1 - confidence, or the
-/// confidence itself if it is below one half; then no run is tight.
+/// Returns the probability of fitting below which a run counts as too large: 1 - `confidence`; if
+/// `confidence` is below one half, `confidence` itself, and no run is uncertain.
 double least_tight_probability(double confidence);
 
-/// Returns the verdict on a run that fits with `probability` if at least `confidence` is requested.
+/// Returns whether a run fits in memory (fits, tight, does not fit) that fits with probability
+/// `probability`, if the user requests at least `confidence`.
 FitVerdict fit_verdict(double probability, double confidence);
 
 }  // namespace stepwright::memory

@@ -4,8 +4,8 @@
 
 namespace stepwright::memory {
 
-/// Returns the stage with the largest peak, the first of equal ones; null if a report has no
-/// stages.
+/// Returns the pipeline stage with the largest peak memory, the first of equals; null if the report
+/// has no stages.
 const StageMemory* fullest_stage(const MemoryReport& report);
 
 }  // namespace stepwright::memory

@@ -10,44 +10,48 @@
 
 namespace stepwright::memory {
 
-/// Memory of a stage besides its resident parameters and optimizer states: tensors, gradients and
-/// parameters gathered for a step.
+/// Memory of a stage that changes during a step: tensors, gradients, and parameters that are
+/// gathered in a forward and kept to the backward.
 struct TensorsAndGradients {
   KindBytes tensors{};
-  double gradients = 0;        ///< Bytes of allocated gradients.
-  double step_parameters = 0;  ///< Bytes of `States::for_step` that are gathered.
+  double gradients = 0;  ///< Bytes of gradients that are allocated at this moment.
+  /// Bytes of parameters that are gathered at this moment, of those kept from their forward to
+  /// their backward (`States::for_step`).
+  double step_parameters = 0;
 
   [[nodiscard]] double bytes() const { return total_bytes(tensors) + gradients + step_parameters; }
 };
 
-/// Walks the schedule of a stage whose gradients are allocated by the first backward of a step. In
-/// a chunk with an unsplit backward, data gradients are computed together with weight gradients.
+/// Computes, slot by slot of a stage's schedule, the memory of a stage whose gradients are
+/// allocated by the first backward of each step and freed before the next step's.
 class GradientWalk {
  public:
-  /// `whole_first_stage`: the backward of the model's first chunk is not split. Keeps references to
-  /// `program`, `stage` and `footprints`, which must outlive it.
+  /// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
+  /// gradients. Keeps references to `program`, `stage` and `footprints`.
   GradientWalk(const step::StepProgram& program, const step::Stage& stage,
                std::span<const Footprint> footprints, bool whole_first_stage);
 
-  /// Returns the memory at the peak of the next slot, `slot`.
+  /// Returns the memory at the peak of `slot` (a forward or backward of one micro-batch), which
+  /// must be the next one of the stage's schedule.
   TensorsAndGradients during(const step::Slot& slot);
-  /// Returns the memory between the end of the last slot and the next one.
+  /// Returns the memory after the last slot passed to `during`, until the next one starts.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 
  private:
   TensorsAndGradients run(std::size_t which);
 
   const step::Stage& stage_;
-  std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
-  FreshChunks fresh_;
-  /// Data-gradient sequences of the unsplit chunk that wait for their weight gradients, one per
+  std::vector<char> there_;  ///< For each chunk, true if its gradients are allocated by now.
+  ChunkGradientBytes fresh_;
+  /// Data-gradient work of the unsplit chunk that waits for its weight gradients, one entry per
   /// micro-batch.
   std::deque<std::size_t> waiting_;
   std::vector<SequenceFootprint> first_, later_;
   KindBytes alive_{};
   double present_ = 0;
-  double step_parameters_ = 0;  ///< Bytes of all parameters gathered for a step.
-  double gathered_ = 0;         ///< Bytes of those parameters that are gathered now.
+  /// Bytes of all parameters that are gathered in a forward and kept to the backward.
+  double step_parameters_ = 0;
+  double gathered_ = 0;  ///< Bytes of these parameters that are gathered at this moment.
 };
 
 }  // namespace stepwright::memory

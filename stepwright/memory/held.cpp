@@ -118,7 +118,7 @@ double blas_workspace_bytes(const cluster::Device& device, bool deterministic) {
   return large ? 8 * 4096 * kKiB : 2 * 4096 * kKiB + 8 * 16 * kKiB;
 }
 
-double engine_workspace_bytes(const cluster::Device& device) {
+double transformer_engine_workspace_bytes(const cluster::Device& device) {
   return cluster::device_generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
 }
 
@@ -158,37 +158,39 @@ double input_gradients(const Received& received) {
 HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
                      const step::Stage& stage) {
   const plan::WordSet& words = plan::framework_defaults(job.framework).holds;
-  const auto holds = [&](plan::HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
+  const auto holds = [&](plan::AllocatorMemoryKind what) {
+    return words[static_cast<std::size_t>(what)];
+  };
   const cluster::Device& device = job.cluster.device;
   const StageFacts facts = facts_of(job, program, stage);
   const bool engine = job.kernels.transformer_engine;
   HeldBytes held;
-  if (holds(plan::HeldMemory::kBlasWorkspaces)) {
+  if (holds(plan::AllocatorMemoryKind::kBlasWorkspaces)) {
     held.always += kBlasHandles * blas_workspace_bytes(device, job.kernels.deterministic);
   }
-  if (holds(plan::HeldMemory::kEngineWorkspaces)) {
+  if (holds(plan::AllocatorMemoryKind::kEngineWorkspaces)) {
     const int products =
         (engine || facts.routes ? 1 : 0) + (engine && facts.in_pieces ? kOverlappedStreams : 0);
     const int grouped = facts.routes && engine && job.kernels.grouped_experts ? kGroupedStreams : 0;
-    held.always += (products + grouped) * engine_workspace_bytes(device);
+    held.always += (products + grouped) * transformer_engine_workspace_bytes(device);
   }
-  if (holds(plan::HeldMemory::kProductBuffer)) {
+  if (holds(plan::AllocatorMemoryKind::kProductBuffer)) {
     held.always += std::max(engine ? 0 : facts.scores, facts.gathered);
   }
-  if (holds(plan::HeldMemory::kReceiveBuffers)) {
+  if (holds(plan::AllocatorMemoryKind::kReceiveBuffers)) {
     const Received received = received_bytes(program, stage);
-    double each = holds(plan::HeldMemory::kInputGradients) ? input_gradients(received) : 0;
+    double each = holds(plan::AllocatorMemoryKind::kInputGradients) ? input_gradients(received) : 0;
     for (const auto& [which, bytes] : received) each += bytes;
     held.always += static_cast<double>(program.micro_batches) * each;
   }
-  if (holds(plan::HeldMemory::kReducerBuckets) && facts.sums_whole) {
+  if (holds(plan::AllocatorMemoryKind::kReducerBuckets) && facts.sums_whole) {
     held.always += static_cast<double>(stage.states.gradients);
   }
-  if (holds(plan::HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
-  if (holds(plan::HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
-  held.fresh_gradients = holds(plan::HeldMemory::kFreshGradients);
-  held.whole_first_stage = holds(plan::HeldMemory::kWholeFirstStage);
-  if (holds(plan::HeldMemory::kBatch)) held.in_passes = facts.batch;
+  if (holds(plan::AllocatorMemoryKind::kStageInputs)) held.stage_input = facts.stage_input;
+  if (holds(plan::AllocatorMemoryKind::kWideGradients)) held.between_steps = facts.wide_gradients;
+  held.fresh_gradients = holds(plan::AllocatorMemoryKind::kFreshGradients);
+  held.whole_first_stage = holds(plan::AllocatorMemoryKind::kWholeFirstStage);
+  if (holds(plan::AllocatorMemoryKind::kBatch)) held.in_passes = facts.batch;
   return held;
 }
 

@@ -86,9 +86,9 @@ HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program) {
     of_rank.push_back(left_there(program.stages[s].states.host, kept[s]));
     sums.push_back(total_bytes(of_rank.back()));
   }
-  const plan::NodeRanks nodes{.ranks = program.ranks,
-                              .stride = program.pipeline_stride,
-                              .of_node = job.cluster.devices_per_node};
+  const plan::PipelineNodePlacement nodes{.ranks = program.ranks,
+                                          .stride = program.pipeline_stride,
+                                          .of_node = job.cluster.devices_per_node};
   const std::vector<std::int64_t> ranks = plan::fullest_host_ranks(sums, nodes);
   HostBytes kinds{};
   double of_node = 0;

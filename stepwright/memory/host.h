@@ -9,16 +9,18 @@
 
 namespace stepwright::memory {
 
-/// Kinds of host memory; the total is their sum.
+/// Kinds of host memory that a job uses; the total is their sum.
 enum class HostKind : std::uint8_t {
-  kStates,  ///< Optimizer moments, parameters and other models that a plan keeps in host memory.
-  kActivations,  ///< Activations kept in host memory until their backward.
-  /// Buffers of transfers, and copies in addition to states (`host_share` of a framework).
+  /// Offloaded optimizer states, parameters and other models, which the plan keeps in host memory.
+  kStates,
+  kActivations,  ///< Offloaded activations, kept in host memory until their backward.
+  /// Pinned buffers for transfers, and additional copies of offloaded states that the framework
+  /// makes.
   kPinned,
-  kGradients,  ///< Bytes of gradients of parameters that the host updates.
-  kProcesses,  ///< Bytes of each rank's process: libraries and CUDA's context.
-  kLoaders,    ///< Processes that load data, with the batches that they hold.
-  /// Bytes of a checkpoint loaded at the start, as far as they exceed the sum of the other kinds.
+  kGradients,  ///< Gradients of parameters that the host's CPUs update.
+  kProcesses,  ///< Memory of each rank's process: libraries and CUDA's context.
+  kLoaders,    ///< Data loader processes and the batches that they hold.
+  /// A checkpoint loaded at the start, as far as it exceeds the sum of the other kinds.
   kLoading,
 };
 inline constexpr Named<HostKind> kHostKindNames[] = {
@@ -32,9 +34,9 @@ using HostBytes = std::array<double, kHostKinds>;
 
 double total_bytes(const HostBytes& kinds);
 
-/// Returns the bytes, by kind, on the host of the node with the most: states and activations that
-/// plans keep there, the processes of its ranks and their data loaders, and the checkpoint that a
-/// fine-tuning run loads. The page cache is not counted.
+/// Returns the bytes by kind on the node whose host holds the most: offloaded states and
+/// activations, the processes of its ranks, their data loaders, and a checkpoint loaded for
+/// fine-tuning. The page cache is not counted.
 HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program);
 
 }  // namespace stepwright::memory

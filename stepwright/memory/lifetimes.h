@@ -8,50 +8,57 @@
 
 namespace stepwright::memory {
 
-/// Bytes by tensor kind; whole numbers, so that sums and differences are exact.
+/// Bytes for each kind of tensor (activations, logits, gathered parameters, communication buffers),
+/// as whole numbers.
 using KindBytes = std::array<double, step::kTensorKinds>;
 
-/// Returns the sum over all kinds of tensors.
+/// Returns the sum of bytes over all kinds of tensors.
 double total_bytes(const KindBytes& kinds);
 
-/// The memory that an account counts; tensors in the other one count as 0 bytes.
+/// The memory to count: of the device or of the host; tensors in the other one count as 0 bytes.
 enum class MemoryPlace : std::uint8_t { kDevice, kHost };
 
-/// Bytes of a tensor on the rank that holds most of it: for a routed tensor `imbalance` times its
-/// mean, rounded up to a whole byte. 0 if the tensor is not in `place`.
+/// Returns the bytes of a tensor on the rank that holds most of it: for a tensor of routed tokens
+/// `imbalance` times its mean, rounded up. 0 if the tensor is not in `place`.
 double buffer_bytes(const step::Tensor& tensor, double imbalance,
                     MemoryPlace place = MemoryPlace::kDevice);
 
-/// The end of a tensor's life in a template.
+/// The time at which a tensor of a template (a repeated piece of the step, such as one layer's
+/// forward) can be freed.
 struct TensorLifetime {
-  /// The last operator, in issue order, that reads or writes the tensor; -1: none.
+  /// Index of the last operator, in issue order, that reads or writes the tensor; -1: none.
   std::int32_t last = -1;
-  bool kept = false;  ///< True if the tensor outlives the template, as an output or saved.
+  /// True if the tensor outlives its template (piece of the step), as an output or saved for the
+  /// backward.
+  bool kept = false;
 };
 
-/// Returns the life of each tensor of a template.
+/// Returns when each tensor of a template (a repeated piece of the step) can be freed.
 std::vector<TensorLifetime> tensor_lifetimes(const step::Template& piece);
 
-/// The effect of a template on memory, from its operands alone. A tensor lives from the operator
-/// that writes it first (inputs and restored tensors: from before the first) to the last operator
-/// in issue order that reads or writes it (to the template's end if none does); outputs and saved
-/// tensors outlive the template. An input is freed after its last use unless it is also saved or an
-/// output.
+/// The memory that a template (a repeated piece of the step, such as one layer's forward) needs. A
+/// tensor lives from the operator that first writes it (inputs: from the start) to the last
+/// operator that reads or writes it; outputs and saved tensors outlive the template. An input is
+/// freed after its last use unless it is also saved or an output.
 struct Footprint {
-  /// Bytes saved for the backward: alive after the template, per micro-batch.
+  /// Bytes saved for the backward: they stay allocated after the template, for each micro-batch.
   KindBytes retained{};
-  KindBytes restored{};  ///< Bytes restored from an earlier template, which retained them.
-  /// Bytes alive at the template's peak: its own tensors, inputs, outputs, saved and restored
-  /// tensors.
+  /// Bytes that an earlier template (such as the layer's forward) saved and this one uses and
+  /// frees.
+  KindBytes restored{};
+  /// Bytes at the template's peak, including its inputs, outputs, saved and restored tensors.
   KindBytes at_peak{};
-  double peak_bytes = 0;  ///< The sum over `at_peak`.
-  /// Peak bytes up to the last operator that reads a parameter (weight gradients do not count).
+  double peak_bytes = 0;  ///< Bytes at the template's peak: the sum of `at_peak`.
+  /// Peak bytes until the last operator that reads a parameter has ended; weight gradients come
+  /// later and do not count.
   double peak_using_parameters_bytes = 0;
-  double input_bytes = 0;   ///< Bytes received from earlier items.
-  double output_bytes = 0;  ///< Bytes passed to later items.
+  double input_bytes = 0;  ///< Bytes of inputs that earlier items of the same sequence pass in.
+  /// Bytes of outputs that are passed to later items of the same sequence.
+  double output_bytes = 0;
 };
 
-/// Returns the footprint of a template; takes about a microsecond.
+/// Returns the memory that a template (a repeated piece of the step) needs; takes about a
+/// microsecond. `imbalance`: largest load over the mean for tensors of routed tokens.
 Footprint footprint(const step::Template& piece, double imbalance,
                     MemoryPlace place = MemoryPlace::kDevice);
 

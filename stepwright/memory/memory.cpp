@@ -44,7 +44,7 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
     result.kinds[static_cast<std::size_t>(kind)] = bytes;
     result.peak_bytes += bytes;
   };
-  const step::OtherStates& others = states.others;
+  const step::OtherModelStates& others = states.others;
   set(MemoryKind::kParameters,
       static_cast<double>(states.parameters - states.for_step + others.parameters) +
           beside.step_parameters);
@@ -59,11 +59,11 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
 
 /// Returns the memory of a stage slot by slot if the only backward of a step allocates its
 /// gradients.
-std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& program,
-                                                      const step::Stage& stage,
-                                                      std::span<const Footprint> footprints,
-                                                      const DeviceReserve& reserve) {
-  std::vector<MemoryMoment> moments;
+std::vector<SlotMemory> moments_with_late_gradients(const step::StepProgram& program,
+                                                    const step::Stage& stage,
+                                                    std::span<const Footprint> footprints,
+                                                    const DeviceReserve& reserve) {
+  std::vector<SlotMemory> moments;
   GradientWalk walk(program, stage, footprints, false);
   for (const step::Slot& slot : stage.schedule) {
     const StageMemory during = stage_memory(stage.states, walk.during(slot), reserve);
@@ -72,10 +72,10 @@ std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& p
   return moments;
 }
 
-std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const step::Stage& stage,
-                                     std::span<const Footprint> footprints,
-                                     const DeviceReserve& reserve) {
-  std::vector<MemoryMoment> moments;
+std::vector<SlotMemory> moments_of(const step::StepProgram& program, const step::Stage& stage,
+                                   std::span<const Footprint> footprints,
+                                   const DeviceReserve& reserve) {
+  std::vector<SlotMemory> moments;
   const auto gradients = static_cast<double>(stage.states.gradients);
   const auto gathered = static_cast<double>(stage.states.for_step);
   walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
@@ -86,9 +86,9 @@ std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const ste
 }
 
 /// Returns the largest of the moments and of the update, which has all gradients.
-StageMemory largest_moment(const std::vector<MemoryMoment>& moments, const StageMemory& update) {
+StageMemory largest_moment(const std::vector<SlotMemory>& moments, const StageMemory& update) {
   StageMemory largest = update;
-  for (const MemoryMoment& moment : moments) {
+  for (const SlotMemory& moment : moments) {
     if (moment.during.peak_bytes > largest.peak_bytes) largest = moment.during;
   }
   return largest;
@@ -97,7 +97,7 @@ StageMemory largest_moment(const std::vector<MemoryMoment>& moments, const Stage
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const DeviceReserve reserve = framework_reserve(job);
-  const bool late = makes_gradients_late(job) && has_one_backward(program);
+  const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
   for (const step::Stage& stage : program.stages) {
     const auto gradients = static_cast<double>(stage.states.gradients);
@@ -122,8 +122,8 @@ double largest_bytes(const std::vector<StageMemory>& stages) {
 
 }  // namespace
 
-bool makes_gradients_late(const plan::Job& job) {
-  constexpr auto kFresh = static_cast<std::size_t>(plan::HeldMemory::kFreshGradients);
+bool allocates_gradients_late(const plan::Job& job) {
+  constexpr auto kFresh = static_cast<std::size_t>(plan::AllocatorMemoryKind::kFreshGradients);
   return plan::framework_defaults(job.framework).holds[kFresh];
 }
 
@@ -212,12 +212,12 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
   return report;
 }
 
-std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
-                                                      const step::StepProgram& program) {
+std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
+                                                    const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const DeviceReserve reserve = framework_reserve(job);
-  const bool late = makes_gradients_late(job) && has_one_backward(program);
-  std::vector<std::vector<MemoryMoment>> stages;
+  const bool late = allocates_gradients_late(job) && has_one_backward(program);
+  std::vector<std::vector<SlotMemory>> stages;
   for (const step::Stage& stage : program.stages) {
     stages.push_back(late ? moments_with_late_gradients(program, stage, footprints, reserve)
                           : moments_of(program, stage, footprints, reserve));

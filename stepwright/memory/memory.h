@@ -14,7 +14,7 @@
 
 namespace stepwright::memory {
 
-/// Kinds of device memory; a stage's peak is their sum.
+/// Kinds of device memory; the peak of a pipeline stage is their sum.
 enum class MemoryKind : std::uint8_t {
   kParameters,
   kGradients,
@@ -23,7 +23,8 @@ enum class MemoryKind : std::uint8_t {
   kLogits,
   kGathered,
   kCommunication,
-  /// Memory kept free for the framework, libraries and allocator rounding: a stated margin.
+  /// Memory kept free for the framework, libraries and allocator rounding: a documented margin, not
+  /// tensors.
   kReserve,
 };
 inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
@@ -37,55 +38,59 @@ inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
     {MemoryKind::kReserve, "framework_reserve"}};
 inline constexpr int kMemoryKinds = 8;
 
-/// The kind of memory that tensors of each `step::TensorKind` count as.
+/// For each `step::TensorKind`, the kind of device memory that tensors of this kind count as.
 inline constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
                                                 MemoryKind::kGathered, MemoryKind::kCommunication};
 static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 struct StageMemory {
-  double peak_bytes = 0;  ///< Peak bytes of the stage, a whole number.
-  /// Bytes by kind at the peak; their sum is `peak_bytes`.
+  double peak_bytes = 0;  ///< Peak bytes of a device of this pipeline stage, a whole number.
+  /// Bytes by kind of memory at the peak; their sum is `peak_bytes`.
   std::array<double, kMemoryKinds> kinds{};
 };
 
-/// Probability of fitting that plans must reach if a job states none. If a job states a memory
-/// limit, only the account itself must stay below it.
+/// Probability of fitting in memory that plans must reach if a job states none. (If a job states a
+/// memory limit instead, the predicted peak itself must stay below it.)
 inline constexpr double kMemoryConfidence = 0.9;
 
-/// Load of the busiest expert rank over the mean for which memory is kept free if the job's own
-/// `imbalance` is lower. Assumed: balanced routers stay below it after their first steps.
+/// Assumed load of the busiest expert rank divided by the mean, for which memory is kept free if
+/// the job states a lower `imbalance`: balanced routers stay below it after their first steps.
 inline constexpr double kExpertImbalance = 1.2;
 
-/// Bytes of the device's memory, or of the job's limit.
+/// Returns the bytes of device memory that a job may use: the device's memory, or the job's limit.
 double capacity_bytes(const plan::Job& job);
 
-/// Probability of fitting that a job's plans must reach; 0 if only the account must fit.
+/// Returns the probability of fitting in memory that a job's plans must reach; 0 if only the
+/// predicted peak must fit.
 double fit_confidence(const plan::Job& job);
 
-/// Bytes of the capacity that plans may fill: the share that fits with the requested probability
-/// (`share_at`), or all but the reserve that the job states.
+/// Returns the bytes that a plan's predicted peak may reach: the share of the device's memory at
+/// which the plan fits with the requested probability, or all but the reserve that the job states.
 double usable_bytes(const plan::Job& job);
 
-/// Load of the busiest expert rank over the mean for which memory is kept free if experts are on
-/// several ranks and the job's own load (`plan::busiest_load`) is lower: `kExpertImbalance`, or 1
-/// if the job keeps no memory free.
+/// Returns the load of the busiest expert rank divided by the mean for which memory is kept free if
+/// the job's own load is lower; 1 if the job keeps no memory free. Only for experts on several
+/// ranks.
 double assumed_expert_load(const plan::Job& job);
 
 struct MemoryReport {
-  std::vector<StageMemory> stages;  ///< Memory of each pipeline position.
-  double peak_bytes = 0;            ///< Peak bytes of the stage with the largest peak.
-  double capacity_bytes = 0;        ///< Bytes of a device that the job may use.
-  /// Additional bytes of the largest stage if experts have the load `assumed_expert_load`.
+  std::vector<StageMemory> stages;  ///< Memory of each pipeline stage.
+  double peak_bytes = 0;            ///< Peak bytes of a device, on the stage with the largest peak.
+  double capacity_bytes = 0;        ///< Bytes of device memory that the job may use.
+  /// Additional bytes on the largest stage if routing is less even than the job states (load
+  /// `assumed_expert_load`).
   double uneven_bytes = 0;
-  /// Bytes of the capacity kept free: all that plans may not fill, and `uneven_bytes`.
+  /// Bytes of device memory that are kept free and that plans may not fill, including
+  /// `uneven_bytes`.
   double reserve_bytes = 0;
-  HostBytes host_kinds{};  ///< Host bytes by kind, on the node whose host holds the most.
-  /// Sum of `host_kinds`, and the capacity of such a host; the capacity is 0 if the cluster states
-  /// none.
+  HostBytes host_kinds{};  ///< Host memory in bytes by kind, on the node whose host holds the most.
+  /// Host memory in bytes: what the fullest host holds, and what it has (0: the cluster does not
+  /// state it).
   double host_bytes = 0;
   double host_capacity_bytes = 0;
-  double p_fits = 1;      ///< Probability that peak and `uneven_bytes` fit in the capacity.
-  double confidence = 0;  ///< Probability of fitting that the job asks for (`fit_confidence`).
+  double p_fits = 1;  ///< Probability that the peak and `uneven_bytes` fit in device memory.
+  /// Probability of fitting in memory that the job asks for; 0: only the predicted peak must fit.
+  double confidence = 0;
 
   [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
@@ -93,78 +98,80 @@ struct MemoryReport {
   [[nodiscard]] bool fits_hosts() const {
     return host_capacity_bytes == 0 || host_bytes <= host_capacity_bytes;
   }
-  /// True if the plan keeps states or activations in host memory, in addition to what processes
-  /// hold there anyway.
+  /// True if the plan offloads states or activations to host memory.
   [[nodiscard]] bool leaves_to_hosts() const;
   [[nodiscard]] bool fits() const { return fits_devices() && fits_hosts(); }
-  /// Returns whether the job fits. A job for which a host has no room does not fit. If only the
-  /// account must fit (`confidence` 0), no job is tight.
+  /// Returns whether the job fits in the memory of devices and hosts, with the requested
+  /// probability. If only the predicted peak must fit (`confidence` 0), no job is "tight".
   [[nodiscard]] FitVerdict verdict() const;
-  /// Bytes over the usable memory of a device or, if devices have room, over that of a node's host;
-  /// at most 0 if the job fits.
+  /// Bytes that are missing on a device or, if devices have room, on a host; 0 or negative if the
+  /// job fits.
   [[nodiscard]] double over_by_bytes() const {
     const double over = peak_bytes - usable_bytes();
     return over > 0 || fits() ? over : host_bytes - host_capacity_bytes;
   }
 };
 
-/// Bytes kept free for the framework (context, libraries, communicator buffers), and the share
-/// added to dynamic allocations for rounding and fragmentation: documented margins, not tensors.
+/// Device memory kept free as a safety margin: fixed bytes for the framework (context, libraries,
+/// communicator buffers), and shares of allocated bytes for rounding and fragmentation. Documented
+/// margins, not tensors.
 struct DeviceReserve {
   double fixed_bytes = 0;
   double share = 0;
-  /// Share of the trained parameters that a rank stores, for flat copies and buckets.
+  /// Margin as a share of the trained parameters that a rank stores, for flat copies and buckets.
   double parameter_share = 0;
-  double optimizer_share = 0;  ///< Share of the optimizer states that a rank stores.
+  double optimizer_share = 0;  ///< Margin as a share of the optimizer states that a rank stores.
 
-  /// Returns the bytes, rounded up, kept free in addition to `dynamic_bytes` of tensors that are
-  /// allocated and freed in a step, stored parameters and optimizer states.
+  /// Returns the bytes to keep free, rounded up. `dynamic_bytes`: tensors that are allocated and
+  /// freed in a step; the others: stored parameters and optimizer states.
   [[nodiscard]] double bytes(double dynamic_bytes, double parameter_bytes = 0,
                              double optimizer_bytes = 0) const;
 };
 
-/// Bytes of context, kernels and workspaces of a process without communicators: the difference
-/// between nvidia-smi and the allocator, the same in 71 runs on one H100
-/// (data/own_memory_h100.csv).
+/// Bytes of CUDA context, kernels and workspaces of a process without communicators: nvidia-smi
+/// minus PyTorch's allocator, equal in 71 runs on one H100 (data/own_memory_h100.csv).
 inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
-/// Bytes of context, kernels and workspaces of a process with communicators: the constant of a fit
-/// to 651 fits / out-of-memory labels of public runs on 80 GB devices. Only its order of magnitude
-/// matters: 1 GiB more or less changes a hundredth of the labels, as the program gives the tensors.
+/// Bytes of CUDA context, kernels and workspaces of a process that has communicators: the constant
+/// of a fit to 651 fits / out-of-memory labels of public runs on 80 GB devices. Only its order of
+/// magnitude matters: 1 GiB more or less changes a hundredth of the labels.
 inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
-/// Largest share of a device's memory that the framework's fixed bytes take: on a small device (in
-/// a lab or a laptop) there are fewer kernels and channels.
+/// Upper limit for the framework's fixed bytes, as a share of device memory: on small devices
+/// (laptops, emulated clusters) fewer kernels and channels are loaded.
 inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
-/// True if the job's framework frees gradients before each step. In a step with one backward, the
-/// peak then comes before gradients are allocated.
-bool makes_gradients_late(const plan::Job& job);
+/// True if the job's framework allocates gradients in the first backward of each step and frees
+/// them before the next. In a step with one backward, the peak is then before gradients exist.
+bool allocates_gradients_late(const plan::Job& job);
 
-/// Returns the memory margins of a job with its framework (`MemoryMargins`).
+/// Returns the safety margins of device memory for the job's framework.
 DeviceReserve framework_reserve(const plan::Job& job);
 
-/// Returns the peak of every stage, found by walking its schedule: states, tensors that wait for
-/// their backward, and the largest transient, exact for the program's own order of issue
-/// (`memory/sequences.h`).
+/// Returns the peak memory of every pipeline stage, found by walking through its schedule: model
+/// states, tensors kept for their backward, and the largest transient. Exact for the program's own
+/// order of operators.
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program);
 
-/// The memory of a stage during and after one slot of its schedule.
-struct MemoryMoment {
-  StageMemory during;  ///< Memory at the slot's peak.
-  StageMemory after;   ///< Memory after the slot, until the next one begins.
+/// Device memory of a stage during and after one slot of its schedule (the forward or backward of
+/// one micro-batch).
+struct SlotMemory {
+  /// Memory at the peak of the slot (a forward or backward of one micro-batch).
+  StageMemory during;
+  /// Memory from the end of the slot (a forward or backward of one micro-batch) to the next one.
+  StageMemory after;
 };
 
-/// Returns the memory of every stage slot by slot, in the order of its schedule. The largest
-/// `during` of a stage is the peak in `memory_report`, unless the update with all gradients is
-/// larger.
-std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
-                                                      const step::StepProgram& program);
+/// Returns the memory of every stage for each slot of its schedule (forward or backward of one
+/// micro-batch). The largest `during` of a stage is its peak, unless the optimizer's update needs
+/// more.
+std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
+                                                    const step::StepProgram& program);
 
-/// Returns the kind with the most bytes at the peak of the largest stage.
+/// Returns the kind of memory that is largest at the peak of the fullest stage.
 MemoryKind largest_kind(const MemoryReport& report);
 
-/// Name of the largest part if devices have room but a host has not.
+/// Name reported as the largest part of memory if devices have room but a host has not.
 inline constexpr std::string_view kHostMemoryPart = "host_memory";
-/// Returns the name of the part that fills most of the memory that is too small: `largest_kind`, or
-/// `kHostMemoryPart`.
+/// Returns the name of the largest part of the memory that is too small: a kind of device memory,
+/// or `kHostMemoryPart`.
 std::string_view largest_memory_part(const MemoryReport& report);
 
 }  // namespace stepwright::memory

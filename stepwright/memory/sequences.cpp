@@ -118,9 +118,9 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh, MemoryPlace place) {
   const Between between(program, sequence, fresh.late_gathers, place);
-  std::optional<MadeGradients> gradients;
+  std::optional<AllocatedGradientShare> gradients;
   if (fresh.bytes > 0) gradients.emplace(program, sequence);
-  std::optional<StepParameters> parameters;
+  std::optional<GatheredParameterShare> parameters;
   if (fresh.step_parameters > 0) parameters.emplace(program, sequence);
   SequenceFootprint result;
   KindBytes alive{};

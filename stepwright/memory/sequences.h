@@ -8,7 +8,8 @@
 
 namespace stepwright::memory {
 
-/// The effect on memory of running a sequence once, in addition to what was alive when it started.
+/// The memory that a sequence (the forward or backward of one model chunk for a micro-batch) needs
+/// while it runs and leaves behind, in addition to what was allocated when it started.
 ///
 /// Items run in their order. An output that an item passes on is one buffer, counted once, until
 /// the item that reads it is done (to the end of the sequence if no item reads it). An item without
@@ -24,37 +25,41 @@ namespace stepwright::memory {
 /// Builders guarantee that only one item reads an output, and that a tensor is saved by the item
 /// that reads it, not by the item that passes it on.
 struct SequenceFootprint {
-  /// Bytes by kind at the peak; negative for kinds of which a backward has freed more by then than
-  /// it holds.
+  /// Bytes by kind of tensor at the sequence's peak; negative for a kind of which the sequence has
+  /// freed more by then than it holds.
   KindBytes at_peak{};
-  double peak_bytes = 0;   ///< Sum of `at_peak`; never negative.
-  KindBytes left{};        ///< Bytes alive afterwards: saved minus restored.
-  double fresh_bytes = 0;  ///< Bytes of gradients that the sequence has allocated by its peak.
-  double step_parameter_bytes = 0;  ///< Bytes of parameters gathered for the step, at the peak.
+  double peak_bytes = 0;  ///< Bytes at the sequence's peak: the sum of `at_peak`, never negative.
+  /// Change in allocated bytes by the whole sequence: saved minus restored tensors.
+  KindBytes left{};
+  /// Bytes of gradients that the sequence has allocated by the time of its peak.
+  double fresh_bytes = 0;
+  /// Bytes, at the peak, of parameters that stay gathered from forward to backward.
+  double step_parameter_bytes = 0;
 };
 
-/// How gradients and parameters gathered for a step are allocated during a sequence.
+/// How a sequence (the forward or backward of one chunk) allocates gradients, and parameters that
+/// stay gathered from the forward to the backward.
 struct FreshGradients {
-  /// Bytes of the chunk's gradients, allocated as they are reduced; 0: there are none, or all exist
-  /// already.
+  /// Bytes of the chunk's gradients, which the sequence allocates as they are computed; 0: there
+  /// are none, or they exist already.
   double bytes = 0;
-  /// True if the parameters of the layer below the head are gathered while the head's products run,
-  /// and not while the loss does: they do not count at the peak of the head's item.
+  /// True if the parameters of the layer below the head are gathered only while the head's matrix
+  /// products run, so that they do not count at the peak of the loss.
   bool late_gathers = false;
-  /// Bytes of the chunk's parameters that a forward gathers and its backward frees
-  /// (`StepParameters`).
+  /// Bytes of the chunk's parameters that a forward gathers and the backward frees.
   double step_parameters = 0;
 };
 
-/// Returns the footprint of a sequence from those of its items (`footprints` is parallel to
-/// `program.templates`, and for the same `place`).
+/// Returns the memory that a sequence (the forward or backward of one chunk) needs, from the memory
+/// of its items. `footprints`: one for each of `program.templates`, for the same `place`.
 SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      const step::Sequence& sequence,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh = {},
                                      MemoryPlace place = MemoryPlace::kDevice);
 
-/// Returns the footprints of all templates of a program.
+/// Returns the memory that each template (repeated piece of the step) of a program needs, in the
+/// order of `program.templates`.
 std::vector<Footprint> footprints_of(const step::StepProgram& program,
                                      MemoryPlace place = MemoryPlace::kDevice);
 

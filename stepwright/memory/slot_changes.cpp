@@ -106,23 +106,24 @@ bool makes_gradients(const step::Sequence& sequence) {
          sequence.direction == schedule::Direction::kWeightGradient;
 }
 
-MadeGradients::MadeGradients(const step::StepProgram& program, const step::Sequence& sequence)
+AllocatedGradientShare::AllocatedGradientShare(const step::StepProgram& program,
+                                               const step::Sequence& sequence)
     : program_(program), reduced_(reduced_elements(program, sequence)) {
   for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
 }
 
-bool MadeGradients::comes_behind(const step::Item& item) const {
+bool AllocatedGradientShare::comes_behind(const step::Item& item) const {
   return sends_copy(piece(item)) && !item.units.empty() && item.units.front() >= 0;
 }
 
-double MadeGradients::during(const step::Item& item) {
+double AllocatedGradientShare::during(const step::Item& item) {
   if (reduced_ > 0 && !comes_behind(item)) {
     share_ += reduced_elements(program_, piece(item)) / reduced_;
   }
   return share_;
 }
 
-double MadeGradients::finish(const step::Item& item) {
+double AllocatedGradientShare::finish(const step::Item& item) {
   if (reduced_ > 0 && comes_behind(item)) {
     share_ += reduced_elements(program_, piece(item)) / reduced_;
   }
@@ -130,7 +131,8 @@ double MadeGradients::finish(const step::Item& item) {
   return share_;
 }
 
-StepParameters::StepParameters(const step::StepProgram& program, const step::Sequence& sequence)
+GatheredParameterShare::GatheredParameterShare(const step::StepProgram& program,
+                                               const step::Sequence& sequence)
     : program_(program), comes_(sequence.direction == schedule::Direction::kForward) {
   for (const step::Item& item : sequence.items) all_ += own_elements(item);
   if (makes_gradients(sequence) || sequence.direction == schedule::Direction::kDataGradient) {
@@ -138,7 +140,7 @@ StepParameters::StepParameters(const step::StepProgram& program, const step::Seq
   }
 }
 
-double StepParameters::own_elements(const step::Item& item) const {
+double GatheredParameterShare::own_elements(const step::Item& item) const {
   const step::Template& piece = program_.templates[static_cast<std::size_t>(item.which)];
   if (item.units.empty() || side_stream_of(piece)) return 0;
   double sum = 0;
@@ -148,12 +150,12 @@ double StepParameters::own_elements(const step::Item& item) const {
   return sum;
 }
 
-double StepParameters::during(const step::Item& item) {
+double GatheredParameterShare::during(const step::Item& item) {
   if (comes_ && all_ > 0) share_ += own_elements(item) / all_;
   return share_;
 }
 
-void StepParameters::finish(const step::Item& item) {
+void GatheredParameterShare::finish(const step::Item& item) {
   if (!comes_ && all_ > 0) share_ -= own_elements(item) / all_;
 }
 
@@ -161,9 +163,9 @@ bool alternates_micro_batches(const step::StepProgram& program, const step::Stag
   return program.stages.size() == 1 && stage.chunks.size() == 1;
 }
 
-FreshChunks fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
-                         bool whole_first_stage) {
-  FreshChunks fresh{.bytes = std::vector<double>(stage.chunks.size())};
+ChunkGradientBytes fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
+                                bool whole_first_stage) {
+  ChunkGradientBytes fresh{.bytes = std::vector<double>(stage.chunks.size())};
   for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
     if (program.placement.holds_embedding({stage.position, chunk})) fresh.whole_chunk = chunk;
   }

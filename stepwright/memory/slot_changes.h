@@ -8,35 +8,39 @@
 
 namespace stepwright::memory {
 
-/// Returns the stream of a template that has no operators on the compute stream; nullopt for any
-/// other template.
+/// Returns the communication or copy stream of a template (a repeated piece of the step) that
+/// computes nothing; nullopt for a template that computes.
 std::optional<step::Stream> side_stream_of(const step::Template& piece);
 
-/// True if a template is a reduction that sends a copy of its input gradients.
+/// True if a template (a repeated piece of the step) reduces gradients from a copy of its input,
+/// which can then be freed at once.
 bool sends_copy(const step::Template& piece);
 
-/// True if a template is a gather whose parameters are copied out of its buffer, its last output.
+/// True if a template (a repeated piece of the step) gathers parameters into a buffer and copies
+/// them out of it.
 bool copies_gathered(const step::Template& piece);
 
-/// Returns the index of the backward's item that starts with the loss, or with the gradients that a
-/// forward has computed of it; -1 if there is none, and for other sequences.
+/// Returns the index of the item in a backward that starts with the loss or the head; -1 if there
+/// is none, and for sequences other than a backward.
 std::int32_t head_item(const step::StepProgram& program, const step::Sequence& sequence);
 
-/// True if a sequence ends the backward of its micro-batch, so that its gradients are complete.
+/// True if a sequence computes weight gradients: a whole backward, or its weight-gradient part.
 bool makes_gradients(const step::Sequence& sequence);
 
-/// The share of a sequence's gradients that exists after each item. Reduced gradients exist from
-/// their reduction on or, if a layer's reduction sends a copy, from its end, as the unreduced ones
-/// are freed first. (A table's only gradient stays: pytorch/pytorch 2.13
-/// torch/distributed/fsdp/_fully_shard/ _fsdp_collectives.py, foreach_reduce.) All other gradients
-/// exist after their item.
-class MadeGradients {
+/// The share of a sequence's gradients that is allocated at each item, as the items are passed in
+/// order. Reduced gradients exist from their reduction on (from its end if it sends a copy: the
+/// unreduced ones are freed first; not for a table's only gradient), all others from the end of
+/// their item. Source: pytorch/pytorch 2.13
+/// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
+class AllocatedGradientShare {
  public:
-  MadeGradients(const step::StepProgram& program, const step::Sequence& sequence);
+  AllocatedGradientShare(const step::StepProgram& program, const step::Sequence& sequence);
 
-  /// Returns the share at the peak of the next item, `item`.
+  /// Returns the share of the gradients that is allocated at the peak of `item` (such as one
+  /// layer's backward), which must be the next one of the sequence.
   double during(const step::Item& item);
-  /// Ends the item, and returns the share after it.
+  /// Ends `item` (such as one layer's backward), and returns the share of the gradients that is
+  /// allocated after it.
   double finish(const step::Item& item);
 
  private:
@@ -46,54 +50,60 @@ class MadeGradients {
   [[nodiscard]] bool comes_behind(const step::Item& item) const;
 
   const step::StepProgram& program_;
-  double reduced_ = 0;  ///< Elements of gradients that remain on the rank after reductions.
-  double all_ = 0;      ///< Elements of parameters whose gradients the items compute.
+  double reduced_ = 0;  ///< Number of gradient elements that remain on the rank after reductions.
+  double all_ = 0;      ///< Number of parameter elements whose gradients the sequence computes.
   double share_ = 0;
 };
 
-/// The share of parameters gathered for a step that exists at each item: in a forward the blocks so
-/// far, in a backward the blocks that are not done, in an update none.
-class StepParameters {
+/// The share, at each item of a sequence, of the parameters that are gathered in a forward and kept
+/// to the backward: in a forward the blocks so far, in a backward the blocks that are not done, in
+/// an update none.
+class GatheredParameterShare {
  public:
-  StepParameters(const step::StepProgram& program, const step::Sequence& sequence);
+  GatheredParameterShare(const step::StepProgram& program, const step::Sequence& sequence);
 
-  /// Returns the share at the peak of the next item, `item`.
+  /// Returns the share of the parameters that is gathered at the peak of `item` (such as one
+  /// layer's backward), which must be the next one of the sequence.
   double during(const step::Item& item);
-  /// Frees the parameters of a backward's item after it is done.
+  /// Counts the parameters of `item` (such as one layer's backward) as freed if it is part of a
+  /// backward.
   void finish(const step::Item& item);
 
  private:
   [[nodiscard]] double own_elements(const step::Item& item) const;
 
   const step::StepProgram& program_;
-  bool comes_ = false;  ///< True if the sequence is a forward.
-  double all_ = 0;      ///< Elements of all blocks of the sequence.
+  /// True if the sequence is a forward, which gathers; false: a backward, which frees.
+  bool comes_ = false;
+  double all_ = 0;  ///< Number of parameter elements in all blocks of the sequence.
   double share_ = 0;
 };
 
-/// True if each micro-batch ends its backward before the forward of the next one (one stage, one
-/// chunk), so that parameters gathered for a step are gathered and freed with it.
+/// True if each micro-batch ends its backward before the next one starts its forward (one stage
+/// with one chunk), so that gathered parameters are freed for each micro-batch.
 bool alternates_micro_batches(const step::StepProgram& program, const step::Stage& stage);
 
-/// Gradients that the first backward of each chunk of a stage allocates.
-struct FreshChunks {
-  /// Bytes of gradients that the first backward of each chunk allocates.
+/// Bytes of the gradients that the first backward of each chunk of a stage allocates.
+struct ChunkGradientBytes {
+  /// Bytes of gradients, for each chunk of the stage.
   std::vector<double> bytes;
-  std::int32_t whole_chunk = -1;  ///< Chunk whose backward is not split; -1: none.
+  /// Index of the chunk whose backward is not split into data and weight gradients; -1: none.
+  std::int32_t whole_chunk = -1;
 };
 
-/// Returns the gradients that first backwards allocate. `whole_first_stage`: the backward of the
-/// model's first chunk is not split.
-FreshChunks fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
-                         bool whole_first_stage);
+/// Returns the bytes of gradients that the first backward of each chunk allocates.
+/// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
+/// gradients.
+ChunkGradientBytes fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
+                                bool whole_first_stage);
 
-/// Counts the idle chunks of a stage: those for which no micro-batch is between its forward and the
-/// end of its backward, so that their modules still hold tensors that the program does not keep.
+/// Counts the idle chunks of a stage, those with no micro-batch between its forward and the end of
+/// its backward: PyTorch modules of idle chunks keep tensors of their last micro-batch.
 class IdleChunks {
  public:
   explicit IdleChunks(const step::Stage& stage) : stage_(stage), in_flight_(stage.chunks.size()) {}
 
-  /// Returns the number of idle chunks during a slot.
+  /// Returns the number of idle chunks during `slot`, which must be the next one of the schedule.
   std::int64_t during(const step::Slot& slot);
 
  private:

@@ -8,14 +8,17 @@
 
 namespace stepwright::memory {
 
-/// Bytes of tensors alive during and after one slot of a schedule.
+/// Bytes of tensors allocated during and after one slot of a stage's schedule (the forward or
+/// backward of one micro-batch).
 struct SlotTensors {
-  KindBytes during{};  ///< Bytes at the slot's peak.
-  KindBytes after{};   ///< Bytes saved by forwards whose backward has not run yet.
+  /// Bytes at the peak of the slot (a forward or backward of one micro-batch).
+  KindBytes during{};
+  /// Bytes after the slot: tensors saved by forwards whose backward is still to come.
+  KindBytes after{};
 };
 
-/// Calls `take` with each slot of a stage and the tensors during and after it, in order.
-/// `footprints` is parallel to `program.templates`, and for the same place (`footprints_of`).
+/// Calls `take` with each slot of a stage's schedule in order, and the bytes of tensors during and
+/// after it. `footprints`: memory of each of `program.templates`, for the same `place`.
 void walk_slots(const step::StepProgram& program, const step::Stage& stage,
                 std::span<const Footprint> footprints,
                 const std::function<void(const step::Slot&, const SlotTensors&)>& take,

@@ -61,7 +61,7 @@ std::optional<AdapterTarget> target_of(const AdaptedWeight& entry, const Paramet
   return entry.parts[0] == kGate ? kUp : entry.parts[0];
 }
 
-bool takes_adapters(const Architecture& model, const LayerClass& layer) {
+bool has_adapter_targets(const Architecture& model, const LayerClass& layer) {
   const auto has = [&](std::initializer_list<AdapterTarget> targets) {
     return std::ranges::any_of(targets, [&](AdapterTarget t) { return model.adapters->has(t); });
   };

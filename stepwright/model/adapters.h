@@ -13,11 +13,10 @@
 
 namespace stepwright::model {
 
-/// A matrix product that a low-rank adapter can be added to. The queries, keys and values of a
-/// fused attention product are targets of their own, as are the gate and the input of a fused MLP
-/// product.
-/// `kUp` also names the first product of an MLP without a gate. The last four targets belong to
-/// latent attention; a latent attention that projects queries directly has kQuery.
+/// A matrix product to which a LoRA adapter can be added. Queries, keys and values count separately
+/// even if one fused product computes them, as do an MLP's gate and its input (kUp, also the first
+/// product of an MLP without a gate). The last four belong to latent attention; one that projects
+/// queries directly has kQuery.
 enum class AdapterTarget : std::uint8_t {
   kQuery,
   kKey,
@@ -39,29 +38,28 @@ inline constexpr Named<AdapterTarget> kAdapterTargetNames[] = {
     {AdapterTarget::kQueryUp, "q_up"},    {AdapterTarget::kKeyValueDown, "kv_down"},
     {AdapterTarget::kKeyValueUp, "kv_up"}};
 
-/// A set of adapter targets; the bit number is the value of the `AdapterTarget`.
+/// A set of matrix products that get LoRA adapters; bit i stands for the `AdapterTarget` of value
+/// i.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;
 
 constexpr std::size_t place_of(AdapterTarget target) { return static_cast<std::size_t>(target); }
 
-/// Types in which the frozen matrices of layers are stored. bf16 means the type of all other
-/// weights; a matrix in a narrower type is converted back to bf16 for each product that uses it.
+/// Types in which the layers' frozen matrices may be stored below adapters. bf16: as all other
+/// weights; a narrower type is converted back to bf16 for each product.
 inline constexpr Named<DType> kAdapterBaseNames[] = {
     {DType::kBf16, "bf16"}, {DType::kFp8, "fp8"}, {DType::kNf4, "nf4"}};
 
-/// Low-rank adapters (LoRA, arXiv 2106.09685). Each target multiplies its input by the frozen
-/// weight W and adds `alpha / rank` times the product with B A, where A and B have rank `rank`.
-/// Only A and B are trained.
+/// LoRA adapters of a model (arXiv 2106.09685). Each target product with frozen weight W computes W
+/// x + `alpha / rank` B A x, where A and B have rank `rank`; only A and B are trained.
 struct Adapters {
   std::int64_t rank = 8;
   double alpha = 8;
   AdapterTargets targets;
-  double dropout = 0;  ///< Dropout rate of the input of A.
-  /// Storage type of frozen matrices, one of `kAdapterBaseNames`; bf16: the type of all other
-  /// weights.
+  double dropout = 0;  ///< Dropout rate on the input of an adapter's A.
+  /// Storage type of frozen layer matrices, one of `kAdapterBaseNames`; bf16: as all other weights.
   DType base = DType::kBf16;
-  /// True if the parts of a fused product share one adapter (Megatron-Bridge's linear_qkv and
-  /// linear_fc1); false if each part has its own (peft's q_proj, k_proj, v_proj).
+  /// True if a fused product (qkv, gate and up) has one adapter (Megatron-Bridge's linear_qkv and
+  /// linear_fc1); false: each part has its own (peft's q_proj, k_proj, v_proj).
   bool joined = false;
 
   [[nodiscard]] bool has(AdapterTarget target) const { return targets[place_of(target)]; }
@@ -70,12 +68,12 @@ struct Adapters {
   bool operator==(const Adapters&) const = default;
 };
 
-/// Parts of a model that are frozen without an adapter in their place.
+/// Parts of a model whose weights are not trained and get no adapter either.
 struct Frozen {
-  bool embedding = false;  ///< Freezes the embedding, and a tied head with it.
-  bool encoder = false;    ///< Freezes the encoder of images, without its projector.
-  bool projector = false;  ///< Freezes the projector between the encoder and the decoder.
-  std::int64_t first = 0;  ///< Number of the first frozen layer, from 0.
+  bool embedding = false;  ///< True if the embedding is frozen, and with it a tied head.
+  bool encoder = false;    ///< True if the image encoder is frozen, except its projector.
+  bool projector = false;  ///< True if the projector between image encoder and decoder is frozen.
+  std::int64_t first = 0;  ///< Index of the first frozen layer, from 0.
   std::int64_t layers = 0;
 
   [[nodiscard]] bool has(std::int64_t layer) const {
@@ -85,27 +83,28 @@ struct Frozen {
   bool operator==(const Frozen&) const = default;
 };
 
-/// A weight that an adapter can be added to, the names of the adapter's A and B, and the target
-/// that each fused part of the weight is, in the order of the parts (the gates of attention belong
-/// to the queries).
+/// Table row for a weight that can get an adapter: names of the weight and of the adapter's A
+/// (`down`) and B (`up`), and the adapter target of each fused part of the weight, in order
+/// (attention gates count as queries).
 struct AdaptedWeight {
   std::string_view weight, down, up;
   std::array<std::optional<AdapterTarget>, 4> parts;
 };
-/// Returns the entry for a weight's name; a null pointer if no adapter can be added to that weight.
+/// Returns the table row for a weight name; null if no adapter can be added to that weight.
 const AdaptedWeight* adapted_weight(std::string_view weight);
 
 struct Architecture;
 struct LayerClass;
 
-/// True if layers of this class get adapters, unless the layer is frozen.
-bool takes_adapters(const Architecture& model, const LayerClass& layer);
+/// True if layers of this class contain a matrix product that the model's adapters target; frozen
+/// layers are not excluded.
+bool has_adapter_targets(const Architecture& model, const LayerClass& layer);
 
-/// Returns the targets that at least one layer of the model has.
+/// Returns all adapter targets that exist in at least one layer of the model.
 AdapterTargets possible_targets(const Architecture& model);
 
-/// Returns the largest rank that an adapter of these targets can have: the smallest number of rows
-/// or columns among the weights of the targets.
+/// Returns the largest rank that adapters on these targets can have: the smallest number of rows or
+/// columns among the target weights.
 std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets);
 
 }  // namespace stepwright::model

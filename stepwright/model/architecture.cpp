@@ -17,7 +17,7 @@ namespace {
 
 bool trains(const Architecture& model, std::int64_t layer) {
   if (model.frozen.has(layer)) return false;
-  return !model.adapters || takes_adapters(model, model.described_layer(layer));
+  return !model.adapters || has_adapter_targets(model, model.described_layer(layer));
 }
 
 /// Returns the first layer that trains something; the number of layers if none does.
@@ -33,16 +33,16 @@ LayerClass Architecture::layer_class(std::int64_t layer) const {
   LayerClass which = described_layer(layer);
   if (!freezes()) return which;
   which.frozen = !trains(*this, layer);
-  if (trains_below()) return which;
+  if (trains_before_layers()) return which;
   const std::int64_t lowest = lowest_trained(*this);
-  if (layer == lowest) which.gradients = GradientPath::kEnds;
-  if (layer < lowest) which.gradients = GradientPath::kAbove;
+  if (layer == lowest) which.gradients = LayerGradientFlow::kEnds;
+  if (layer < lowest) which.gradients = LayerGradientFlow::kAbove;
   return which;
 }
 
-bool Architecture::trains_below() const {
+bool Architecture::trains_before_layers() const {
   if (adapters) return false;
-  return !frozen.embedding || (sees_images() && !(frozen.encoder && frozen.projector));
+  return !frozen.embedding || (encodes_images() && !(frozen.encoder && frozen.projector));
 }
 
 Architecture with_training_parts_of(Architecture model, const Architecture& other) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "stepwright/core/error.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright::model {
@@ -65,7 +65,7 @@ class Checker {
     size("heads", model_.heads, 1);
     size("kv_heads", model_.kv_heads, 1);
     size("head_dim", model_.head_dim, 1);
-    size("ffn", model_.ffn, has_shared_width(model_) ? 1 : 0);
+    size("ffn", model_.ffn, has_default_ffn_layer(model_) ? 1 : 0);
     size("vocab", model_.vocabulary, 1);
     size("first_position", model_.first_position, 0);
     size("positions", model_.positions,
@@ -184,7 +184,7 @@ class Checker {
     rule(model_.experts || !mixed, "layers.feed_forward", "experts",
          "dense or none in a model without experts");
     for (const LayerClass& layer : model_.pattern) one_layer(layer);
-    if (carries_state(model_)) state_mixer();
+    if (has_recurrent_mixer(model_)) state_mixer();
   }
 
   void one_layer(const LayerClass& layer) const {
@@ -203,7 +203,7 @@ class Checker {
   void state_mixer() const {
     rule(model_.state_mixer.has_value(), "state_mixer", "none",
          "sizes of the layers that carry a state");
-    const StateMixer& mixer = *model_.state_mixer;
+    const RecurrentMixer& mixer = *model_.state_mixer;
     size("state_mixer.heads", mixer.heads, 1);
     size("state_mixer.head_dim", mixer.head_dim, 1);
     size("state_mixer.groups", mixer.groups, 1);

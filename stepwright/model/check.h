@@ -8,14 +8,16 @@
 
 namespace stepwright::model {
 
-/// The name of an inline model field in another file format, for error messages.
+/// Name of one model field in the file format that was read (config.json), so that error messages
+/// use the user's own keys.
 struct FieldName {
-  std::string_view field;  ///< Name in the inline mapping: heads, experts.top_k, ...
-  std::string_view name;   ///< Name in the file that was read: num_attention_heads, ...
+  /// Name of the field in this project's inline models: heads, experts.top_k, ...
+  std::string_view field;
+  std::string_view name;  ///< Name of the field in the file that was read: num_attention_heads, ...
 };
 
-/// Checks a model like `check(model, where)`, but messages use the key names of the file that was
-/// read. A field that `names` does not list keeps its inline name.
+/// Throws like `check(model, where)` if sizes are absurd or contradict each other, but names fields
+/// as the file that was read spells them; fields missing in `names` keep their inline names.
 void check(const Architecture& model, const std::string& where, std::span<const FieldName> names);
 
 }  // namespace stepwright::model

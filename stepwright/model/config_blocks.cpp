@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {
@@ -66,24 +66,25 @@ Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
   return model;
 }
 
-void add_beyond(std::string_view what, Architecture& model) {
+void add_inexpressible_part(std::string_view what, Architecture& model) {
   if (!model.beyond.empty()) model.beyond += ", ";
   model.beyond += what;
 }
 
 void note_clipping(const ConfigFields& fields, Architecture& model) {
   if (fields.number_or("clip_qkv", 0, 0, 1e12) > 0) {
-    add_beyond("queries, keys and values are clipped", model);
+    add_inexpressible_part("queries, keys and values are clipped", model);
   }
 }
 
-void note_norms_behind_rotation(Architecture& model) {
-  add_beyond("queries and keys are normed behind their rotation", model);
+void note_norms_after_rotary(Architecture& model) {
+  add_inexpressible_part("queries and keys are normed behind their rotation", model);
 }
 
 void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model) {
   const bool silu = fields.activation(key, Activation::kSilu) == Activation::kSilu;
-  if (!silu && carries_state(model)) add_beyond("another activation than silu in mixers", model);
+  if (!silu && has_recurrent_mixer(model))
+    add_inexpressible_part("another activation than silu in mixers", model);
 }
 
 void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback) {

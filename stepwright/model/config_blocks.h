@@ -9,52 +9,55 @@
 
 namespace stepwright::model {
 
-/// Returns the file keys of fields as most config.json files spell them, for the messages of
-/// `check`.
+/// Returns the model fields with their usual keys in config.json files, for error messages.
 std::span<const FieldName> usual_names();
 
-/// Defaults of a family's configuration class, used if a file lacks the key.
+/// Values for keys that a config.json lacks: the defaults of its family's configuration class in
+/// transformers.
 struct ConfigDefaults {
   std::int64_t positions = 0;
-  std::int64_t kv_heads = 0;  ///< Heads of keys and values; 0: as many as query heads.
+  std::int64_t kv_heads = 0;  ///< Default number of key and value heads; 0: as many as query heads.
   double norm_epsilon = 1e-6;
-  std::int64_t head_dim = 0;  ///< Width of a head; 0: hidden_size / num_attention_heads.
+  std::int64_t head_dim = 0;  ///< Default elements of a head; 0: hidden_size / num_attention_heads.
   bool tied = false;
   Activation activation = Activation::kSilu;
-  /// True if no layer has a dense MLP, so that the file has no `intermediate_size`.
+  /// True if all layers have experts, so that the file needs no `intermediate_size`.
   bool only_experts = false;
 };
 
-/// Reads `num_key_value_heads`. Null means all heads; an absent key means `fallback`, and 0 there
-/// means all heads.
+/// Reads the number of key and value heads (`num_key_value_heads`). Null: `heads`; absent:
+/// `fallback`, or `heads` if `fallback` is 0.
 std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback);
-/// Reads `head_dim`. Null means hidden_size / num_attention_heads; an absent key means `fallback`,
-/// and 0 there means the same quotient.
+/// Reads the elements of a head (`head_dim`). Null: hidden_size / num_attention_heads; absent:
+/// `fallback`, or that quotient if `fallback` is 0.
 std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
                       std::int64_t fallback = 0);
 
-/// Reads what most families have: RMSNorm, a gated MLP, rotary positions, grouped queries. Leaves
-/// `head_dim` to the caller.
+/// Reads the config.json keys that most model families share, as a model with RMSNorm, gated MLP,
+/// rotary positions and grouped queries. The caller must set `head_dim`.
 Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
-/// Reads what `read_common` reads, and the head dimension. Rotary positions cover whole heads; a
-/// rotated share that a file states is ignored, as most families do.
+/// Reads a model with RMSNorm, gated MLP, rotary positions and grouped queries, `head_dim`
+/// included. Rotary positions cover whole heads; like most families, it ignores a rotated share in
+/// the file.
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
-/// Appends to `model.beyond` a computation that the model's fields cannot express.
-void add_beyond(std::string_view what, Architecture& model);
-/// Notes in `model.beyond` that queries, keys and values are clipped, if the file has a clipping
-/// bound.
+/// Appends the name of a computation that model fields cannot express to `model.beyond`.
+void add_inexpressible_part(std::string_view what, Architecture& model);
+/// Adds a remark to `model.beyond` if the file has a bound by which queries, keys and values are
+/// clipped.
 void note_clipping(const ConfigFields& fields, Architecture& model);
-/// Notes in `model.beyond` that queries and keys are normed after their rotation (HunYuan).
-void note_norms_behind_rotation(Architecture& model);
-/// Notes another activation in `model.beyond` if `key` names one: mixers that carry a state are
-/// described with SiLU.
+/// Adds a remark to `model.beyond` that queries and keys are normed after their rotation (HunYuan).
+void note_norms_after_rotary(Architecture& model);
+/// Adds a remark to `model.beyond` if `key` names another activation than SiLU, which recurrent
+/// mixers are assumed to use.
 void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model);
-/// Reads `attention_bias`, which all four projections of attention share.
+/// Reads `attention_bias` and applies it to all four projections of attention (query, key, value,
+/// output).
 void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback = false);
-/// Sets norms of single query and key heads, and reads `attention_bias` (Qwen3).
+/// Sets Qwen3's attention: a norm of each query and key head, and biases if `attention_bias` says
+/// so.
 void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
-/// Reads Granite's factors on embedded tokens, branches and attention scores, and the divisor of
-/// the logits. `attention` is the factor on scores if the file has none.
+/// Reads Granite's factors on token embeddings, residual additions and attention scores, and its
+/// divisor of the logits. `attention`: factor on scores if the file has none.
 void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model);
 
 }  // namespace stepwright::model

@@ -3,7 +3,7 @@
 #include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {
@@ -37,15 +37,15 @@ void add_delta_net(const ConfigFields& fields, Architecture& model) {
   model.qk_norm = QkNorm::kHead;
   model.attention_gate = true;
   add_attention_biases(fields, model);
-  model.state_mixer = StateMixer{.heads = fields.size_or("linear_num_value_heads", 32),
-                                 .head_dim = fields.size_or("linear_value_head_dim", 128),
-                                 .groups = fields.size_or("linear_num_key_heads", 16),
-                                 .state = fields.size_or("linear_key_head_dim", 128),
-                                 .kernel = fields.size_or("linear_conv_kernel_dim", 4),
-                                 .normed = true};
+  model.state_mixer = RecurrentMixer{.heads = fields.size_or("linear_num_value_heads", 32),
+                                     .head_dim = fields.size_or("linear_value_head_dim", 128),
+                                     .groups = fields.size_or("linear_num_key_heads", 16),
+                                     .state = fields.size_or("linear_key_head_dim", 128),
+                                     .kernel = fields.size_or("linear_conv_kernel_dim", 4),
+                                     .normed = true};
   read_delta_layers(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
-  if (!carries_state(model)) model.state_mixer.reset();
+  if (!has_recurrent_mixer(model)) model.state_mixer.reset();
 }
 
 /// Reads experts whose weights add up to 1, and a shared expert behind a gate.
@@ -79,10 +79,10 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   model.qk_norm = QkNorm::kWhole;
   model.norm_placement = NormPlacement::kAfter;
   add_attention_biases(fields, model);
-  StateMixer mixer{.heads = fields.size_or("linear_num_value_heads", model.heads),
-                   .groups = fields.size_or("linear_num_key_heads", model.heads),
-                   .kernel = fields.size_or("linear_conv_kernel_dim", 4),
-                   .normed = true};
+  RecurrentMixer mixer{.heads = fields.size_or("linear_num_value_heads", model.heads),
+                       .groups = fields.size_or("linear_num_key_heads", model.heads),
+                       .kernel = fields.size_or("linear_conv_kernel_dim", 4),
+                       .normed = true};
   mixer.state = fields.size_or("linear_key_head_dim", 3 * model.hidden / (4 * mixer.groups));
   mixer.head_dim = fields.size_or("linear_value_head_dim", 2 * mixer.state);
   model.state_mixer = mixer;
@@ -93,12 +93,12 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   }
   set_layers(model, std::move(layers));
   note_mixer_activation(fields, "hidden_act", model);
-  if (!carries_state(model)) {
+  if (!has_recurrent_mixer(model)) {
     model.state_mixer.reset();
     return model;
   }
   if (fields.flag("linear_allow_neg_eigval", true)) {
-    add_beyond("strengths of delta nets up to two", model);
+    add_inexpressible_part("strengths of delta nets up to two", model);
   }
   if (model.norm_epsilon != 1e-5) model.inner_norm_epsilon = 1e-5;
   return model;
@@ -126,10 +126,10 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
   model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
   model.qk_norm = QkNorm::kHead;
   const bool bias = fields.flag("conv_bias", false);
-  model.state_mixer = StateMixer{.heads = model.hidden,
-                                 .kernel = fields.size_or("conv_L_cache", 3),
-                                 .convolution_bias = bias,
-                                 .bias = bias};
+  model.state_mixer = RecurrentMixer{.heads = model.hidden,
+                                     .kernel = fields.size_or("conv_L_cache", 3),
+                                     .convolution_bias = bias,
+                                     .bias = bias};
   std::vector<LayerClass> mixers(static_cast<std::size_t>(model.layers));
   const LayerClass convolution{.mixer = Mixer::kShortConvolution};
   if (const auto types = fields.value("layer_types")) {
@@ -144,7 +144,7 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
   std::vector<LayerClass> layers = model_layers(model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].mixer = mixers[i].mixer;
   set_layers(model, std::move(layers));
-  if (!carries_state(model)) model.state_mixer.reset();
+  if (!has_recurrent_mixer(model)) model.state_mixer.reset();
 }
 
 Architecture read_lfm2(const ConfigFields& fields) {
@@ -157,7 +157,7 @@ Architecture read_lfm2(const ConfigFields& fields) {
 Architecture read_lfm2_moe(const ConfigFields& fields) {
   const bool tied = fields.flag("tie_embedding", true);
   Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
-  model.experts = sigmoid_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
+  model.experts = read_sigmoid_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
   model.experts->correction_bias = fields.flag("use_expert_bias", true);
   const std::int64_t first = fields.size_or("num_dense_layers", 2, 0);
   mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });

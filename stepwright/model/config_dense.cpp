@@ -118,7 +118,7 @@ Architecture read_hunyuan_dense(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   add_attention_biases(fields, model);
-  note_norms_behind_rotation(model);
+  note_norms_after_rotary(model);
   return model;
 }
 
@@ -151,7 +151,7 @@ Architecture read_ministral3(const ConfigFields& fields) {
     model.rotary_scaling->mscale = model.rotary_scaling->mscale_all_dim = 1;
   }
   if (!rope || (growth && !growth->is_null() && growth->number(0, 1e6) > 0)) {
-    add_beyond("queries are scaled by their position", model);
+    add_inexpressible_part("queries are scaled by their position", model);
   }
   return model;
 }
@@ -252,7 +252,7 @@ Architecture read_exaone4(const ConfigFields& fields) {
   }
   const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 
@@ -273,7 +273,7 @@ Architecture read_cohere2(const ConfigFields& fields) {
   model.qk_norm = QkNorm::kNone;
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 

@@ -7,10 +7,10 @@
 
 namespace stepwright::model {
 
-/// Reads the encoder of images of a multimodal config.json from its `vision_config` and the keys
-/// around it; nullopt if the file has none. A tower or projector of an unknown kind is named, with
-/// 0 parameters. Wrong values fail with `kInput`. Sizes are as transformers builds them
-/// (models/*/modeling_*.py).
+/// Reads the image encoder of a multimodal config.json from its `vision_config` and neighbouring
+/// keys, with the sizes that transformers builds (models/*/modeling_*.py); nullopt if the file has
+/// none. An unknown kind of tower or projector is named and gets 0 parameters. Fails with `kInput`
+/// on wrong values.
 std::optional<Encoder> read_encoder(Node config, const Architecture& decoder);
 
 }  // namespace stepwright::model

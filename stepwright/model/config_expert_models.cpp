@@ -5,7 +5,7 @@
 #include "stepwright/model/config_experts.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {
@@ -112,7 +112,7 @@ Architecture read_phimoe(const ConfigFields& fields) {
                           .top_k = 2,
                           .ffn = model.ffn,
                           .normalize_top_k = false};
-  add_beyond("experts are weighed among those that come near them", model);
+  add_inexpressible_part("experts are weighed among those that come near them", model);
   if (fields.size_or("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
   }
@@ -176,7 +176,7 @@ Architecture read_aria(const ConfigFields& fields) {
                    fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
   fields.refuse("mlp_bias", "biases of the shared experts");
   if (model.activation != Activation::kSilu && model.experts->shared_ffn > 0) {
-    add_beyond("routed experts with silu beside others", model);
+    add_inexpressible_part("routed experts with silu beside others", model);
   }
   model.activation = Activation::kSilu;
   return model;
@@ -201,7 +201,7 @@ Architecture read_hunyuan_moe(const ConfigFields& fields) {
   add_attention_biases(fields, model);
   model.experts = wide_experts(model, same_in_layers(fields, {"num_experts", "num_local_experts"}),
                                same_in_layers(fields, {"moe_topk", "num_experts_per_tok"}), 1);
-  note_norms_behind_rotation(model);
+  note_norms_after_rotary(model);
   return model;
 }
 
@@ -281,7 +281,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   const auto combined = fields.value("shared_expert_combination_strategy");
   if (model.experts->shared_ffn > 0 && (!combined || combined->text() == "average")) {
-    add_beyond("routed and shared experts are averaged", model);
+    add_inexpressible_part("routed and shared experts are averaged", model);
   }
   model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
@@ -360,9 +360,9 @@ Architecture read_llama4(const ConfigFields& fields) {
     return listed ? !sparse.contains(layer) : (layer + 1) % every != 0;
   });
   read_llama4_layers(fields, model);
-  add_beyond("what experts take in is scaled by the router", model);
+  add_inexpressible_part("what experts take in is scaled by the router", model);
   if (fields.flag("attn_temperature_tuning", true)) {
-    add_beyond("queries by their position in layers that are not rotated", model);
+    add_inexpressible_part("queries by their position in layers that are not rotated", model);
   }
   return model;
 }

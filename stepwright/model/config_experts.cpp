@@ -42,10 +42,10 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
 void note_clamped_numbers(const ConfigFields& fields, Architecture& model) {
   const bool usual = fields.number_or("swiglu_alpha", 1.702, 0, 1e6) == 1.702 &&
                      fields.number_or("swiglu_limit", 7, 0, 1e6) == 7;
-  if (!usual) add_beyond("another slope or bound of the gates", model);
+  if (!usual) add_inexpressible_part("another slope or bound of the gates", model);
 }
 
-Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
+Experts read_sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
   fallback.count =
       fallback.count > 0
           ? fields.size_or({"num_experts", "num_local_experts", "n_routed_experts"}, fallback.count)

@@ -7,17 +7,17 @@
 
 namespace stepwright::model {
 
-/// Reads Qwen's mixture of experts: layers whose number is a multiple of decoder_sparse_step have
-/// experts (num_experts or num_local_experts), except those in mlp_only_layers.
+/// Reads Qwen's mixture of experts: every decoder_sparse_step-th layer has experts (num_experts or
+/// num_local_experts), except those in mlp_only_layers. `fallback`: values of absent keys.
 void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architecture& model);
 
-/// Reads routing as in DeepSeek-V3: sigmoid scores, a correction bias, groups of experts, and
-/// `shared` shared experts. A `count` or `top_k` of 0 in `fallback` means that the file must state
-/// it.
-Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
+/// Reads a mixture of experts with DeepSeek-V3's routing: sigmoid scores, a load-balancing bias,
+/// groups of experts, and `shared` shared experts. `fallback`: values of absent keys; a `count` or
+/// `top_k` of 0 in it means that the file must have the key.
+Experts read_sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
 
-/// Notes in `model.beyond` a slope or bound of clamped gates other than gpt-oss has: a model is
-/// described with the values of gpt-oss.
+/// Adds a remark to `model.beyond` if the file's clamped gates have another slope or bound than
+/// gpt-oss, whose values are assumed.
 void note_clamped_numbers(const ConfigFields& fields, Architecture& model);
 
 }  // namespace stepwright::model

@@ -10,32 +10,34 @@
 
 namespace stepwright::model {
 
-/// How the config.json of one `model_type` is read. Sizes are required; other absent keys get the
-/// defaults of transformers' configuration class.
+/// How config.json files of one `model_type` are read: the reader, its key names and defaults.
 struct ConfigFamily {
   std::string_view model_type;
   Architecture (*read)(const ConfigFields& fields);
-  std::span<const FieldName> names;  ///< Key names in the file, for the messages of `check`.
-  double rotary_base = 1e4;          ///< Rotary base if neither the file nor the reader has one.
+  /// Model fields with their keys in this family's files, for error messages.
+  std::span<const FieldName> names;
+  /// Rotary base (theta) if the file states none and the reader sets none.
+  double rotary_base = 1e4;
 };
 
-/// The supported families, sorted by `model_type`.
+/// Returns all supported families of Hugging Face models, sorted by `model_type`.
 const std::vector<ConfigFamily>& config_families();
 
 // The lists of families below each have a source file of their own.
-std::span<const ConfigFamily> dense_families();  ///< Families of dense models like Llama.
-/// Families whose norms multiply by 1 + weight and whose logits are capped (Gemma).
+/// Returns the families of dense Llama-like models.
+std::span<const ConfigFamily> dense_families();
+/// Returns the Gemma families, whose norms multiply by 1 + weight and whose logits are soft-capped.
 std::span<const ConfigFamily> gemma_families();
-std::span<const ConfigFamily> gpt_families();  ///< Families of models like GPT-2.
-/// Families with experts whose router takes a softmax.
+std::span<const ConfigFamily> gpt_families();  ///< Returns the families of GPT-2-like models.
+/// Returns the mixture-of-experts families with softmax routers.
 std::span<const ConfigFamily> expert_families();
-/// Families with experts whose router takes sigmoids.
+/// Returns the mixture-of-experts families with sigmoid routers.
 std::span<const ConfigFamily> sigmoid_families();
-/// Families whose attention is latent (DeepSeek).
+/// Returns the families with latent attention (DeepSeek).
 std::span<const ConfigFamily> latent_families();
-/// Families with Mamba layers, alone or among attention layers.
+/// Returns the families with Mamba layers, alone or beside attention layers.
 std::span<const ConfigFamily> mamba_families();
-/// Families with delta nets or short convolutions.
+/// Returns the families with delta-net layers or short convolutions.
 std::span<const ConfigFamily> delta_families();
 
 }  // namespace stepwright::model

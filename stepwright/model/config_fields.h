@@ -17,57 +17,59 @@
 
 namespace stepwright::model {
 
-/// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent".
-/// A wrong value fails with `kInput` at its position in the file. Copies share the set of keys that
-/// readers have asked for.
+/// Reader of a `config.json` that follows transformers: null mostly means "absent". A wrong value
+/// fails with `kInput` at its line. All copies record in one shared set which keys were asked for,
+/// so that unused keys can be reported.
 class ConfigFields : public OptionalFields<ConfigFields> {
  public:
-  /// `config` holds the language model. `outer` is the whole file if `config` is its `text_config`,
-  /// else nullopt.
+  /// Reads from `config`, the language model's mapping. `outer`: the whole file if `config` is its
+  /// `text_config`; nullopt: `config` is the whole file.
   ConfigFields(Node config, std::optional<Node> outer) : config_(config), outer_(outer) {}
 
-  /// Returns the value of the first of these spellings that the file has; null counts as a value.
-  /// nullopt: none.
+  /// Returns the value of the first of several alternative keys that the file has (null included);
+  /// nullopt: it has none.
   [[nodiscard]] std::optional<Node> find(std::initializer_list<std::string_view> spellings) const;
-  /// Returns the value of a key; nullopt if it is absent or null.
+  /// Returns the value of a key; nullopt if the key is absent or its value is null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
-  /// Marks keys as asked for without reading them, because another key decides their effect or
-  /// repeats them.
+  /// Marks keys as used without reading them, because another key decides or repeats their meaning.
   void mark_keys_read(std::initializer_list<std::string_view> keys) const;
-  /// Returns the keys of the language model that no reader has asked for, in file order.
+  /// Returns the language model's keys that no reader has asked for, with their values, in file
+  /// order.
   [[nodiscard]] std::vector<std::pair<std::string, Node>> unread() const;
-  /// Returns the keys that readers asked for and the language model lacks, sorted.
+  /// Returns the keys that readers asked for but that the language model's mapping lacks, sorted.
   [[nodiscard]] std::vector<std::string> absent() const;
 
-  /// Returns the fields of a nested mapping; fails if the key is absent.
+  /// Returns a reader of the mapping under `key`; fails if the key is absent.
   [[nodiscard]] ConfigFields nested(std::string_view key) const;
-  /// Reads a required size under the first of these spellings that the file has.
+  /// Reads a required size from the first of several alternative keys that the file has.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
                                   std::int64_t high = kLargestSize) const;
 
   using OptionalFields::size_or;
-  /// Reads a size under the first of these spellings that has a value; `fallback` if none has.
+  /// Reads a size from the first of several alternative keys with a value; `fallback` if none has
+  /// one.
   [[nodiscard]] std::int64_t size_or(std::initializer_list<std::string_view> spellings,
                                      std::int64_t fallback, std::int64_t low = 1,
                                      std::int64_t high = kLargestSize) const;
 
-  /// Reads `tie_word_embeddings`. The value outside a `text_config` overrides the one inside.
+  /// Reads `tie_word_embeddings`; outside a `text_config` it overrides the one inside. `fallback`
+  /// if absent.
   [[nodiscard]] bool tied(bool fallback) const;
-  /// Reads an activation by transformers' name for it; fails with `kUnsupported` for an unknown
-  /// name.
+  /// Reads an activation function by its name in transformers; `fallback` if absent. Fails with
+  /// `kUnsupported` for an unknown name.
   [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;
-  /// Returns the mapping of rotary positions: `rope_scaling`, else `rope_parameters` of version 5;
-  /// nullopt if the file has neither.
+  /// Returns the mapping with rotary settings: `rope_scaling`, else `rope_parameters` (transformers
+  /// 5); nullopt if the file has neither.
   [[nodiscard]] std::optional<Node> rotary() const;
-  /// Reads the share of a head that is rotated: partial_rotary_factor, at the top, in
-  /// `rope_parameters` or in each of its layer types, or GPT-NeoX's rotary_pct; `fallback` if
-  /// absent.
+  /// Reads the share of a head that rotary positions rotate: partial_rotary_factor (top level, in
+  /// `rope_parameters`, or per layer type), or GPT-NeoX's rotary_pct; `fallback` if absent.
   [[nodiscard]] double rotary_fraction(double fallback) const;
-  /// Reads the value at which a hyperbolic tangent bounds scores or logits; null means 0, no bound.
+  /// Reads the soft cap of attention scores or logits from `key`; 0 for null (no cap); `fallback`
+  /// if absent.
   [[nodiscard]] double cap(std::string_view key, double fallback) const;
-  /// Fails with `kUnsupported` if the flag `key` is true; `why` is the reason in the message.
+  /// Fails with `kUnsupported` if the key's flag is true; `why` becomes the reason in the message.
   void refuse(std::string_view key, std::string_view why) const;
-  /// Throws `kInput`, located at the top of the language model's mapping.
+  /// Throws `kInput` with `message`, located at the start of the language model's mapping.
   [[noreturn]] void fail(const std::string& message) const { config_.fail(message); }
 
  private:

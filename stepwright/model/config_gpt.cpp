@@ -8,7 +8,7 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {
@@ -283,7 +283,8 @@ Architecture read_ctrl(const ConfigFields& fields) {
                                          .usual_positions = 256,
                                          .position = PositionEncoding::kSinusoidal,
                                          .norm_epsilon = 1e-6});
-  if (model.norm_epsilon != 1e-6) add_beyond("norms of layers by an epsilon of 1e-6", model);
+  if (model.norm_epsilon != 1e-6)
+    add_inexpressible_part("norms of layers by an epsilon of 1e-6", model);
   model.activation = Activation::kRelu;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   model.head_bias = true;

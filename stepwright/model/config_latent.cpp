@@ -114,7 +114,8 @@ Architecture read_glm4_moe_lite(const ConfigFields& fields) {
       fields, {.positions = 202752,
                .norm_epsilon = 1e-5,
                .latent = {.query_rank = 768, .nope_head_dim = 192, .value_head_dim = 256}});
-  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
+  model.experts =
+      read_sigmoid_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
   mark_listed_dense(fields, 1, model);
   return model;
 }
@@ -141,7 +142,7 @@ void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& 
   fallback.top_k = 8;
   fallback.ffn = 2048;
   fallback.scale = 2.5;
-  model.experts = sigmoid_experts(fields, fallback, 1);
+  model.experts = read_sigmoid_experts(fields, fallback, 1);
   mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 3, 0), model);
   model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
 }

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {
@@ -82,7 +82,7 @@ std::function<bool(std::int64_t)> all_but_last_of(std::int64_t every) {
   return [every](std::int64_t layer) { return (layer + 1) % every != 0; };
 }
 
-void rotate_windows_alone(const ConfigFields& fields, Architecture& model) {
+void drop_rotary_without_window(const ConfigFields& fields, Architecture& model) {
   const auto window = fields.find({"sliding_window"});
   if (window && window->is_null()) return;
   mark_rotated_layers(model,

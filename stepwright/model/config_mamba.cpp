@@ -7,8 +7,8 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/layer_letters.h"
-#include "stepwright/model/layer_order.h"
 
 namespace stepwright::model {
 namespace {
@@ -50,13 +50,13 @@ Architecture read_mamba(const ConfigFields& fields) {
   const auto rank = fields.value("time_step_rank");
   const bool usual = !rank || rank->text() == "auto";
   model.state_mixer =
-      StateMixer{.heads = width,
-                 .state = fields.size_or("state_size", 16),
-                 .kernel = fields.size_or("conv_kernel", 4),
-                 .chunk = kScanChunk,
-                 .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
-                 .convolution_bias = fields.flag("use_conv_bias", true),
-                 .bias = fields.flag("use_bias", false)};
+      RecurrentMixer{.heads = width,
+                     .state = fields.size_or("state_size", 16),
+                     .kernel = fields.size_or("conv_kernel", 4),
+                     .chunk = kScanChunk,
+                     .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
+                     .convolution_bias = fields.flag("use_conv_bias", true),
+                     .bias = fields.flag("use_bias", false)};
   set_mixers_alone(Mixer::kMamba, model);
   note_mixer_activation(fields, "hidden_act", model);
   return model;
@@ -64,7 +64,7 @@ Architecture read_mamba(const ConfigFields& fields) {
 
 Architecture read_falcon_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba(fields);
-  add_beyond("norms without weights of step sizes, B and C", model);
+  add_inexpressible_part("norms without weights of step sizes, B and C", model);
   return model;
 }
 
@@ -76,20 +76,21 @@ void note_step_limits(const ConfigFields& fields, Architecture& model) {
   // Infinity is written as a mapping or a word, and means no limit.
   const Node high = limits->at(1);
   const bool finite = high.is_scalar() && high.text().find("nf") == std::string::npos;
-  if (limits->at(0).number(0, 1e12) > 0 || finite) add_beyond("limits of step sizes", model);
+  if (limits->at(0).number(0, 1e12) > 0 || finite)
+    add_inexpressible_part("limits of step sizes", model);
 }
 
 Architecture read_mamba2(const ConfigFields& fields) {
   Architecture model = read_mamba_sizes(fields, false);
-  model.state_mixer = StateMixer{.heads = fields.size_or("num_heads", 128),
-                                 .head_dim = fields.size_or("head_dim", 64),
-                                 .groups = fields.size_or("n_groups", 8),
-                                 .state = fields.size_or("state_size", 128),
-                                 .kernel = fields.size_or("conv_kernel", 4),
-                                 .chunk = fields.size_or("chunk_size", 256),
-                                 .convolution_bias = fields.flag("use_conv_bias", true),
-                                 .bias = fields.flag("use_bias", false),
-                                 .normed = true};
+  model.state_mixer = RecurrentMixer{.heads = fields.size_or("num_heads", 128),
+                                     .head_dim = fields.size_or("head_dim", 64),
+                                     .groups = fields.size_or("n_groups", 8),
+                                     .state = fields.size_or("state_size", 128),
+                                     .kernel = fields.size_or("conv_kernel", 4),
+                                     .chunk = fields.size_or("chunk_size", 256),
+                                     .convolution_bias = fields.flag("use_conv_bias", true),
+                                     .bias = fields.flag("use_bias", false),
+                                     .normed = true};
   const std::int64_t width = model.state_mixer->heads * model.state_mixer->head_dim;
   if (width != fields.size_or("expand", 2) * model.hidden) {
     fields.fail(fmt::format("num_heads x head_dim ({}) must be expand x hidden_size", width));
@@ -105,10 +106,10 @@ std::int64_t expanded(const ConfigFields& fields, const Architecture& model) {
 }
 
 /// Reads Mamba-2 under the key names of Bamba and Granite; heads are `auto` or a number.
-StateMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
+RecurrentMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
   const auto heads = fields.value("mamba_n_heads");
   const auto dim = fields.value("mamba_d_head");
-  StateMixer mixer{
+  RecurrentMixer mixer{
       .heads = heads && heads->text() != "auto" ? heads->integer(1, kLargestSize) : 128,
       .groups = fields.size_or("mamba_n_groups", 1),
       .state = fields.size_or("mamba_d_state", 256),
@@ -166,7 +167,7 @@ Architecture read_falcon_h1(const ConfigFields& fields) {
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
   model.logit_scale = fields.number_or("lm_head_multiplier", 1, 0, kLargestScale);
-  add_beyond("factors of branches, keys and parts of Mamba's projection", model);
+  add_inexpressible_part("factors of branches, keys and parts of Mamba's projection", model);
   set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
                                             {.beside = Mixer::kMamba2}));
   return model;
@@ -188,14 +189,14 @@ Architecture read_jamba(const ConfigFields& fields) {
   const auto rank = fields.value("mamba_dt_rank");
   const bool usual = !rank || rank->text() == "auto";
   model.state_mixer =
-      StateMixer{.heads = expanded(fields, model),
-                 .state = fields.size_or("mamba_d_state", 16),
-                 .kernel = fields.size_or("mamba_d_conv", 4),
-                 .chunk = kScanChunk,
-                 .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
-                 .convolution_bias = fields.flag("mamba_conv_bias", true),
-                 .bias = fields.flag("mamba_proj_bias", false),
-                 .selection_normed = true};
+      RecurrentMixer{.heads = expanded(fields, model),
+                     .state = fields.size_or("mamba_d_state", 16),
+                     .kernel = fields.size_or("mamba_d_conv", 4),
+                     .chunk = kScanChunk,
+                     .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
+                     .convolution_bias = fields.flag("mamba_conv_bias", true),
+                     .bias = fields.flag("mamba_proj_bias", false),
+                     .selection_normed = true};
   const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, 16);
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers));
   for (std::int64_t i = 0; i < model.layers; ++i) {
@@ -212,7 +213,7 @@ Architecture read_jamba(const ConfigFields& fields) {
                             .normalize_top_k = false};
   }
   note_mixer_activation(fields, "hidden_act", model);
-  if (!carries_state(model)) model.state_mixer.reset();
+  if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   return model;
 }
 
@@ -248,9 +249,9 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
                                     {"full_attention", attention}});
   }
   set_layers(model, std::move(layers));
-  if (carries_state(model)) note_step_limits(fields, model);
+  if (has_recurrent_mixer(model)) note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
-  if (!carries_state(model)) model.state_mixer.reset();
+  if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   return model;
 }
 
@@ -297,15 +298,15 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   model.gated = false;
   model.activation = fields.activation("mlp_hidden_act", Activation::kSquaredRelu);
   model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
-  model.state_mixer = StateMixer{.heads = fields.size_or("mamba_num_heads", 128),
-                                 .head_dim = fields.size_or("mamba_head_dim", 64),
-                                 .groups = fields.size_or("n_groups", 8),
-                                 .state = fields.size_or("ssm_state_size", 128),
-                                 .kernel = fields.size_or("conv_kernel", 4),
-                                 .chunk = fields.size_or("chunk_size", 128),
-                                 .convolution_bias = fields.flag("use_conv_bias", true),
-                                 .bias = fields.flag("use_bias", false),
-                                 .normed = true};
+  model.state_mixer = RecurrentMixer{.heads = fields.size_or("mamba_num_heads", 128),
+                                     .head_dim = fields.size_or("mamba_head_dim", 64),
+                                     .groups = fields.size_or("n_groups", 8),
+                                     .state = fields.size_or("ssm_state_size", 128),
+                                     .kernel = fields.size_or("conv_kernel", 4),
+                                     .chunk = fields.size_or("chunk_size", 128),
+                                     .convolution_bias = fields.flag("use_conv_bias", true),
+                                     .bias = fields.flag("use_bias", false),
+                                     .normed = true};
   const auto with = [&](FeedForward kind) {
     return std::ranges::any_of(layers, [&](const auto& l) { return l.feed_forward == kind; });
   };
@@ -326,7 +327,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   fields.refuse("mlp_bias", "biases of the MLPs");
   set_layers(model, std::move(layers));
   note_mixer_activation(fields, "mamba_hidden_act", model);
-  if (!carries_state(model)) model.state_mixer.reset();
+  if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   return model;
 }
 

@@ -5,14 +5,16 @@
 
 namespace stepwright::model {
 
-/// A decoder type of transformers whose layers an `Architecture` cannot express.
+/// A model type of transformers that this program refuses to read, because `Architecture` cannot
+/// express its layers.
 struct RefusedType {
   std::string model_type;
-  std::string reason;   ///< The part of the type that an `Architecture` cannot express.
-  std::string instead;  ///< A supported type that can stand in for it with the same sizes.
+  std::string reason;  ///< Part of the model type's layers that this program cannot express.
+  /// Supported model type of similar structure, which users can try with the same sizes.
+  std::string instead;
 };
 
-/// Returns the decoder types that refusals.yaml lists.
+/// Returns the refused model types that refusals.yaml lists.
 std::span<const RefusedType> refused_types();
 
 }  // namespace stepwright::model

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "stepwright/model/config_layers.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {

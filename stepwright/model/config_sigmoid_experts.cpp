@@ -38,7 +38,7 @@ Architecture read_minimax_m2(const ConfigFields& fields) {
 Architecture read_dots1(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .kv_heads = 32});
   add_qwen3_attention(fields, model);
-  model.experts = sigmoid_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
+  model.experts = read_sigmoid_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
   mark_first_dense(fields, 0, model);
   const std::int64_t full = fields.size_or("max_window_layers", 62, 0);
   read_windows(fields, [full](std::int64_t layer) { return layer >= full; }, 4096, model);
@@ -51,7 +51,7 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
   model.rotary_fraction = fields.rotary_fraction(0.5);
   model.qkv_bias = fields.flag("attention_bias", false);
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kHead;
-  model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
+  model.experts = read_sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
   mark_first_dense(fields, 1, model);
   model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   return model;
@@ -61,11 +61,12 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
 Architecture read_exaone_moe(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
-  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
+  model.experts =
+      read_sigmoid_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
   mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
   read_windows(fields, all_but_last_of(every), 4096, model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 
@@ -73,7 +74,7 @@ Architecture read_hy_v3(const ConfigFields& fields) {
   Architecture model = read_rotary(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   add_qwen3_attention(fields, model);
-  model.experts = sigmoid_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
+  model.experts = read_sigmoid_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
   model.experts->scale = fields.number_or("router_scaling_factor", 2.826, 0, kLargestScale);
   mark_listed_dense(fields, 1, model);
   fields.refuse("mlp_bias", "biases of the MLPs");
@@ -88,7 +89,7 @@ Architecture read_solar_open(const ConfigFields& fields) {
                                             .only_experts = true});
   model.rotary_fraction = fields.rotary_fraction(1);
   model.qkv_bias = fields.flag("attention_bias", false);
-  model.experts = sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
+  model.experts = read_sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
   return model;
 }
 
@@ -97,12 +98,12 @@ Architecture read_kolibri(const ConfigFields& fields) {
       fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128, .only_experts = true});
   model.qk_norm = QkNorm::kHead;
   model.norm_placement = NormPlacement::kBoth;
-  model.experts =
-      sigmoid_experts(fields, {.count = 384, .top_k = 6, .ffn = 512, .normalize_top_k = false}, 0);
+  model.experts = read_sigmoid_experts(
+      fields, {.count = 384, .top_k = 6, .ffn = 512, .normalize_top_k = false}, 0);
   model.experts->shared_ffn = fields.size_or("shared_expert_intermediate_size", 512);
   model.experts->scale = 1;
   read_windows(fields, all_but_last_of(5), 513, model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 
@@ -124,7 +125,7 @@ Architecture read_flint(const ConfigFields& fields) {
   const std::int64_t last = model.layers - 1;
   read_windows(
       fields, [=](std::int64_t i) { return i >= 2 && i % 4 != 1 && i != last; }, 513, model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 
@@ -140,13 +141,13 @@ Architecture read_afmoe(const ConfigFields& fields) {
   if (fields.flag("mup_enabled", false)) {
     model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   }
-  model.experts = sigmoid_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
+  model.experts = read_sigmoid_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
   model.experts->scale = fields.number_or("route_scale", 1, 0, kLargestScale);
   const std::int64_t first = fields.size_or("num_dense_layers", 1, 0);
   mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
   read_windows(fields, all_but_last_of(fields.size_or("global_attn_every_n_layers", 4)), 1024,
                model);
-  rotate_windows_alone(fields, model);
+  drop_rotary_without_window(fields, model);
   return model;
 }
 
@@ -161,7 +162,7 @@ Architecture read_minimax_m3(const ConfigFields& fields) {
   model.activation = Activation::kClampedSwiglu;
   note_clamped_numbers(fields, model);
   model.experts =
-      sigmoid_experts(fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
+      read_sigmoid_experts(fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
   model.experts->ffn = model.ffn;
   model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 3072);
   model.ffn = fields.size_or("dense_intermediate_size", 12288);
@@ -181,15 +182,16 @@ Architecture read_beam(const ConfigFields& fields) {
   model.norm_placement = NormPlacement::kBoth;
   model.attention_gate = model.gate_bias = true;
   model.logit_cap = fields.cap("final_logit_softcapping", 30);
-  model.experts = sigmoid_experts(
+  model.experts = read_sigmoid_experts(
       fields, {.count = 256, .top_k = 8, .ffn = 2560, .groups = 8, .top_groups = 4, .scale = 2.5},
       0);
   mark_listed_dense(fields, 3, model);
   const std::int64_t last = model.layers - 1;
   read_windows(
       fields, [last](std::int64_t i) { return (i + 1) % 6 != 0 && i != last; }, 512, model);
-  rotate_windows_alone(fields, model);
-  add_beyond("queries are scaled by their position in layers that are not rotated", model);
+  drop_rotary_without_window(fields, model);
+  add_inexpressible_part("queries are scaled by their position in layers that are not rotated",
+                         model);
   return model;
 }
 

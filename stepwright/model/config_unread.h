@@ -11,16 +11,15 @@
 
 namespace stepwright::model {
 
-/// Returns the first class that a file's `auto_map` names, which is code that comes with the model;
-/// nullopt if there is none.
+/// Returns the first class named in a file's `auto_map`: Python code shipped with the model, which
+/// this program never runs; nullopt if there is none.
 std::optional<std::string> custom_code_class(Node config);
 
-/// Adds notes on the keys of a `config.json` that the reader of its type did not ask for. Keys that
-/// do not shape a decoder (tokens of a tokenizer, dropout, initialisation, caches, names) are
-/// ignored. A key that would shape it fails: with `kUnsupported` if it adds a part that other types
-/// have (experts, latent attention, states), with `kInput` if it is a misspelt key of this type.
-/// All other keys share one note. Code that comes with the model (`auto_map`) is a second note,
-/// since it is never run.
+/// Adds notes about keys of a `config.json` that its reader did not use, and about code shipped
+/// with the model (`auto_map`). Keys that do not shape the decoder (tokenizer, dropout,
+/// initialisation, caches, names) are ignored. Fails with `kUnsupported` for a key that adds a part
+/// known from other types (experts, latent attention, recurrent state), with `kInput` for a
+/// misspelt key.
 void note_unread_keys(const ConfigFields& fields, std::string_view model_type, Node config,
                       const Architecture& model, std::vector<std::string>& notes);
 

@@ -3,7 +3,7 @@
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/flops.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/parameters.h"
 
 namespace stepwright::model {
@@ -85,7 +85,7 @@ Json describe_model(const Architecture& model, std::int64_t length) {
   json["tied"] = model.tied;
   json["attention"] = model.latent ? "latent" : model.kv_heads < model.heads ? "grouped" : "full";
   if (!windows_of(model).empty()) json["window"] = windows_in(model);
-  if (carries_state(model)) json["mixers"] = mixers_of(model);
+  if (has_recurrent_mixer(model)) json["mixers"] = mixers_of(model);
   if (model.experts) json["experts"] = experts_of(model);
   if (model.multi_token_layers > 0) {
     json["multi_token_layers"] = model.multi_token_layers;

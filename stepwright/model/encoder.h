@@ -7,48 +7,53 @@ namespace stepwright::model {
 
 struct Architecture;
 
-/// An encoder of images before a decoder: a tower of layers over patches, and the projector from
-/// the tower into the decoder's width. The decoder's counts leave it out.
+/// An image encoder before a decoder: a tower of transformer layers over image patches, and a
+/// projector into the decoder's hidden width. Counts of the decoder's parameters and FLOPs exclude
+/// it.
 struct Encoder {
-  std::string name = {};        ///< Model type in the encoder's own configuration.
-  std::int64_t parameters = 0;  ///< Parameters of the tower; 0: unknown, and no step includes it.
-  std::int64_t projector = 0;   ///< Parameters of the projector behind the tower.
-  std::int64_t patches = 0;     ///< Patches of an image; 0: unknown, and no step encodes images.
-  std::int64_t tokens = 0;      ///< Tokens of the decoder that one image becomes.
-  /// FLOPs of the forward of one image through tower and projector.
+  /// Model type in the encoder's own configuration ("siglip_vision_model").
+  std::string name = {};
+  /// Parameters of the tower; 0: unknown, and training steps leave the encoder out.
+  std::int64_t parameters = 0;
+  std::int64_t projector = 0;  ///< Parameters of the projector between tower and decoder.
+  /// Patches of one image; 0: unknown, and training steps leave the encoder out.
+  std::int64_t patches = 0;
+  std::int64_t tokens = 0;  ///< Decoder tokens that one image becomes.
+  /// FLOPs of the forward of one image through the tower and the projector.
   double flops = 0;
-  bool any_size = false;  ///< Images can have any size; `patches` are those of a usual image.
-  /// Layers of the tower and their sizes. With 0 layers the work of the tower is one matrix
-  /// product.
+  /// True if images can have any size; `patches` then describes a usual one.
+  bool any_size = false;
+  /// Number of layers of the tower; 0: the tower's work is modelled as one matrix product.
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
   std::int64_t heads = 1;
   std::int64_t ffn = 0;
   bool gated = false;
-  /// Patches in an attention window; 0: attention over the whole image.
+  /// Patches of an attention window; 0: every layer attends to the whole image.
   std::int64_t window = 0;
-  /// Layers with attention over the whole image, in a tower with windows.
+  /// Number of layers that attend to the whole image in a tower with windows.
   std::int64_t full_layers = 0;
-  double images = 1;  ///< Mean number of images of a sequence; a job can override it.
+  double images = 1;  ///< Mean number of images per sequence; a job can override it.
   bool operator==(const Encoder&) const = default;
 
-  /// True if a step encodes images: sizes are known and sequences have images.
+  /// True if training steps include the encoder: its sizes are known and sequences contain images.
   [[nodiscard]] bool takes_part() const { return parameters > 0 && patches > 0 && images > 0; }
 };
 
 inline constexpr std::int64_t kMostEncoderLayers = 256;
-inline constexpr std::int64_t kMostPatches = 1 << 20;  ///< Largest number of patches of an image.
-inline constexpr double kMostImages = 1 << 16;         ///< Largest number of images of a sequence.
+/// Largest allowed number of patches per image.
+inline constexpr std::int64_t kMostPatches = 1 << 20;
+inline constexpr double kMostImages = 1 << 16;  ///< Largest allowed number of images per sequence.
 
-/// Returns the encoder for images of another size, with their tokens and FLOPs.
+/// Returns the encoder for images of `patches` patches, with tokens and FLOPs adapted.
 Encoder with_patches(Encoder encoder, std::int64_t patches);
 
-/// Returns the tower's layers as a model, which has the tower's matrices and norms but no biases or
+/// Returns an image encoder's tower as a model with its matrices and norms, without biases and
 /// embedding tables.
 Architecture encoder_tower_model(const Encoder& encoder);
 
-/// FLOPs of the forward of one image, split into `layers` (the tower's layers), `projector` and
-/// `rest` (such as the embedding of patches); the three add up to `Encoder::flops`.
+/// Forward FLOPs of one image in three parts: tower layers, projector, and `rest` (patch
+/// embedding). They add up to `Encoder::flops`.
 struct EncoderFlops {
   double layers = 0;
   double projector = 0;

@@ -90,7 +90,7 @@ double partly_trained_flops(const Architecture& model, std::int64_t length) {
   double flops = (frozen_table ? 2 : 3) * head_flops(model);
   for (const auto& [layer, layers] : model.layer_classes()) {
     std::vector<Parameter> list = layer_parameters(model, layer);
-    const int backward = layer.gradients == GradientPath::kAbove ? 0 : 1;
+    const int backward = layer.gradients == LayerGradientFlow::kAbove ? 0 : 1;
     double each = (1 + backward) * matrix_flops(list, model) +
                   (1 + 2 * backward) * mixer_flops(model, layer, length);
     std::erase_if(list, [](const Parameter& parameter) { return parameter.frozen; });
@@ -110,7 +110,7 @@ double training_flops_per_token(const Architecture& model, std::int64_t length) 
 double masked_flops_per_token(const Architecture& model, std::int64_t length) {
   double flops = 0;
   for (const auto& [layer, layers] : model.layer_classes()) {
-    const int passes = layer.gradients == GradientPath::kAbove ? 1 : 3;
+    const int passes = layer.gradients == LayerGradientFlow::kAbove ? 1 : 3;
     flops += static_cast<double>(passes * layers) * masked_flops(model, layer, length);
   }
   if (model.count_multi_token) {

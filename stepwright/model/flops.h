@@ -6,22 +6,20 @@
 
 namespace stepwright::model {
 
-/// Returns the model FLOPs of one token, forward only, at a sequence length: two per multiply-add
-/// with every matrix that the token goes through (the head included, the embedding look-up not),
-/// and 2 * length * heads * (head_dim + value_dim) for attention, not halved for the causal mask. A
-/// window caps the length.
+/// Returns the forward FLOPs of one token at sequence length `length`: 2 per multiply-add of every
+/// matrix that the token meets (head included, embedding look-up not), plus 2 length heads
+/// (head_dim + value_dim) for attention, not halved for the causal mask. An attention window caps
+/// the length.
 double forward_flops_per_token(const Architecture& model, std::int64_t length);
 
-/// Returns the FLOPs of forward and backward: three times the forward (PaLM, appendix B; no
-/// recomputation). A frozen matrix has no weight gradient and counts twice; a layer below
-/// everything that is trained counts its forward only; adapters count like other matrices. NVIDIA
-/// counts the same way (4 FLOPs for each frozen parameter and token, 6 for each parameter of an
-/// adapter).
+/// Returns the forward plus backward FLOPs of one token: three times the forward, without
+/// recomputation (PaLM, appendix B). Frozen matrices have no weight gradient and count twice;
+/// layers below everything trained count once. NVIDIA counts adapters alike (4 FLOPs per frozen
+/// parameter and token, 6 per adapter parameter).
 double training_flops_per_token(const Architecture& model, std::int64_t length);
 
-/// Returns the part of `training_flops_per_token` that the causal mask removes from attention:
-/// almost half of it at full attention; with a window, what the first tokens of the sequence lack
-/// of a full window.
+/// Returns the FLOPs per token of `training_flops_per_token` that a causal mask saves: almost half
+/// of full attention; with a window, what the sequence's first tokens lack of a full window.
 double masked_flops_per_token(const Architecture& model, std::int64_t length);
 
 }  // namespace stepwright::model

@@ -27,7 +27,7 @@ void InlineFields::fail_missing(std::string_view key, std::string_view unless) c
   own_.fail(fmt::format("the key '{}' is missing{}", key, unless));
 }
 
-bool InlineFields::flag_among(std::string_view key, std::string_view all) const {
+bool InlineFields::flag_or_shared_flag(std::string_view key, std::string_view all) const {
   for (const auto& source : {std::optional(own_), base_}) {
     for (const std::string_view spelling : {key, all}) {
       const auto found = source ? source->find(spelling) : std::nullopt;

@@ -11,26 +11,29 @@
 
 namespace stepwright::model {
 
-/// The keys of an inline mapping with the keys of a base model as defaults: a key that the mapping
-/// lacks is read from the base. A null value counts as absent.
+/// Reader of an inline model (a mapping in a job file) that may extend a base model: a key that the
+/// mapping lacks is read from the base. A null value hides the base's value and counts as absent.
 class InlineFields : public OptionalFields<InlineFields> {
  public:
   InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
 
-  /// Returns the value of a key; nullopt if it is absent or null.
+  /// Returns the value of a key, from the mapping or else from its base model; nullopt if it is
+  /// absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
-  /// Returns the fields of a nested mapping, with the base's nested mapping as defaults; nullopt if
-  /// neither has the key.
+  /// Returns a reader of the mapping under `key`, with the base model's mapping under `key` as
+  /// defaults; nullopt if neither has the key.
   [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
 
-  /// Reads a required size; `unless` is appended to the error message (", unless ... is given").
+  /// Reads a required size. `unless`: text appended to the error message if it is missing (",
+  /// unless ... is given").
   [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
                                   std::string_view unless = "") const;
-  /// Fails with the message that `key` is missing.
+  /// Throws the error that `key` is missing; `unless`: text appended to it.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view unless = "") const;
-  /// Reads a flag that the flag `all` also sets; the mapping's own two keys override the base's.
-  [[nodiscard]] bool flag_among(std::string_view key, std::string_view all) const;
-  /// Reads one of the words in a table; `fallback` if the key is absent.
+  /// Reads the flag `key`, else the flag `all` that sets several flags at once; either one in the
+  /// mapping overrides the base model. False if absent.
+  [[nodiscard]] bool flag_or_shared_flag(std::string_view key, std::string_view all) const;
+  /// Reads an enumerator by its word in `table`; `fallback` if the key is absent.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],
                             Enum fallback) const {
@@ -38,7 +41,7 @@ class InlineFields : public OptionalFields<InlineFields> {
     return found ? found->choice(table) : fallback;
   }
 
-  /// Returns the mapping itself, without the base, for messages.
+  /// Returns the mapping itself, without the base model, to locate error messages.
   [[nodiscard]] Node own() const { return own_; }
 
  private:

@@ -8,9 +8,9 @@
 
 namespace stepwright::model {
 
-/// A key of an inline mapping (docs/formats.md, "Inline model"), the member of `Holder` that it
-/// sets, and the least and largest number allowed. An absent key has the value of a default
-/// `Holder`; a size whose default is below `low` is required.
+/// One key of an inline model (docs/formats.md, "Inline model"): its name, the member of `Holder`
+/// that it sets, and the allowed range. Absent: the member's default; if that is below `low`, the
+/// key is required.
 template <class Holder>
 struct ModelKey {
   std::string_view key;
@@ -49,13 +49,13 @@ inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"count_multi_token", &Architecture::count_multi_token},
     {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
-/// The keys that a change of rotary frequencies has in addition to its factor.
+/// Which groups of keys a method of rotary scaling has, beside `factor`.
 struct ScalingParts {
   bool turns = false;
   bool original = false;
   bool amplitude = false;
   bool yarn = false;
-  bool lists = false;  ///< True if the scaling has the lists `short_factors` and `long_factors`.
+  bool lists = false;  ///< True if the method has the lists `short_factors` and `long_factors`.
 };
 constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
   switch (kind) {
@@ -66,17 +66,17 @@ constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
     default: return {};
   }
 }
-/// Inline keys of the scalings `llama3` and `yarn`.
+/// Additional inline-model keys of the rotary scalings llama3 and yarn.
 inline constexpr ModelKey<RotaryScaling> kRotaryScalingKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
-/// Inline keys of the scalings `llama3`, `yarn` and `longrope`.
+/// Additional inline-model keys of the rotary scalings llama3, yarn and longrope.
 inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
-/// Inline keys of the scalings `yarn` and `longrope`.
+/// Additional inline-model keys of the rotary scalings yarn and longrope.
 inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
-/// Inline keys of the scaling `yarn` alone.
+/// Additional inline-model keys of the rotary scaling yarn alone.
 inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},
@@ -103,18 +103,18 @@ inline constexpr ModelKey<Experts> kExpertKeys[] = {{"count", &Experts::count},
                                                     {"groups", &Experts::groups},
                                                     {"top_groups", &Experts::top_groups},
                                                     {"scale", &Experts::scale, 0}};
-inline constexpr ModelKey<StateMixer> kStateMixerKeys[] = {
-    {"heads", &StateMixer::heads},
-    {"head_dim", &StateMixer::head_dim},
-    {"groups", &StateMixer::groups},
-    {"state", &StateMixer::state, 0},
-    {"kernel", &StateMixer::kernel},
-    {"chunk", &StateMixer::chunk},
-    {"step_rank", &StateMixer::step_rank, 0},
-    {"convolution_bias", &StateMixer::convolution_bias},
-    {"bias", &StateMixer::bias},
-    {"normed", &StateMixer::normed},
-    {"selection_normed", &StateMixer::selection_normed}};
+inline constexpr ModelKey<RecurrentMixer> kStateMixerKeys[] = {
+    {"heads", &RecurrentMixer::heads},
+    {"head_dim", &RecurrentMixer::head_dim},
+    {"groups", &RecurrentMixer::groups},
+    {"state", &RecurrentMixer::state, 0},
+    {"kernel", &RecurrentMixer::kernel},
+    {"chunk", &RecurrentMixer::chunk},
+    {"step_rank", &RecurrentMixer::step_rank, 0},
+    {"convolution_bias", &RecurrentMixer::convolution_bias},
+    {"bias", &RecurrentMixer::bias},
+    {"normed", &RecurrentMixer::normed},
+    {"selection_normed", &RecurrentMixer::selection_normed}};
 inline constexpr ModelKey<Encoder> kEncoderKeys[] = {
     {"parameters", &Encoder::parameters, 0},
     {"projector", &Encoder::projector, 0},

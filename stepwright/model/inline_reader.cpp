@@ -7,7 +7,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_fields.h"
 #include "stepwright/model/inline_keys.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/unknown_model.h"
 
 namespace stepwright::model {
@@ -120,9 +120,9 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
                                    model.gated ? Activation::kSilu : Activation::kGelu);
   model.position = fields.choice("position", kPositionNames, PositionEncoding::kRope);
   read_keys(fields, kRotaryKeys, model);
-  model.qkv_bias = fields.flag_among("qkv_bias", "bias");
-  model.attention_output_bias = fields.flag_among("attention_output_bias", "bias");
-  model.mlp_bias = fields.flag_among("mlp_bias", "bias");
+  model.qkv_bias = fields.flag_or_shared_flag("qkv_bias", "bias");
+  model.attention_output_bias = fields.flag_or_shared_flag("attention_output_bias", "bias");
+  model.mlp_bias = fields.flag_or_shared_flag("mlp_bias", "bias");
   model.qk_norm = qk_norm(fields);
   read_keys(fields, kBlockKeys, model);
   model.tied = fields.flag("tied");
@@ -220,7 +220,7 @@ void read_state_mixer(const InlineFields& fields, Architecture& model) {
   const auto nested = fields.nested("state_mixer");
   if (!nested) return;
   check_keys(nested->own(), {}, kStateMixerKeys);
-  StateMixer mixer;
+  RecurrentMixer mixer;
   read_keys(*nested, kStateMixerKeys, mixer);
   model.state_mixer = mixer;
 }
@@ -256,7 +256,7 @@ void read_layers(const InlineFields& fields, Architecture& model) {
 }
 
 std::int64_t ffn(const InlineFields& fields, const Architecture& model) {
-  if (!has_shared_width(model)) return fields.size_or("ffn", 0, 0);
+  if (!has_default_ffn_layer(model)) return fields.size_or("ffn", 0, 0);
   if (model.gated) return fields.size("ffn", kLargestSize, " (4 * hidden only without a gate)");
   return fields.size_or("ffn", 4 * model.hidden);
 }

@@ -3,7 +3,7 @@
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_keys.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {

@@ -12,10 +12,12 @@ namespace stepwright::model {
 // in Nemotron-H and Megatron-Core: M (Mamba-2), * (attention), - (MLP) and E (experts).
 // NVIDIA/Megatron-LM megatron/core/models/hybrid/layers/utils.py, Symbols.
 
-/// Returns the layers of a pattern of letters; nullopt if it has an unknown letter.
+/// Returns the layers of a hybrid model from a string with a letter per layer, as in Nemotron-H: M
+/// (Mamba-2), * (attention), - (MLP), E (experts); nullopt if a letter is unknown.
 std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters);
 
-/// Returns the letter of a layer; nullopt if the layer has both branches or another mixer.
+/// Returns the letter of a hybrid model's layer: M (Mamba-2), * (attention), - (MLP), E (experts);
+/// nullopt if the layer has both mixer and feed-forward, or another mixer.
 std::optional<char> layer_letter(const LayerClass& layer);
 
 }  // namespace stepwright::model

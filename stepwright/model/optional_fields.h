@@ -8,19 +8,18 @@
 
 namespace stepwright::model {
 
-/// Readers of optional keys, shared by the classes that read models. `Fields` must have
-/// `value(key)`, which returns nullopt if a key is absent or null. A wrong value fails with
-/// `kInput` at its position in the file.
+/// Base class of model file readers, with functions that read optional keys. `Fields::value(key)`
+/// must return nullopt for an absent or null key. A wrong value fails with `kInput` at its line.
 template <class Fields>
 class OptionalFields {
  public:
-  /// Reads a size; `fallback` if the key is absent or null.
+  /// Reads a size of at least `low`; `fallback` if the key is absent or null.
   [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
                                      std::int64_t low = 1) const {
     const auto found = fields().value(key);
     return found ? found->integer(low, kLargestSize) : fallback;
   }
-  /// Reads a number; `fallback` if the key is absent or null.
+  /// Reads a number from `low` to `high`; `fallback` if the key is absent or null.
   [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
                                  double high) const {
     const auto found = fields().value(key);

@@ -154,14 +154,14 @@ void add_routed(Parameters& list, const Architecture& model, Parameter parameter
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
   add_routed(list, model,
-             wide(matrix("experts.fc1", 0, model.routed_width(), TensorSplit::kColumn), model,
+             wide(matrix("experts.fc1", 0, model.expert_input_width(), TensorSplit::kColumn), model,
                   experts.ffn));
   if (experts.bias) {
     add_routed(list, model,
                wide(bias("experts.fc1_bias", 0, TensorSplit::kColumn), model, experts.ffn));
   }
-  add_routed(list, model, residual_matrix("experts.fc2", model.routed_width(), experts.ffn));
-  if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.routed_width()));
+  add_routed(list, model, residual_matrix("experts.fc2", model.expert_input_width(), experts.ffn));
+  if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.expert_input_width()));
 }
 
 void add_experts(Parameters& list, const Architecture& model) {
@@ -332,7 +332,7 @@ std::vector<Parameter> embedding_parameters(const Architecture& model) {
 }
 
 std::vector<Parameter> encoder_parameters(const Architecture& model) {
-  if (!model.sees_images()) return {};
+  if (!model.encodes_images()) return {};
   const Encoder& encoder = *model.encoder;
   Parameters list;
   std::int64_t rest = encoder.parameters;

@@ -90,7 +90,7 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   const fs::path path = directory / text;
   if (!text.empty() && is_folder(path)) return read_file(path / "config.json", notes);
   if (!text.empty() && path_exists(path)) return read_file(path, notes);
-  if (const auto known = built_in_of_id(text)) {
+  if (const auto known = built_in_model_of_hub_id(text)) {
     if (notes != nullptr) {
       notes->push_back(fmt::format("{} is taken to be the model {}.", printable(text), *known));
     }
@@ -107,10 +107,10 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
 std::string unknown_model(std::string_view name) {
   const std::vector<std::string_view> known = built_in_models();
   return fmt::format("no built-in model and no file is called '{}'{}", printable(name),
-                     known_words(name, known, "stepwright list models"));
+                     known_words_text(name, known, "stepwright list models"));
 }
 
-std::optional<std::string_view> built_in_of_id(std::string_view id) {
+std::optional<std::string_view> built_in_model_of_hub_id(std::string_view id) {
   std::string name = name_in_id(id);
   for (const std::string_view tuned :
        {"-fp8", "-hf", "-instruct", "-chat", "-base", "-it", "-pt"}) {

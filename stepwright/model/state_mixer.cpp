@@ -27,7 +27,7 @@ Parameter for_heads(std::string_view name, std::int64_t rows, ParameterInit star
 }
 
 Parameter mixer_input(const Architecture& model, Mixer kind) {
-  const StateMixer& m = *model.state_mixer;
+  const RecurrentMixer& m = *model.state_mixer;
   const std::int64_t values = m.heads * m.head_dim;
   const std::int64_t keys = m.groups * m.state;
   Parameter in =
@@ -41,7 +41,7 @@ Parameter mixer_input(const Architecture& model, Mixer kind) {
   return in;
 }
 
-void add_convolution(Parameters& list, const StateMixer& m, Mixer kind) {
+void add_convolution(Parameters& list, const RecurrentMixer& m, Mixer kind) {
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   list.push_back(for_heads("mixer.convolution", state_widths(m, kind).convolution,
@@ -56,7 +56,7 @@ void add_convolution(Parameters& list, const StateMixer& m, Mixer kind) {
 }
 
 /// Adds the projection from the convolution's result to Mamba's step sizes, B and C.
-void add_selection(Parameters& list, const StateMixer& m) {
+void add_selection(Parameters& list, const RecurrentMixer& m) {
   list.push_back(projection("mixer.select", m.step_rank + 2 * m.state, m.heads, TensorSplit::kRow));
   if (m.selection_normed) {
     list.push_back({.name = "mixer.select_norm",
@@ -69,7 +69,7 @@ void add_selection(Parameters& list, const StateMixer& m) {
   list.push_back(projection("mixer.step", m.heads, m.step_rank, TensorSplit::kColumn));
 }
 
-void add_scan(Parameters& list, const StateMixer& m, Mixer kind) {
+void add_scan(Parameters& list, const RecurrentMixer& m, Mixer kind) {
   if (kind == Mixer::kMamba) add_selection(list, m);
   list.push_back(for_heads("mixer.step_bias", m.heads, ParameterInit::kZeros));
   list.push_back(for_heads("mixer.decay", m.heads, ParameterInit::kZeros,
@@ -90,7 +90,7 @@ void add_scan(Parameters& list, const StateMixer& m, Mixer kind) {
 
 }  // namespace
 
-StateWidths state_widths(const StateMixer& m, Mixer kind) {
+StateWidths state_widths(const RecurrentMixer& m, Mixer kind) {
   const std::int64_t values = m.heads * m.head_dim;
   const std::int64_t keys = m.groups * m.state;
   switch (kind) {
@@ -105,7 +105,7 @@ StateWidths state_widths(const StateMixer& m, Mixer kind) {
 }
 
 std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind) {
-  const StateMixer& m = *model.state_mixer;
+  const RecurrentMixer& m = *model.state_mixer;
   Parameters list = {mixer_input(model, kind)};
   if (m.bias) {
     list.push_back(for_heads("mixer.in_bias", list.front().rows, ParameterInit::kZeros));
@@ -125,11 +125,11 @@ std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer k
   return list;
 }
 
-double convolution_flops_per_token(const StateMixer& m, Mixer kind) {
+double convolution_flops_per_token(const RecurrentMixer& m, Mixer kind) {
   return 2.0 * static_cast<double>(state_widths(m, kind).convolution * m.kernel);
 }
 
-double scan_flops_per_token(const StateMixer& m, Mixer kind) {
+double scan_flops_per_token(const RecurrentMixer& m, Mixer kind) {
   const auto heads = static_cast<double>(m.heads);
   const auto state = static_cast<double>(m.state);
   const auto dim = static_cast<double>(m.head_dim);

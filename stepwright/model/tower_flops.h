@@ -4,8 +4,8 @@
 
 namespace stepwright::model {
 
-/// Returns the forward FLOPs of `rows` rows through the layers of an encoder's tower. Each row
-/// attends to all rows or, in layers with a window, to as many as the window holds.
+/// Returns the forward FLOPs of `rows` image patches through all layers of an image encoder. Each
+/// patch attends to all patches or, in layers with windows, to one window.
 double tower_flops(const Encoder& encoder, double rows);
 
 }  // namespace stepwright::model

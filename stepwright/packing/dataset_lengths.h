@@ -8,28 +8,28 @@
 
 namespace stepwright::packing {
 
-/// The field of a data set that states the lengths of documents.
+/// Where a data set of JSON lines states the length of each document.
 struct LengthField {
-  std::string name;  ///< Key in each line; dots lead into nested mappings.
-  /// Characters per token, for text without lengths in tokens; 0: text is refused.
+  std::string name;  ///< JSON key of the field in each line; dots lead into nested mappings.
+  /// Characters per token, to convert text without token counts; 0: a field with text is an error.
   double characters_per_token = 0;
 };
 
-/// The document lengths of a data set.
+/// The lengths of the documents of a data set, in tokens.
 struct DatasetLengths {
   LengthHistogram histogram;
-  std::int64_t empty = 0;  ///< Number of documents without tokens, which are not in the histogram.
-  bool counts_characters = false;  ///< True if some document was text.
+  std::int64_t empty = 0;  ///< Number of documents of length 0, which are not in the histogram.
+  /// True if the length of some document was estimated from its characters.
+  bool counts_characters = false;
 };
 
-/// Reads the document lengths of a file of JSON lines with one document per line. A list is taken
-/// as token ids, a whole number as a length; text is counted in characters, as are the messages of
-/// a conversation. Reads block by block: memory is bounded by the longest line (256 MiB at most)
-/// and the number of different lengths. Fails with `kInput`, naming file and line, if the file
-/// cannot be read, or a line is not a JSON object, lacks the field, or has another value in it.
+/// Reads the lengths of the documents in a file of JSON lines, one document per line. The field may
+/// be a list of token ids, a number of tokens, a text or the messages of a conversation (both
+/// counted in characters). Memory is bounded by the longest line (256 MiB at most). Fails with
+/// `kInput`, naming file and line, for an unreadable file or a wrong line.
 DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field);
 
-/// Returns the histogram with at most `most` lengths: neighbouring lengths are joined at their
+/// Reduces a histogram to at most `most` different lengths by merging neighbouring lengths at their
 /// mean. The number of documents is unchanged.
 LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most);
 

@@ -5,20 +5,23 @@
 
 namespace stepwright::packing {
 
-/// Returns the value of a random quantity (mean 0, deviation 1, this skewness) that corresponds to
-/// the standard normal deviate `normal`: the gamma distribution of that skewness (Pearson III) by
-/// the transformation of Wilson and Hilferty (1931).
+/// Returns the quantile of a skewed random quantity (mean 0, deviation 1) that corresponds to the
+/// standard normal quantile `normal`: a gamma distribution of this skewness (Pearson III) by the
+/// transformation of Wilson and Hilferty (1931).
 double skewed_quantile(double normal, double skewness);
 
-/// Distribution of the largest of several such quantities, drawn independently.
+/// Mean, variance and quantiles of the largest of several independent random quantities, in units
+/// of one quantity's deviation.
 struct Largest {
   double mean = 0;
   double variance = 1;
-  double low = -1.2815515655446004;  ///< Value that one of ten is below.
-  double high = 1.2815515655446004;  ///< Value that one of ten is above.
+  /// Value that the largest is below with a probability of 10 %.
+  double low = -1.2815515655446004;
+  /// Value that the largest is above with a probability of 10 %.
+  double high = 1.2815515655446004;
 };
-/// Returns the distribution of the largest of `count` (at least 1) quantities, none of which is
-/// above `most`.
+/// Returns the distribution of the largest of `count` (at least 1) independent random quantities
+/// with mean 0, deviation 1 and this skewness, none of which can exceed `most`.
 Largest largest_of(std::int64_t count, double skewness,
                    double most = std::numeric_limits<double>::infinity());
 

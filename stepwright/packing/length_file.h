@@ -8,15 +8,16 @@
 
 namespace stepwright::packing {
 
-/// Reads a list of `[length, count]`, in any order. Fails with `kInput` on an empty list, a length
-/// below 1 or above 2^40, a negative count, and if all counts are 0.
+/// Reads a histogram of document lengths from a list of `[length, count]`, in any order. Fails with
+/// `kInput` for an empty list, a length below 1 or above 2^40, a negative count, and if all counts
+/// are 0.
 LengthHistogram read_histogram(Node list);
 
-/// Reads a file of lengths (`stepwright: lengths/1`, `histogram`).
+/// Reads the histogram in a file of document lengths (`stepwright: lengths/1`).
 LengthHistogram load_lengths(const std::filesystem::path& path);
 
-/// Writes a file of lengths, one length per line; `comment` is at the top, each of its lines after
-/// `# `.
+/// Returns the text of a file of document lengths, one length per line, with `comment` as `# `
+/// lines at the top.
 std::string lengths_text(const LengthHistogram& histogram, const std::string& comment);
 
 }  // namespace stepwright::packing

@@ -5,27 +5,27 @@
 
 namespace stepwright::packing {
 
-/// One length and the number of documents that have it.
+/// A document length, and the number of documents that have it.
 struct LengthCount {
-  std::int64_t length = 0;  ///< Tokens of a document, at least 1.
-  double count = 0;         ///< Number of documents; in a distribution, their share.
+  std::int64_t length = 0;  ///< Length of a document in tokens, at least 1.
+  double count = 0;  ///< Number of documents with this length, or their share of all documents.
   bool operator==(const LengthCount&) const = default;
 };
 
-/// Lengths of the documents of a data set: each length once, ascending, with counts above 0.
+/// Document lengths of a data set: each length once, in ascending order, with a count above 0.
 using LengthHistogram = std::vector<LengthCount>;
 
-/// The number of documents.
+/// Returns the number of documents in a histogram.
 double total_count(const LengthHistogram& histogram);
-/// The number of tokens of all documents.
+/// Returns the total number of tokens in the documents of a histogram.
 double total_tokens(const LengthHistogram& histogram);
 
-/// Sorts lengths, merges equal ones and removes counts of 0.
+/// Returns the histogram sorted by length, with equal lengths merged and counts of 0 removed.
 LengthHistogram joined_lengths(LengthHistogram histogram);
 
-/// Returns the lengths of a lognormal distribution with `median` tokens; `sigma`, above 0, is the
-/// standard deviation of their logarithm. Steps of sigma/50 over 4 sigma to each side (all but 6 of
-/// 100,000 documents), each with the mean length in it; the total count is 1.
+/// Returns a histogram of lognormal document lengths with the given median in tokens; `sigma`,
+/// above 0: standard deviation of the logarithm. Lengths are in steps of sigma/50 over 4 sigma to
+/// each side; the counts sum to 1.
 LengthHistogram lognormal_lengths(double median, double sigma);
 
 }  // namespace stepwright::packing

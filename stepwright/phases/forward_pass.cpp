@@ -45,7 +45,7 @@ class Forwards {
   }
 
   [[nodiscard]] std::vector<double> peaks() const {
-    const step::StepProgram program = step::forwards_of(job_, plan_);
+    const step::StepProgram program = step::forward_only_program(job_, plan_);
     std::vector<double> bytes;
     for (const memory::StageMemory& stage : memory::memory_report(job_, program).stages) {
       bytes.push_back(stage.peak_bytes);
@@ -61,7 +61,7 @@ class Forwards {
   }
 
   [[nodiscard]] step::StepProgram program(const plan::Job& job) const {
-    return step::forwards_of(
+    return step::forward_only_program(
         job, plan_, job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest);
   }
 
@@ -126,7 +126,7 @@ class Forwards {
   [[nodiscard]] double waits_s(std::int64_t batches) const {
     if (!job_.documents) return 0;
     const plan::Job all = of_batches(batches);
-    return simulate::UnevenSteps(all, std::make_shared<simulate::ScheduleStore>())
+    return simulate::UnevenStepWaitModel(all, std::make_shared<simulate::ScheduleStore>())
         .of(plan_, slowest())
         .waits_s;
   }

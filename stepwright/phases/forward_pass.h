@@ -7,16 +7,16 @@
 
 namespace stepwright::phases {
 
-/// The result of forward-only passes of a model, as log-probabilities need them: the plan's program
-/// with only forwards in its schedule (`forwards_of`).
+/// Time and memory of running a model forward only, as reference models and log-probabilities in
+/// reinforcement learning need it.
 struct ForwardPass {
   double seconds = 0;
-  /// Peak bytes of each pipeline position: its parameters and the tensors of one micro-batch.
+  /// Peak bytes of a device of each pipeline stage: parameters and the tensors of one micro-batch.
   std::vector<double> peak_bytes;
 };
 
-/// Returns the forwards of `batches` batches of a legal plan, one after the other. If documents
-/// make micro-batches unequal, their waits are included (`UnevenSteps`).
+/// Predicts forward passes over `batches` global batches, one after the other, with a legal plan.
+/// If packed documents make micro-batches unequal, waiting for the slowest is included.
 ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches);
 
 }  // namespace stepwright::phases

@@ -22,7 +22,7 @@ bool is_stated(const plan::Rollout& rollout) { return rollout.tokens_per_s || ro
 
 double dispatch_s(const plan::Job& job) {
   if (!job.method.dispatch) return 0;
-  const plan::Dispatch& dispatch = *job.method.dispatch;
+  const plan::SequenceDispatch& dispatch = *job.method.dispatch;
   const double sequences = static_cast<double>(job.method.updates) * sequences_of_update(job);
   return sequences * static_cast<double>(dispatch.padded) * dispatch.token_s;
 }

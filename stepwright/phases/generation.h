@@ -6,21 +6,25 @@
 
 namespace stepwright::phases {
 
-/// Number of sequences of one update: of documents, if a packed sequence holds several.
+/// Returns the number of sequences of one policy update; if documents are packed into sequences,
+/// the number of documents.
 double sequences_of_update(const plan::Job& job);
 
-/// Seconds in which one process dispatches the sequences of a step; 0 if the job has no dispatch.
+/// Returns the seconds in which a single process sends the sequences of a step to the ranks; 0 if
+/// the job has no such process.
 double dispatch_s(const plan::Job& job);
 
-/// Tokens that a step generates: the tokens of its updates' documents, without their prompts.
+/// Returns the number of tokens that a step generates: all tokens of the updates' documents minus
+/// the prompts.
 double generated_tokens(const plan::Job& job);
 
-/// True if a rollout states the speed of generation.
+/// True if the job states how fast sequences are generated (tokens/s or seconds), so that it need
+/// not be estimated.
 bool is_stated(const plan::Rollout& rollout);
 
 /// Returns the seconds in which `devices` devices generate a step's sequences, at the speed that
-/// the job's rollout states: inversely proportional to the number of devices, but at least as long
-/// as the longest sequence takes. A stated time is for `stated_on` devices.
+/// the job states: inversely proportional to the number of devices, but at least the time of the
+/// longest sequence. `stated_on`: number of devices for which the job states a time.
 double generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on);
 
 }  // namespace stepwright::phases

@@ -6,34 +6,36 @@
 
 namespace stepwright::phases {
 
-/// Assumed range of the share of a device's memory bandwidth and arithmetic that a generation
-/// engine reaches. No engine was measured for it.
+/// Assumed range (`kSlowestShare` to `kFastestShare`) of the share of a device's peak memory
+/// bandwidth and FLOP/s that an inference engine reaches. Not measured.
 inline constexpr double kSlowestShare = 0.3;
 inline constexpr double kFastestShare = 0.7;
-/// Most sequences that an engine generates at once: vLLM's max_num_seqs as verl starts it (verl
-/// 0.9.1 verl/trainer/config/rollout/rollout.yaml).
+/// The most sequences that an inference engine generates at once: vLLM's max_num_seqs as verl sets
+/// it (verl 0.9.1 verl/trainer/config/rollout/rollout.yaml).
 inline constexpr std::int64_t kMaxConcurrentSequences = 256;
 
-/// Estimated time of a step's generation, used if no measured speed is given.
+/// Estimated time in which inference engines generate a step's sequences, for jobs that state no
+/// measured speed.
 struct GenerationEstimate {
-  double seconds = 0;  ///< Geometric mean of `low_s` and `high_s`.
-  double low_s = 0;    ///< Seconds if engines reach `kFastestShare`.
-  double high_s = 0;   ///< Seconds if engines reach `kSlowestShare`.
+  double seconds = 0;  ///< Expected seconds: the geometric mean of `low_s` and `high_s`.
+  double low_s = 0;   ///< Seconds if engines reach the share `kFastestShare` of the device's peaks.
+  double high_s = 0;  ///< Seconds if engines reach the share `kSlowestShare` of the device's peaks.
   std::int64_t engines = 0;
-  std::int64_t at_once = 0;  ///< Sequences that an engine generates at once.
+  std::int64_t at_once = 0;  ///< Number of sequences that one engine generates at once.
 };
 
-/// Returns the bytes of one sequence's caches after `tokens` tokens, over all layers.
+/// Returns the bytes of the KV cache (or recurrent state) of one sequence after `tokens` tokens,
+/// over all layers.
 double cache_bytes(const model::Architecture& model, double tokens);
 
-/// Returns the bytes of weights that an engine reads for one token of each of `sequences`
-/// sequences; of routed experts, only those that some sequence chooses.
+/// Returns the bytes of weights that an inference engine reads to generate one token for each of
+/// `sequences` sequences. Routed experts count only if some sequence chooses them.
 double read_weight_bytes(const plan::Job& job, double sequences);
 
-/// Estimates the generation of a step on `devices` devices, each with `room_bytes` for caches. One
-/// token of all sequences takes as long as reading the weights and the sequences' caches, or as the
-/// computation; prompts are computed; and generation takes at least as long as the longest sequence
-/// alone.
+/// Estimates the seconds in which `devices` devices generate a step's sequences; `room_bytes`:
+/// memory of each for KV caches. One token for all sequences takes as long as reading weights and
+/// caches, or as computing; prompts are computed first; the longest sequence alone is a lower
+/// bound.
 GenerationEstimate estimated_generation(const plan::Job& job, std::int64_t devices,
                                         double room_bytes);
 

@@ -11,16 +11,17 @@
 
 namespace stepwright::phases {
 
-/// The phases of a step of preference or reinforcement learning, in order.
+/// The phases of a training step in reinforcement learning or preference optimisation, in order.
 enum class PhaseKind : std::uint8_t {
   kGeneration,
-  kOldLogProbabilities,  ///< A forward of the policy before its updates.
-  kReference,            ///< A forward of the frozen policy.
-  kValues,               ///< A forward of the critic.
-  kUpdate,               ///< All updates of the policy.
+  /// Forward pass of the policy before its updates, for the old log-probabilities.
+  kOldLogProbabilities,
+  kReference,  ///< Forward pass of the frozen reference policy.
+  kValues,     ///< Forward pass of the critic, for values.
+  kUpdate,     ///< All updates of the policy in the step (forward, backward, optimizer).
   kCriticUpdate,
   kWeightSync,
-  kSwitch  ///< Switch from generation to training and back, on the same devices.
+  kSwitch  ///< Switching the same devices from generation to training and back.
 };
 inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
     {PhaseKind::kGeneration, "generation"},
@@ -36,65 +37,73 @@ struct StepPhase {
   PhaseKind kind{};
   double seconds = 0;
   std::int64_t devices = 0;
-  /// True if the phase has devices of its own, besides those that train the policy.
+  /// True if the phase runs on devices of its own, apart from those that train the policy.
   bool beside = false;
-  /// Peak bytes of a device; for generation without its caches. 0: the same as in other phases.
+  /// Peak bytes of a device in this phase; for generation without KV caches. 0: no more than in
+  /// other phases.
   double peak_bytes = 0;
-  /// Range of `seconds` if the phase's time is an assumption; 0: it is not.
+  /// Range of `seconds`, from `low_s` to `high_s`, if the phase's time is only assumed; 0: it is
+  /// predicted or stated.
   double low_s = 0;
   double high_s = 0;
 
   [[nodiscard]] bool assumed() const { return high_s > 0; }
 };
 
-/// A step of a plan with all phases of its training method.
+/// A training step of reinforcement learning or preference optimisation: its phases, time and
+/// memory.
 struct PhasedStep {
-  /// Prediction of one update; its memory includes the other models that stay on the devices.
+  /// Prediction of one policy update; its memory includes the other models (reference, critic) on
+  /// the devices.
   simulate::Prediction update;
   std::vector<StepPhase> phases;
-  WeightSync sync;        ///< Transfer of updated weights to the generating devices.
-  double generated = 0;   ///< Tokens that the step generates.
-  double training_s = 0;  ///< Seconds of all phases except generation, weight sync and switch.
+  WeightSync sync;       ///< Transfer of the updated weights to the devices that generate.
+  double generated = 0;  ///< Number of tokens that the step generates.
+  /// Seconds of all phases except generation, weight transfer and switching.
+  double training_s = 0;
   double step_s = 0;
-  /// Range of `step_s` with 80 % probability. Weight sync, switch and a stated generation time
-  /// count as exact; an assumed generation time is at an end of its range.
+  /// Range that contains `step_s` with a probability of 80 %, from `low_s` to `high_s`.
   double low_s = 0;
   double high_s = 0;
-  double peak_bytes = 0;     ///< Peak bytes of the training devices, over all phases.
-  std::int64_t devices = 0;  ///< Number of all devices.
+  double peak_bytes = 0;     ///< Peak bytes of a device that trains, over all phases.
+  std::int64_t devices = 0;  ///< Number of devices, training and generating together.
   std::vector<std::string> notes;
 
   [[nodiscard]] const plan::TrainingMethod& method() const { return update.planned.job.method; }
-  /// True if every phase fits on its devices; for generation, only its weights count.
+  /// True if every phase fits in the memory of its devices; for generation, only the weights count,
+  /// not KV caches.
   [[nodiscard]] bool fits() const;
-  /// Returns the probability that the phase with the largest peak fits.
+  /// Returns the probability that the phase with the largest peak fits in memory.
   [[nodiscard]] double p_fits() const;
-  /// Returns `fits` as a verdict, as `memory::MemoryReport::verdict` does.
+  /// Returns whether the step fits in memory, with the probability that the job requests.
   [[nodiscard]] memory::FitVerdict verdict() const;
-  /// Returns the seconds of a phase; 0 if the step lacks it.
+  /// Returns the seconds of one phase of the step; 0 if the step does not have this phase.
   [[nodiscard]] double seconds(PhaseKind kind) const;
-  /// Tokens that the step trains on, counted once per update.
+  /// Returns the number of tokens that the step trains on; tokens used by several updates count for
+  /// each.
   [[nodiscard]] double tokens() const;
-  /// Tokens per second per device, over all devices, also those that generate.
+  /// Returns the tokens trained per second, divided by the number of all devices, including those
+  /// that only generate.
   [[nodiscard]] double tokens_per_s_per_device() const {
     return tokens() / step_s / static_cast<double>(devices);
   }
-  /// Bytes by which the largest other phase on the same devices exceeds an update; 0: none does.
+  /// Returns by how many bytes the largest other phase on the training devices exceeds a policy
+  /// update; 0: none does.
   [[nodiscard]] double bytes_beyond_update() const;
 };
 
-/// Returns the step of a legal plan. On the same devices, phases follow each other; phases on
-/// devices of their own overlap them, and so does generation on other devices unless `staleness` is
-/// 0. Fails with `kInput` if no plan is legal on the devices that the job states for second models.
-/// `whole`: the cluster including generating devices; `stated_on`: as in `generation_s`.
+/// Predicts a step with all phases. Phases on the same devices follow each other; phases on other
+/// devices overlap them, generation only if `staleness` is above 0. `whole`: cluster including
+/// devices that only generate; `stated_on`: number of devices for which the job states a generation
+/// time. Fails with `kInput` if no plan is legal on the devices stated for second models.
 PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
                        std::int64_t stated_on);
 
-/// Returns the step of a plan given on its own: devices that only generate are added to its
-/// cluster.
+/// Predicts a step with all phases for a plan that is given without a search; devices that only
+/// generate are added to its cluster.
 PhasedStep phased_step(const plan::PlannedJob& planned);
 
-/// Writes the answer of `stepwright phases --json` (docs/formats.md, "Phases").
+/// Returns the JSON document that `stepwright phases --json` prints (docs/formats.md, "Phases").
 nlohmann::ordered_json phased_step_json(const PhasedStep& step);
 
 }  // namespace stepwright::phases

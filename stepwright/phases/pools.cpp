@@ -159,7 +159,7 @@ class Splits {
 
 }  // namespace
 
-PoolSplits best_splits(const plan::Job& job, const Search& search) {
+PoolSplits best_device_splits(const plan::Job& job, const Search& search) {
   return Splits(job, search).run();
 }
 

@@ -10,21 +10,22 @@
 
 namespace stepwright::phases {
 
-/// The steps of a job for different splits of its devices into training and generation, each with
-/// the best plan for the training devices.
+/// Predicted steps of a job for different splits of its devices into training and generating ones,
+/// each with the best plan for the training devices.
 struct PoolSplits {
-  std::vector<PhasedStep> steps;  ///< Steps sorted by verdict, then by time; at least one.
+  /// Steps for all splits, those that fit in memory first, then by step time; at least one.
+  std::vector<PhasedStep> steps;
 };
 
 using Search = std::function<tune::TuneResult(const plan::Job&)>;
 
-/// Returns the split that the job states, else the best splits: all devices train and generate
-/// alternately, or some only generate. A method without generation has no split. If a plan leaves
-/// no room for the other models, the next smaller plan is searched. Fails with `kInput` if the
-/// stated split has no legal plan, with `kRuntime` if no plan fits.
-PoolSplits best_splits(const plan::Job& job, const Search& search);
+/// Predicts the split of devices between training and generation that the job states, else finds
+/// the best: all devices alternate, or some only generate. If a plan leaves no memory for the other
+/// models, a smaller plan is searched. Fails with `kInput` if the stated split has no legal plan,
+/// with `kRuntime` if no plan fits.
+PoolSplits best_device_splits(const plan::Job& job, const Search& search);
 
-/// Writes `splits` of `stepwright phases JOB --json`.
+/// Returns the JSON value of the key `splits` of `stepwright phases JOB --json`.
 nlohmann::ordered_json splits_json(const PoolSplits& splits);
 
 }  // namespace stepwright::phases

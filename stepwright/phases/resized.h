@@ -6,12 +6,12 @@
 
 namespace stepwright::phases {
 
-/// Returns the cluster with another number of devices, possibly with more nodes than it has. Fails
-/// with `kInput` if the devices are neither whole nodes nor a part of one, or need a network that
-/// the cluster lacks.
+/// Returns a cluster with `devices` devices, if needed with more nodes than the given one. Fails
+/// with `kInput` if they are neither whole nodes nor part of one node, or need a network that the
+/// cluster lacks.
 cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t devices);
 
-/// Returns the plan on another number of devices of the same cluster, with another data-parallel
+/// Returns a plan for another number of devices of the same cluster, by changing its data-parallel
 /// degree. Fails with `kInput`, naming `field`, if no such plan is legal.
 plan::PlannedJob plan_on_devices(const plan::PlannedJob& planned, std::int64_t devices,
                                  const char* field);

@@ -22,13 +22,13 @@ double routed_share(const plan::Plan& plan, const step::StepProgram& program) {
   return routed / (dense + routed);
 }
 
-void add_group(plan::Extents& extents, const plan::Grid& grid, plan::GroupKind kind) {
+void add_group(plan::StridedRanks& extents, const plan::Grid& grid, plan::GroupKind kind) {
   for (const plan::Extent& extent : grid.shape(kind).extents) extents.add(extent);
 }
 
 /// Adds the ranks that hold different shards of parameters with this spread.
-void add_shards(plan::Extents& extents, const plan::Grid& grid, const step::StateSpread& spread,
-                plan::Spread parameters) {
+void add_shards(plan::StridedRanks& extents, const plan::Grid& grid,
+                const step::ShardingGroups& spread, plan::Spread parameters) {
   if (parameters == plan::Spread::kInner) add_group(extents, grid, spread.inner_group);
   if (parameters == plan::Spread::kGlobal) add_group(extents, grid, spread.world_group);
 }
@@ -39,7 +39,7 @@ plan::GroupShape dense_holders(const plan::Plan& plan, const plan::Grid& grid,
                                std::int64_t tensor) {
   plan::GroupShape shape;
   const std::int64_t merged = plan.parallel.tensor / std::min(tensor, plan.parallel.tensor);
-  const plan::Extents& ranks = grid.shape(plan::GroupKind::kTensor).extents;
+  const plan::StridedRanks& ranks = grid.shape(plan::GroupKind::kTensor).extents;
   if (merged > 1) shape.extents.add({merged, ranks[0].stride});
   add_shards(shape.extents, grid, step::dense_spread(plan), plan.sharding.parameters);
   add_group(shape.extents, grid, plan::GroupKind::kPipeline);

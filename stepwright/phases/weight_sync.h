@@ -5,27 +5,26 @@
 
 namespace stepwright::phases {
 
-/// Transfer of updated weights to the generating devices, as two messages that a library carries
-/// out one after the other.
+/// Transfer of the updated policy weights to the devices that generate: a gather among the training
+/// devices, then a broadcast.
 struct WeightSync {
-  /// Bytes of one copy: all weights in their stored type, or only adapters.
+  /// Bytes of one copy of what is transferred: all weights in their stored type, or only LoRA
+  /// adapters.
   double bytes = 0;
-  double held_bytes = 0;  ///< Bytes of weights that a generating device holds.
-  /// Seconds to gather weights among the training devices: each needs the part that it sends to
-  /// rollout devices or keeps for its own generation.
+  double held_bytes = 0;  ///< Bytes of weights that one generating device holds.
+  /// Seconds in which each training device gathers the weights that it sends on or uses for its own
+  /// generation.
   double gather_s = 0;
-  /// Seconds of the broadcast to devices that only generate; 0: there are none.
+  /// Seconds to broadcast the weights to devices that only generate; 0: there are none.
   double broadcast_s = 0;
 
   [[nodiscard]] double seconds() const { return gather_s + broadcast_s; }
 };
 
-/// Returns the weight transfer of a plan whose job has a rollout; `whole`: the cluster with all
-/// devices, also those that only generate. Devices that train and generate gather the weights that
-/// one of `tensor` generating devices holds from the ranks with shards of them (tensor and expert
-/// ranks, ranks that share parameters, pipeline positions). Devices that only generate get the
-/// whole model, gathered by the training ranks, along a ring of all devices: verl and NeMo-RL do
-/// this by an NCCL broadcast, weight by weight.
+/// Returns the time and bytes of transferring a plan's updated weights to generating devices;
+/// `whole`: cluster with all devices. Devices that train and generate gather their part from the
+/// ranks that hold shards of it. Devices that only generate receive the whole model by an NCCL
+/// broadcast from the training ranks, weight by weight (as verl and NeMo-RL do).
 WeightSync weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
                        const cluster::Cluster& whole);
 

@@ -38,15 +38,15 @@ Plan with_canonical_sharding(const Job& job, Plan plan) {
   return plan;
 }
 
-std::int64_t vocabulary_positions(const Plan& plan) {
+std::int64_t vocabulary_table_ranks(const Plan& plan) {
   return schedule::traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
 }
 
-OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute) {
+OffloadModules effective_offload_modules(OffloadModules listed, const Recompute& recompute) {
   bool every = true;
   bool any = false;
   each_setting(recompute, [&](const Recompute& setting) {
-    every = every && least_recomputed(setting).whole;
+    every = every && common_layer_recompute(setting).whole;
     any = any || recomputed(setting).whole;
   });
   if (every) return listed.of_layers(true);

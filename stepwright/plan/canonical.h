@@ -4,19 +4,21 @@
 
 namespace stepwright::plan {
 
-/// Returns the canonical sharding of a plan, as in `canonical`: I over groups of one rank becomes
-/// N, I over one group of all ranks becomes G.
+/// Returns the plan's sharding in its canonical spelling: a state sharded inside groups of one rank
+/// (I) becomes replicated (N), and one sharded inside a group of all data x context ranks (I)
+/// becomes fully sharded (G).
 Sharding canonical_sharding(const Job& job, const Plan& plan);
 
-/// Returns the plan with its canonical sharding and all other choices unchanged. Programs and
-/// prices are made from this plan, so that groups of one rank have no messages.
+/// Returns the plan with its sharding in canonical spelling and all other choices unchanged. Steps
+/// are built and priced from this plan, so that groups of one rank have no messages.
 Plan with_canonical_sharding(const Job& job, Plan plan);
 
-/// Returns the modules of `listed` that keep activations in some layer under this recomputation.
-OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute);
+/// Returns the modules of `listed` whose activations some layer keeps for its backward under this
+/// recomputation, so that offloading them has an effect.
+OffloadModules effective_offload_modules(OffloadModules listed, const Recompute& recompute);
 
-/// Number of pipeline positions over which the vocabulary tables are split; 1 if only the positions
-/// at the ends of the model hold them.
-std::int64_t vocabulary_positions(const Plan& plan);
+/// Returns the number of pipeline ranks over which embedding and head tables are split; 1 if only
+/// the first and the last pipeline rank hold them.
+std::int64_t vocabulary_table_ranks(const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -9,26 +9,28 @@
 
 namespace stepwright::plan {
 
-/// Lognormal distribution of document lengths.
+/// Lognormal distribution from which the lengths of a batch's documents are drawn.
 struct LognormalLengths {
-  double median = 0;  ///< Median length, in tokens.
-  double sigma = 0;   ///< Standard deviation of the logarithm of the length.
+  double median = 0;  ///< Median document length, in tokens.
+  double sigma = 0;   ///< Standard deviation of the natural logarithm of a document's length.
   bool operator==(const LognormalLengths&) const = default;
 };
 
-/// A batch of documents of unequal lengths.
+/// Documents of unequal lengths that are packed into the sequences of a batch.
 struct DocumentBatch {
-  std::string file;  ///< Absolute path of the file of lengths; empty: none.
-  /// Formula from which `lengths` was computed; nullopt: lengths are from a file.
+  /// Absolute path of the file with the document lengths; empty: lengths are not from a file.
+  std::string file;
+  /// Distribution from which `lengths` was computed; nullopt: lengths are from a file.
   std::optional<LognormalLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
-  packing::PackingStatistics packs;  ///< How documents fill sequences of the job's length.
+  /// Statistics of how documents fill sequences of the job's length.
+  packing::PackingStatistics packs;
 
   bool operator==(const DocumentBatch&) const = default;
 
-  /// Number of positions that a sequence of `sequence` tokens needs: the length of the longest
-  /// document if each document counts positions from zero, else `sequence`.
+  /// Returns the number of positions that the model needs for sequences of `sequence` tokens:
+  /// `sequence`, or the longest document's length if each document counts positions from 0.
   [[nodiscard]] std::int64_t longest_positions(std::int64_t sequence) const {
     const bool own = packing.kind != packing::PackingKind::kNone && packing.masks;
     return own ? std::min(sequence, lengths.back().length) : sequence;

@@ -11,41 +11,40 @@
 
 namespace stepwright::plan {
 
-/// True if a file names this kind ("job") in its key `stepwright`, in any version.
+/// True if a file's key `stepwright` names this kind ("job"), in any version.
 bool is_file_of(const Document& document, std::string_view kind);
 
-/// Reads a job (`stepwright: job/2`, or `job/1` with its old meaning). Relative paths in it are
-/// relative to the file.
+/// Reads a job file (`stepwright: job/2`, or the older `job/1`). Relative paths in it start from
+/// `directory`, the file's folder.
 Job read_job(const Document& document, const std::filesystem::path& directory);
 Job load_job(const std::filesystem::path& path);
 
-/// Reads a plan with its job (`stepwright: plan/2`, or `plan/1` with its old meaning). A value that
-/// the schema knows but no code covers fails with `kUnsupported`. Legality is not checked here. If
-/// the job names no framework, it gets `unsaid`, whose defaults fill everything that the file
-/// leaves out.
+/// Reads a plan file with its job (`stepwright: plan/2`, or the older `plan/1`). Legality of the
+/// plan is not checked. Fails with `kUnsupported` for values of the schema that no code covers.
+/// `unsaid`: framework to use if the job names none; its defaults fill what the file leaves out.
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory,
                      const Framework& unsaid = {});
 PlannedJob load_plan(const std::filesystem::path& path);
 
-/// Returns the plan file as self-contained YAML (model and cluster by name if built in, else
-/// inline); `read_plan` reads it back as an equal plan. With `expanded`, model and cluster are
-/// written in full, the form on which `--set` works.
+/// Returns a plan with its job as the text of a YAML file that needs no other files; `read_plan`
+/// reads it back as an equal plan. `expanded`: built-in models and clusters are written in full
+/// instead of by name, as `--set` needs.
 std::string plan_yaml(const PlannedJob& planned, bool expanded = false);
 
-/// Returns the plan file's content as JSON, for `--json` outputs.
+/// Returns the content of a plan file as JSON, for `--json` outputs.
 nlohmann::ordered_json plan_json(const PlannedJob& planned);
 
-/// Applies an assignment `field=value` or `field=2x` to a plan. The field is a dotted path of the
-/// plan file (`micro_batch`, `parallel.tensor`, `job.batch.length`). `job.` may be left out, and
-/// `cluster.` / `model.` reach the expanded mappings (`cluster.nic=2x`,
-/// `cluster.device.memory=1.5x`, `model.layers=40`). `cluster.profile` selects another cluster with
-/// as many nodes. Fails with `kInput` for an unknown field, naming the nearest, and for a field
-/// that no result of a plan depends on. `option` is the option's name in messages.
+/// Returns a plan with one field changed by `field=value` or `field=2x`. The field is a dotted path
+/// of the plan file (`micro_batch`, `parallel.tensor`, `job.batch.length`; `job.` may be left out),
+/// or of its expanded cluster or model (`cluster.nic=2x`, `cluster.device.memory=1.5x`,
+/// `model.layers=40`). `cluster.profile` selects another cluster with as many nodes. Fails with
+/// `kInput` for unknown fields and for fields without effect. `option`: the option's name in
+/// messages.
 PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
                       std::string_view option = "--set");
 
-/// Applies several assignments in order. Fails with `kInput` also if one assignment completely
-/// overrides an earlier one.
+/// Returns a plan with several fields changed, in order. Fails with `kInput` for unknown fields,
+/// for fields without effect, and if one change makes an earlier one useless.
 PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments);
 
 }  // namespace stepwright::plan

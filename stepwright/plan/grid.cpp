@@ -18,17 +18,17 @@ void lay_strides(const RankOrder& order, std::array<Extent, kAxes>& side) {
   }
 }
 
-Extents product(std::initializer_list<Extent> factors) {
-  Extents extents;
+StridedRanks product(std::initializer_list<Extent> factors) {
+  StridedRanks extents;
   for (const Extent& factor : factors) extents.add(factor);
   return extents;
 }
 
-void add_all(Extents& to, const Extents& from) {
+void add_all(StridedRanks& to, const StridedRanks& from) {
   for (const Extent& factor : from) to.add(factor);
 }
 
-CutExtents cut_or_fail(const Extents& group, std::int64_t size) {
+CutExtents cut_or_fail(const StridedRanks& group, std::int64_t size) {
   std::optional<CutExtents> parts = cut(group, size);
   if (!parts) fail_input("the plan has no rank grid: a sharding group does not cut its group");
   return *parts;
@@ -52,11 +52,11 @@ GridAxes grid_axes(const Parallel& parallel, const RankOrder& order) {
   return axes;
 }
 
-Extents data_context_extents(const GridAxes& axes) {
+StridedRanks data_context_extents(const GridAxes& axes) {
   return product({axes.dense[index_of(Axis::kContext)], axes.dense[index_of(Axis::kData)]});
 }
 
-Extents expert_data_extents(const GridAxes& axes) {
+StridedRanks expert_data_extents(const GridAxes& axes) {
   return product({axes.expert[index_of(Axis::kData)]});
 }
 
@@ -84,21 +84,21 @@ Grid::Grid(const Plan& plan) {
 }
 
 void Grid::lay_dense(const Sharding& sharding) {
-  const Extents replicas = product({context_, data_});
+  const StridedRanks replicas = product({context_, data_});
   const CutExtents parts = cut_or_fail(replicas, sharding.group);
   at(GroupKind::kTensor).extents = product({tensor_});
   at(GroupKind::kContext).extents = product({context_});
   at(GroupKind::kDataContext).extents = replicas;
   at(GroupKind::kShardInner).extents = parts.inner;
   at(GroupKind::kShardOuter).extents = parts.outer;
-  Extents& norm = at(GroupKind::kNorm).extents;
+  StridedRanks& norm = at(GroupKind::kNorm).extents;
   norm = product({tensor_, pipeline_});
   if (sharding.optimizer == Spread::kInner) add_all(norm, parts.inner);
   if (sharding.optimizer == Spread::kGlobal) norm = product({{ranks_, 1}});
 }
 
 void Grid::lay_experts(const Sharding& sharding) {
-  const Extents replicas = product({expert_data_});
+  const StridedRanks replicas = product({expert_data_});
   const CutExtents parts = cut_or_fail(replicas, sharding.expert_group);
   at(GroupKind::kExpert).extents = product({expert_});
   at(GroupKind::kExpertTensor).extents = product({expert_tensor_});
@@ -106,7 +106,7 @@ void Grid::lay_experts(const Sharding& sharding) {
   at(GroupKind::kExpertData).extents = replicas;
   at(GroupKind::kExpertShardInner).extents = parts.inner;
   at(GroupKind::kExpertShardOuter).extents = parts.outer;
-  Extents& norm = at(GroupKind::kExpertNorm).extents;
+  StridedRanks& norm = at(GroupKind::kExpertNorm).extents;
   norm = product({expert_tensor_, expert_, pipeline_});
   if (sharding.optimizer == Spread::kInner) add_all(norm, parts.inner);
   if (sharding.optimizer == Spread::kGlobal) norm = product({{ranks_, 1}});
@@ -138,7 +138,7 @@ std::int64_t Grid::rank_at(std::int64_t tensor, std::int64_t context, std::int64
 }
 
 std::vector<std::int64_t> Grid::members(GroupKind kind, std::int64_t rank) const {
-  const Extents& extents = shape(kind).extents;
+  const StridedRanks& extents = shape(kind).extents;
   std::int64_t first = extents.base(rank);
   if (kind == GroupKind::kEmbedding) {
     const std::int64_t stage = coordinates(rank).pipeline;

@@ -6,33 +6,31 @@
 
 #include "stepwright/cluster/layout.h"
 #include "stepwright/core/named.h"
-#include "stepwright/plan/extents.h"
 #include "stepwright/plan/plan.h"
+#include "stepwright/plan/strided_ranks.h"
 
 namespace stepwright::plan {
 
-/// The kinds of communicators of a step. Every rank belongs to exactly one group of each kind
-/// (possibly of itself alone), except `kEmbedding`, which only ranks of the first and last pipeline
-/// position have.
+/// The kinds of communicators of a training step. Every rank is in exactly one group of each kind,
+/// possibly alone; kEmbedding exists only on the first and last pipeline rank.
 enum class GroupKind : std::uint8_t {
   kNone,
   kTensor,
   kContext,
   kDataContext,  ///< Ranks that hold the same dense parameters: data x context.
-  kShardInner,   ///< A sharding group: m consecutive ranks of data x context.
-  kShardOuter,   ///< The n ranks with equal index in their inner groups: the rail.
+  kShardInner,   ///< Consecutive data x context ranks that share states sharded inside groups.
+  kShardOuter,   ///< Ranks with equal index in their kShardInner groups.
   kExpert,
   kExpertTensor,
-  kExpertModel,  ///< Ranks of expert tensor x expert: the group of the all-gather dispatcher.
+  kExpertModel,  ///< Expert tensor x expert ranks, over which the all-gather dispatcher works.
   kExpertData,   ///< Ranks that hold the same routed experts.
   kExpertShardInner,
   kExpertShardOuter,
   kPipeline,
-  /// The ranks on the first and the last pipeline position with equal other coordinates (tied
-  /// tables).
+  /// The first and the last rank of one pipeline, which share tied embedding tables.
   kEmbedding,
-  kNorm,        ///< Ranks over which the dense gradient norm is summed.
-  kExpertNorm,  ///< Ranks over which the gradient norm of routed experts is summed.
+  kNorm,        ///< Ranks over which the squared gradient norm of dense parameters is summed.
+  kExpertNorm,  ///< Ranks over which the squared gradient norm of routed experts is summed.
   kWorld,
 };
 inline constexpr Named<GroupKind> kGroupNames[] = {
@@ -55,49 +53,49 @@ inline constexpr Named<GroupKind> kGroupNames[] = {
     {GroupKind::kWorld, "world"}};
 inline constexpr int kGroupKinds = 17;
 
-/// True for groups of routed experts.
+/// True for kinds of groups that routed experts use.
 constexpr bool is_of_experts(GroupKind kind) {
   return (kind >= GroupKind::kExpert && kind <= GroupKind::kExpertShardOuter) ||
          kind == GroupKind::kExpertNorm;
 }
 
-/// Shape of the groups of one kind: ranks as strided factors, fastest first; rank lists follow this
-/// order.
+/// Shape of all groups of one kind: ranks as a product of strided factors, fastest first, which is
+/// also the order of their rank lists.
 struct GroupShape {
-  Extents extents;
-  /// For `kEmbedding`, the consecutive ranks between the group's two members, on inner pipeline
-  /// positions; they belong to no such group.
+  StridedRanks extents;
+  /// Number of consecutive ranks between the two members of a kEmbedding group; they are on inner
+  /// pipeline stages and in no such group. 0 for other kinds of groups.
   std::int64_t idle = 0;
   [[nodiscard]] std::int64_t size() const { return extents.size(); }
 };
 
-/// Coordinates of a rank in the dense and in the expert grid.
+/// Coordinates of a rank along the parallelism axes, for dense layers and for experts.
 struct Coordinates {
   std::int64_t tensor = 0, context = 0, data = 0, pipeline = 0;
   std::int64_t expert = 0, expert_tensor = 0, expert_data = 0;
 };
 
-/// The rank grid of a plan: coordinates of ranks and their groups. Copying does not allocate
-/// memory.
+/// The rank grid of a plan: which coordinates each rank has along the parallelism axes, and which
+/// ranks form each communicator. Copying allocates no memory.
 class Grid {
  public:
-  /// Builds the grid of a legal plan. Fails with `kInput` if the degrees form no grid: a size below
-  /// 1, an expert side that does not divide the dense one, a sharding group that does not divide
-  /// its group.
+  /// Builds the rank grid of a legal plan. Fails with `kInput` if there is none: a degree below 1,
+  /// expert degrees that do not divide the dense ones, or a sharding group that does not divide its
+  /// group.
   explicit Grid(const Plan& plan);
 
   [[nodiscard]] std::int64_t ranks() const { return ranks_; }
   [[nodiscard]] Coordinates coordinates(std::int64_t rank) const;
-  /// The rank at these coordinates of the dense grid.
+  /// Returns the rank at these coordinates along the dense axes.
   [[nodiscard]] std::int64_t rank_at(std::int64_t tensor, std::int64_t context, std::int64_t data,
                                      std::int64_t pipeline) const;
-  /// Size and strides of the groups of a kind.
+  /// Returns the size and the strides of the groups of one kind.
   [[nodiscard]] const GroupShape& shape(GroupKind kind) const {
     return shapes_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] std::int64_t size(GroupKind kind) const { return shape(kind).size(); }
-  /// Ranks of the group of this kind that contains `rank`, in group order (ascending); empty for
-  /// `kEmbedding` on inner pipeline positions.
+  /// Returns the ranks of the group of this kind that contains `rank`, in group order (ascending);
+  /// empty for kEmbedding on inner pipeline ranks.
   [[nodiscard]] std::vector<std::int64_t> members(GroupKind kind, std::int64_t rank) const;
 
  private:
@@ -107,34 +105,42 @@ class Grid {
   void lay_embedding();
 
   std::int64_t ranks_ = 1;
-  Extent tensor_, context_, data_, pipeline_;  ///< Extents of the dense side.
-  /// Extents of the expert side, whose pipeline extent is that of the dense side.
+  /// Size and rank distance of each axis of dense layers.
+  Extent tensor_, context_, data_, pipeline_;
+  /// Size and rank distance of each axis of routed experts, which share the pipeline axis.
   Extent expert_tensor_, expert_, expert_data_;
   std::array<GroupShape, kGroupKinds> shapes_;
 };
 
-/// Axes of the dense and the expert side as factors of the rank, indexed by `Axis`; size 1 if a
-/// side lacks the axis. The expert-data size is rounded down if the sides do not divide.
+/// Size and rank distance of each parallelism axis for dense layers and for experts, indexed by
+/// `Axis`; size 1 if a side lacks the axis. The expert-data size is rounded down if the degrees do
+/// not divide.
 struct GridAxes {
   std::array<Extent, kAxes> dense;
   std::array<Extent, kAxes> expert;
 };
 GridAxes grid_axes(const Parallel& parallel, const RankOrder& order);
 
-/// The data x context group and the expert-data group, which sharding groups divide.
-Extents data_context_extents(const GridAxes& axes);
-Extents expert_data_extents(const GridAxes& axes);
+/// Returns the ranks that hold the same dense parameters (data x context) as strided factors;
+/// sharding groups divide them.
+StridedRanks data_context_extents(const GridAxes& axes);
+/// Returns the ranks that hold the same routed experts as strided factors; sharding groups of
+/// experts divide them.
+StridedRanks expert_data_extents(const GridAxes& axes);
 
-/// Returns the size of the sharding group that the word `node` means: the largest run of
-/// consecutive ranks of the data x context (expert-data) group that divides the group and always
-/// shares a node; 1 if no two ranks do.
+/// Returns the number of ranks that the word `node` means as a sharding group: the longest run of
+/// consecutive data x context ranks that divides their group and always lies inside one node; 1 if
+/// none does.
 std::int64_t node_sharding_group(const cluster::Cluster& cluster, const Plan& plan);
+/// Returns the number of ranks that the word `node` means as a sharding group of experts: the
+/// longest run of consecutive expert-data ranks that divides their group and always lies inside one
+/// node; 1 if none does.
 std::int64_t node_expert_group(const cluster::Cluster& cluster, const Plan& plan);
 
-/// Returns how groups of a shape lie on the levels of a cluster, with all groups of the shape
-/// active at once. A shape of one factor: `strided_layout`. Several factors: exact if factors and
-/// the units of levels divide each other; else as in the first unit, with the number of groups that
-/// share a link rounded up. Does not allocate memory.
+/// Returns how all groups of a shape lie on a cluster's network levels when they communicate at
+/// once. Exact for one strided factor, and for several if they and the levels' units divide each
+/// other; else estimated from the first unit, with the groups that share a link rounded up.
+/// Allocates no memory.
 cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape);
 
 }  // namespace stepwright::plan

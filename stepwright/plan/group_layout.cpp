@@ -27,7 +27,7 @@ struct Blocks {
 
 /// Largest number of consecutive members of a group that divides it and always shares a unit of
 /// `unit` ranks.
-std::int64_t members_together(const Extents& group, std::int64_t unit, std::int64_t ranks) {
+std::int64_t members_together(const StridedRanks& group, std::int64_t unit, std::int64_t ranks) {
   const std::int64_t most = group.size();
   for (std::int64_t size = std::min(most, unit); size > 1; --size) {
     if (most % size != 0) continue;
@@ -40,7 +40,7 @@ std::int64_t members_together(const Extents& group, std::int64_t unit, std::int6
 }  // namespace
 
 cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape) {
-  const Extents& extents = shape.extents;
+  const StridedRanks& extents = shape.extents;
   if (extents.empty()) return cluster::strided_layout(cluster, 1, 1);
   if (extents.count() == 1 && shape.idle == 0) {
     return cluster::strided_layout(cluster, extents[0].size, extents[0].stride);

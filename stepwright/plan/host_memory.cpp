@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/optimizer_traits.h"
@@ -41,7 +41,7 @@ Elements elements_of(const Job& job, bool with_frozen) {
     sum.of_narrow = static_cast<double>(centibits(model.adapters->base)) /
                     static_cast<double>(centibits(storage_type(job.precision)));
   }
-  const model::LayerOrder order = model::layer_order(model);
+  const model::LayerClassIndex order = model::layer_order(model);
   for (std::size_t i = 0; i < order.classes.size(); ++i) {
     const auto times = std::ranges::count(order.class_of, i);
     sum.add(model::layer_parameters(model, order.classes[i]), static_cast<double>(times));
@@ -49,7 +49,8 @@ Elements elements_of(const Job& job, bool with_frozen) {
   sum.add(model::embedding_parameters(model), 1);
   sum.add(model::encoder_parameters(model), 1);
   sum.add(model::head_parameters(model), 1);
-  sum.add(model::multi_token_parameters(model), static_cast<double>(model.predicted_ahead()));
+  sum.add(model::multi_token_parameters(model),
+          static_cast<double>(model.extra_predicted_tokens()));
   return sum;
 }
 
@@ -100,7 +101,7 @@ double host_bandwidth(const cluster::Cluster& cluster) {
   return stated > 0 ? stated : kAssumedHostBandwidth;
 }
 
-NodeRanks node_ranks(const Job& job, const Plan& plan) {
+PipelineNodePlacement node_ranks(const Job& job, const Plan& plan) {
   const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return {.ranks = plan.parallel.ranks(),
           .stride = axes.dense[static_cast<std::size_t>(Axis::kPipeline)].stride,
@@ -112,7 +113,7 @@ namespace {
 /// Calls `told` with each run of neighbouring ranks of one position, between two ranks.
 template <class Told>
 void each_position(std::int64_t first, std::int64_t end, std::int64_t positions,
-                   const NodeRanks& nodes, Told&& told) {
+                   const PipelineNodePlacement& nodes, Told&& told) {
   for (std::int64_t rank = first; rank < end;) {
     const std::int64_t next = std::min(end, (rank / nodes.stride + 1) * nodes.stride);
     told(static_cast<std::size_t>(rank / nodes.stride % positions), next - rank);
@@ -126,7 +127,7 @@ struct FullestNode {
   double bytes = 0;
 };
 
-FullestNode fullest_node(std::span<const double> of_rank, const NodeRanks& nodes) {
+FullestNode fullest_node(std::span<const double> of_rank, const PipelineNodePlacement& nodes) {
   const auto positions = static_cast<std::int64_t>(of_rank.size());
   const std::int64_t of_node = std::min(nodes.of_node, nodes.ranks);
   if (nodes.stride % of_node == 0) {
@@ -149,12 +150,12 @@ FullestNode fullest_node(std::span<const double> of_rank, const NodeRanks& nodes
 
 }  // namespace
 
-double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes) {
+double fullest_host_bytes(std::span<const double> of_rank, const PipelineNodePlacement& nodes) {
   return fullest_node(of_rank, nodes).bytes;
 }
 
 std::vector<std::int64_t> fullest_host_ranks(std::span<const double> of_rank,
-                                             const NodeRanks& nodes) {
+                                             const PipelineNodePlacement& nodes) {
   const std::int64_t first = fullest_node(of_rank, nodes).first;
   const std::int64_t end = std::min(first + std::min(nodes.of_node, nodes.ranks), nodes.ranks);
   std::vector<std::int64_t> ranks(of_rank.size());

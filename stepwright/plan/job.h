@@ -18,20 +18,21 @@
 
 namespace stepwright::plan {
 
-/// Precisions of a job: the type of the operands of matrix products. fp64 is for proofs.
+/// Precisions of a job: types in which matrix products read their operands. fp64 serves exact
+/// comparisons in tests.
 inline constexpr Named<DType> kPrecisionNames[] = {
     {DType::kFp64, "fp64"},  {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"},
     {DType::kBf16, "bf16"},  {DType::kFp8, "fp8"},   {DType::kMxfp8, "mxfp8"},
     {DType::kNvfp4, "nvfp4"}};
 
-/// Optimizers; `plan/optimizer_traits.h` has a row for each.
+/// Optimizers of a job; `plan/optimizer_traits.h` describes the states of each.
 enum class Optimizer : std::uint8_t {
   kAdam,
   kAdamW,
   kAdamNarrow,  ///< Adam with moments in bf16 (Megatron-Core's precision-aware optimizer).
   kSgd,
-  kAdam8bit,  ///< Moments of 8 bits, with one scale for each block of them (2110.02861).
-  /// Matrices of layers have one moment, which is orthogonalized; other parameters use AdamW.
+  kAdam8bit,  ///< AdamW with 8-bit moments, one scale per block of elements (2110.02861).
+  /// Muon: layer matrices have one moment, which is orthogonalized; all other parameters use AdamW.
   kMuon,
   /// Adafactor: the second moment of a matrix is one sum for each row and each column (1804.04235).
   kAdafactor,
@@ -44,30 +45,31 @@ inline constexpr Named<Optimizer> kOptimizerNames[] = {{Optimizer::kAdam, "adam"
                                                        {Optimizer::kMuon, "muon"},
                                                        {Optimizer::kAdafactor, "adafactor"}};
 
-/// How tensor ranks orthogonalize a matrix that is split over them. kDuplicated: each gathers the
-/// matrix and does all the work. kDistributed: each works on its shard, and they sum the products
-/// of columns. kBlockwise: each treats its shard as a matrix of its own (NVIDIA/Megatron-LM,
+/// How tensor ranks orthogonalize a matrix that is split over them (Muon). kDuplicated: each
+/// gathers the matrix and does all the work. kDistributed: each works on its shard and they sum
+/// products. kBlockwise: each treats its shard as a matrix of its own (NVIDIA/Megatron-LM,
 /// muon_tp_mode).
-enum class MuonForm : std::uint8_t { kDuplicated, kDistributed, kBlockwise };
-inline constexpr Named<MuonForm> kMuonFormNames[] = {{MuonForm::kDuplicated, "duplicated"},
-                                                     {MuonForm::kDistributed, "distributed"},
-                                                     {MuonForm::kBlockwise, "blockwise"}};
+enum class MuonTensorSplit : std::uint8_t { kDuplicated, kDistributed, kBlockwise };
+inline constexpr Named<MuonTensorSplit> kMuonFormNames[] = {
+    {MuonTensorSplit::kDuplicated, "duplicated"},
+    {MuonTensorSplit::kDistributed, "distributed"},
+    {MuonTensorSplit::kBlockwise, "blockwise"}};
 
-/// Largest number of host threads per process that a file may state.
+/// Largest number of threads per process that a file may state for optimizer updates on the host.
 inline constexpr std::int64_t kMostHostThreads = 4096;
 
-/// The work that the framework captures in CUDA graphs, which the host launches at once: a whole
-/// step, or parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
+/// Work that a framework captures in CUDA graphs, which the host launches at once: whole steps, or
+/// parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
 struct CudaGraphs {
   bool step = false;
   bool attention = false;
-  bool mlp = false;     ///< True if the dense MLP is captured.
-  bool router = false;  ///< True if the router and the shared experts are captured.
+  bool mlp = false;     ///< True if dense MLPs are captured in CUDA graphs.
+  bool router = false;  ///< True if routers and shared experts are captured in CUDA graphs.
 
   bool operator==(const CudaGraphs&) const = default;
 };
 
-/// A layer part that CUDA graphs capture, as job files call it.
+/// Name in job files of a layer part that CUDA graphs can capture, and its flag.
 struct GraphPart {
   std::string_view name;
   bool CudaGraphs::* part;
@@ -76,35 +78,37 @@ inline constexpr GraphPart kGraphParts[] = {{"attn", &CudaGraphs::attention},
                                             {"mlp", &CudaGraphs::mlp},
                                             {"moe_router", &CudaGraphs::router}};
 
-/// How operands of a narrow product are scaled and cast, which decides the bytes moved. kLibrary:
-/// kernels of Transformer Engine cast each operand once, into both layouts and with a known scale,
-/// and weights once per step. kTensorwise: each operand is cast for each of the three products,
-/// with one dynamic scale per tensor. kRowwise: as kTensorwise with one scale per row, for which
-/// products are slower.
+/// How operands of fp8 (or narrower) matrix products are scaled and cast, which decides the bytes
+/// moved. kLibrary: Transformer Engine casts each operand once into both layouts, with a known
+/// scale, and weights once per step. kTensorwise: each operand is cast for each product, one
+/// dynamic scale per tensor. kRowwise: one scale per row, with slower products.
 enum class CastScaling : std::uint8_t { kLibrary, kTensorwise, kRowwise };
 inline constexpr Named<CastScaling> kCastScalingNames[] = {{CastScaling::kLibrary, "library"},
                                                            {CastScaling::kTensorwise, "tensorwise"},
                                                            {CastScaling::kRowwise, "rowwise"}};
 
-/// The values with which updates compute if parameters are stored in 16 bits. kBeside: fp32 copies
-/// in the optimizer. kAlone: if parameters are sharded as the optimizer is, only fp32 shards exist,
-/// which are cast when gathered; otherwise as kBeside. kNone: the parameters themselves, with
-/// moments in the same type.
+/// Master copies of 16-bit parameters for the optimizer. kBeside: fp32 copies beside the
+/// parameters. kAlone: only fp32 shards, cast when gathered (if parameters are sharded like the
+/// optimizer; else kBeside). kNone: updates change the parameters themselves, with moments in their
+/// type.
 enum class MasterWeights : std::uint8_t { kBeside, kAlone, kNone };
 inline constexpr Named<MasterWeights> kMasterWeightsNames[] = {{MasterWeights::kBeside, "beside"},
                                                                {MasterWeights::kAlone, "alone"},
                                                                {MasterWeights::kNone, "none"}};
 
-/// Tensors that a loss, or each chunk of one, keeps between its forward and its backward. kLogits:
-/// its logits, or what a loss computes from them. kGradients: its forward already computes the
-/// gradients of its rows and of the head's weight, one weight gradient for all chunks (Liger's
-/// fused linear cross entropy). kRows: only the head's input, from which the backward recomputes
-/// logits chunk by chunk. kSums: the rows and the sum of each token's exponentials, by kernels that
-/// never write logits (cut cross entropy, arXiv 2411.09009). kTiles: as kSums, by kernels that
-/// write one tile of logits at a time, and sum gradients in fp32 in addition to the step's (TRL's
-/// fused head). kAllLogits: as kLogits, but the head multiplies all chunks before the first loss,
-/// and the backward computes the gradients of all logits before it multiplies any (torchtune 0.6.1
-/// modules/transformer.py, chunked_output).
+/// Tensors that a cross entropy keeps between forward and backward.
+///
+/// - kLogits: the logits, or what the loss computes from them.
+/// - kGradients: gradients of the rows and of the head's weight, computed in the forward, one
+///   weight gradient for all chunks (Liger's fused linear cross entropy).
+/// - kRows: only the head's input; the backward recomputes logits chunk by chunk.
+/// - kSums: the rows and each token's sum of exponentials, by kernels that never write logits (cut
+///   cross entropy, arXiv 2411.09009).
+/// - kTiles: as kSums, by kernels that write one tile of logits at a time and sum gradients in
+///   separate fp32 tensors (TRL's fused head).
+/// - kAllLogits: as kLogits, but all chunks' logits exist before the first loss, and all their
+///   gradients before the first product of the backward (torchtune 0.6.1 modules/transformer.py,
+///   chunked_output).
 enum class LossSavedTensors : std::uint8_t {
   kLogits,
   kGradients,
@@ -120,11 +124,11 @@ inline constexpr Named<LossSavedTensors> kLossSavedTensorsNames[] = {
 
 inline constexpr std::int64_t kMostLossChunks = 1024;
 
-/// The kernels of a cross entropy. kUnfused: three small all-reduces and one fp32 copy of the
-/// logits, which becomes the softmax. kCompiled: two all-reduces, no fp32 copy, and the gradient in
-/// a tensor of its own. kNative: Megatron-Core's functions under torch.compile, with two
-/// all-reduces and copies in fp32 (megatron/core/fusions/fused_cross_entropy.py). kTe: Transformer
-/// Engine's kernel, which overwrites the logits with their gradient
+/// Implementation of the cross entropy over vocabulary shards. kUnfused: three small all-reduces
+/// and an fp32 copy of the logits, which becomes the softmax. kCompiled: two all-reduces, no fp32
+/// copy, the gradient in a separate tensor. kNative: Megatron-Core under torch.compile, two
+/// all-reduces and fp32 copies (megatron/core/fusions/fused_cross_entropy.py). kTe: Transformer
+/// Engine, which overwrites logits with their gradient
 /// (transformer_engine/common/triton/cross_entropy.py).
 enum class CrossEntropy : std::uint8_t { kUnfused, kCompiled, kNative, kTe };
 inline constexpr Named<CrossEntropy> kCrossEntropyNames[] = {{CrossEntropy::kUnfused, "unfused"},
@@ -132,87 +136,92 @@ inline constexpr Named<CrossEntropy> kCrossEntropyNames[] = {{CrossEntropy::kUnf
                                                              {CrossEntropy::kNative, "native"},
                                                              {CrossEntropy::kTe, "te"}};
 
-/// Where experts' rows are multiplied by the router's probabilities. kAfter: with the results of
-/// the second products, in the kernel that sums them; the results stay in memory until the
-/// backward, for the probabilities' gradient. kBefore: with the activations before the second
-/// products. kAfterRows: with the results, by unfused kernels. kAfterExact: as kAfterRows, on fp32
-/// copies of the results, which stay in memory.
-enum class ExpertWeights : std::uint8_t { kAfter, kBefore, kAfterRows, kAfterExact };
-inline constexpr Named<ExpertWeights> kExpertWeightsNames[] = {
-    {ExpertWeights::kAfter, "after"},
-    {ExpertWeights::kBefore, "before"},
-    {ExpertWeights::kAfterRows, "after_rows"},
-    {ExpertWeights::kAfterExact, "after_exact"}};
+/// Where token rows are multiplied by the router's probabilities. kAfter: after the experts' second
+/// products, in the kernel that sums them (the results are kept for the backward). kBefore: between
+/// activation and second product. kAfterRows: after the second products, by unfused kernels.
+/// kAfterExact: as kAfterRows, on fp32 copies that are kept.
+enum class RouterWeightPlacement : std::uint8_t { kAfter, kBefore, kAfterRows, kAfterExact };
+inline constexpr Named<RouterWeightPlacement> kExpertWeightsNames[] = {
+    {RouterWeightPlacement::kAfter, "after"},
+    {RouterWeightPlacement::kBefore, "before"},
+    {RouterWeightPlacement::kAfterRows, "after_rows"},
+    {RouterWeightPlacement::kAfterExact, "after_exact"}};
 
-/// Kernels that the training framework uses; they select operators and cost constants.
+/// Kernels and kernel-level behaviour of the training framework, which decide a step's operators
+/// and their costs.
 struct Kernels {
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
-  /// True if norms, rotary embedding and gated activation are one kernel each.
+  /// True if each norm is one fused kernel; false: norms, rotary embedding and gated activation run
+  /// as several unfused kernels.
   bool fused_norm = true;
-  /// True if rotary and gated activation are one kernel each; false: only norms are.
+  /// True if rotary embedding and gated activation are one kernel each; false: at most norms are
+  /// fused.
   bool fused_activation = true;
-  /// True if products add their weight gradient to the step's sum in the same kernel.
+  /// True if the kernel of a weight gradient also adds it to the step's accumulated gradient.
   bool fused_accumulation = true;
   /// True if scale, mask and softmax of unfused attention run in one kernel.
   bool fused_softmax = true;
   CrossEntropy cross_entropy = CrossEntropy::kUnfused;
-  ExpertWeights expert_weights = ExpertWeights::kAfter;
+  RouterWeightPlacement expert_weights = RouterWeightPlacement::kAfter;
   CudaGraphs cuda_graphs = {};
   CastScaling casts = CastScaling::kLibrary;
   MasterWeights masters = MasterWeights::kBeside;
-  /// True for a plain cross entropy: the head's output is gathered over the tensor ranks, and each
-  /// of them computes the whole loss in fp32.
+  /// True if the tensor ranks gather the logits and each computes the whole cross entropy in fp32.
   bool gathered_logits = false;
-  /// True for PyTorch's own cross entropy in fp32, over the rank's own share of the vocabulary or
-  /// over all of it. Only pipelines hold its logits until the backward. It is compiled if
-  /// `cross_entropy` is.
+  /// True for PyTorch's own cross entropy in fp32, over the rank's part of the vocabulary or all of
+  /// it; compiled if `cross_entropy` is kCompiled. Its logits are kept until the backward only in
+  /// pipelines.
   bool plain_loss = false;
-  /// True if the loss of each document of a sequence is computed separately from fp32 logits, by
-  /// unfused kernels whose results the host waits for (`step/document_loss.h`).
+  /// True if each document of a sequence gets a separate loss from fp32 logits, by unfused kernels
+  /// whose results the host waits for (`step/document_loss.h`).
   bool document_loss = false;
-  /// Number of consecutive chunks of a micro-batch's tokens for which the head's product and the
-  /// loss are computed; 0: enough chunks that the logits of one are no larger than the rows
-  /// (`loss_chunks`, step/loss.h).
+  /// Number of chunks into which a micro-batch's tokens are divided for the head's product and the
+  /// loss; 0: enough that a chunk's logits are no larger than the head's input (`loss_chunks`,
+  /// step/loss.h).
   std::int64_t loss_chunks = 1;
   LossSavedTensors loss_keeps = LossSavedTensors::kLogits;
-  /// True if each tensor rank sends a part of the activations between stages, which are gathered on
-  /// arrival (Megatron-LM's scatter/gather); under sequence parallelism they are split anyway.
+  /// True if each tensor rank sends only its part of the activations between stages, to be gathered
+  /// on arrival (Megatron-LM's scatter/gather). No effect under sequence parallelism, which splits
+  /// them anyway.
   bool scattered_pipeline = false;
-  /// True if ranks reduce-scatter gradients whose optimizer is sharded; false: they all-reduce
-  /// them, and each uses its shard of the sum.
+  /// True if gradients with a sharded optimizer are reduce-scattered; false: they are all-reduced,
+  /// and each rank uses its shard of the sum.
   bool scattered_gradients = true;
-  /// True if a rank copies each tensor's shard of each rank out of the buffer gathered after an
-  /// update.
+  /// True if, after an update, a rank copies parameters out of the gathered buffer tensor by tensor
+  /// and rank by rank.
   bool refresh_by_tensor = false;
-  /// True if gradients are sent in fp32, whatever type they are summed in.
+  /// True if gradients are sent in fp32, whatever type they are accumulated in.
   bool wide_gradients = false;
-  /// True if both halves of a gated MLP are one product; false: two products, whose gradients of
-  /// the input are reduced separately (except under sequence parallelism).
+  /// True if gate and up projection of a gated MLP are one product; false: two products, whose
+  /// input gradients are reduced separately (except under sequence parallelism).
   bool fused_gate = true;
-  bool fused_qkv = true;  ///< True if queries, keys and values are one product; false: three.
-  /// True if the experts of a rank are one grouped product; false: one product each.
+  /// True if queries, keys and values are one matrix product; false: three.
+  bool fused_qkv = true;
+  /// True if all experts of a rank are computed by one grouped matrix product; false: one product
+  /// each.
   bool grouped_experts = true;
-  bool transformer_engine = false;  ///< True if layers are NVIDIA Transformer Engine's.
-  /// True if the attention core multiplies in fp8 where products do, or in a narrower type (fp8_dpa
-  /// of Transformer Engine).
+  /// True if layers are built from NVIDIA Transformer Engine's modules.
+  bool transformer_engine = false;
+  /// True if the attention core also multiplies in fp8 when matrix products use fp8 or a narrower
+  /// type (Transformer Engine's fp8_dpa).
   bool narrow_attention = false;
-  /// True if parameters are stored in the narrow type of products (`fp8_param_gather` of
-  /// Megatron-Core), so that they need no narrow copies.
+  /// True if parameters are stored and gathered in fp8 (Megatron-Core's `fp8_param_gather`), so
+  /// that products need no cast copies.
   bool narrow_parameters = false;
-  /// True if fp32 products round their operands to TF32 on devices that have it (allow_tf32 of
-  /// PyTorch's torch.backends.cuda.matmul, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 of NVIDIA's
+  /// True if fp32 matrix products use TF32 on devices that have it (PyTorch's
+  /// torch.backends.cuda.matmul.allow_tf32, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 of NVIDIA's
   /// containers).
   bool tf32 = false;
-  /// True for bitwise equal runs: PyTorch's deterministic algorithms, for which cuBLAS gets the
-  /// large workspaces that they need.
+  /// True if runs must be bitwise reproducible: PyTorch's deterministic algorithms, with the larger
+  /// cuBLAS workspaces that they need.
   bool deterministic = false;
-  /// True if the host waits for each kernel before it issues the next (CUDA_LAUNCH_BLOCKING of
-  /// CUDA's driver), so that its time adds to the kernels' instead of overlapping them.
+  /// True if the host waits for each kernel before it launches the next (CUDA_LAUNCH_BLOCKING), so
+  /// that host time adds to kernel time instead of overlapping it.
   bool blocking_launches = false;
 
   [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropy::kUnfused; }
 };
-/// Kernel flags that are true or false, with their names in files.
+/// All true-or-false members of `Kernels`, with their names in files.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_norm, "fused_norm"},
     {&Kernels::fused_activation, "fused_activation"},
@@ -235,14 +244,13 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::deterministic, "deterministic"},
     {&Kernels::blocking_launches, "blocking_launches"}};
 
-/// The framework that will run the plan. What it runs bounds the search (`plan/frameworks/law.h`),
-/// its defaults apply if a job is silent (`plan/frameworks/defaults.h`), and it selects cost
-/// constants.
+/// The training framework that will run the plan. What it supports bounds the search
+/// (`plan/frameworks/law.h`), its defaults apply where a job says nothing
+/// (`plan/frameworks/defaults.h`), and its fitted constants price the step.
 struct Framework {
-  std::string name;          ///< One of `kFrameworkNames`; empty: any of them.
+  std::string name;          ///< One of `kFrameworkNames`; empty: no framework is chosen.
   std::string version = {};  ///< Release of the framework; empty: the newest.
-  /// A fork of the framework, or a program built on it, that its file names; empty: the framework
-  /// itself.
+  /// Name of a fork of the framework or of a program built on it; empty: the framework itself.
   std::string variant = {};
 
   bool operator==(const Framework&) const = default;
@@ -255,8 +263,8 @@ inline constexpr std::string_view kFrameworkNames[] = {
 enum class Routing : std::uint8_t { kBalanced, kLearned };
 inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balanced"},
                                                    {Routing::kLearned, "learned"}};
-/// How rows are sent to their experts. kAllToAll: an exchange of every copy; kAllGather: a gather
-/// of all rows; kOncePerNode: an exchange in which a row enters each node once, however many of its
+/// How token rows are sent to their experts. kAllToAll: one copy per chosen expert; kAllGather:
+/// every rank gathers all rows; kOncePerNode: a row enters each node once, however many of its
 /// experts are there (DeepEP, HybridEP).
 enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather, kOncePerNode };
 inline constexpr Named<Dispatcher> kDispatcherNames[] = {
@@ -264,73 +272,81 @@ inline constexpr Named<Dispatcher> kDispatcherNames[] = {
     {Dispatcher::kAllGather, "allgather"},
     {Dispatcher::kOncePerNode, "once_per_node"}};
 
-/// Goals of the tuner.
+/// Goals of the tuner: shortest step, most tokens per second, or the smallest cluster that reaches
+/// a target.
 enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
 inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
     {ObjectiveKind::kStepTime, "step_time"},
     {ObjectiveKind::kThroughput, "tokens_per_s"},
     {ObjectiveKind::kSmallestCluster, "smallest_cluster"}};
 
-/// Limits of the probability of fitting in memory that a job may ask for: below the first a plan
-/// needs more than there is, above the second no run is known so well.
+/// Least probability of fitting in memory that a job may demand: below it, a plan is expected to
+/// need more memory than there is.
 inline constexpr double kLeastConfidence = 0.5;
+/// Greatest probability of fitting in memory that a job may demand: no prediction is surer.
 inline constexpr double kMostConfidence = 0.98;
 
 struct Objective {
   ObjectiveKind kind = ObjectiveKind::kStepTime;
-  double memory_limit_bytes = 0;  ///< Memory limit in bytes per device; 0: the device's memory.
-  /// Share of device memory that plans leave free for memory that the account misses; negative: the
-  /// default (`usable_bytes`).
+  double memory_limit_bytes = 0;  ///< Device memory that plans may use, in bytes; 0: all of it.
+  /// Share of device memory that plans must leave free for uses that the prediction misses;
+  /// negative: the default (`usable_bytes`).
   double memory_reserve = -1;
-  /// Probability of fitting that plans must reach; negative: the default (`fit_confidence`).
+  /// Probability of fitting in memory that plans must reach; negative: the default
+  /// (`fit_confidence`).
   double memory_confidence = -1;
-  /// Target of kSmallestCluster in seconds per step; 0: `target_tokens_per_s` is set instead.
+  /// Target seconds per step for kSmallestCluster; 0: the target is `target_tokens_per_s`.
   double target_step_time_s = 0;
   double target_tokens_per_s = 0;
 };
 
-/// The training task: the model, the cluster, the batch and everything else that a user decides
-/// before planning.
+/// The training task: model, cluster, batch, precision and everything else that a user fixes before
+/// a plan is made.
 struct Job {
   std::string model_name;
   model::Architecture model;
   cluster::Cluster cluster;
-  std::int64_t sequences = 0;  ///< Sequences of the global batch.
-  std::int64_t length = 0;     ///< Tokens of one sequence, padding included.
-  /// Documents that fill the sequences; nullopt: each sequence is one document of `length` tokens.
+  std::int64_t sequences = 0;  ///< Sequences in the global batch of one update.
+  std::int64_t length = 0;     ///< Tokens of a sequence, padding included.
+  /// Documents that are packed into the sequences; nullopt: each sequence is one document of
+  /// `length` tokens.
   std::optional<DocumentBatch> documents;
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
-  MuonForm muon = MuonForm::kDuplicated;
-  /// Threads with which each process updates states in host memory; nullopt: the framework's
-  /// (`FrameworkDefaults::host_threads`).
+  MuonTensorSplit muon = MuonTensorSplit::kDuplicated;
+  /// Threads with which each process updates optimizer states in host memory; nullopt: the
+  /// framework's default.
   std::optional<std::int64_t> host_threads;
   Framework framework;
-  /// Path of a file of conditions of training (constants fitted to whole runs); empty: built-in
-  /// ones.
+  /// Path of a training conditions file (constants fitted to whole runs); empty: the built-in ones.
   std::string conditions;
-  std::string measured;  ///< Path of a profile measured on the user's own cluster; empty: none.
+  /// Path of a profile measured on the user's own cluster; empty: there is none.
+  std::string measured;
   Kernels kernels;
-  bool attention_stated = false;  ///< True if the job's file names the attention kernel.
+  /// True if the job file names an attention kernel; false: it is the framework's default.
+  bool attention_stated = false;
   Routing routing = Routing::kBalanced;
   Dispatcher dispatcher = Dispatcher::kAllToAll;
-  double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
-  /// Tokens of each expert of a layer, from which the load is computed instead of from `imbalance`;
-  /// empty: none are given.
+  double imbalance = 1.0;  ///< Load of the busiest expert-parallel rank / mean load, at least 1.
+  /// Tokens that each expert of a layer gets, from which loads are computed instead of from
+  /// `imbalance`; empty: not stated.
   std::vector<double> expert_tokens;
-  /// Largest number of rows of an expert, over the mean of all experts; 0: no limit.
+  /// Most rows that an expert accepts / mean rows of all experts (MoE capacity factor); 0: no
+  /// limit.
   double capacity_factor = 0;
-  /// True if each expert is padded to exactly its largest number of rows.
+  /// True if every expert's rows are padded to its capacity.
   bool pad_to_capacity = false;
   Objective objective;
-  /// Training method: the work of a step besides the updates for which a plan is made.
+  /// Training method (pretraining, DPO, GRPO, ...): the work of a step beyond the updates that the
+  /// plan describes.
   TrainingMethod method;
-  RunSettings run;       ///< Settings of the whole run, which no step depends on.
-  bool use_all = false;  ///< True if the search must use every device of the cluster.
-  /// Values that the search may choose; an empty list leaves a dimension free.
+  /// Settings of the whole run (tokens, prices, failures), which do not affect a step.
+  RunSettings run;
+  bool use_all = false;  ///< True if plans must use every device of the cluster.
+  /// Values of each choice that the tuner may use; an empty list leaves a choice free.
   Space space;
-  /// Notes for users on values that the reader interpreted differently from how they were written
-  /// (an alias that has no exact equivalent, a sharding group of one).
+  /// Notes for users on values that were read with another meaning than written (an alias without
+  /// exact equivalent, a sharding group of one).
   std::vector<std::string> notes;
 
   [[nodiscard]] double tokens() const {
@@ -338,11 +354,12 @@ struct Job {
   }
 };
 
-/// Type in which parameters and activations are stored: the precision itself, bf16 for fp8 and
-/// narrower (those are types of matrix products only).
+/// Returns the type in which parameters and activations are stored: the job's precision, or bf16
+/// for fp8 and narrower types, in which only matrix products compute.
 DType storage_type(DType precision);
 
-/// Default type in which gradients are accumulated: fp32, or fp64 if the storage type is fp64.
+/// Returns the default type in which gradients are accumulated: fp64 if parameters are stored in
+/// fp64, else fp32.
 DType default_accumulate(DType precision);
 
 /// A plan with its job: the content of a plan file.
@@ -351,31 +368,31 @@ struct PlannedJob {
   Plan plan;
 };
 
-/// Layers of each chunk of the plan, in model order: the explicit list or `even_split`
-/// (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
+/// Returns the number of layers of each pipeline chunk, in model order: the plan's list, else
+/// `even_split` (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
 std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
 
 inline constexpr double kLeastCapacityFactor = 0.01;
 inline constexpr double kMostCapacityFactor = 1000;
 
-/// Rows that experts compute over rows that routers send them, at even loads: below 1 if a capacity
-/// drops some, above 1 if it pads.
+/// Returns rows that experts compute / rows that routers send them, by the job's capacity factor:
+/// below 1 if rows are dropped, above 1 if experts are padded.
 double capacity_share(const Job& job);
 
-/// Limits `load`, the busiest rank's load over the mean, by the job's capacity factor.
+/// Returns `load` (busiest rank's load / mean), limited by the job's capacity factor.
 double capacity_bounded_load(const Job& job, double load);
 
-/// Load of the busiest of `ranks` ranks over the mean, if each holds an equal run of consecutive
-/// experts of a layer; at least 1, limited by the capacity factor.
+/// Returns the load of the busiest of `ranks` expert-parallel ranks / mean load, if each holds an
+/// equal run of consecutive experts; at least 1, limited by the capacity factor.
 double busiest_load(const Job& job, std::int64_t ranks);
 
-/// Micro-batches of one step and pipeline: sequences / (data * micro_batch).
+/// Returns the number of micro-batches that each pipeline runs in a step: sequences / (data *
+/// micro_batch).
 std::int64_t micro_batches(const Job& job, const Plan& plan);
 
-/// Returns a legal plan with every choice that has no effect set to its default (the kind of
-/// context parallelism of one rank, the group of a state that is then N or G, an explicit even
-/// split, rank orders that give the same grid, ...), so that plans that behave equally have equal
-/// text. The result is legal too.
+/// Returns an equivalent legal plan with every choice that has no effect at its default (the kind
+/// of context parallelism on one rank, group sizes of unsharded states, an explicit even split,
+/// rank orders that give the same grid, ...), so that equivalent plans compare equal.
 Plan canonical(Plan plan, const Job& job);
 
 }  // namespace stepwright::plan

@@ -6,20 +6,19 @@
 
 namespace stepwright::plan {
 
-/// The default split of layers over the chunks of a pipeline: as even as possible. The remaining
-/// layers go to chunks in the middle (the earlier of two equally central ones), then to the first
-/// chunks, never to the last, which has the head. Chunks are numbered from 0; there is at least
-/// one.
+/// The default division of layers among pipeline chunks (numbered from 0), as even as possible. The
+/// chunks with one layer more are consecutive and in the middle; the last chunk, which has the
+/// head, is never among them.
 struct LayerSplit {
-  /// Layers that every chunk has at least; `surplus` chunks have one more.
+  /// Least number of layers of a chunk; `surplus` chunks have one more.
   std::int64_t share = 0;
-  std::int64_t surplus = 0;  ///< Number of chunks with one additional layer.
-  std::int64_t first = 0;    ///< First chunk with an additional layer.
+  std::int64_t surplus = 0;  ///< Number of chunks with one more layer than the others.
+  std::int64_t first = 0;    ///< Index of the first chunk with one more layer.
 
   LayerSplit(std::int64_t layers, std::int64_t chunks)
       : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
 
-  /// The first layer of a chunk.
+  /// Returns the index of the first layer of a chunk.
   [[nodiscard]] std::int64_t start(std::int64_t chunk) const {
     return chunk * share + std::clamp<std::int64_t>(chunk - first, 0, surplus);
   }
@@ -28,7 +27,7 @@ struct LayerSplit {
   }
 };
 
-/// Returns the layers of each chunk by `LayerSplit`.
+/// Returns the number of layers of each pipeline chunk in the default, even division.
 inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks) {
   const LayerSplit split(layers, chunks);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(chunks));
@@ -37,7 +36,7 @@ inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t ch
 }
 
 /// True if a chunk between the first and the last has no layers.
-inline bool is_hollow(const std::vector<std::int64_t>& layers) {
+inline bool has_empty_middle_chunk(const std::vector<std::int64_t>& layers) {
   return layers.size() > 2 &&
          std::find(layers.begin() + 1, layers.end() - 1, 0) != layers.end() - 1;
 }

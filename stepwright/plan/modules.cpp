@@ -1,6 +1,6 @@
 #include "stepwright/plan/modules.h"
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::plan {
 namespace {

@@ -11,11 +11,11 @@
 
 namespace stepwright::plan {
 
-/// Parts of a layer that may be recomputed in the backward pass, in the words of Megatron-Core
-/// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator` recomputes every second
-/// product of attention, of a dense MLP and of shared experts, all operators between products
-/// except attention's core, and of routed experts everything except the routers' choices and the
-/// rows that messages bring (torchtitan 0.3 distributed/activation_checkpoint.py, SelectiveAC).
+/// Parts of a layer that the backward can recompute, named as in Megatron-Core
+/// (`--recompute-modules`; `norm` is its `layernorm`). `per-operator` is torchtitan's selective
+/// recomputation: every second matrix product of attention, dense MLP and shared experts, all
+/// operators between products except attention's core, and of routed experts everything except the
+/// routing and received rows (torchtitan 0.3 distributed/activation_checkpoint.py, SelectiveAC).
 enum class Module : std::uint8_t {
   kCoreAttention,
   kMlp,
@@ -35,7 +35,7 @@ inline constexpr Named<Module> kModuleNames[] = {{Module::kCoreAttention, "core_
                                                  {Module::kSharedExperts, "shared_experts"},
                                                  {Module::kPerOperator, "per-operator"}};
 
-/// A set of modules, in the order of their names.
+/// A set of layer parts to recompute, ordered like `kModuleNames`.
 class ModuleSet {
  public:
   constexpr ModuleSet() = default;
@@ -62,10 +62,10 @@ class ModuleSet {
   std::uint8_t bits_ = 0;
 };
 
-/// The names of a set's modules, in the order of `kModuleNames`.
+/// Returns the names of the layer parts in a set, in the order of `kModuleNames`.
 std::vector<std::string_view> module_words(ModuleSet modules);
 
-/// Returns the modules of a set that some layer of the model has.
+/// Returns those layer parts of a set that exist in at least one layer of the model.
 ModuleSet modules_of_model(const model::Architecture& model, ModuleSet modules);
 
 }  // namespace stepwright::plan

@@ -30,7 +30,7 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
     notes.push_back(
         fmt::format("The sharding group is 1, so that every rank holds whole what {} would split "
                     "inside groups{}.",
-                    sharding_word(sharding),
+                    sharding_letters(sharding),
                     job.model.experts && sharding.expert_group > 1 ? ", but for experts" : ""));
   }
   if (job.model.experts && sharding.expert_group == 1) {
@@ -53,7 +53,7 @@ void add_unread_packing(const packing::Packing& packing, std::vector<std::string
 }
 
 void add_unread_muon(const Job& job, std::vector<std::string>& notes) {
-  if (job.optimizer == Optimizer::kMuon || job.muon == MuonForm{}) return;
+  if (job.optimizer == Optimizer::kMuon || job.muon == MuonTensorSplit{}) return;
   notes.push_back(
       fmt::format("muon is not used: only the optimizer muon reads it, and the optimizer is {}.",
                   name_of(kOptimizerNames, job.optimizer)));
@@ -80,7 +80,7 @@ std::string encoder_note(const model::Encoder& encoder) {
 /// megatron/core/pipeline_parallel/schedules.py of 0.16.1).
 void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::string>& notes) {
   const bool megatron = job.framework.name == "megatron-core" || job.framework.name == "nemo";
-  const bool early = settled_overlap(job, plan).defer_embedding_gradient &&
+  const bool early = effective_overlap(job, plan).defer_embedding_gradient &&
                      plan.overlap.gradients && reduces_gradients(job, plan.parallel);
   if (!megatron || !early) return;
   notes.emplace_back(
@@ -117,7 +117,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
         "The model's multi-token prediction layers are counted neither in its parameters nor in "
         "the step.");
   }
-  const std::int64_t positions = vocabulary_positions(plan);
+  const std::int64_t positions = vocabulary_table_ranks(plan);
   const std::int64_t padded =
       model::padded_vocabulary(job.model.vocabulary, plan.parallel.tensor * positions);
   if (padded != job.model.vocabulary) {

@@ -7,13 +7,12 @@
 
 namespace stepwright::plan {
 
-/// Returns notes for users on anything said about a plan: values that its reader interpreted
-/// differently from how they were written (`Job::notes`), and what its step leaves out, pads or
-/// knows only as a mean.
+/// Returns all notes for users about a plan: values that were read with another meaning than
+/// written (`Job::notes`), and what its step leaves out, pads, or knows only as a mean.
 std::vector<std::string> plan_notes(const PlannedJob& planned);
 
-/// Names the work of a training method that a plan's figures do not include; empty: they include
-/// all.
+/// Returns text about the work of a training method (rollouts, rewards, ...) that a plan's figures
+/// leave out; empty: they include everything.
 std::string method_note(const Job& job);
 
 }  // namespace stepwright::plan

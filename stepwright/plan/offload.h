@@ -11,10 +11,10 @@
 
 namespace stepwright::plan {
 
-/// Activations of a layer that may be kept in host memory until its backward, in the words of
-/// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation
-/// function, or everything that attention's core keeps. `mlp_fc1` and `mlp_act` belong to dense
-/// MLPs. A fully recomputed layer keeps only its input, `layer_input`.
+/// Activations of a layer that can be kept in host memory until the backward, named as in
+/// Megatron-Core (`--offload-modules`): the input of a norm, a matrix product or an activation
+/// function, or everything that attention's core keeps. `mlp_fc1` and `mlp_act` are of dense MLPs.
+/// A fully recomputed layer keeps only its input, `layer_input`.
 enum class OffloadModule : std::uint8_t {
   kAttentionNorm,
   kQkv,
@@ -39,7 +39,7 @@ inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kMoeActivation, "moe_act"},
     {OffloadModule::kLayerInput, "layer_input"}};
 
-/// A set of modules whose activations are in host memory.
+/// A set of kinds of activations (`OffloadModule`) that are kept in host memory.
 class OffloadModules {
  public:
   constexpr OffloadModules() = default;
@@ -52,13 +52,13 @@ class OffloadModules {
     return (bits_ & bit(module)) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// Returns the modules of this set that keep something in a layer; `recomputed`: the layer is
-  /// fully recomputed.
+  /// Returns those kinds of activations of this set that a layer keeps at all; `recomputed`: the
+  /// layer is fully recomputed.
   [[nodiscard]] constexpr OffloadModules of_layers(bool recomputed) const {
     const OffloadModules input{OffloadModule::kLayerInput};
     return recomputed ? without(without(input)) : without(input);
   }
-  /// Returns the modules of this set that `other` does not contain.
+  /// Returns the kinds of activations of this set that `other` does not contain.
   [[nodiscard]] constexpr OffloadModules without(OffloadModules other) const {
     OffloadModules rest;
     rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
@@ -73,26 +73,26 @@ class OffloadModules {
   std::uint16_t bits_ = 0;
 };
 
-/// Returns the names of a set's modules, in the order of `kOffloadModuleNames`.
+/// Returns the names of the kinds of activations in a set, in the order of `kOffloadModuleNames`.
 std::vector<std::string_view> offload_words(OffloadModules modules);
 
-/// Returns the modules of a set that some layer of the model has.
+/// Returns those kinds of activations of a set that at least one layer of the model has.
 OffloadModules modules_of_model(const model::Architecture& model, OffloadModules modules);
 
-/// States and activations that are kept in host memory instead of device memory.
+/// Model states and activations that a plan keeps in host memory instead of device memory.
 struct Offload {
-  /// Share, from 0 to 1, of the optimizer's parameters on a rank whose states are in host memory
-  /// and which the host updates.
+  /// Share, from 0 to 1, of each rank's parameters whose optimizer states are in host memory and
+  /// which the host updates.
   double optimizer = 0;
-  bool masters = true;  ///< True if master copies of these parameters are in host memory too.
-  /// Modules whose activations are in host memory from each forward to its backward.
+  bool masters = true;  ///< True if the master copies of these parameters are in host memory too.
+  /// Kinds of activations kept in host memory between forward and backward.
   OffloadModules activations;
-  /// True if parameters and gradients are in host memory: every use fetches a rank's shard of the
-  /// parameters, and every reduction copies its shard of the gradients back.
+  /// True if parameters and gradients are in host memory: every use copies a rank's shard of
+  /// parameters to the device, and every reduction copies its shard of gradients back.
   bool parameters = false;
   auto operator<=>(const Offload&) const = default;
 
-  /// True if the inputs that fully recomputed layers keep are in host memory.
+  /// True if the inputs of fully recomputed layers are kept in host memory.
   [[nodiscard]] bool moves_inputs() const { return activations.has(OffloadModule::kLayerInput); }
   void move_inputs() { activations.add(OffloadModule::kLayerInput); }
 };

@@ -8,35 +8,37 @@
 
 namespace stepwright::plan {
 
-/// Tensors that an optimizer treats as matrices; it updates all other tensors element by element.
+/// Which tensors an optimizer updates as matrices (as Muon does); all others are updated element by
+/// element.
 enum class MatrixUpdateScope : std::uint8_t {
-  kElements,       ///< None: every tensor is updated element by element.
-  kLayerMatrices,  ///< Matrices of layers, without the tables of the vocabulary and of positions.
+  kElements,       ///< No tensors: every update is element by element.
+  kLayerMatrices,  ///< Matrices of layers, but not vocabulary and position tables.
   kMatrices,       ///< All matrices of the model.
 };
 
-/// States that an optimizer keeps for a parameter. Moments in the type of the masters are fp32, or
-/// fp64 with fp64 masters.
+/// Moments that an optimizer keeps for each parameter, and how its update runs. "Type of the
+/// masters": fp32, or fp64 if master copies are fp64.
 struct OptimizerTraits {
   Optimizer optimizer;
   MatrixUpdateScope acts_on = MatrixUpdateScope::kElements;
-  int wide_moments = 0;  ///< Number of moments of each element in the type of the masters.
-  /// Number of moments of each element of a matrix in the type of the masters.
+  int wide_moments = 0;  ///< Number of moments per element in the type of the masters.
+  /// Number of moments per element of a matrix in the type of the masters.
   int wide_matrix_moments = 0;
-  /// Size of an element's narrower moments, in hundredths of a bit.
+  /// Total size of an element's moments in narrower types, in hundredths of a bit.
   std::int64_t narrow_centibits = 0;
-  /// Elements of narrower moments that share a scale; 0: there are no scales.
+  /// Elements whose narrow moments share one scale; 0: there are no scales.
   std::int64_t scale_block = 0;
-  /// True if matrices keep one number for each row and each column instead of one for each element.
+  /// True if a matrix has one moment value per row and per column instead of per element
+  /// (Adafactor).
   bool sums_edges = false;
-  /// True for Adam's fused update, the one with which update operators were measured.
+  /// True for Adam's fused update kernel, on which optimizer times were measured.
   bool fused_adam = false;
-  /// True if the update is one pass over elements, so that the host can update a share of them.
+  /// True if the update is a single pass over elements, so that a share of it can run on the host.
   bool can_offload = false;
 };
 
-/// Elements of 8-bit moments that share a scale in fp32 (bitsandbytes, functional.py: 256 elements;
-/// torchao optim/subclass_8bit.py: 256).
+/// Elements of 8-bit Adam moments that share one fp32 scale (bitsandbytes, functional.py: 256
+/// elements; torchao optim/subclass_8bit.py: 256).
 inline constexpr std::int64_t kScaleBlock = 256;
 
 inline constexpr OptimizerTraits kOptimizerTraits[] = {
@@ -74,26 +76,26 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
   return kOptimizerTraits[0];
 }
 
-/// Size of an element's moments in hundredths of a bit; `of_matrix`: the element is part of a
-/// matrix.
+/// Returns the size of one element's optimizer moments in hundredths of a bit; `of_matrix`: the
+/// element belongs to a matrix.
 constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateTypes& types,
                                         bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
   return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
 }
 
-/// Bytes of the sum of a row or a column, or of a block's scale.
+/// Returns the bytes of one row or column sum (Adafactor) or of one scale of narrow moments.
 constexpr std::int64_t number_bytes(const StateTypes& types) {
   return types.master == DType::kFp64 ? 8 : 4;
 }
 
-/// Bytes of a parameter's master copy, with which its update computes; 0: there is none.
+/// Returns the bytes of one parameter's master copy, on which updates compute; 0: there is none.
 constexpr std::int64_t master_copy_bytes(const StateTypes& types) {
   return types.copies() ? size_bytes(types.master, 1) : 0;
 }
 
-/// Host bytes for each parameter that the host updates: its moments, its master copy, and its
-/// gradient in the same type (NVIDIA/Megatron-LM
+/// Returns the host bytes per parameter that the host updates: its moments, its master copy, and
+/// its gradient in the same type (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
 constexpr double host_bytes_of_element(Optimizer optimizer, const StateTypes& types) {

@@ -13,41 +13,45 @@
 
 namespace stepwright::plan {
 
-/// Words with which codes and sentences say that a flag is on; empty: they do not say it.
+/// Words with which plan codes and sentences say that a yes-or-no choice is on; empty: they do not
+/// say it.
 struct FlagWords {
-  std::string_view mark;   ///< Mark in the code of a plan: "parameters:host".
-  std::string_view words;  ///< Words in `plan_words`, and in the legend of tables of codes.
-  std::string_view means;  ///< Meaning of the mark, as a sentence.
+  std::string_view mark;  ///< Mark in the short code of a plan: "parameters:host".
+  /// Words in plan descriptions (`plan_words`) and in legends of plan tables.
+  std::string_view words;
+  std::string_view means;  ///< Explanation of the mark, as a sentence.
 };
 
-/// Everything about one flag of `Overlap`. Files, canonical plans, codes, sentences, abilities of
-/// frameworks, keys of block costs and floors of the search are loops over `kOverlapTable`.
-struct OverlapRow {
+/// Everything about one flag of `Overlap`: names, texts, and when it has an effect. All code about
+/// overlap flags loops over `kOverlapTable`.
+struct OverlapFlagTraits {
   bool Overlap::* flag;
-  /// Name of the flag in files, abilities and the search: "tensor_gradients".
+  /// Name of the flag in files, framework properties and the search: "tensor_gradients".
   std::string_view name;
-  std::string_view code;   ///< Word in the code of a plan, after `exposed:`: "tp-grad".
-  std::string_view text;   ///< Words in the explanation of the flag's code: "the pipeline".
-  std::string_view words;  ///< Words in `plan_words`, after "no overlap of".
-  /// True if the flag changes anything; if false, canonical plans have its default.
+  /// Word in the short code of a plan, after `exposed:`, if the messages do not overlap: "tp-grad".
+  std::string_view code;
+  /// Name of the messages in the explanation of the flag's code: "the pipeline".
+  std::string_view text;
+  std::string_view words;  ///< Name of the messages in plan descriptions, after "no overlap of".
+  /// Returns whether the flag has an effect in a plan; if not, canonical plans have its default.
   bool (*matters)(const Job& job, const Plan& plan);
-  /// True if the flag's messages run while nothing is computed although the plan could overlap
-  /// them. Does not know the job, so it may be true even if the flag does not matter. nullptr:
-  /// never true.
+  /// Returns whether the flag's messages stay exposed in a plan that could overlap them; may be
+  /// true for a flag without effect, as the job is unknown. nullptr: never.
   bool (*exposed)(const Plan& plan);
-  bool of_blocks = false;  ///< True if the costs of blocks depend on the flag.
-  /// The flag that gives, when on, a lower bound on the cost of blocks for this flag; nullptr:
-  /// block costs do not depend on it, or its default gives the bound.
+  bool of_blocks = false;  ///< True if the flag changes the time of transformer blocks.
+  /// Flag that, turned on, gives a lower bound on the time of blocks for every value of this flag;
+  /// nullptr: blocks do not depend on this flag, or its default gives the bound.
   bool Overlap::* in_floors = nullptr;
-  /// Another flag that makes this one useless if both are on; nullptr: none does.
+  /// Another overlap flag that, if on, leaves this one without effect; nullptr: none does.
   bool Overlap::* below = nullptr;
   /// True if the flag costs memory, so that neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
-  FlagWords said = {};  ///< Words of a flag that costs memory, which has no word after `exposed:`.
+  /// Words that say that a flag which costs memory is on; such flags have no word after `exposed:`.
+  FlagWords said = {};
 };
 
-/// The flags of `Overlap`, in the order of files.
-inline constexpr OverlapRow kOverlapTable[] = {
+/// All flags of `Overlap` with names, texts and effects, in the order of files.
+inline constexpr OverlapFlagTraits kOverlapTable[] = {
     {.flag = &Overlap::gradients,
      .name = "gradients",
      .code = "grad",
@@ -160,32 +164,34 @@ struct OverlapNames<std::index_sequence<kRow...>> {
   static constexpr Named<bool Overlap::*> kNames[] = {
       {kOverlapTable[kRow].flag, kOverlapTable[kRow].name}...};
 };
-/// The flags and their names, in the order of the table.
+/// All flags of `Overlap` with their names, in the order of `kOverlapTable`.
 inline constexpr auto& kOverlapNames =
     OverlapNames<std::make_index_sequence<std::size(kOverlapTable)>>::kNames;
 
-/// Returns the overlap of a plan with each flag that changes nothing at its default.
-inline Overlap settled_overlap(const Job& job, const Plan& plan) {
+/// Returns a plan's overlap flags with those that have no effect at their defaults.
+inline Overlap effective_overlap(const Job& job, const Plan& plan) {
   Overlap settled = plan.overlap;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (!row.matters(job, plan)) settled.*row.flag = Overlap{}.*row.flag;
   }
   return settled;
 }
 
-/// Returns an overlap with each flag that does not change block costs at its default.
-constexpr Overlap overlap_of_blocks(Overlap overlap) {
-  for (const OverlapRow& row : kOverlapTable) {
+/// Returns the overlap flags with those that do not change the time of transformer blocks at their
+/// defaults.
+constexpr Overlap block_cost_overlap(Overlap overlap) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (!row.of_blocks) overlap.*row.flag = Overlap{}.*row.flag;
   }
   return overlap;
 }
 
-/// Returns the overlap under which every block takes at most as long as under each of those listed.
-/// With `expert` and `shared_experts` both on, blocks take the time of the faster of the two.
-inline Overlap overlap_in_floors(std::span<const Overlap> listed) {
+/// Returns overlap flags under which every transformer block is at most as slow as under any of
+/// `listed`: a lower bound for the search. With `expert` and `shared_experts` both on, blocks take
+/// the time of the faster of the two.
+inline Overlap lower_bound_overlap(std::span<const Overlap> listed) {
   Overlap floors;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     const auto hides = [&](const Overlap& one) {
       return one.*row.flag && (row.below == nullptr || !(one.*row.below));
     };

@@ -27,11 +27,11 @@ std::string_view states_of(std::string_view word) {
 
 Overlap overlap_all(bool on) {
   Overlap overlap;
-  for (const OverlapRow& row : kOverlapTable) overlap.*row.flag = on && !row.chosen;
+  for (const OverlapFlagTraits& row : kOverlapTable) overlap.*row.flag = on && !row.chosen;
   return overlap;
 }
 
-std::string sharding_word(const Sharding& sharding) {
+std::string sharding_letters(const Sharding& sharding) {
   return fmt::format("{}{}{}", name_of(kSpreadNames, sharding.parameters),
                      name_of(kSpreadNames, sharding.gradients),
                      name_of(kSpreadNames, sharding.optimizer));

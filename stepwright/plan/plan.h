@@ -17,8 +17,8 @@
 
 namespace stepwright::plan {
 
-/// Degrees of parallelism. `tensor * context * data * pipeline` is the number of ranks; on the
-/// expert side `expert_tensor * expert * expert data * pipeline` is the same number.
+/// Degrees of parallelism. The number of ranks is tensor * context * data * pipeline, and for
+/// experts expert_tensor * expert * (expert data) * pipeline, which must be equal.
 struct Parallel {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
@@ -28,7 +28,8 @@ struct Parallel {
   std::int64_t data = 1;
 
   [[nodiscard]] std::int64_t ranks() const { return tensor * context * data * pipeline; }
-  /// Ranks that hold the same routed experts; 0 if the expert side does not divide the dense one.
+  /// Returns the number of ranks that hold the same routed experts; 0 if the expert degrees do not
+  /// divide the ranks of a stage.
   [[nodiscard]] std::int64_t expert_data() const {
     const std::int64_t stage = tensor * context * data;
     const bool divides = stage % expert == 0 && stage / expert % expert_tensor == 0;
@@ -37,7 +38,8 @@ struct Parallel {
   auto operator<=>(const Parallel&) const = default;
 };
 
-/// The input that a column-parallel layer keeps for its weight gradient under sequence parallelism.
+/// Whether a column-parallel layer keeps its gathered input for the weight gradient or gathers it
+/// again, under sequence parallelism.
 enum class TensorInput : std::uint8_t { kKeep, kRegather };
 inline constexpr Named<TensorInput> kTensorInputNames[] = {{TensorInput::kKeep, "keep"},
                                                            {TensorInput::kRegather, "regather"}};
@@ -47,9 +49,8 @@ inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, 
                                                            {ContextKind::kAllGather, "all-gather"},
                                                            {ContextKind::kUlysses, "ulysses"}};
 
-/// How one kind of model state is sharded over the data x context group (PaRO, 2310.06003). N:
-/// every rank holds all of it; I: it is split inside groups of `group` ranks; G: it is split over
-/// the whole group.
+/// How one kind of model state is sharded over the data x context ranks (PaRO, 2310.06003). N: not
+/// at all; I: inside groups of `Sharding::group` ranks; G: over all of them.
 enum class Spread : std::uint8_t { kNone, kInner, kGlobal };
 inline constexpr Named<Spread> kSpreadNames[] = {
     {Spread::kNone, "N"}, {Spread::kInner, "I"}, {Spread::kGlobal, "G"}};
@@ -58,9 +59,10 @@ struct Sharding {
   Spread parameters = Spread::kNone;
   Spread gradients = Spread::kNone;
   Spread optimizer = Spread::kNone;
-  /// m: number of consecutive ranks of the data x context group that share states of spread I.
+  /// Data x context ranks (consecutive) that share states sharded inside groups (spread I).
   std::int64_t group = 1;
-  std::int64_t expert_group = 1;  ///< m for expert states; it divides the expert-data size.
+  /// Ranks that share expert states of spread I; divides the expert-data size.
+  std::int64_t expert_group = 1;
 
   [[nodiscard]] bool uses(Spread spread) const {
     return parameters == spread || gradients == spread || optimizer == spread;
@@ -68,11 +70,13 @@ struct Sharding {
   auto operator<=>(const Sharding&) const = default;
 };
 
-/// A name of a sharding strategy in other systems (2310.06003 and the systems' sources).
+/// Usual name of a sharding strategy ("zero3", "fsdp") and its letters here (2310.06003 and the
+/// systems' sources).
 struct ShardingAlias {
   std::string_view name;
   std::string_view states;
-  std::string_view note;  ///< Note for users when the alias is read; empty: the alias is exact.
+  /// Note for users when the name is read, if the strategy is only similar; empty: it is equal.
+  std::string_view note;
 };
 inline constexpr ShardingAlias kShardingAliases[] = {
     {"ddp", "NNN", ""},
@@ -87,37 +91,39 @@ inline constexpr ShardingAlias kShardingAliases[] = {
      "global parameter shard and gathers over all ranks in the forward pass."},
 };
 
-/// Communication that may overlap computation, and computation that may overlap the work of other
-/// positions; `kOverlapTable` (plan/overlap_table.h) has the name and the conditions of each flag.
+/// Which communication overlaps computation, and which computation is postponed to overlap other
+/// pipeline ranks; `kOverlapTable` (plan/overlap_table.h) has names and conditions of all flags.
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
-  /// True if tensor-parallel messages are sent in pieces that overlap the product that produces or
-  /// reads them.
+  /// True if tensor-parallel messages are cut into pieces that overlap the matrix product which
+  /// produces or reads them.
   bool tensor = false;
-  /// True if the backward of a product split by columns overlaps its messages: the input is
-  /// gathered again during the data gradient, and the data gradient is reduced during the weight
-  /// gradient (Megatron-LM's asynchronous messages).
+  /// True if the backward of a column-parallel product overlaps its messages: the input is gathered
+  /// again during the data gradient, and the data gradient is reduced during the weight gradient
+  /// (Megatron-LM's asynchronous messages).
   bool tensor_gradients = true;
   bool context = true;
-  bool expert = false;  ///< True if messages of experts overlap another micro-batch.
-  /// True if messages of experts overlap the shared experts of their layer, whose first products
-  /// then follow the dispatch and whose last products follow the combine (Megatron-Core's
+  /// True if expert all-to-alls of one micro-batch overlap another micro-batch's computation.
+  bool expert = false;
+  /// True if expert all-to-alls overlap the layer's shared experts, whose first products run beside
+  /// the dispatch and whose last run beside the combine (Megatron-Core's
   /// `moe_shared_expert_overlap`). No effect if `expert` is on.
   bool shared_experts = false;
   bool pipeline = true;
-  /// True if the head's weight gradients run after the last backward of its position, while the
-  /// pipeline drains (Megatron-Core's `defer_embedding_wgrad_compute`). Until then each micro-batch
-  /// keeps the head's input and the gradient of its logits.
+  /// True if the head's weight gradients are computed after the last backward, while the pipeline
+  /// drains (Megatron-Core's `defer_embedding_wgrad_compute`). Each micro-batch keeps the head's
+  /// input and the gradient of its logits until then.
   bool defer_embedding_gradient = false;
   auto operator<=>(const Overlap&) const = default;
 };
 
-/// Returns an overlap with all flags off, or with all flags on that cost no memory.
+/// Returns overlap flags that are all off, or (`on`) all on except those that cost memory.
 Overlap overlap_all(bool on);
 
-/// The collective algorithm of each scheme's messages, used if it supports the operation and the
-/// group (`settled`). The library carries out all other messages, and all of the pipeline.
+/// Collective algorithm of each parallelism scheme, used where it supports the operation and the
+/// group (`settled`). The communication library sends all other messages, and all pipeline
+/// messages.
 struct Collectives {
   collective::Algorithm tensor = collective::Algorithm::kLibrary;
   collective::Algorithm context = collective::Algorithm::kLibrary;
@@ -125,18 +131,19 @@ struct Collectives {
   collective::Algorithm data = collective::Algorithm::kLibrary;
   auto operator<=>(const Collectives&) const = default;
 };
-/// A scheme that has a choice of algorithm, and its name in files.
-struct ChoosingScheme {
+/// A parallelism scheme (tensor, context, expert, data) whose collective algorithm a plan chooses,
+/// with its name in files.
+struct SchemeAlgorithmField {
   collective::Algorithm Collectives::* choice;
   std::string_view name;
 };
-inline constexpr ChoosingScheme kChoosingSchemes[] = {{&Collectives::tensor, "tensor"},
-                                                      {&Collectives::context, "context"},
-                                                      {&Collectives::expert, "expert"},
-                                                      {&Collectives::data, "data"}};
+inline constexpr SchemeAlgorithmField kChoosingSchemes[] = {{&Collectives::tensor, "tensor"},
+                                                            {&Collectives::context, "context"},
+                                                            {&Collectives::expert, "expert"},
+                                                            {&Collectives::data, "data"}};
 
-/// Dimensions of the rank grid. On the expert side, the tensor axis has the expert-tensor size and
-/// the data axis the expert-data size.
+/// Axes of the rank grid. For experts, the tensor axis has the expert-tensor size and the data axis
+/// the expert-data size.
 enum class Axis : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
 inline constexpr Named<Axis> kAxisNames[] = {{Axis::kTensor, "tp"},
                                              {Axis::kContext, "cp"},
@@ -145,13 +152,14 @@ inline constexpr Named<Axis> kAxisNames[] = {{Axis::kTensor, "tp"},
                                              {Axis::kPipeline, "pp"}};
 inline constexpr int kAxes = 5;
 
-/// The axes of the rank grid, fastest first.
+/// Order in which ranks count along the parallelism axes, the fastest axis first.
 struct RankOrder {
   Axis axes[kAxes] = {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kData, Axis::kPipeline};
   auto operator<=>(const RankOrder&) const = default;
 };
 
-/// All choices besides the job. Small and comparable, as the tuner holds many.
+/// How a job is trained on its cluster: parallelism, schedule, sharding, recomputation and all
+/// other choices beside the job. Small and comparable, as the tuner holds many.
 struct Plan {
   Parallel parallel;
   std::int64_t micro_batch = 1;
@@ -162,51 +170,53 @@ struct Plan {
   TensorInput tensor_input = TensorInput::kRegather;
   ContextKind context_kind = ContextKind::kRing;
   DType accumulate = DType::kFp32;
-  std::int64_t gradient_bucket = 40'000'000;   ///< Elements of a bucket of gradients.
-  std::int64_t parameter_bucket = 40'000'000;  ///< Elements of a bucket of parameters.
+  std::int64_t gradient_bucket = 40'000'000;  ///< Elements of gradients that are reduced at a time.
+  /// Elements of parameters that are gathered at a time.
+  std::int64_t parameter_bucket = 40'000'000;
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
   Offload offload;
-  /// Layers of each chunk in model order; empty: `even_split` (plan/layer_split.h).
+  /// Number of layers of each pipeline chunk, in model order; empty: `even_split`
+  /// (plan/layer_split.h).
   std::vector<std::int64_t> layers;
 
   auto operator<=>(const Plan&) const = default;
 };
 
-/// The placement of a plan's chunks.
+/// Returns which pipeline rank holds each chunk of a plan.
 inline schedule::Placement placement_of(const Plan& plan) {
   return schedule::placement_of(plan.schedule, plan.parallel.pipeline);
 }
 
-/// Writes the spread of states, as "IIG".
-std::string sharding_word(const Sharding& sharding);
+/// Returns a sharding's letters for parameters, gradients and optimizer: "IIG".
+std::string sharding_letters(const Sharding& sharding);
 
-/// Returns the sharding that "IIG" or an alias ("zero3") names, with group sizes 1; nullopt for any
-/// other word. All 27 combinations of letters are read; `is_paro_strategy` tells which are
-/// strategies.
+/// Returns the sharding that three letters ("IIG") or an alias ("zero3") name, with group sizes 1;
+/// nullopt for any other word. Accepts all 27 combinations of letters; `is_paro_strategy` tells
+/// which are useful.
 std::optional<Sharding> sharding_of(std::string_view word);
 
-/// True if optimizer states are split at least as finely as parameters and gradients, as in the
-/// fourteen strategies (2310.06003, section 3).
+/// True if optimizer states are sharded at least as finely as parameters and gradients, as in
+/// PaRO's fourteen strategies (2310.06003, section 3).
 bool is_paro_strategy(const Sharding& sharding);
 
-/// Returns the fourteen strategies: NNN NNI NNG NII NIG NGG INI ING III IIG IGG GNG GIG GGG; with
-/// group sizes 1.
+/// Returns PaRO's fourteen sharding strategies, with group sizes 1: NNN NNI NNG NII NIG NGG INI ING
+/// III IIG IGG GNG GIG GGG.
 std::vector<Sharding> paro_strategies();
 
-/// Writes an order of ranks, as "tp-cp-ep-dp-pp".
+/// Returns an order of parallelism axes as text: "tp-cp-ep-dp-pp".
 std::string rank_order_word(const RankOrder& order);
 
-/// Returns the rank order that a word states by naming all five axes once; nullopt for any other
-/// word.
+/// Returns the order of parallelism axes that a word states by naming all five once; nullopt for
+/// any other word.
 std::optional<RankOrder> rank_order_of(std::string_view word);
 
-/// Writes the algorithms that are not the library's: "tensor nvls, data ho-ring"; "library" if
-/// there are none.
+/// Returns the collective algorithms that differ from the library's choice, as text: "tensor nvls,
+/// data ho-ring"; "library" if there are none.
 std::string collectives_word(const Collectives& collectives);
 
-/// Writes the layers of chunks, in order: "8 x 3, 6".
+/// Returns the layers of each pipeline chunk as text: "8 x 3, 6".
 std::string layers_word(const std::vector<std::int64_t>& layers);
 
 }  // namespace stepwright::plan

@@ -57,10 +57,10 @@ Recompute recompute_at(const Recompute& recompute, std::int64_t position) {
   return {recompute.kind, recompute.every, recompute.modules, {}};
 }
 
-LayerRecompute least_recompute_anywhere(const Recompute& recompute) {
+LayerRecompute common_recompute_of_stages(const Recompute& recompute) {
   std::optional<LayerRecompute> least;
   each_setting(recompute, [&](const Recompute& setting) {
-    const LayerRecompute own = least_recomputed(setting);
+    const LayerRecompute own = common_layer_recompute(setting);
     least = !least || *least == own ? own : kNoRecompute;
   });
   return *least;

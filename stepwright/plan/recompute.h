@@ -18,7 +18,7 @@ inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone
                                                            {RecomputeKind::kEvery, "every"},
                                                            {RecomputeKind::kModules, "modules"}};
 
-/// Recomputation of one pipeline position that differs from the others.
+/// Activation recomputation of one pipeline rank (`position`) that differs from the others.
 struct StageRecompute {
   std::int64_t position = 0;
   RecomputeKind kind = RecomputeKind::kNone;
@@ -27,39 +27,39 @@ struct StageRecompute {
   auto operator<=>(const StageRecompute&) const = default;
 };
 
-/// Recomputation of a plan in its backwards.
+/// Activation recomputation of a plan: kind, modules, which layers, and pipeline ranks that differ.
 struct Recompute {
   RecomputeKind kind = RecomputeKind::kNone;
-  /// Every n-th layer of a chunk (0, n, 2n, ...) is recomputed: with kEvery in full, with kModules
-  /// its modules.
+  /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, in full
+  /// (kEvery) or their modules (kModules).
   std::int64_t every = 1;
-  ModuleSet modules;  ///< Modules recomputed with kModules.
-  /// Positions with another recomputation, ascending.
+  ModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
+  /// Pipeline ranks with another recomputation than the rest, ascending.
   std::vector<StageRecompute> stages;
   auto operator<=>(const Recompute&) const = default;
 };
 
-/// Returns the recomputation of a position listed in `stages`.
+/// Returns the recomputation of one differing pipeline rank in the form of a whole plan's.
 inline Recompute setting_of(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.modules, {}};
 }
 
-/// Returns the recomputation of the layers of one pipeline position. Every function about a layer
-/// must call this one first: no other knows how positions differ.
+/// Returns the recomputation of the layers on one pipeline rank. Code about a layer must call this
+/// first, as no other function knows how pipeline ranks differ.
 Recompute recompute_at(const Recompute& recompute, std::int64_t position);
 
-/// Visits each recomputation that positions have, at least once; the setting of most positions
-/// comes first.
+/// Calls `visit` for each recomputation that occurs on some pipeline rank, the most common first;
+/// may visit one twice.
 template <class Visit>
 void each_setting(const Recompute& recompute, Visit&& visit) {
   visit(Recompute{recompute.kind, recompute.every, recompute.modules, {}});
   for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
 }
 
-/// The part of a layer that its backward recomputes: everything, or some modules.
+/// Part of one layer that the backward recomputes: everything, some modules, or nothing.
 struct LayerRecompute {
   bool whole = false;
-  ModuleSet modules;  ///< Recomputed modules; empty with `whole`.
+  ModuleSet modules;  ///< Recomputed layer parts; empty if the whole layer is recomputed.
   auto operator<=>(const LayerRecompute&) const = default;
 };
 inline constexpr LayerRecompute kNoRecompute{};
@@ -69,8 +69,8 @@ inline constexpr ModuleSet kPerOperator{Module::kPerOperator};
 
 // The next functions take the setting of one position (`recompute_at`):
 
-/// Recomputation of those layers that are recomputed: with `every: n` the 0th, nth, 2nth of a
-/// chunk, else all.
+/// Returns what is recomputed in those layers that are recomputed at all (with `every: n` the 0th,
+/// nth, 2nth of a chunk, else all). `recompute`: of one pipeline rank.
 constexpr LayerRecompute recomputed(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
@@ -80,30 +80,33 @@ constexpr LayerRecompute recomputed(const Recompute& recompute) {
   }
 }
 
-/// Recomputation that every layer has in common: none with `every` above 1.
-constexpr LayerRecompute least_recomputed(const Recompute& recompute) {
+/// Returns what every layer recomputes at least: nothing if `every` is above 1, since some layers
+/// are skipped. `recompute`: of one pipeline rank.
+constexpr LayerRecompute common_layer_recompute(const Recompute& recompute) {
   return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
 }
 
-/// True if a layer is recomputed; `within_chunk`: its index in its chunk.
+/// True if the layer with index `within_chunk` in its chunk is among those that `every` selects for
+/// recomputation. `recompute`: of one pipeline rank.
 constexpr bool is_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
   return recompute.every <= 1 || within_chunk % recompute.every == 0;
 }
 
-/// Recomputation of a layer; `within_chunk`: its index in its chunk.
+/// Returns what the layer with index `within_chunk` in its chunk recomputes. `recompute`: of one
+/// pipeline rank.
 constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
   return is_recomputed(recompute, within_chunk) ? recomputed(recompute) : kNoRecompute;
 }
 
 // The next functions take the settings of all positions:
 
-/// Recomputation that every layer of every position has in common.
-LayerRecompute least_recompute_anywhere(const Recompute& recompute);
+/// Returns what every layer on every pipeline rank recomputes at least.
+LayerRecompute common_recompute_of_stages(const Recompute& recompute);
 
-/// True if all positions recompute alike.
-inline bool recomputes_alike(const Recompute& recompute) { return recompute.stages.empty(); }
+/// True if all pipeline ranks have the same recomputation.
+inline bool has_uniform_recompute(const Recompute& recompute) { return recompute.stages.empty(); }
 
-/// A word for recomputation in the files of frameworks.
+/// A word for a kind of recomputation in framework files, with the test whether a plan uses it.
 struct RecomputeWord {
   std::string_view name;
   bool (*takes)(const Recompute& recompute);
@@ -121,11 +124,11 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
     {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 
-/// Writes recomputation as "none", "selective", "full", "every 2", "norm + mlp every 2" or "none,
-/// full on stages 0-1"; equal settings have equal words.
+/// Returns a plan's recomputation as text: "none", "selective", "full", "every 2", "norm + mlp
+/// every 2" or "none, full on stages 0-1". Equal settings have equal texts.
 std::string recompute_word(const Recompute& recompute);
 
-/// Describes recomputation, as "full recomputation".
+/// Returns a plan's recomputation in words for users, as "full recomputation".
 std::string recompute_text(const Recompute& recompute);
 
 }  // namespace stepwright::plan

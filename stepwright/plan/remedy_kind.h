@@ -6,7 +6,7 @@
 
 namespace stepwright::plan {
 
-/// Changes that let a job fit in memory, in order of the effort for its users.
+/// Kinds of changes that let a job fit in memory, by increasing effort for the user.
 enum class RemedyKind : std::uint8_t {
   kLossChunks,        ///< Use a loss that keeps fewer logits.
   kRecompute,         ///< Recompute more of the activations.

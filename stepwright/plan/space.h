@@ -7,16 +7,16 @@
 
 namespace stepwright::plan {
 
-/// Value for the word `node` in lists of sharding groups: each plan's own `node_sharding_group` or
-/// `node_expert_group` (plan/grid.h).
+/// Value in lists of sharding groups that stands for the word `node`: each plan uses its own
+/// `node_sharding_group` or `node_expert_group` (plan/grid.h).
 inline constexpr std::int64_t kNodeGroup = 0;
 
-/// The algorithms of each scheme among which the tuner may choose.
+/// Collective algorithms that the tuner may choose, for each parallelism scheme.
 struct CollectiveLists {
   std::vector<collective::Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
-/// States and activations that the tuner may keep in host memory.
+/// Choices of host offload that the tuner may use: values of each field of `Offload`.
 struct OffloadLists {
   std::vector<double> optimizer;
   std::vector<bool> masters;
@@ -24,9 +24,8 @@ struct OffloadLists {
   std::vector<bool> parameters;
   bool operator==(const OffloadLists&) const = default;
 };
-/// The values from which the tuner may choose, one list for each dimension (the job's `search:`
-/// mapping). An empty list leaves the dimension free: the tuner tries every legal value of it; for
-/// dimensions marked (*) it uses only the default of `Plan`.
+/// Values from which the tuner may choose, one list per choice of a plan (the job's `search:`
+/// mapping). An empty list: every legal value; for choices marked (*), only the default of `Plan`.
 struct Space {
   std::vector<std::int64_t> tensor;
   std::vector<std::int64_t> pipeline;
@@ -37,25 +36,27 @@ struct Space {
   std::vector<std::int64_t> micro_batch;
   std::vector<schedule::ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
-  std::vector<std::int64_t> strands;  ///< Numbers of strands of a schedule (*)
-  std::vector<Sharding> sharding;  ///< Spreads of states; their group sizes are the next two lists.
-  /// Sizes of sharding groups; `kNodeGroup`: `node_sharding_group`.
+  /// Numbers of micro-batch streams that a schedule runs side by side (1 or 2). (*)
+  std::vector<std::int64_t> strands;
+  /// Sharding strategies; sizes of their groups are separate lists.
+  std::vector<Sharding> sharding;
+  /// Numbers of ranks of a sharding group; `kNodeGroup`: as many as share a node.
   std::vector<std::int64_t> sharding_group;
-  /// Sizes of sharding groups of experts; `kNodeGroup`: `node_expert_group`.
+  /// Numbers of ranks of a sharding group of experts; `kNodeGroup`: as many as share a node.
   std::vector<std::int64_t> expert_group;
-  /// Recomputations; a free search tries none, selective and full.
+  /// Recomputations; empty: none, selective and full are tried.
   std::vector<Recompute> recompute;
   std::vector<bool> sequence_parallel;
   std::vector<TensorInput> tensor_input;
   std::vector<ContextKind> context_kind;
-  std::vector<DType> accumulate;               ///< Types of accumulated gradients (*)
-  std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket (*)
-  std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket (*)
-  std::vector<Overlap> overlap;                ///< Sets of overlaps (*)
-  CollectiveLists collectives;                 ///< Algorithms of each scheme; each list (*)
-  std::vector<RankOrder> rank_order;           ///< Orders of ranks (*)
-  OffloadLists offload;                        ///< Host offload; each list (*)
-  /// Splits into layers of each chunk; an empty split: even. (*)
+  std::vector<DType> accumulate;               ///< Types in which gradients are accumulated. (*)
+  std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket. (*)
+  std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket. (*)
+  std::vector<Overlap> overlap;                ///< Combinations of overlap flags. (*)
+  CollectiveLists collectives;                 ///< Collective algorithms of each scheme. (*)
+  std::vector<RankOrder> rank_order;           ///< Orders of the parallelism axes on ranks. (*)
+  OffloadLists offload;                        ///< Values of each host-offload choice. (*)
+  /// Numbers of layers of each pipeline chunk; an empty inner list: the even split. (*)
   std::vector<std::vector<std::int64_t>> layers;
 
   bool operator==(const Space&) const = default;

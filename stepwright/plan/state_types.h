@@ -4,17 +4,19 @@
 
 namespace stepwright::plan {
 
-/// The data types of a trained parameter's states on a rank of a plan (`Kernels::masters`).
+/// Data types of a trained parameter and its states on each rank of a plan; they depend on
+/// `Kernels::masters`.
 struct StateTypes {
-  DType stored{};    ///< Type in which parameters are stored between their uses.
-  DType master{};    ///< Type in which updates compute, and of wide moments.
-  DType gradient{};  ///< Type of gradients between their reduction and the update.
+  DType stored{};    ///< Type in which parameters are stored between uses.
+  DType master{};    ///< Type in which the optimizer computes and keeps its wide moments.
+  DType gradient{};  ///< Type of gradients between their reduction and the optimizer update.
 
-  /// True if updates compute with master copies of the parameters.
+  /// True if the optimizer has master copies of the parameters in another type.
   [[nodiscard]] constexpr bool copies() const { return stored != master; }
 };
 
-/// Returns the types if the optimizer has fp32 copies of narrower parameters.
+/// Returns the state types of an optimizer with master copies in fp32 (fp64 if parameters are
+/// fp64).
 constexpr StateTypes copied_states(DType storage, DType gradient) {
   const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
   return {.stored = storage, .master = wide, .gradient = gradient};
@@ -22,10 +24,10 @@ constexpr StateTypes copied_states(DType storage, DType gradient) {
 
 StateTypes state_types(const Job& job, const Plan& plan);
 
-/// Number of copies of a policy's states that its devices hold all the time for other models of the
-/// training method. `parameters`: a reference (unless it is the base model without its adapters)
-/// and a critic; `updates` (gradients and optimizer states): a critic. `on_hosts`: references whose
-/// parameters stay in host memory.
+/// Numbers of other models that the policy's devices also hold. `parameters`: models whose
+/// parameters stay on the devices (reference, unless it is the base model below adapters; critic);
+/// `updates`: models with gradients and optimizer states (critic); `on_hosts`: references in host
+/// memory.
 struct OtherModelCopies {
   std::int64_t parameters = 0;
   std::int64_t updates = 0;
@@ -33,7 +35,7 @@ struct OtherModelCopies {
 };
 OtherModelCopies other_models(const Job& job);
 
-/// Returns the types with the fewest bytes over all plans of a job.
+/// Returns, for each state, the type with the fewest bytes that any plan of the job can use.
 StateTypes least_state_types(const Job& job);
 
 }  // namespace stepwright::plan

@@ -7,10 +7,10 @@
 
 namespace stepwright::plan {
 
-/// Training methods. kPretrain, kSft: only the loss of the next token. kDpo: preferences between
-/// two sequences against a frozen copy of the policy (arXiv 2305.18290). kGrpo: rewards of groups
-/// of generated sequences (arXiv 2402.03300). kPpo: as kGrpo, with a trained value model (arXiv
-/// 1707.06347, 2203.02155).
+/// Training methods. kPretrain, kSft: next-token loss only. kDpo: preference between two sequences,
+/// with a frozen reference policy (arXiv 2305.18290). kGrpo: rewards of groups of generated
+/// sequences (arXiv 2402.03300). kPpo: rewards of generated sequences, with a trained value model
+/// (arXiv 1707.06347, 2203.02155).
 enum class MethodKind : std::uint8_t { kPretrain, kSft, kDpo, kGrpo, kPpo };
 inline constexpr Named<MethodKind> kMethodNames[] = {{MethodKind::kPretrain, "pretrain"},
                                                      {MethodKind::kSft, "sft"},
@@ -18,16 +18,16 @@ inline constexpr Named<MethodKind> kMethodNames[] = {{MethodKind::kPretrain, "pr
                                                      {MethodKind::kGrpo, "grpo"},
                                                      {MethodKind::kPpo, "ppo"}};
 
-/// True if the method generates sequences for each step.
+/// True if each step of the method generates sequences (GRPO, PPO).
 constexpr bool generates(MethodKind kind) {
   return kind == MethodKind::kGrpo || kind == MethodKind::kPpo;
 }
 
-/// Where a second model of a step is stored and runs. kNone: there is no second model. kSame: on
-/// the policy's devices, all the time. kHost: in the memory of their hosts, on the devices only for
-/// its forwards. kOther: on devices of its own, which work at the same time as the policy's.
+/// Where a second model of a step (reference or critic) is stored and runs. kNone: there is none.
+/// kSame: on the policy's devices. kHost: in their hosts' memory, on the devices only during its
+/// forwards. kOther: on devices of its own, at the same time as the policy.
 enum class SecondModelPlace : std::uint8_t { kNone, kSame, kHost, kOther };
-/// Words of `SecondModelPlace` in files; kOther is written as a number of devices.
+/// Words in files for where a second model runs; kOther is written as a number of devices.
 inline constexpr Named<SecondModelPlace> kSecondModelPlaceNames[] = {
     {SecondModelPlace::kNone, "none"},
     {SecondModelPlace::kSame, "same"},
@@ -35,56 +35,59 @@ inline constexpr Named<SecondModelPlace> kSecondModelPlaceNames[] = {
 
 struct SecondModel {
   SecondModelPlace place = SecondModelPlace::kNone;
-  std::int64_t devices = 0;  ///< Number of its own devices, with kOther.
+  std::int64_t devices = 0;  ///< Number of devices of the second model's own, with kOther; else 0.
   bool operator==(const SecondModel&) const = default;
 };
 
-/// The generation of a step's sequences. Its speed is an input and not predicted.
+/// Generation of a step's sequences in reinforcement learning. Its speed is stated by the user, not
+/// predicted.
 struct Rollout {
-  /// Tokens per second that one device generates, over many sequences at once; nullopt: `seconds`
-  /// is set.
+  /// Tokens per second that one device generates over many sequences at once; nullopt: `seconds` is
+  /// stated.
   std::optional<double> tokens_per_s;
-  /// Seconds in which the generating devices generate all sequences of a step; nullopt:
-  /// `tokens_per_s` is set.
+  /// Seconds in which all sequences of a step are generated; nullopt: `tokens_per_s` is stated.
   std::optional<double> seconds;
-  double longest_s = 0;  ///< Seconds of the longest sequence, which more devices do not shorten.
-  /// Seconds per step of both switches between training and generation on the same devices.
+  /// Seconds to generate the longest sequence, which more devices do not shorten.
+  double longest_s = 0;
+  /// Seconds per step to switch the same devices from training to generation and back.
   double switch_s = 0;
-  double prompt = 0;         ///< Mean prompt tokens of a sequence, which are not generated.
-  std::int64_t devices = 0;  ///< Devices that only generate; 0: the training devices generate.
-  std::int64_t tensor = 1;  ///< Devices over which one copy of the weights is split for generation.
+  double prompt = 0;  ///< Mean number of prompt tokens per sequence, which are not generated.
+  std::int64_t devices = 0;  ///< Devices that only generate; 0: training devices generate.
+  std::int64_t tensor = 1;   ///< Devices over which generation splits one copy of the weights.
   bool operator==(const Rollout&) const = default;
 };
 
-/// The dispatch of sequences from one process to the training devices, each sequence padded to the
-/// longest possible one, as verl does (verl/protocol.py, single_controller/base/decorator.py).
-struct Dispatch {
-  /// Seconds per token: ray.put of 6,400 sequences of 20,480 tokens with all their tensors takes
-  /// 19.86 s in threads (verl-project/verl, pull request 3495; 28.85 s before it).
+/// Sending of generated sequences from one process to the training devices, each padded to the
+/// longest possible length, as verl does (verl/protocol.py, single_controller/base/decorator.py).
+struct SequenceDispatch {
+  /// Seconds per padded token of verl's dispatch: ray.put of 6,400 sequences of 20,480 tokens with
+  /// all their tensors takes 19.86 s in threads (verl-project/verl, pull request 3495; 28.85 s
+  /// before it).
   static constexpr double kRayPutSecondsPerToken = 19.86 / (6400.0 * 20480.0);
 
-  std::int64_t padded = 0;  ///< Tokens of a padded sequence, prompt included.
+  std::int64_t padded = 0;  ///< Tokens of a padded sequence, prompt and answer.
   double token_s = kRayPutSecondsPerToken;
-  bool operator==(const Dispatch&) const = default;
+  bool operator==(const SequenceDispatch&) const = default;
 };
 
-/// The training method: the work of a step besides its updates. A job's batch is that of one
-/// update.
+/// The training method of a job and the work of a step beside its updates (generation, reference,
+/// critic). The job's batch is that of one update.
 struct TrainingMethod {
   MethodKind kind = MethodKind::kPretrain;
-  /// Number of updates on the sequences of one step, one after the other; 0: only forwards
-  /// (`forwards_of`).
+  /// Number of updates, one after the other, on the sequences of one step; 0: a step only runs
+  /// forwards (`forward_only_program`).
   std::int64_t updates = 1;
-  bool old_log_probabilities = false;  ///< True if a forward of the policy runs before the updates.
-  /// Sequences of a micro-batch in forward-only passes; 0: the plan's micro-batch.
+  /// True if each step first runs a forward of the policy for the old log-probabilities.
+  bool old_log_probabilities = false;
+  /// Sequences per micro-batch in forward-only passes; 0: as in the plan.
   std::int64_t forward_micro_batch = 0;
-  SecondModel reference;  ///< A frozen copy of the policy, which runs one forward.
-  SecondModel critic;     ///< A trained value model, as large as the policy.
-  /// Number of steps by which sequences may be older than the weights that train on them; 0:
-  /// training waits for generation.
+  SecondModel reference;  ///< Frozen copy of the policy, which runs one forward per step.
+  SecondModel critic;     ///< Trained value model (PPO), as large as the policy.
+  /// Number of steps by which generated sequences may lag behind the trained weights; 0: training
+  /// waits for generation.
   std::int64_t staleness = 1;
   std::optional<Rollout> rollout;
-  std::optional<Dispatch> dispatch;
+  std::optional<SequenceDispatch> dispatch;
   bool operator==(const TrainingMethod&) const = default;
 };
 

@@ -18,38 +18,42 @@
 
 namespace stepwright::process_group {
 
-/// The parts from which a process group is made.
+/// Ingredients of a Stepwright process group: its ranks, its options, and the backends that it
+/// wraps.
 struct GroupSetup {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout{};
   std::vector<std::int64_t> global_ranks;
-  /// {members, nodes}; empty: nodes have different numbers of members, and no collective is
-  /// scheduled.
+  /// {ranks per node, nodes} of the group; empty: nodes have different numbers of ranks, so all
+  /// collectives go to the wrapped backend.
   std::vector<std::int32_t> tiers;
-  std::int64_t min_bytes = 0;  ///< Collectives with smaller full buffers go to the wrapped backend.
+  /// Collectives whose full buffer has fewer bytes go to the wrapped backend.
+  std::int64_t min_bytes = 0;
   EngineOptions engine;
-  /// Wrapped backend for tensors in host memory, and for calls without tensors.
+  /// Wrapped backend (such as Gloo) for tensors in host memory and for calls without tensors.
   c10::intrusive_ptr<c10d::Backend> wrapped;
-  /// Wrapped backend for tensors of CUDA devices; may be null.
+  /// Wrapped backend (such as NCCL) for tensors in CUDA memory; may be null.
   c10::intrusive_ptr<c10d::Backend> wrapped_cuda;
   std::vector<c10::intrusive_ptr<c10d::Backend>> lanes;
 };
 
-/// Makes the backend of a sub-group from its store, its ranks in the group, and the timeout.
+/// Callback that makes the backend of a sub-group from its store, its ranks in the group, and the
+/// timeout.
 using SplitGroup = std::function<c10::intrusive_ptr<c10d::Backend>(c10::intrusive_ptr<c10d::Store>,
                                                                    std::vector<int>, double)>;
 
-/// The process group "stepwright": all-reduce, all-gather, reduce-scatter and all-to-all of tensors
-/// in host memory run as schedules; everything else goes to the wrapped backend and is counted.
+/// The torch.distributed backend "stepwright": runs all-reduce, all-gather, reduce-scatter and
+/// all-to-all of tensors in host memory by its own schedules of messages, and passes everything
+/// else to a wrapped backend.
 class StepwrightBackend : public c10d::Backend {
  public:
   using Work = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
 
-  /// All ranks of the group must make it with equal options. `split` makes the backends of
-  /// sub-groups.
+  /// Makes the backend; every rank of the group must do so with equal options. `split` makes the
+  /// backends of sub-groups.
   StepwrightBackend(GroupSetup setup, SplitGroup split);
   ~StepwrightBackend() override;
 
@@ -105,18 +109,19 @@ class StepwrightBackend : public c10d::Backend {
   Work barrier(const c10d::BarrierOptions& opts) override;
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
-  /// Returns the setup from which it was made.
+  /// Returns the ranks, options and wrapped backends with which the process group was made.
   [[nodiscard]] const GroupSetup& setup() const { return setup_; }
-  /// Returns the counts of calls so far, both scheduled and passed to the wrapped backend.
+  /// Returns how often each operation was called so far, both those run by schedules and those
+  /// passed to the wrapped backend.
   [[nodiscard]] std::map<CallTally::Key, CallTally::Count> counts() const {
     return tally_.counts();
   }
-  /// Returns the most bytes, in addition to tensors, that were held at a time; 0 when nothing is
-  /// scheduled.
+  /// Returns the most bytes of buffers, in addition to the tensors, that were held at a time; 0 if
+  /// no collective was run by a schedule.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const;
 
  private:
-  /// A collective that may be scheduled.
+  /// A collective call that may be run by a schedule or passed to the wrapped backend.
   struct Request {
     const char* name;
     collective::Collective collective;
@@ -127,14 +132,16 @@ class StepwrightBackend : public c10d::Backend {
     std::chrono::milliseconds timeout;
   };
 
-  /// Returns why a request goes to the wrapped backend; empty: it is scheduled.
+  /// Returns the reason why a call must go to the wrapped backend ("device", "small", ...); empty:
+  /// it is run by a schedule.
   [[nodiscard]] std::string fallback_reason(const Request& request) const;
-  /// Returns the algorithm of a request; nullopt: the wrapped backend runs it.
+  /// Returns the algorithm that runs a call; nullopt: the wrapped backend runs it.
   [[nodiscard]] std::optional<collective::Algorithm> method_of(const Request& request) const;
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
   void record(const Request& request) const;
   [[nodiscard]] std::string text_of(const Request& request) const;
-  /// Passes a call to the wrapped backend by `act`, and counts it.
+  /// Passes a call to the wrapped backend by calling `act`, and counts it under `name` and
+  /// `reason`.
   Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
             const std::function<Work(Backend&)>& act);
   Work kept(Work work);

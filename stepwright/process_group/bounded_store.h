@@ -11,25 +11,27 @@
 
 namespace stepwright::process_group {
 
-/// A store, served by another process, in which every call ends: c10d's TCP store waits without a
-/// limit for the bytes of an answer, and the serving process may hang.
+/// A c10d store in which every call ends in bounded time. c10d's own TCP store waits forever if the
+/// process that serves it hangs.
 class BoundedStore : public c10d::Store {
  public:
   using Pointer = c10::intrusive_ptr<c10d::Store>;
-  /// The limits of calls.
+  /// The time limit of a store's calls, and the error message when it is exceeded.
   struct Limits {
-    /// How long a call may take in addition to its own wait for keys.
+    /// Longest time that a call may take in addition to the time for which it waits for keys.
     std::chrono::milliseconds patience{};
-    std::string silent;  ///< Error message when a call takes longer; all later calls then fail.
+    /// Error message for a call that exceeds the limit; all later calls then fail at once.
+    std::string silent;
   };
   BoundedStore(Pointer store, Limits limits);
-  /// Opens a store; opening may hang as well. Throws what `open` throws, or `kRuntime` with
-  /// `silent`.
+  /// Opens a store with the function `open`, which may hang as well. Throws what `open` throws, or
+  /// `kRuntime` with the message `silent` if it takes too long.
   BoundedStore(const std::function<Pointer()>& open, Limits limits);
 
-  /// Returns another connection to the same store, whose calls do not wait for this one's.
+  /// Opens another connection to the same store, so that its calls need not wait for calls on this
+  /// one.
   Pointer clone() override;
-  /// Returns another connection to the same store, with its own `Limits::patience`.
+  /// Opens another connection to the same store, with another time limit (`Limits::patience`).
   Pointer clone(std::chrono::milliseconds patience);
 
   using Store::set;
@@ -59,7 +61,8 @@ class BoundedStore : public c10d::Store {
   }
 
  private:
-  /// Runs `act` on the store and returns its result. `waits`: how long `act` may wait for a key.
+  /// Runs `act` on the store in bounded time and returns its result. `waits`: how long `act` may
+  /// wait for a key.
   template <class Act>
   auto answer(std::chrono::milliseconds waits, Act act);
 

@@ -14,14 +14,15 @@
 
 namespace stepwright::process_group {
 
-/// A transport by a process group's point-to-point operations: lane k is `lanes[k]`, a backend of
-/// its own, so that lanes do not wait for each other. Used by one run at a time.
+/// Sends messages between ranks by the point-to-point operations of torch.distributed backends, one
+/// backend per lane, so that lanes do not wait for each other. Used by one collective at a time.
 class C10dTransport : public transport::Transport {
  public:
-  /// `lanes`: each is a group of the same ranks.
+  /// `lanes[k]`: backend that carries the messages of lane k; all backends have the same ranks.
   explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
-  /// From now on every wait ends within `timeout`, with an error.
+  /// Sets the time limit for the next collective: every wait ends within `timeout`, with an error
+  /// if the message has not arrived.
   void begin(std::chrono::milliseconds timeout);
 
   std::unique_ptr<transport::Transfer> send(int lane, std::int32_t peer,
@@ -30,8 +31,8 @@ class C10dTransport : public transport::Transport {
                                                std::span<std::byte> bytes) override;
   void abort() noexcept override;
 
-  /// Releases the backends, which closes their connections, so that the peers' messages fail. Call
-  /// it after `abort`, outside of runs.
+  /// Releases the backends, which closes their connections, so that messages of the peers fail.
+  /// Call it after `abort` and not during a collective.
   void close();
 
  private:

@@ -62,7 +62,7 @@ Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions
 
 std::optional<collective::Algorithm> EngineOptions::method_for(collective::Collective collective,
                                                                double bytes) const {
-  for (const SizeChoice& choice : choices) {
+  for (const AlgorithmForSize& choice : choices) {
     if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
   }
   return collective == collective::Collective::kAllToAll ? collective::Algorithm::kRelay : method;
@@ -103,7 +103,7 @@ void Engine::run_blocks(const CollectiveCall& call) {
                                 collective::chunks_of(static_cast<double>(bytes),
                                                       static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call, chunks);
-  transport::send_greeting(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::exchange_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
   // In a gather the input may be the rank's own part of the output, where it belongs anyway.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
@@ -121,7 +121,7 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
   const std::int32_t chunks =
       collective::chunks_of(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
-  transport::send_greeting(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::exchange_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
   for (std::int64_t first = 0; first < total; first += segment) {
     const std::int64_t count = std::min(segment, total - first);

@@ -18,52 +18,60 @@
 
 namespace stepwright::process_group {
 
-/// The algorithm (`method`) for an operation whose full buffer has at most `most_bytes` bytes;
-/// nullopt: the wrapped backend is faster.
-struct SizeChoice {
+/// The algorithm (`method`) for collectives whose full buffer has at most `most_bytes` bytes;
+/// nullopt: the wrapped backend, which is faster for them.
+struct AlgorithmForSize {
   collective::Collective collective{};
   double most_bytes = 0;
   std::optional<collective::Algorithm> method;
 };
 
-/// The options that a person can choose; they must be equal on all ranks.
+/// Options of the process group that a user can set; they must be equal on all ranks.
 struct EngineOptions {
   collective::Algorithm method = collective::Algorithm::kHoRing;
-  /// Bytes of a block into which a collective is cut (`chunks_of`).
+  /// Least bytes of the chunks (at most 32) into which a block is cut, so that sending overlaps
+  /// additions.
   std::int64_t chunk_bytes = 128 << 10;
-  std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that are processed at a time.
-  std::int64_t message_bytes = 1 << 20;   ///< Most bytes of a message between two ranks.
-  /// Choices by size, ascending; they take precedence over `method`.
-  std::vector<SizeChoice> choices;
+  /// Bytes of an all-reduce that are processed at a time; longer tensors are cut.
+  std::int64_t segment_bytes = 64 << 20;
+  /// Most bytes of one message between two ranks; longer messages are cut.
+  std::int64_t message_bytes = 1 << 20;
+  /// Algorithms by size of the full buffer, ascending; they take precedence over `method`.
+  std::vector<AlgorithmForSize> choices;
 
-  /// Returns the algorithm of an operation; nullopt: the wrapped backend. An all-to-all without a
-  /// choice runs as a relay.
+  /// Returns the algorithm for a collective whose full buffer has `bytes` bytes; nullopt: the
+  /// wrapped backend runs it. An all-to-all without an entry in `choices` runs by the algorithm
+  /// `kRelay`.
   [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,
                                                                 double bytes) const;
 };
 
-/// A collective on flat, contiguous tensors. For an all-reduce, `input` is the same tensor as
-/// `output`.
+/// A collective call on flat, contiguous tensors; for an all-reduce, `input` and `output` are the
+/// same tensor.
 struct CollectiveCall {
   collective::Collective collective{};
-  std::string text;  ///< Description, equal on all ranks: "all_reduce sum of 12 Float (call 3)".
+  /// Description of the call, equal on all ranks and compared before data is sent: "all_reduce sum
+  /// of 12 Float (call 3)".
+  std::string text;
   at::Tensor input;
   at::Tensor output;
   transport::Reduction reduction;
-  std::optional<double> factor;  ///< Factor on every input before the sum; nullopt: none.
-  bool average = false;          ///< True: the sum is divided by the number of ranks.
+  /// Factor by which every input is multiplied before the sum; nullopt: none.
+  std::optional<double> factor;
+  bool average = false;  ///< True: the result is the mean over the ranks instead of the sum.
   std::chrono::milliseconds timeout{};
   collective::Algorithm method{};
 };
 
-/// Memory that is kept for later calls.
+/// A buffer that grows as needed and is kept for later calls.
 class Room {
  public:
-  /// Returns a span of `bytes` bytes with undefined content; spans taken before become invalid.
+  /// Returns the first `bytes` bytes of the buffer, with undefined content; spans returned before
+  /// must not be used any more.
   std::span<std::byte> take(std::int64_t bytes);
-  /// Returns the number of bytes kept.
+  /// Returns the size of the buffer in bytes.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// Frees the memory that was kept.
+  /// Frees the memory of the buffer, which is then empty.
   void release();
 
  private:
@@ -71,24 +79,25 @@ class Room {
   std::int64_t bytes_ = 0;
 };
 
-/// Runs one rank's part of collectives, one after the other.
+/// Runs this rank's part of collectives by schedules of messages, one collective after the other.
 class Engine {
  public:
-  /// `tiers`: {members, nodes} of the group; `rank`: index in the group; `lanes` as in
-  /// `C10dTransport`.
+  /// `tiers`: {ranks per node, nodes} of the group; `rank`: this rank's index in the group;
+  /// `lanes`: a backend for each lane of messages, all with the same ranks.
   Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
          std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
-  /// Runs a collective. Throws what the transport throws, and `Error{kInput}` when another rank
-  /// calls something else.
+  /// Runs this rank's part of a collective and returns when it is done. Throws errors of the
+  /// transport, and `Error{kInput}` if another rank calls a different collective.
   void run(const CollectiveCall& call);
 
-  /// Ends a run from another thread; later runs fail.
+  /// Stops the running collective, from another thread; it and all later ones fail.
   void abort() noexcept { transport_.abort(); }
-  /// Closes the connections. Not allowed during a run.
+  /// Closes the connections to other ranks. Not allowed while a collective runs.
   void close() { transport_.close(); }
 
-  /// Returns the most bytes of scratch, copies of inputs and messages that were held at a time.
+  /// Returns the most bytes of scratch, copied inputs and messages in flight that were held at a
+  /// time.
   [[nodiscard]] std::int64_t peak_scratch_bytes() const { return peak_; }
 
  private:
@@ -96,7 +105,8 @@ class Engine {
     collective::CollectiveSchedule frame;
     collective::RankSchedule schedule;
   };
-  /// The input and output of one schedule run, and elements of a piece.
+  /// The part of a tensor that one run of a schedule processes: its input, its output, and the
+  /// number of elements in each piece.
   struct Part {
     std::span<const std::byte> input;
     std::span<std::byte> output;

@@ -10,10 +10,11 @@
 
 namespace stepwright::process_group {
 
-/// A work of the wrapped backend. When it fails, the message says what the other ranks were doing.
+/// The pending result of a call that the wrapped backend runs; if the call fails, its error message
+/// also says what the other ranks were doing.
 class WrappedBackendWork : public c10d::Work {
  public:
-  /// `explain` returns the text that is added to the message of a failure.
+  /// `explain`: returns the text that is appended to the error message of a failed call.
   WrappedBackendWork(c10::intrusive_ptr<c10d::Work> inner, std::function<std::string()> explain)
       : Work(-1, inner->retrieveOpType()), inner_(std::move(inner)), explain_(std::move(explain)) {}
 
@@ -34,10 +35,10 @@ class WrappedBackendWork : public c10d::Work {
   std::function<std::string()> explain_;
 };
 
-/// Several works joined into one.
+/// The pending results of several calls, joined into one.
 class CombinedWork : public c10d::Work {
  public:
-  /// `outputs`: the outputs of all works.
+  /// `outputs`: the output tensors of all calls.
   CombinedWork(std::vector<c10::intrusive_ptr<c10d::Work>> works, std::vector<at::Tensor> outputs)
       : Work(-1, c10d::OpType::COALESCED), works_(std::move(works)), outputs_(std::move(outputs)) {}
 
@@ -48,7 +49,7 @@ class CombinedWork : public c10d::Work {
   void synchronize() override;
   bool wait(std::chrono::milliseconds timeout) override;
   void abort() override;
-  /// Returns a future that completes when all works have; throws for works without futures (sends
+  /// Returns a future that completes when all joined calls have; throws if one has no future (sends
   /// and receives).
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 

@@ -9,18 +9,19 @@
 
 namespace stepwright::process_group {
 
-/// A reduction of c10d, translated for the transport.
+/// A torch.distributed reduction (`ReduceOp`), translated to what Stepwright's transport can do.
 struct KnownReduction {
   transport::Reduction reduction;
   std::optional<double> factor;
   bool average = false;
 };
-/// Returns the element type of a tensor type; nullopt for types that cannot be summed.
+/// Returns the transport's element type for a tensor type; nullopt: the transport cannot add such
+/// elements.
 std::optional<transport::ElementType> element_type(at::ScalarType type);
-/// Returns the reduction `op` of tensors of a type; nullopt if the transport does not have it.
+/// Translates the reduction `op` for tensors of a type; nullopt: the transport cannot do it.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
-/// Returns the name of a reduction: "sum", "average", ...
+/// Returns the name of a torch.distributed reduction in messages: "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);
 
 }  // namespace stepwright::process_group

@@ -13,16 +13,17 @@
 
 namespace stepwright::process_group {
 
-/// A collective that waits in the queue.
+/// A collective call that waits for its turn in a group's queue.
 struct QueuedCall {
   CollectiveCall call;
-  /// Called when the result is complete, before the work is; may be empty.
+  /// Called when the outputs are complete, before the caller is told that the call is done; may be
+  /// empty.
   std::function<void()> after;
   c10::intrusive_ptr<ScheduledWork> work;
 };
 
-/// Runs the collectives of a group in the order of their calls, on a thread of its own that starts
-/// with the first one. After a failure all later ones fail, since ranks are no longer in step.
+/// Runs the collectives of a process group in the order of their calls, on a thread of its own.
+/// After a failure all later ones fail too, since ranks are no longer in step.
 class Runner {
  public:
   Runner(Engine& engine, StatusBoard& board, int rank)
@@ -31,13 +32,13 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
   ~Runner() { stop("the group is destroyed"); }
 
-  /// Queues a call, or fails it at once if nothing can run any more.
+  /// Queues a collective call, or fails it at once if an earlier one has failed.
   void add(QueuedCall job);
 
-  /// Waits until all queued calls are done. Returns false if they were not within `timeout`.
+  /// Waits until all queued calls are done; returns false if they are not done within `timeout`.
   bool finish(std::chrono::milliseconds timeout);
 
-  /// Ends the running call, fails waiting ones, and refuses new ones. May be called twice.
+  /// Stops the running call, fails the queued ones, and refuses new ones. May be called twice.
   void stop(const std::string& reason);
 
  private:
@@ -54,7 +55,7 @@ class Runner {
   std::deque<QueuedCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
-  std::string broken_;  ///< Why nothing can run any more; empty: calls can run.
+  std::string broken_;  ///< Reason why no further collective can run; empty: they can.
   std::thread thread_;
 };
 

@@ -11,17 +11,17 @@
 
 namespace stepwright::process_group {
 
-/// The work of a scheduled collective, completed by the thread that runs it. Keeps its outputs
-/// alive.
+/// The pending result of a collective that runs by a schedule; the thread that runs it completes
+/// it. Keeps the output tensors alive.
 class ScheduledWork : public c10d::Work {
  public:
-  /// Identifies one call of a group.
+  /// Identifies a call: the rank, the operation, and the call's number in its group.
   struct Place {
     int rank = 0;
     c10d::OpType type{};
-    std::uint64_t number = 0;  ///< Number of the call in its group.
+    std::uint64_t number = 0;  ///< Number of the call among those of its group.
   };
-  /// `outputs` are kept alive until the work is done.
+  /// `outputs`: output tensors, kept alive until the call is done.
   ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,
                 std::vector<at::Tensor> outputs)
       : Work(place.rank, place.type, title.c_str(), inputs),
@@ -30,7 +30,7 @@ class ScheduledWork : public c10d::Work {
         future_(c10::make_intrusive<c10::ivalue::Future>(
             c10::ListType::create(c10::TensorType::get()))) {}
 
-  /// Completes the work with its outputs. Call either this or `fail`, once.
+  /// Marks the call as done, with its outputs. Call either this or `fail`, and only once.
   void succeed() {
     future_->markCompleted(c10::IValue(outputs_));
     finish();

@@ -8,26 +8,27 @@
 
 namespace stepwright::process_group {
 
-/// Counts a group's calls: those run as a schedule, and those passed to the wrapped backend, by
-/// reason.
+/// Counts the collective calls of a process group by operation: those run by schedules, and those
+/// passed to the wrapped backend, with the reason.
 class CallTally {
  public:
-  /// Number and bytes of calls of one kind.
+  /// Number of calls, and their bytes.
   struct Count {
     std::int64_t calls = 0;
-    std::int64_t bytes = 0;  ///< Bytes of full buffers.
+    std::int64_t bytes = 0;  ///< Bytes of the calls' full buffers, summed.
   };
-  /// Operation, and the reason why the wrapped backend ran it; empty: scheduled.
+  /// Operation, and the reason why the wrapped backend ran it; empty reason: a schedule ran it.
   using Key = std::pair<std::string, std::string>;
 
-  /// Counts a call with a full buffer of `bytes` bytes. `reason` empty: it was scheduled.
+  /// Counts a call with a full buffer of `bytes` bytes. `reason`: why the wrapped backend ran it;
+  /// empty: a schedule ran it.
   void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     Count& count = counts_[{operation, reason}];
     ++count.calls;
     count.bytes += bytes;
   }
-  /// Returns the counts so far.
+  /// Returns the numbers and bytes of calls so far, by operation and reason.
   [[nodiscard]] std::map<Key, Count> counts() const {
     const std::scoped_lock lock(mutex_);
     return counts_;

@@ -6,10 +6,10 @@
 
 namespace stepwright::report {
 
-/// Returns the memory of each stage over a step by kind of memory: the account of `memory_moments`
-/// at the times of the recorded timeline. The largest sum of a stage equals its peak in the
-/// prediction. {`kinds`, `stages` [{`stage`, `fillings` [[bytes of each kind], ...], `curve`
-/// [[seconds, index into `fillings`], ...]}]}.
+/// Returns the memory of each stage over the time of a step, by kind of memory, from a prediction
+/// that recorded its timeline: {`kinds`, `stages` [{`stage`, `fillings` [[bytes of each kind],
+/// ...], `curve` [[seconds, index into `fillings`], ...]}]}. The largest sum of a stage is its
+/// predicted peak.
 nlohmann::ordered_json memory_curves_json(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::report

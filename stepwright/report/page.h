@@ -6,12 +6,11 @@
 
 namespace stepwright::report {
 
-/// Returns a self-contained HTML page that draws `content` (docs/formats.md, "Report") with the
-/// scripts of `web/`. The content is embedded as data and never as markup: every `<` in it is
-/// escaped.
+/// Returns a self-contained HTML page that shows the JSON document `content` (docs/formats.md,
+/// "Report") by the scripts of `web/`. Text in it cannot act as markup: every `<` is escaped.
 std::string report_page(const nlohmann::ordered_json& content);
 
-/// Returns the page without content, as `web/` builds it.
+/// Returns the HTML page of reports without any content.
 std::string_view empty_report_page();
 
 }  // namespace stepwright::report

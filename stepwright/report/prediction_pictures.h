@@ -7,8 +7,9 @@
 
 namespace stepwright::report {
 
-/// Returns the data for the charts of one plan: `prediction`, `memory`, `memory_curves`,
-/// `timeline`, `traffic`, `sensitivity`. Simulates the plan again to record its events.
+/// Returns the data for a report's charts of one plan as JSON: `prediction`, `memory`,
+/// `memory_curves`, `timeline`, `traffic`, `sensitivity`. Simulates the plan again to record its
+/// timeline.
 nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
                                            const SearchAgain& search = {});
 

@@ -8,13 +8,13 @@
 
 namespace stepwright::report {
 
-/// Finds the best plan for a changed job; nullopt: no plan is legal and fits.
+/// Callback that finds the best plan for a changed job; nullopt: no plan is legal and fits.
 using SearchAgain = std::function<std::optional<simulate::Prediction>(const plan::Job&)>;
 
-/// Returns the step time after single changes: to the network, the global batch, the sequence
-/// length and the micro-batch, with the plan unchanged; and with one node fewer, with the plan that
-/// `search` finds for it (left out if `search` is empty). {`now`, `changes` [{`what`, `set`,
-/// `searched` (the new plan, if one was searched), figures or `refused`}]}.
+/// Returns the step time after changing one thing at a time: network, global batch, sequence length
+/// or micro-batch (plan unchanged), or one node fewer (plan found by `search`; left out if that is
+/// empty). JSON: {`now`, `changes` [{`what`, `set`, `searched` (the new plan), figures or
+/// `refused`}]}.
 nlohmann::ordered_json sensitivity_json(const simulate::Prediction& prediction,
                                         const SearchAgain& search = {});
 

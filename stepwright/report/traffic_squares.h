@@ -6,10 +6,9 @@
 
 namespace stepwright::report {
 
-/// Returns the bytes sent between GPUs in a step as a square matrix. A row or column is a GPU, a
-/// node or several consecutive nodes, so that there are at most `most` of them. The matrix contains
-/// all traffic. {`ranks`, `ranks_each` (GPUs in a row or column), `devices_per_node`,
-/// `total_bytes`, `cells` [[from, to, bytes], ...], `schemes`}.
+/// Returns the bytes sent between GPUs in a step as a square matrix with at most `most` rows, each
+/// for a GPU, a node or several nodes: {`ranks`, `ranks_each` (GPUs in a row or column),
+/// `devices_per_node`, `total_bytes`, `cells` [[from, to, bytes], ...], `schemes`}.
 nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
                                             std::int64_t most = 64);
 

@@ -4,7 +4,7 @@
 
 namespace stepwright::runtime {
 
-/// Returns a reproducible hash of a seed and a number (splitmix64).
+/// Hashes a seed and a number to 64 reproducible pseudo-random bits (splitmix64).
 std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
 
 }  // namespace stepwright::runtime

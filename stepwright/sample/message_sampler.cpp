@@ -158,7 +158,7 @@ class MessageSampler {
   /// Writes a row; returns the seconds of one message on the wire.
   double sample_size(collective::Collective operation, double bytes, int longer, Series& series) {
     const step::Operator op = operator_of(operation);
-    runtime::ValuelessMessage message(op, bytes, series.group.size());
+    runtime::EmulatedMessage message(op, bytes, series.group.size());
     const double once = timed(message, series.group, 1);
     const int fewest = once > kVeryLongS ? kFew : kFewest;
     const int times =
@@ -175,7 +175,7 @@ class MessageSampler {
   }
 
   /// Returns the seconds of one of `times` messages, averaged over all ranks.
-  double timed(runtime::ValuelessMessage& message, runtime::Communicator& group, int times) {
+  double timed(runtime::EmulatedMessage& message, runtime::Communicator& group, int times) {
     runtime::wait_for_message(world_.watch, "the start of a measurement", *control_->barrier());
     const auto begin = Clock::now();
     for (int i = 0; i < times; ++i) {

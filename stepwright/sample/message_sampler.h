@@ -9,26 +9,26 @@
 
 namespace stepwright::sample {
 
-/// Selection of the messages that are timed.
+/// Which messages (collectives of one size) are timed on the user's machines.
 struct MessageSampling {
-  /// Scale of the held runs (`train --hold --scale`) for which messages are timed.
+  /// Factor by which emulated training runs (`train --hold --scale`) divide the bytes of messages;
+  /// the times are meant for such runs.
   double scale = 1;
-  /// True: only the group of all ranks. False: groups of every even shape.
+  /// True: time only collectives of all ranks. False: of groups of every shape with equally many
+  /// ranks on each node.
   bool world_only = false;
-  /// Bytes of the largest all-reduce, all-gather and reduce-scatter. 0: sizes grow as long as
-  /// messages are short, and all operations are timed.
+  /// Largest size in bytes of all-reduce, all-gather and reduce-scatter. 0: sizes grow until a
+  /// message takes long, and all operations are timed.
   std::int64_t most_bytes = 0;
-  /// Messages of held runs to time, and no others; empty: all messages.
+  /// Messages to time, and no others; empty: all messages.
   std::vector<cost::PlanMessage> asked;
 };
 
-/// Times messages of every operation with c10d's Gloo and, for groups with several ranks on each of
-/// several nodes, with generated schedules. All sister groups run at the same time. Sizes start at
-/// 4 KB (at 64 KB if `most_bytes` is given). Rank 0 writes a row for each message
-/// (`kMessageSampleHeader`). Between two messages each rank waits as if it computed. Bytes and
-/// seconds are those of a held run (`train --hold`), `scale` times the ones on the wire. Every rank
-/// must call this function. Fails with `kRuntime` if a rank is lost, and with `kInput` if a
-/// requested group does not fit the ranks.
+/// Times collectives of c10d's Gloo backend and, between nodes, of Stepwright's own schedules, in
+/// all groups of a shape at once; rank 0 writes one row of a table for each message. Bytes and
+/// seconds are those of an emulated run (`train --hold`): `scale` times the real ones. Every rank
+/// must call this. Fails with `kRuntime` if a rank is lost, and with `kInput` if a requested group
+/// does not fit the ranks.
 void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
                      const MessageSampling& sampling, std::ostream& out);
 

@@ -80,9 +80,10 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
   runtime::TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
   runtime::PacedPerformer paced(tensors, pace);
   TimedPerformer timed(paced, seconds);
-  runtime::Executor executor(program, stage, timed, runtime::Lanes::Compute::kWhereIssued, *device);
+  runtime::Executor executor(program, stage, timed, runtime::RankStreams::Compute::kWhereIssued,
+                             *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
-    rank.sums = runtime::no_sums(rank);
+    rank.sums = runtime::zero_step_sums(rank);
     store.zero_gradients();
     executor.run_step();
     if (rank.step == 0) seconds.clear();  // the first step allocates memory

@@ -7,10 +7,9 @@
 
 namespace stepwright::sample {
 
-/// Times the computations in training steps of small models. The executor runs them in this process
-/// without messages, while the other ranks do the same. Rank 0 writes a row for each operator,
-/// phase and shape (`kComputationSampleHeader`): the mean of its runs. `pace`: as in
-/// `TrainOptions`.
+/// Times the operators in training steps of small models, on every rank at once and without
+/// messages. Rank 0 writes a table with one row for each operator, phase and shape: the mean time
+/// of its runs. `pace`: factor by which computations are slowed down, as in `train`.
 void sample_operators(const runtime::Groups::World& world, DType precision, double pace,
                       std::ostream& out);
 

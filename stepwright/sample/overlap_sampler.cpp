@@ -69,7 +69,7 @@ class OverlapSampler {
       for (const step::OperatorKind kind : kOverlapOperations) {
         for (const double payload : kPayloads) {
           const step::Operator op{.kind = kind};
-          runtime::ValuelessMessage message(op, payload, group.size());
+          runtime::EmulatedMessage message(op, payload, group.size());
           const Repeated send = [&](std::int64_t times) {
             for (std::int64_t i = 0; i < times; ++i) message.send(group);
           };

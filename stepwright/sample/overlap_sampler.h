@@ -7,10 +7,9 @@
 
 namespace stepwright::sample {
 
-/// Times computations and messages, alone and concurrently, on all ranks at the same time: matrix
-/// products and vector sums, with all-reduces, all-gathers and reduce-scatters of three sizes,
-/// inside the node and across nodes. The computation takes longer than the message. Rank 0 writes
-/// rows (`kOverlapSampleHeader`) with means over the ranks.
+/// Times how much computations and messages slow each other down: matrix products and vector sums,
+/// with collectives of three sizes, inside a node and between nodes, each alone and both at once.
+/// Rank 0 writes a table of means over the ranks.
 void sample_overlap(const runtime::Groups::World& world, const WorldShape& shape,
                     std::ostream& out);
 

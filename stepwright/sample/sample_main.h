@@ -2,7 +2,7 @@
 
 namespace stepwright::sample {
 
-/// Runs `stepwright-rank sample`, one of the measuring processes. Returns its exit code.
+/// Runs the program of one measuring process, `stepwright-rank sample`. Returns its exit code.
 int run_sampler(int argc, char** argv);
 
 }  // namespace stepwright::sample

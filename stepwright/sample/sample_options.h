@@ -12,35 +12,45 @@ class App;
 
 namespace stepwright::sample {
 
-/// The kinds of measurements of `stepwright sample`.
+/// Kinds of measurements of the command `stepwright sample`: operators, messages (collectives), or
+/// both at once.
 enum class SampleKind : std::uint8_t { kOperators, kMessages, kOverlap };
 inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators, "operators"},
                                                          {SampleKind::kMessages, "collectives"},
                                                          {SampleKind::kOverlap, "overlap"}};
 
-/// The options of `stepwright sample`.
+/// The options of the command `stepwright sample`, which times operators and messages on this
+/// machine.
 struct SampleOptions {
-  std::string kind;    ///< Kind of measurement, a word of `kSampleKindNames`.
-  std::string output;  ///< Path of the table to write.
-  /// Processes to start; 0: one for each core, or as many as the launcher started.
+  /// Kind of measurement: a word of `kSampleKindNames` (operators, collectives, overlap).
+  std::string kind;
+  std::string output;  ///< Path of the CSV table to write.
+  /// Number of processes to start; 0: one for each core, or as many as the launcher started.
   std::int64_t ranks = 0;
-  double scale = 1;         ///< For collectives: scale of the held runs for which they are timed.
-  double pace = 1;          ///< For operators: pace of the training runs for which they are timed.
-  bool world_only = false;  ///< True: time only collectives of all ranks.
-  /// Bytes of the longest collective; 0: sizes grow as long as messages are short.
+  /// For collectives: factor by which the emulated runs that the times are meant for (`train --hold
+  /// --scale`) divide bytes.
+  double scale = 1;
+  /// For operators: factor by which the training runs that the times are meant for slow
+  /// computations down (`train --pace`).
+  double pace = 1;
+  /// True: time only collectives over all ranks; false: also over smaller groups.
+  bool world_only = false;
+  /// Largest size in bytes of a collective; 0: sizes grow until a message takes long.
   std::int64_t most_bytes = 0;
-  std::vector<std::string> messages;  ///< Collectives to time (`parse_message_option`); empty: all.
-  std::string dtype = "fp32";         ///< Element type of the sampled operators.
+  /// Collectives to time, each as LIBRARY:OPERATION:NODESxRANKS:BYTES; empty: all.
+  std::vector<std::string> messages;
+  std::string dtype = "fp32";  ///< Number type of the operators to time.
   double timeout_s = 60;
 };
 
-/// Adds the options to a command; `stepwright` and `stepwright-rank` have the same ones.
+/// Adds the options of `sample` to a command; the programs `stepwright` and `stepwright-rank` share
+/// them.
 void add_sample_flags(CLI::App& app, SampleOptions& options);
 
-/// Checks the options. Fails with `kInput`, naming the option.
+/// Checks the options of `sample`. Fails with `kInput`, naming the wrong option.
 void check_sample_options(const SampleOptions& options);
 
-/// Returns the command-line arguments that pass these options to a rank.
+/// Returns the command-line arguments that pass the options of `sample` to a rank's process.
 std::vector<std::string> sample_arguments(const SampleOptions& options);
 
 }  // namespace stepwright::sample

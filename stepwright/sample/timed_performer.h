@@ -7,7 +7,8 @@
 
 namespace stepwright::sample {
 
-/// The properties of an operator on which its time depends.
+/// The properties of an operator on which its time depends; timed operators with equal keys are
+/// averaged.
 struct OperatorKey {
   step::OperatorKind kind{};
   step::Phase phase{};
@@ -16,19 +17,21 @@ struct OperatorKey {
   step::Shape shape{};
   auto operator<=>(const OperatorKey&) const = default;
 
-  /// Returns an operator with these properties.
+  /// Returns some operator that has these properties.
   [[nodiscard]] step::Operator example() const {
     return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
   }
 };
 
-/// Measured seconds of each run, by operator.
+/// Measured seconds of each run of an operator, by the operator's properties.
 using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
 
-/// Runs computations through another performer and times each on the thread that issues it.
+/// Runs operators through another performer and measures the time of each on the thread that issues
+/// it.
 class TimedPerformer : public runtime::Performer {
  public:
-  /// Measured times are added to `seconds`; `inner` and `seconds` must outlive this object.
+  /// `inner` runs the operators; measured times are appended to `seconds`. Both must outlive this
+  /// object.
   TimedPerformer(runtime::Performer& inner, OperatorSeconds& seconds)
       : inner_(inner), seconds_(seconds) {}
 

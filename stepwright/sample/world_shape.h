@@ -5,20 +5,21 @@
 
 namespace stepwright::sample {
 
-/// How the ranks of a job are placed: consecutive ranks share a node.
+/// How ranks are placed on nodes: equally many on each, consecutive ranks on one node.
 struct WorldShape {
   std::int64_t nodes = 1;
   std::int64_t ranks_of_node = 1;
 };
 
-/// The shape of a group: `members` ranks on each of `nodes` nodes.
+/// The shape of a group of ranks: `members` ranks on each of `nodes` nodes.
 struct EvenGroup {
   std::int64_t nodes = 1;
   std::int64_t members = 1;
 };
 
-/// Returns the ranks of the group that contains `rank`, when equal groups of this shape partition
-/// all ranks: consecutive ranks of each node, and the same positions on consecutive nodes.
+/// Returns the ranks of the group that contains `rank`, if groups of this shape partition all
+/// ranks. Groups consist of consecutive ranks of a node or, over several consecutive nodes, of
+/// ranks at equal positions in each.
 std::vector<std::int64_t> members_of(const WorldShape& world, const EvenGroup& shape,
                                      std::int64_t rank);
 

@@ -14,63 +14,66 @@
 
 namespace stepwright::schedule {
 
-/// Properties of a schedule kind, and what it demands of a plan.
+/// Properties of a kind of pipeline schedule, and what it demands of a plan.
 struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
-  std::int64_t least_chunks = 1;  ///< Least number of chunks of a position.
+  std::int64_t least_chunks = 1;  ///< Least number of chunks per position.
   std::int64_t most_chunks = 1;
-  /// True if a single position has one chunk, and several positions have at least two each.
+  /// True if positions need at least two chunks each, unless there is a single position, which has
+  /// one.
   bool several_apart = false;
-  bool alone = true;   ///< True if the schedule also works on a single position.
-  bool pairs = false;  ///< True if at some times a position overlaps a forward with a backward.
-  /// True if a forward also overlaps data gradients alone or weight gradients alone.
+  bool alone = true;   ///< True if the schedule also works for a pipeline of one position.
+  bool pairs = false;  ///< True if a position overlaps a forward with a backward at some times.
+  /// True if a forward also overlaps data gradients alone, or weight gradients alone.
   bool braids = false;
-  bool groups = false;  ///< True if micro-batches come in groups (`groups.h`).
-  bool even = false;    ///< True if the numbers of positions and of micro-batches must be even.
-  std::int64_t least_rounds = 0;  ///< Least number of micro-batches over the number of positions.
-  /// True if each position holds a part of the vocabulary tables.
+  /// True if micro-batches pass through the chunks of a position in groups (`groups.h`).
+  bool groups = false;
+  bool even = false;  ///< True if the numbers of positions and of micro-batches must both be even.
+  /// Least ratio of the number of micro-batches to the number of positions.
+  std::int64_t least_rounds = 0;
+  /// True if each position holds a part of the vocabulary tables (embedding and head).
   bool spreads_vocabulary = false;
-  /// If `spreads_vocabulary`: number of times that all positions wait for the last one between a
-  /// forward of the last position and its backward, in separate passes (`is_pass`); 0: all
-  /// positions do the vocabulary's work at the same time (`is_joint`).
+  /// With `spreads_vocabulary`: how often all positions wait for each other between the last
+  /// position's forward and its backward, while they run passes over the vocabulary on their own;
+  /// 0: all positions do the vocabulary's work at the same time.
   std::int64_t barriers = 0;
-  /// True if the order of turns is searched for, from the seconds of a plan's parts.
+  /// True if the order of work is searched for, using the seconds of a plan's chunks.
   bool found = false;
-  bool runs = true;  ///< True if a plan may use it; false: it is only studied.
+  bool runs = true;  ///< True if a plan may use the schedule; false: it exists only for studies.
 };
 
-/// Value of `most_chunks` for a schedule with as many chunks as layers allow.
+/// Value of `most_chunks` for a schedule that allows as many chunks as there are layers.
 inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
 
-/// One position of a pipeline, as input for a generator of its schedule.
+/// One position of a pipeline and its sizes, as input for a function that writes its schedule.
 struct PipelineSize {
   std::int64_t stages = 1;
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
-  std::int64_t chunks = 1;  ///< Chunks of each position.
-  std::int64_t group = 0;   ///< Micro-batches of a group; 0: `least_group`.
+  std::int64_t chunks = 1;  ///< Number of chunks per position.
+  /// Number of micro-batches in a group; 0: the smallest legal group (`least_group`).
+  std::int64_t group = 0;
 
-  /// Number of positions after this one.
+  /// Returns the number of positions after this one.
   [[nodiscard]] std::int64_t behind() const { return stages - 1 - position; }
-  /// Number of micro-batches that pass through a chunk before the next chunk starts.
+  /// Returns the number of micro-batches that pass through a chunk before the next chunk starts.
   [[nodiscard]] std::int64_t grouped() const {
     return group > 0 ? group : least_group(stages, micro_batches);
   }
 };
 
-/// Everything about a schedule; each file in `kinds/` defines one.
+/// Everything about one kind of pipeline schedule; each file in `kinds/` defines one.
 struct ScheduleDefinition {
-  std::string_view text;  ///< Description of the schedule in plain words.
+  std::string_view text;  ///< Description of the schedule for users, in plain words.
   ScheduleTraits traits = {};
   /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
-  /// searched for. All other properties of the schedule follow from these turns (`facts.h`); closed
-  /// forms agree with them.
+  /// searched for. All other properties of the schedule follow from these turns (`facts.h`).
   Turns (*turns)(const PipelineSize&) = nullptr;
-  /// Closed forms for positions that take different times, which save the pricer from simulating
-  /// turns.
+  /// Closed forms of seconds and waiting micro-batches for positions that take different times;
+  /// faster than simulating turns.
   PipelineForm form = {};
-  /// Returns the seconds of a pipeline whose positions all take equally long; nullopt if there is
-  /// no closed form for it.
+  /// Returns the seconds of a pipeline whose positions all take equally long; nullopt if the
+  /// schedule has no closed form for these sizes.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };
 
@@ -80,7 +83,7 @@ extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZ
     kSpreadVocabulary, kVocabularyOne, kVocabularyTwo, kAuto;
 }  // namespace kinds
 
-/// A schedule kind, its word in files, and its definition.
+/// A kind of pipeline schedule, its name in files, and its definition.
 struct ScheduleRow {
   ScheduleKind kind;
   std::string_view name;
@@ -112,7 +115,7 @@ struct ScheduleNames<std::index_sequence<kRow...>> {
   static constexpr Named<ScheduleKind> kNames[] = {
       {kScheduleRows[kRow].kind, kScheduleRows[kRow].name}...};
 };
-/// The words of schedules, in the order of the enumerators.
+/// Names of the kinds of pipeline schedules in files, in the order of `ScheduleKind`.
 inline constexpr auto& kScheduleNames =
     ScheduleNames<std::make_index_sequence<std::size(kScheduleRows)>>::kNames;
 
@@ -121,16 +124,17 @@ inline const ScheduleDefinition& definition_of(ScheduleKind kind) {
 }
 inline const ScheduleTraits& traits_of(ScheduleKind kind) { return definition_of(kind).traits; }
 
-/// True if a schedule kind has closed forms for positions that take different times.
+/// True if the seconds of a schedule kind are known in closed form even if positions take different
+/// times.
 inline bool has_closed_form(ScheduleKind kind) {
   return definition_of(kind).form.seconds != nullptr;
 }
 
-/// Returns the seconds of a pipeline whose positions all take equally long, for a schedule kind;
-/// nullopt if it has no closed form for that pipeline (docs/algorithms.md).
+/// Returns the closed-form seconds of a schedule kind on a pipeline whose positions all take
+/// equally long; nullopt if there is no closed form for that pipeline (docs/algorithms.md).
 std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pipeline);
 
-/// Range of the number of chunks per position that a schedule kind supports on `positions`
+/// Least and largest number of chunks per position that a schedule kind supports on `positions`
 /// positions.
 struct ChunkRange {
   std::int64_t least = 1;
@@ -138,7 +142,8 @@ struct ChunkRange {
 };
 ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
 
-/// True if a schedule kind is a named order of layers, one of those that `auto` may choose.
+/// True if a schedule kind has a fixed order of work without passes over the vocabulary and may be
+/// used by plans: one of those that `auto` may choose.
 inline bool is_named_order(ScheduleKind kind) {
   const ScheduleTraits& traits = traits_of(kind);
   return traits.runs && !traits.found && !traits.spreads_vocabulary;
@@ -148,9 +153,11 @@ inline bool is_named_order(ScheduleKind kind) {
 inline bool has_chunk_choice(ScheduleKind kind) {
   return traits_of(kind).most_chunks > traits_of(kind).least_chunks;
 }
-/// Returns `listed` if the schedule kind supports several numbers of chunks, else its only number.
+/// Returns the numbers of chunks per position to try for a schedule kind: `listed` if the kind
+/// supports several, else its only number.
 std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
-/// Returns `listed` if a forward overlaps a backward in this schedule kind, else only 1.
+/// Returns the numbers of strands (micro-batches that run at the same time) to try for a schedule
+/// kind: `listed` if it overlaps a forward with a backward, else only 1.
 std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
 
 }  // namespace stepwright::schedule

@@ -6,32 +6,32 @@
 
 namespace stepwright::schedule {
 
-/// How the chunks of a model are assigned to pipeline positions.
+/// How the chunks of a model are assigned to pipeline positions (p: number of positions).
 enum class PlacementKind : std::uint8_t {
-  /// Chunk c of the model is on position c mod p: a straight pipeline with one chunk per position,
-  /// interleaved with more (2104.04473).
+  /// Chunk c of the model is on position c mod p: a plain pipeline with one chunk per position, an
+  /// interleaved one with more (2104.04473).
   kCyclic,
   /// Position i holds chunks i and 2p-1-i: down the pipeline and up again (the folded pipeline of
   /// 2411.15871, ZB-V).
   kV,
-  /// Position i holds chunks i and p-1-i of p: every chunk is on two positions, and micro-batches
-  /// enter from both ends (DualPipe, 2412.19437).
+  /// Position i holds chunks i and p-1-i of p chunks: every chunk is on two positions, and
+  /// micro-batches enter from both ends (DualPipe, 2412.19437).
   kMirrored,
 };
 
-/// Where a chunk of layers is: a pipeline position, and the chunk's index on it.
+/// Where a chunk of the model is: its pipeline position, and its index among the position's chunks.
 struct Place {
   std::int64_t position = 0;
   std::int64_t chunk = 0;
   auto operator<=>(const Place&) const = default;
 };
 
-/// The assignment of the model's chunks to positions, and the neighbours of each chunk. A
+/// The assignment of the model's chunks to pipeline positions, and the neighbours of each chunk. A
 /// micro-batch follows a route from chunk to chunk; a mirrored placement has two routes, which
-/// micro-batches use in turn. Copying does not allocate memory.
+/// micro-batches use alternately. Copying does not allocate memory.
 class Placement {
  public:
-  /// Creates the placement of the whole model on one position.
+  /// Creates the placement of a model that is one chunk on one position.
   Placement() = default;
   /// Creates a placement with `chunks` chunks on each of `positions` positions; `kV` and
   /// `kMirrored` need two chunks.
@@ -39,38 +39,39 @@ class Placement {
       : kind_(kind), positions_(positions), chunks_(chunks) {}
 
   [[nodiscard]] std::int64_t positions() const { return positions_; }
-  /// Chunks of one position.
+  /// Returns the number of chunks on each position.
   [[nodiscard]] std::int64_t chunks() const { return chunks_; }
-  /// Chunks of the model.
+  /// Returns the number of chunks of the model.
   [[nodiscard]] std::int64_t model_chunks() const {
     return kind_ == PlacementKind::kMirrored ? positions_ : positions_ * chunks_;
   }
-  /// The model's chunk at a place.
+  /// Returns the index in the model of the chunk at a place (position, index on the position).
   [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
-  /// The place of a chunk of the model; in a mirrored placement the first of its two places.
+  /// Returns the position of a chunk of the model, and its index there; in a mirrored placement the
+  /// first of its two places.
   [[nodiscard]] Place holder(std::int64_t model_chunk) const {
     return on_route_of({0, 0}, model_chunk);
   }
 
-  /// The place of the next chunk of a forward; nullopt after the last chunk. If it is on the same
-  /// position, nothing is sent.
+  /// Returns where the next chunk of a forward is; nullopt after the last chunk. If it is on the
+  /// same position, no message is sent.
   [[nodiscard]] std::optional<Place> next(const Place& place) const;
-  /// The place of the next chunk of a backward; nullopt before the first chunk.
+  /// Returns where the next chunk of a backward is; nullopt after the first chunk of the model.
   [[nodiscard]] std::optional<Place> previous(const Place& place) const;
-  /// True if the result of a forward, or of a backward, at this place is sent to another position.
+  /// True if a chunk's forward (or backward) sends its result to another position.
   [[nodiscard]] bool sends_forward(const Place& place) const;
   [[nodiscard]] bool sends_backward(const Place& place) const;
 
-  /// True if the embedding, or the head, is at this place.
+  /// True if this chunk contains the embedding (or the head) of the model.
   [[nodiscard]] bool holds_embedding(const Place& place) const { return model_chunk(place) == 0; }
   [[nodiscard]] bool holds_head(const Place& place) const {
     return model_chunk(place) + 1 == model_chunks();
   }
-  /// True if any chunk of the position holds the embedding, or the head.
+  /// True if any chunk of the position contains the embedding (or the head) of the model.
   [[nodiscard]] bool holds_embedding(std::int64_t position) const;
   [[nodiscard]] bool holds_head(std::int64_t position) const;
 
-  /// The first position that holds the embedding, or the head.
+  /// Returns the first position that holds the embedding (or the head) of the model.
   [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
   [[nodiscard]] std::int64_t head_position() const { return holder(model_chunks() - 1).position; }
 

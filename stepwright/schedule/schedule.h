@@ -13,42 +13,47 @@
 
 namespace stepwright::schedule {
 
-/// Nanoseconds and bytes of one chunk for one micro-batch.
+/// Nanoseconds and kept bytes of one chunk of the model for one micro-batch.
 struct ChunkLoad {
   std::int64_t forward_ns = 0;
-  std::int64_t data_ns = 0;      ///< Nanoseconds of data gradients.
-  std::int64_t weight_ns = 0;    ///< Nanoseconds of weight gradients.
-  std::int64_t backward_ns = 0;  ///< Nanoseconds of an unsplit backward.
-  /// Bytes kept from the forward to the backward or data gradients.
+  std::int64_t data_ns = 0;    ///< Nanoseconds of the data gradients of a backward that is split.
+  std::int64_t weight_ns = 0;  ///< Nanoseconds of the weight gradients of a backward that is split.
+  /// Nanoseconds of a whole backward: data and weight gradients together.
+  std::int64_t backward_ns = 0;
+  /// Bytes kept from the forward to the backward or, if that is split, to the data gradients.
   std::int64_t forward_bytes = 0;
-  std::int64_t weight_bytes = 0;  ///< Bytes kept from the data gradients to the weight gradients.
+  /// Bytes kept from the data gradients to the weight gradients of a split backward.
+  std::int64_t weight_bytes = 0;
   auto operator<=>(const ChunkLoad&) const = default;
 };
 
-/// Placements that the search for an order (`auto`) may use.
+/// Placements of chunks for which an order of work (`auto` schedule) may be searched, with their
+/// names.
 inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
                                                             {PlacementKind::kCyclic, "cyclic"}};
 
-/// The pipeline for which the order of an `auto` schedule is searched.
+/// The pipeline (times, memory, placement) for which the order of work of an `auto` schedule is
+/// searched.
 struct OrderBasis {
-  PlacementKind placement = PlacementKind::kV;  ///< Placement of the chunks: kV or kCyclic.
-  /// Loads of the chunks in model order; empty: no order has been chosen yet.
+  /// How chunks are assigned to positions: kV or kCyclic.
+  PlacementKind placement = PlacementKind::kV;
+  /// Nanoseconds and bytes of the chunks in model order; empty: no order has been chosen yet.
   std::vector<ChunkLoad> chunks;
-  std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between positions.
-  /// For each position, the most bytes that its chunks may keep.
+  std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring positions.
+  /// For each position, the most activation bytes that its chunks may keep.
   std::vector<std::int64_t> room_bytes;
   auto operator<=>(const OrderBasis&) const = default;
 };
 
-/// Turns (entries of the schedule) found for a basis, by position, and the number of micro-batches
+/// Turns (schedule entries) of each position that a search found, and the number of micro-batches
 /// for which they hold.
 struct FoundTurns {
   std::int64_t micro_batches = 1;
   std::vector<Turns> turns;
 };
 
-/// Cached turns of an order that was already found; null: none. Copies of a plan share them. Equal
-/// bases have equal orders, so cached turns never make two schedules differ.
+/// Cache of the turns that a search found for an `auto` schedule; null: none yet. Copies of a plan
+/// share it. Two caches always compare equal, since equal inputs of the search give equal turns.
 struct CachedTurns {
   std::shared_ptr<const FoundTurns> found = nullptr;
   std::strong_ordering operator<=>(const CachedTurns& /*other*/) const {
@@ -57,38 +62,41 @@ struct CachedTurns {
   bool operator==(const CachedTurns& /*other*/) const { return true; }
 };
 
-/// The order in which pipeline positions work, and the number of micro-batches that overlap.
+/// The order in which pipeline positions work through chunks and micro-batches.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;  ///< Number of model chunks on each pipeline position.
-  /// 2: a forward and a backward of one turn are interleaved operator by operator; 1: not.
+  /// 2: a forward and a backward that overlap are interleaved operator by operator; 1: one runs
+  /// after the other.
   std::int64_t strands = 1;
-  /// Micro-batches of a group, for schedules with groups; 0: `least_group`.
+  /// Number of micro-batches in a group, for schedules with groups; 0: the smallest legal group.
   std::int64_t group = 0;
-  /// For `auto` without an order: the only placement to search; nullopt: all placements.
+  /// For an `auto` schedule without an order: the only placement of chunks to search; nullopt: all.
   std::optional<PlacementKind> placement = std::nullopt;
-  /// Pipeline for which an `auto` order is searched; equal bases have equal orders.
+  /// For an `auto` schedule: the pipeline for which its order was searched; equal pipelines have
+  /// equal orders.
   OrderBasis basis = {};
-  CachedTurns known = {};  ///< Order of `auto`, if already found.
+  CachedTurns known = {};  ///< For an `auto` schedule: its order, if already found.
   auto operator<=>(const Schedule&) const = default;
 };
 
-/// Returns the schedules of a kind with these numbers of chunks and strands, as far as the kind
-/// offers a choice.
+/// Returns the schedules of a kind with each of these numbers of chunks and strands, as far as the
+/// kind offers a choice.
 std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
                                    const std::vector<std::int64_t>& strands);
 
-/// Returns the placement of a schedule on `positions` pipeline positions.
+/// Returns the assignment of chunks to `positions` pipeline positions that a schedule uses.
 Placement placement_of(const Schedule& schedule, std::int64_t positions);
 
-/// Returns the number of micro-batches in a group of a schedule with groups.
+/// Returns the number of micro-batches in a group of a schedule with groups; the smallest legal
+/// group if the schedule states none.
 std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
 
-/// True if a basis has the chunks and positions of a placement.
+/// True if the basis of an `auto` schedule has the numbers of chunks and positions of a placement.
 bool fits(const OrderBasis& basis, const Placement& placement);
 
-/// Returns the turns (entries of the schedule) of each position, for every schedule kind except
-/// `auto`. `all_turns` (found/all_turns.h) also handles `auto`.
+/// Returns the turns (schedule entries) of each position, for every schedule kind except `auto`,
+/// for which `all_turns` exists.
 std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
                                std::int64_t micro_batches);
 

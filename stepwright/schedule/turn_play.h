@@ -10,7 +10,8 @@
 
 namespace stepwright::schedule {
 
-/// Costs of a forward that overlaps each of several backwards, data gradients or weight gradients.
+/// Costs of a forward that overlaps a backward, a data gradient or a weight gradient of a chunk;
+/// each vector is indexed by that chunk.
 template <class Cost>
 struct Beside {
   std::vector<Cost> backward = {};
@@ -23,62 +24,64 @@ struct Beside {
   }
 };
 
-/// Seconds of the parts of one chunk on one position, for one micro-batch.
+/// Seconds of the work of one chunk on one position for one micro-batch, by direction.
 struct PartSeconds {
   double forward = 0;
-  double backward = 0;  ///< Data and weight gradients together.
+  double backward = 0;  ///< Seconds of a whole backward: data and weight gradients together.
   double data = 0;
   double weight = 0;
-  /// Seconds of work that all positions do at the same time; this and the next two are set only for
-  /// the first chunk.
+  /// Seconds of looking up embeddings, which all positions do at the same time; this and the next
+  /// two members are set only for the first chunk of a position.
   double embed = 0;
   double predict = 0;
   double embed_gradient = 0;
-  /// Cost of this chunk's forward overlapped with the backward of each chunk; empty: the sum of
+  /// Seconds of this chunk's forward overlapped with the backward of each chunk; empty: the sum of
   /// both.
   Beside<double> beside = {};
 
   [[nodiscard]] double of(Direction direction) const;
 };
 
-/// Seconds of a position's passes over the vocabulary for one micro-batch: `own` for the work,
-/// `messages` for the message that each pass sends.
+/// Seconds of a position's passes over its part of the vocabulary, for one micro-batch: `own` for
+/// the work, `messages` for the message that each pass sends.
 struct PassSeconds {
   std::array<double, kVocabularyPasses> own{};
   std::array<double, kVocabularyPasses> messages{};
-  /// True if the position has such a pass, even one that takes no time; a position without it waits
+  /// True for each pass that the position has, even if it takes no time; a pass that it lacks waits
   /// for nothing.
   std::array<bool, kVocabularyPasses> is_there{};
 };
 
-/// Messages of one chunk on one position that are sent once in a step; messages of a position are
-/// sent one after the other.
+/// Seconds of messages of one chunk on one position that are sent once in a step (parameter
+/// gathers, gradient reductions). Messages of a position are sent one after the other.
 struct ChunkMessages {
-  /// Seconds of messages from the step's start, in the order of chunks; the chunk's first forward
-  /// ends after them.
+  /// Seconds of messages from the start of the step on, in the order of chunks; they must end
+  /// before the chunk's first forward ends.
   double before_s = 0;
-  /// Seconds of messages that follow the beginning of the chunk's last backward or data gradient.
+  /// Seconds of messages after the chunk's last backward or data gradient has begun.
   double after_s = 0;
 };
 
-/// The seconds of a schedule's turns: of parts, hops, messages and vocabulary passes.
+/// Seconds of everything in a pipeline schedule: work of chunks, messages between positions,
+/// messages once in a step, and vocabulary passes.
 struct TurnSeconds {
-  std::vector<std::vector<PartSeconds>> parts;  ///< Seconds of parts, by position, then chunk.
-  double hop_s = 0;                             ///< Seconds of a message to another position.
-  /// Messages once in a step, by position, then chunk; empty: none.
+  /// Seconds of the work of each chunk: [position][chunk].
+  std::vector<std::vector<PartSeconds>> parts;
+  double hop_s = 0;  ///< Seconds of a message between neighbouring positions.
+  /// Messages that are sent once in a step: [position][chunk]; empty: none.
   std::vector<std::vector<ChunkMessages>> messages;
-  /// Seconds of vocabulary passes, by position; empty: there are none.
+  /// Seconds of passes over the vocabulary, by position; empty: there are none.
   std::vector<PassSeconds> passes = {};
-  /// For each micro-batch, a factor on its seconds; empty: all are 1.
+  /// For each micro-batch, a factor on its seconds; empty: all factors are 1.
   std::vector<double> factors = {};
 
-  /// Returns the seconds of a turn of a position's schedule.
+  /// Returns the seconds of one turn (schedule entry) of a position.
   [[nodiscard]] double of(std::size_t position, const ScheduleTurn& turn) const;
 };
 
 /// Turns (schedule entries) of all positions, sorted so that each comes after the turns that it
 /// waits for. A position does its turns one after the other. A forward waits for the forward of the
-/// previous chunk, a backward or data gradient for that of the next chunk, with a hop between
+/// previous chunk, a backward or data gradient for that of the next chunk, with a message between
 /// positions; the last chunk's backward waits for its forward, a weight gradient for its data
 /// gradient. A joint turn begins when the last position has reached it and ends for all at once.
 /// Messages of vocabulary passes are sent one after the other, each when the last position has
@@ -86,39 +89,40 @@ struct TurnSeconds {
 class TurnOrder {
  public:
   TurnOrder() = default;
-  /// Sorts `turns`, given by position. Throws `Error{kRuntime}` if a turn waits for one that never
+  /// Sorts the turns of all positions. Throws `Error{kRuntime}` if a turn waits for one that never
   /// comes.
   TurnOrder(std::span<const Turns> turns, const Placement& placement);
 
  private:
   friend class TurnSimulator;
-  /// A turn, and the turns that its part and its overlapped part wait for, by number. Turns are
+  /// A turn, and the numbers of the turns that its work and its overlapped work wait for. Turns are
   /// numbered from the first turn of the first position; negative: none.
   struct Step {
     std::int32_t turn = 0;
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
-    /// True if a message between positions comes before the part.
+    /// True if a message between positions comes before the work (first) or the overlapped work
+    /// (second).
     std::array<bool, 2> hops = {false, false};
-    /// True for a joint turn; the turns of all positions are consecutive in the list.
+    /// True for a turn that all positions run together; their entries are consecutive in the list.
     bool joint = false;
     /// True for a pass over the vocabulary. `waits` then holds the numbers of two messages of all
-    /// positions: the last one that the pass awaits, and the one that it posts.
+    /// positions: the last one that the pass awaits, and the one that it sends.
     bool pass = false;
   };
   std::vector<Step> steps_;
-  /// Number of each position's first turn; the last entry is the number of all turns.
+  /// Number of the first turn of each position; the last entry is the number of all turns.
   std::vector<std::int32_t> first_;
 };
 
-/// Simulates the turns (schedule entries) of all positions without streams and shared links, in
-/// nanoseconds of host time per turn; `play` (engine.h) gives the same for a program without them.
-/// A turn that takes no time, of a chunk without layers, passes on its input without delaying other
-/// turns. Keeps its memory between calls.
+/// Simulates a pipeline schedule turn by turn, without streams and shared links, in nanoseconds of
+/// host time per turn. `play` (engine.h) gives equal times for a program without these. A turn of a
+/// chunk without layers takes no time and passes its input on without delaying other turns. Keeps
+/// its memory between calls.
 class TurnSimulator {
  public:
-  /// Returns the time in seconds at which each turn of each position ends. `order` must be the
-  /// order of `turns`.
+  /// Returns the time in seconds at which each turn ends: [position][turn]. `order` must be made
+  /// from `turns`.
   const std::vector<std::vector<double>>& play(const TurnOrder& order, std::span<const Turns> turns,
                                                const TurnSeconds& seconds);
   const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
@@ -128,30 +132,33 @@ class TurnSimulator {
   }
 
  private:
-  /// Simulates one joint turn of all positions.
+  /// Simulates one turn that all positions run together.
   void meet(std::span<const TurnOrder::Step> steps, const ScheduleTurn& turn,
             const TurnSeconds& seconds);
   void pass(const TurnOrder::Step& step, const ScheduleTurn& turn, const TurnSeconds& seconds);
-  /// Time in seconds at which a message of all positions has ended.
+  /// Returns the time in seconds at which a message between all positions has ended.
   double arrived_s(std::int32_t message);
 
-  /// A message of all positions: the time at which the last of them posts it, and its duration in
-  /// seconds.
+  /// A message between all positions: the time at which the last position sends it, and its
+  /// duration, in seconds.
   struct Message {
     double posted_s = 0;
     double seconds = 0;
   };
   std::vector<double> all_ends_;
   std::vector<Message> messages_;
-  /// End times of the first messages, as far as they are computed.
+  /// End times in seconds of the first messages between all positions, as far as they are computed.
   std::vector<double> message_ends_;
-  std::vector<double> free_;  ///< Time at which each position ends its last started turn.
-  std::vector<std::vector<double>> ends_;  ///< For each position, the end times of its turns.
+  /// Time in seconds at which each position ends its last started turn.
+  std::vector<double> free_;
+  std::vector<std::vector<double>> ends_;  ///< End times in seconds of all turns: [position][turn].
 };
 
-/// Returns the end time of the last turn.
+/// Returns the time in seconds at which the last turn of any position ends. `ends`:
+/// [position][turn].
 double makespan_s(const std::vector<std::vector<double>>& ends);
-/// Returns the end time of the last turn and of the messages that follow the turns.
+/// Returns the time in seconds at which the last turn, and the messages after the turns, end.
+/// `ends`: [position][turn].
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
                   const TurnSeconds& seconds);
 

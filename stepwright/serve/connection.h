@@ -10,19 +10,21 @@
 
 namespace stepwright::serve {
 
-/// Time limits for browsers, and the number of connections at a time.
+/// Time limits for each browser, and the number of connections at a time.
 struct ServeLimits {
-  std::chrono::milliseconds request{10'000};  ///< Time until the request must be complete.
-  /// Longest time during which the browser may accept no byte of the answer.
+  /// Longest time in which a browser may send its request.
+  std::chrono::milliseconds request{10'000};
+  /// Longest time during which a browser may accept no byte of the answer.
   std::chrono::milliseconds idle{10'000};
-  std::chrono::milliseconds answer{300'000};  ///< Time until the whole answer must be accepted.
-  /// Time until the browser must close its side of the connection.
+  /// Longest time in which a browser must have received the whole answer.
+  std::chrono::milliseconds answer{300'000};
+  /// Longest time to wait for the browser to close its side of the connection.
   std::chrono::milliseconds farewell{2'000};
   std::size_t connections = 64;
 };
 
-/// The connection of one browser: it sends a request, receives the answer and is closed. No member
-/// function blocks.
+/// The connection of one browser, which sends one HTTP request, receives the answer and is closed.
+/// No member function blocks.
 class Connection {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -30,15 +32,16 @@ class Connection {
   Connection(Descriptor socket, const ServeLimits& limits, Time now);
 
   [[nodiscard]] int socket() const { return socket_.get(); }
-  /// Returns the `poll` events that the connection waits for.
+  /// Returns the `poll` events for which the connection's socket must be watched.
   [[nodiscard]] short events() const;
-  /// Returns the time at which `end_if_late` must be called.
+  /// Returns the time after which `end_if_late` must be called.
   [[nodiscard]] Time deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return state_ == State::kOver; }
 
-  /// Reads or sends as many bytes as possible without blocking.
+  /// Reads the request or sends the answer as far as possible without blocking. `page`: the page to
+  /// serve.
   void go_on(const ServedPage& page, Time now);
-  /// Closes the connection if its time is over; an incomplete request is first answered with 408.
+  /// Closes the connection if its time limit is over; answers an incomplete request with 408 first.
   void end_if_late(Time now);
 
  private:
@@ -56,7 +59,7 @@ class Connection {
   Time answer_deadline_;
   std::string said_;
   HttpAnswer answer_;
-  std::size_t sent_ = 0;  ///< Bytes of the answer that were sent, its head first.
+  std::size_t sent_ = 0;  ///< Number of bytes of the answer (head, then body) already sent.
 };
 
 }  // namespace stepwright::serve

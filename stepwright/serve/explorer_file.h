@@ -7,12 +7,12 @@
 
 namespace stepwright::serve {
 
-/// Returns an error with the paths at which the explorer's page was looked for (beside this program
-/// and in the packages' folder) and how to build it; nullopt: the page exists.
+/// Returns an error if the HTML page of the explorer does not exist, with the paths at which it was
+/// looked for and how to build it; nullopt: it exists.
 std::optional<MissingRequirement> missing_explorer();
 
-/// Returns the path of the explorer's page. Fails with `kUnsupported`, saying how to build it, if
-/// it does not exist.
+/// Returns the path of the explorer's HTML page. Fails with `kUnsupported`, saying how to build it,
+/// if it does not exist.
 std::filesystem::path explorer_file();
 
 }  // namespace stepwright::serve

@@ -12,15 +12,16 @@ namespace stepwright::serve {
 /// Serves one HTML page to browsers on this machine, over HTTP/1.1 on the loopback interface.
 class PageServer {
  public:
-  /// Listens on a port; 0: any free port. Fails with `kInput` if the port cannot be used.
+  /// Listens for browsers on a TCP port of this machine; 0: any free port. Fails with `kInput` if
+  /// the port cannot be used.
   explicit PageServer(std::uint16_t port, const ServeLimits& limits = {});
 
   /// Returns the address of the page: "http://127.0.0.1:8017/".
   [[nodiscard]] std::string address() const;
 
-  /// Answers requests until `stop_fd` becomes readable, then returns at once. A single thread
-  /// serves all browsers without blocking on any of them. When the limit of connections is reached,
-  /// new browsers wait until one is closed.
+  /// Answers requests until the file descriptor `stop_fd` becomes readable, then returns at once.
+  /// One thread serves all browsers. At the limit of connections, new browsers wait until one is
+  /// closed.
   void run(const ServedPage& page, int stop_fd);
 
  private:

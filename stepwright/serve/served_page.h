@@ -5,13 +5,15 @@
 
 namespace stepwright::serve {
 
-/// The page that is served, also in compressed form.
+/// The HTML page that is served, as text and compressed.
 struct ServedPage {
   explicit ServedPage(std::string page);
 
   std::string text;
-  std::string packed;  ///< The page compressed with gzip (RFC 1952).
-  std::string tag;     ///< HTTP entity tag, with its quotation marks; it differs for every text.
+  std::string packed;  ///< The page's text, compressed with gzip (RFC 1952).
+  /// HTTP entity tag (ETag) of the page, with its quotation marks; different texts have different
+  /// tags.
+  std::string tag;
 };
 
 /// Returns the icon of the page, as SVG.

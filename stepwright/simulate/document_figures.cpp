@@ -86,7 +86,7 @@ DocumentFigures document_figures(const Prediction& prediction) {
   const packing::PackingStatistics& packs = job.documents->packs;
   const step::StepTokens tokens = step::step_tokens(job, plan);
   const double step_s = prediction.step_time_s();
-  const packing::LengthHistogram documents = step::own_documents(job, plan);
+  const packing::LengthHistogram documents = step::unpadded_documents(job, plan);
   return {.efficiency = tokens.of_documents / tokens.slots,
           .per_sequence = packing::total_count(documents),
           .mean_length = packing::total_tokens(documents) / packing::total_count(documents),
@@ -117,7 +117,7 @@ std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
   const std::int64_t context = planned.plan.parallel.context;
   packing::LengthHistogram short_ones;
   packing::LengthHistogram long_ones;
-  for (const packing::LengthCount& each : step::own_documents(planned.job, planned.plan)) {
+  for (const packing::LengthCount& each : step::unpadded_documents(planned.job, planned.plan)) {
     (each.length <= planned.job.length / context ? short_ones : long_ones).push_back(each);
   }
   if (short_ones.empty()) return std::nullopt;

@@ -9,50 +9,56 @@
 
 namespace stepwright::simulate {
 
-/// Figures of a step whose job has documents, in addition to the figures of any step.
+/// Figures of a predicted step whose training data are documents (sequences of unequal length,
+/// packed or padded), in addition to the figures of any step.
 struct DocumentFigures {
-  double efficiency = 0;       ///< Tokens of documents over tokens computed, padding included.
-  double per_sequence = 0;     ///< Mean number of documents in a sequence.
-  double mean_length = 0;      ///< Mean tokens of a document.
+  double efficiency = 0;       ///< Tokens of documents over all tokens computed (padding included).
+  double per_sequence = 0;     ///< Mean number of documents in a packed sequence.
+  double mean_length = 0;      ///< Mean number of tokens in a document.
   double sequence_length = 0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
-  double too_long = 0;         ///< Share of the data's documents that were split or dropped.
-  double tokens = 0;           ///< Number of tokens of documents in a step, padding left out.
-  double tokens_per_s = 0;     ///< Tokens of documents a second with this packing.
-  double even_step_s = 0;      ///< Seconds of a step if all micro-batches were the mean one.
-  /// Seconds that unequal micro-batches add, and how much step times vary.
+  /// Share of the documents in the data that were split or dropped because they are too long.
+  double too_long = 0;
+  double tokens = 0;        ///< Number of tokens of documents in a step, without padding.
+  double tokens_per_s = 0;  ///< Tokens of documents per second, without padding.
+  /// Seconds of the step if all micro-batches had the mean amount of work.
+  double even_step_s = 0;
+  /// Seconds that micro-batches of unequal work add to the step, and how much step times vary.
   UnevenStepWaits uneven;
 };
 
-/// Returns the document figures of a prediction whose job has documents.
+/// Returns the document figures (padding, tokens of documents per second) of a prediction whose job
+/// has documents.
 DocumentFigures document_figures(const Prediction& prediction);
 
-/// The gain of a plan if its documents were packed in another way.
+/// The predicted speed of a plan if its documents were packed in another way.
 struct PackingGain {
-  std::string set;  ///< The field that sets the packing, as `--set` takes it.
+  std::string set;  ///< The job field that sets this packing, written as for `--set`.
   double step_time_s = 0;
-  double tokens_per_s = 0;  ///< Tokens of documents that a step computes, per second.
-  /// Gain in tokens of documents a second: the ratio to the plan's own rate, less one.
+  double tokens_per_s = 0;  ///< Tokens of documents per second with this packing, without padding.
+  /// Gain in tokens of documents per second over the plan's own packing, as a share: 0.05 is 5 %
+  /// more.
   double gain = 0;
 };
-/// Predicts the gain or loss of each other kind of packing, of padding to the longest document and
-/// of balancing by cost; best first. Takes some ten milliseconds for each.
+/// Predicts the gain or loss of every other way to pack the plan's documents, including padding to
+/// the longest document and balancing by cost; best first. Each way takes about ten milliseconds.
 std::vector<PackingGain> packing_gains(const Prediction& prediction);
 
-/// Gain from choosing the context degree anew for each micro-batch (dynamic context parallelism,
-/// Megatron-LM #5679).
+/// Gain from choosing the context-parallel degree anew for each micro-batch (dynamic context
+/// parallelism, Megatron-LM #5679).
 struct DynamicContext {
-  double tokens_per_s = 0;  ///< Tokens of documents a second with dynamic context parallelism.
-  /// Gain in tokens of documents a second: the ratio to the plan's own rate, less one.
+  double tokens_per_s = 0;  ///< Tokens of documents per second with dynamic context parallelism.
+  /// Gain in tokens of documents per second over the plan without dynamic context parallelism, as a
+  /// share: 0.05 is 5 % more.
   double gain = 0;
 };
-/// Predicts the gain of dynamic context parallelism: documents short enough for one rank are packed
-/// for one rank each, the others as planned. nullopt where the plan does not cut packed sequences
-/// over context ranks, and where Megatron does not run it: degrees that are no powers of two,
+/// Predicts the gain of dynamic context parallelism: documents that fit on one rank are computed by
+/// one rank each, the others as planned. nullopt if the plan does not cut packed sequences over
+/// context ranks, or uses what Megatron does not run with it: degrees that are no powers of two,
 /// experts, latent attention, sharded parameters.
 std::optional<DynamicContext> dynamic_context(const Prediction& prediction);
 
-/// Returns the key `documents` of the output of `stepwright predict --json` (docs/formats.md,
-/// "Prediction").
+/// Returns the JSON value of the key `documents` in the output of `stepwright predict --json`
+/// (docs/formats.md, "Prediction").
 nlohmann::ordered_json documents_json(const Prediction& prediction);
 
 }  // namespace stepwright::simulate

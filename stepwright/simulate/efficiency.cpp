@@ -16,7 +16,7 @@ double mean_of_tokens(const plan::Job& job, const plan::Plan& plan,
   if (!job.documents) return flops_per_token(job.model, job.length);
   double flops = 0;
   double tokens = 0;
-  for (const auto& [length, count] : step::own_documents(job, plan)) {
+  for (const auto& [length, count] : step::unpadded_documents(job, plan)) {
     const double these = static_cast<double>(length) * count;
     flops += these * flops_per_token(job.model, length);
     tokens += these;

@@ -4,25 +4,25 @@
 
 namespace stepwright::simulate {
 
-/// The share of its devices' peak that a job reaches, for steps of a given duration. Model FLOPs
-/// count attention without halving it for the causal mask, and leave out the FLOPs that
-/// recomputation repeats. With documents, each document counts with its own length and without
-/// padding.
+/// The FLOP/s that a device reaches in steps of a given duration, and its share of the peak (MFU).
+/// Model FLOPs count attention without halving it for the causal mask, and leave out recomputation.
+/// Documents count with their own lengths and without padding.
 struct Efficiency {
-  double flops_per_s = 0;  ///< Model FLOP/s of one device, idle ones included.
-  double peak_flops = 0;   ///< FLOP/s of one device in the job's precision, without sparsity.
-  double mfu = 0;          ///< Model FLOP/s over peak FLOP/s.
+  double flops_per_s = 0;  ///< Model FLOP/s per device; idle devices count as devices.
+  double peak_flops = 0;   ///< Peak FLOP/s of a device in the job's precision, without sparsity.
+  double mfu = 0;          ///< MFU: model FLOP/s per device over peak FLOP/s.
 };
 
-/// Returns the efficiency of a step. `step_time_s` must be above 0, and the device must have a peak
-/// rate for the job's precision.
+/// Returns the model FLOP/s and MFU of steps that take `step_time_s` seconds (above 0). The device
+/// must have a peak rate for the job's precision.
 Efficiency efficiency(const plan::Job& job, const plan::Plan& plan, double step_time_s);
 
-/// Returns the model FLOPs of a token, forward and backward: the mean over the tokens that count
-/// (all tokens, or those of documents).
+/// Returns the model FLOPs per token, forward and backward, as a mean over the tokens that count
+/// (all tokens, or only those of documents).
 double step_flops_per_token(const plan::Job& job, const plan::Plan& plan);
 
-/// Returns the share of these model FLOPs that attention has behind the causal mask.
+/// Returns the share of a step's model FLOPs that attention spends on masked positions (behind the
+/// causal mask).
 double step_masked_share(const plan::Job& job, const plan::Plan& plan);
 
 }  // namespace stepwright::simulate

@@ -86,7 +86,7 @@ void offer_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
     plan::Plan order = plan;
     order.schedule.placement.reset();
     order.schedule.basis.placement = placement;
-    order.schedule.basis = priced_basis(pricer, order, most);
+    order.schedule.basis = order_basis_of_plan(pricer, order, most);
     if (schedule::least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
     if (auto built = with_room(job, std::move(order), best_s)) offer(std::move(*built));
   }
@@ -198,9 +198,9 @@ std::string order_note(const schedule::Schedule& schedule,
 
 }  // namespace
 
-schedule::OrderBasis priced_basis(Pricer& pricer, const plan::Plan& plan,
-                                  std::int64_t micro_batches) {
-  const PipelineParts parts = pricer.parts(plan);
+schedule::OrderBasis order_basis_of_plan(Pricer& pricer, const plan::Plan& plan,
+                                         std::int64_t micro_batches) {
+  const ChunkSecondsAndBytes parts = pricer.parts(plan);
   const schedule::Placement placement = plan::placement_of(plan);
   schedule::OrderBasis basis{.placement = plan.schedule.basis.placement,
                              .chunks = {},
@@ -229,9 +229,9 @@ schedule::OrderBasis priced_basis(Pricer& pricer, const plan::Plan& plan,
   return basis;
 }
 
-std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
-                                     double useful_s) {
-  if (schedule::is_settled(plan.schedule)) return {plan};
+std::vector<plan::Plan> plans_with_found_orders(Pricer& pricer, const plan::Job& job,
+                                                const plan::Plan& plan, double useful_s) {
+  if (schedule::has_decided_order(plan.schedule)) return {plan};
   std::vector<plan::Plan> orders;
   double best_s = useful_s;
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
@@ -245,7 +245,7 @@ std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const
 plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned) {
   schedule::Schedule& schedule = planned.plan.schedule;
   if (!schedule::traits_of(schedule.kind).found) return planned;
-  if (!schedule::is_settled(schedule)) {
+  if (!schedule::has_decided_order(schedule)) {
     const std::optional<schedule::PlacementKind> asked = schedule.placement;
     planned.plan = Settling(planned.job, planned.plan).run();
     planned.job.notes.push_back(order_note(schedule, asked));

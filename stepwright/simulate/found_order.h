@@ -8,25 +8,24 @@
 
 namespace stepwright::simulate {
 
-/// Returns the seconds and bytes of the chunks of an `auto` plan, by their price, in the placement
-/// that the plan's basis names. The memory allowed at a position is what fits, but at most the
+/// Returns the seconds and bytes of the chunks of a plan with an `auto` schedule, from which an
+/// order of passes can be found. The memory allowed at each position is what fits, but at most the
 /// activations of `micro_batches` micro-batches.
-schedule::OrderBasis priced_basis(Pricer& pricer, const plan::Plan& plan,
-                                  std::int64_t micro_batches);
+schedule::OrderBasis order_basis_of_plan(Pricer& pricer, const plan::Plan& plan,
+                                         std::int64_t micro_batches);
 
-/// Returns the plan itself if its schedule has an order. Otherwise returns plans with an order
-/// found by price in each placement that can be the best, if they may take less than `useful_s`;
-/// each may keep as many activations as fit, up to those of twice as many micro-batches as 1F1B
-/// keeps. Empty where not even one micro-batch fits.
-std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
-                                     double useful_s);
+/// Returns plans with an order of passes found for an `auto` schedule: one for each placement of
+/// chunks that can be the best and may take less than `useful_s` seconds. Each may keep the
+/// activations of up to twice as many micro-batches as 1F1B. Empty if not even one micro-batch
+/// fits. A plan that has an order is returned alone.
+std::vector<plan::Plan> plans_with_found_orders(Pricer& pricer, const plan::Job& job,
+                                                const plan::Plan& plan, double useful_s);
 
-/// Gives a plan whose `auto` schedule lacks an order the best one. Candidates: the named schedules
-/// with one strand and at most two chunks, and orders found for this plan. Chosen is the candidate
-/// that fits and whose program takes the least simulated time; where none fits, the candidate that
-/// needs least memory. The job's own cost model decides, so that predicting and training find the
-/// same order; a note of the job says what was found. A plan that already has an order has its
-/// turns found once, and all copies of the plan share them; other plans stay as they are.
+/// Gives a plan whose `auto` schedule has no order yet the best order: of named schedules with one
+/// strand and at most two chunks and of orders found for this plan, the one that fits and takes the
+/// least simulated time; if none fits, the one that needs least memory. A note of the job says what
+/// was found. A plan that has an order only gets its turns computed once, shared by all copies;
+/// other plans stay.
 plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned);
 
 }  // namespace stepwright::simulate

@@ -21,7 +21,7 @@
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/losses.h"
-#include "stepwright/simulate/step_span.h"
+#include "stepwright/simulate/step_time_interval.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
@@ -128,7 +128,7 @@ void add_interval(Prediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
   const double waits = waiting_share(p.simulation.stages[critical].breakdown, step_s);
-  const StepSpan span = step_span(p.planned, cost, {step_s, p.price.seconds, waits});
+  const StepTimeInterval span = step_span(p.planned, cost, {step_s, p.price.seconds, waits});
   p.interval = span.interval;
   if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
   p.frameworks = span.frameworks;

@@ -10,42 +10,44 @@
 
 namespace stepwright::snapshot {
 
-/// One rank's recording, compared to the plan.
+/// The comparison of one rank's memory snapshot with the plan.
 struct ComparedRank {
   std::string file;
-  std::int64_t rank = -1;  ///< Rank of the recording; -1: unknown.
-  std::int64_t stage = 0;  ///< Pipeline position of the rank.
+  std::int64_t rank = -1;  ///< Rank whose memory the snapshot recorded; -1: unknown.
+  std::int64_t stage = 0;  ///< Pipeline stage of the rank.
   DeviceRecording recording;
-  /// Predicted peak of the rank's pipeline position, as PyTorch's allocator counts.
+  /// Predicted peak of the rank's stage in bytes, as PyTorch's caching allocator counts.
   std::int64_t predicted_peak_bytes = 0;
   SnapshotMatch match;
 };
 
-/// The snapshots of a run, compared to its plan.
+/// The comparison of several ranks' memory snapshots with the plan that they ran.
 struct SnapshotComparison {
-  std::vector<ComparedRank> ranks;  ///< Ranks, in the order of files and devices.
-  std::size_t fullest = 0;          ///< Index in `ranks` of the rank with the largest peak.
-  std::vector<std::string> notes;   ///< Notes for people on the comparison.
+  std::vector<ComparedRank> ranks;  ///< Compared ranks, in the order of files and devices.
+  std::size_t fullest = 0;         ///< Index in `ranks` of the rank with the largest measured peak.
+  std::vector<std::string> notes;  ///< Notes for the user about the comparison.
 };
 
-/// Reads the snapshots of some ranks and compares each with the plan. The rank of a file is: the
-/// number in its name, if each name has a different rank's number; in a file with one device for
-/// each position, device N is position N; other files are positions in order if there is one for
-/// each, and ranks in order if there are more. A single file is the fullest position. Fails with
-/// `kInput` as `read_snapshot` does.
+/// Compares PyTorch memory snapshots with the plan that their ranks ran. A file's rank is the
+/// number in its name; else files, or the devices in one file, count as pipeline stages in order
+/// (as ranks if there are more files than stages). A single file counts as the fullest stage. Fails
+/// with `kInput` if a file is no snapshot.
 SnapshotComparison compare_snapshots(const std::vector<std::string>& files, const plan::Job& job,
                                      const step::StepProgram& program);
 
-/// Memory of a framework in addition to the account of tensors and states, learned from a snapshot.
+/// Memory that a framework needs in addition to predicted tensors and states, learned from a
+/// snapshot.
 struct LearnedMargins {
-  double other_bytes = 0;  ///< Bytes in the allocator in addition to the plan's states and tensors.
-  /// Bytes reserved but not in use, as a share of the bytes of tensors that come and go.
+  /// Bytes in PyTorch's allocator beyond the predicted states and tensors.
+  double other_bytes = 0;
+  /// Bytes reserved by PyTorch's allocator but not in use, divided by the bytes of tensors that
+  /// come and go in a step.
   double fragmentation = 0;
 };
 LearnedMargins learned_margins(const SnapshotComparison& comparison,
                                const memory::MemoryReport& report);
 
-/// Returns the key `snapshot` of the output of `memory --json` (docs/formats.md).
+/// Returns the JSON value of the key `snapshot` in the output of `memory --json` (docs/formats.md).
 nlohmann::ordered_json snapshot_json(const SnapshotComparison& comparison);
 
 }  // namespace stepwright::snapshot

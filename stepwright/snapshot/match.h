@@ -10,41 +10,48 @@
 
 namespace stepwright::snapshot {
 
-/// Blocks at a run's peak that were allocated with the same frames.
+/// Blocks in use at the memory peak of a recorded run that were allocated by the same call stack.
 struct BlockGroup {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
-  /// Frames, innermost first (`shown_frames`); empty: none were recorded.
+  /// Call stack that allocated the blocks, innermost frame first, as shown to the user; empty: not
+  /// recorded.
   std::vector<std::string> frames;
 };
 
-/// Returns the blocks grouped by the frames that people are shown, the largest group first.
+/// Returns blocks grouped by the call stack that allocated them, the group with the most bytes
+/// first.
 std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<const Block> blocks);
 
-/// Blocks of one name at the plan's peak that the run does not have.
+/// Predicted blocks of one name at the peak that the recorded run does not have.
 struct MissingBlocks {
-  std::string tensor;  ///< Name of the blocks, from `memory::block_name`.
+  std::string tensor;  ///< Name of the predicted blocks: "mlp.fc1: activation".
   std::int64_t bytes = 0;
   std::int64_t count = 0;
 };
 
-/// A run's blocks at its peak, matched to those of a plan at its own peak. Matched bytes are the
-/// run's.
+/// The blocks in use at a recorded run's memory peak, matched to the blocks predicted for the
+/// plan's peak. Matched bytes are those of the run.
 struct SnapshotMatch {
-  std::int64_t matched_bytes = 0;  ///< Sum of `by_size`, `by_layout` and `by_lifetime`.
-  std::int64_t by_size = 0;  ///< Bytes of blocks matched to planned blocks of equal size, in order.
-  std::int64_t by_layout = 0;  ///< Bytes of model states in flat buffers, or cut into pieces.
-  /// Bytes of blocks from before the recording that are matched to remaining model states.
+  /// Bytes of all matched blocks: the sum of `by_size`, `by_layout` and `by_lifetime`.
+  std::int64_t matched_bytes = 0;
+  /// Bytes of recorded blocks matched to predicted blocks of equal size.
+  std::int64_t by_size = 0;
+  /// Bytes of recorded blocks that hold several model states in one flat buffer, or a part of one.
+  std::int64_t by_layout = 0;
+  /// Bytes of blocks that existed before the recording and are matched to the remaining predicted
+  /// model states.
   std::int64_t by_lifetime = 0;
-  std::vector<BlockGroup> unexplained;  ///< Blocks that the plan does not have, largest first.
-  /// Planned blocks that the run does not have, largest first.
+  /// Recorded blocks that match no predicted block, the group with the most bytes first.
+  std::vector<BlockGroup> unexplained;
+  /// Predicted blocks that match no recorded block, the most bytes first.
   std::vector<MissingBlocks> missing;
 };
 
-/// Matches blocks in this order: blocks of equal size, age and module; of equal size and age (a
-/// block from before the recording counts as old, like model states); one block to the sum of
-/// neighbouring states, with up to 1/128 of padding, or neighbouring blocks to one state; of equal
-/// size; blocks from before the recording to the remaining model states.
+/// Matches recorded blocks to predicted ones, in this order of criteria: equal size, age (from
+/// before the recording or not) and module; equal size and age; one block to neighbouring model
+/// states whose sizes add up (up to 1/128 of padding), or the reverse; equal size; blocks from
+/// before the recording to the remaining model states.
 SnapshotMatch match_blocks(const DeviceRecording& recording, const StackTable& stacks,
                            const PlannedPeak& planned);
 

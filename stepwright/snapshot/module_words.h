@@ -5,7 +5,8 @@
 
 namespace stepwright::snapshot {
 
-/// A kind of module that occurs both in the parts of a plan's layers and in the frames of programs.
+/// Kinds of modules (attention, MLP, norm, ...) that can be recognised both in the names of a
+/// plan's layer parts and in the call stacks of programs.
 enum class Module : std::uint8_t {
   kUnknown,
   kNorm,
@@ -17,8 +18,8 @@ enum class Module : std::uint8_t {
   kOptimizer,
 };
 
-/// Returns the module that the name of a part of a layer, a function or a file implies; `kUnknown`
-/// where it implies none.
+/// Returns the kind of module that the name of a layer part, function or file implies; `kUnknown`
+/// if none.
 Module module_of(std::string_view text);
 
 }  // namespace stepwright::snapshot

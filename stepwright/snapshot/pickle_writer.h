@@ -8,8 +8,8 @@
 
 namespace stepwright::snapshot {
 
-/// Writes plain values as a pickle of protocol 2, front to back (Lib/pickle.py of Python).
-/// Containers are opened and closed; a text is written once and referred to by number afterwards.
+/// Writes plain values in Python's pickle format, protocol 2 (Lib/pickle.py). Containers are opened
+/// and closed; a repeated text is written once and referred to afterwards.
 class PickleWriter {
  public:
   using Sink = std::function<void(std::string_view bytes)>;
@@ -22,9 +22,9 @@ class PickleWriter {
   void close_mapping() { put("u"); }
   void text(std::string_view text);
   void integer(std::int64_t value);
-  /// Gives the value that was just written a number, by which `named` can repeat it.
+  /// Returns a number for the value just written, with which `named` can repeat the value.
   std::uint32_t name();
-  /// Writes the value that `name` gave this number once more.
+  /// Writes again the value for which `name` returned this number.
   void named(std::uint32_t name);
   void end();
 

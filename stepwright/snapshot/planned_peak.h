@@ -7,10 +7,10 @@
 
 namespace stepwright::snapshot {
 
-/// The blocks of one pipeline position of a plan at its peak of bytes in use.
+/// The predicted blocks of memory of one pipeline stage at its peak.
 struct PlannedPeak {
   std::int64_t bytes = 0;
-  /// Blocks at the peak, in the order of their allocation.
+  /// Blocks in use at the peak, in the order of their allocation.
   std::vector<memory::PlannedBlock> blocks;
 };
 

@@ -7,10 +7,9 @@
 
 namespace stepwright::snapshot {
 
-/// Reads a file of `torch.cuda.memory._dump_snapshot` of PyTorch 2.1 to 2.13: a pickle, or the same
-/// data as JSON, also compressed with gzip. Events are processed as they are read: for a pickle of
-/// any size the values held take at most 1 GiB, in addition to the blocks in use and their stacks.
-/// Fails with `kInput`, naming file and byte.
+/// Reads a memory snapshot of PyTorch 2.1 to 2.13 (`torch.cuda.memory._dump_snapshot`): a pickle or
+/// JSON, possibly gzipped. Events are processed while reading, so that large files need at most
+/// about 1 GiB besides the blocks in use. Fails with `kInput`, naming file and byte.
 Snapshot read_snapshot(logs::ByteSource& source);
 Snapshot read_snapshot(const std::filesystem::path& path);
 

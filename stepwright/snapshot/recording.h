@@ -12,41 +12,48 @@
 
 namespace stepwright::snapshot {
 
-/// An allocation that failed.
+/// A failed allocation in a memory snapshot.
 struct OutOfMemory {
   std::int64_t event = 0;
-  std::int64_t bytes = 0;       ///< Bytes that were requested.
-  std::int64_t free_bytes = 0;  ///< Free bytes of the device.
+  std::int64_t bytes = 0;       ///< Bytes of the allocation that failed.
+  std::int64_t free_bytes = 0;  ///< Free bytes of the device when the allocation failed.
 };
 
-/// The blocks and events of one device in a snapshot. Events count from 0 within the device.
+/// Contents of a memory snapshot for one device: its peak, the blocks at the peak, and failures.
+/// Events are numbered from 0 on each device.
 struct DeviceRecording {
   std::int64_t device = 0;
   std::int64_t events = 0;
-  /// Largest sum of blocks in use, in bytes as the program requested them.
+  /// Largest number of bytes in use, as the program requested them.
   std::int64_t peak_bytes = 0;
-  /// Event of the peak; nullopt: the peak was before the first event.
+  /// Index of the event that reached the peak; nullopt: the peak was before the first event.
   std::optional<std::int64_t> peak_event;
-  std::int64_t reserved_bytes = 0;  ///< Bytes of the caching allocator's segments at the peak.
-  /// Bytes of the caching allocator's segments when the snapshot was taken.
+  /// Bytes that the caching allocator had reserved from the device at the peak.
+  std::int64_t reserved_bytes = 0;
+  /// Bytes that the caching allocator had reserved from the device when the snapshot was taken.
   std::int64_t reserved_at_end_bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of the segments at the end that no block uses.
-  std::int64_t largest_unused_bytes = 0;  ///< Largest contiguous piece of the unused bytes.
-  std::int64_t before_bytes = 0;          ///< Bytes in use before the first event.
-  /// Blocks at the peak in order of allocation; `what` is a `StackId`.
+  /// Reserved bytes that no block used when the snapshot was taken.
+  std::int64_t unused_bytes = 0;
+  /// Largest contiguous piece, in bytes, of the reserved memory that no block used when the
+  /// snapshot was taken.
+  std::int64_t largest_unused_bytes = 0;
+  std::int64_t before_bytes = 0;  ///< Bytes in use before the first event.
+  /// Blocks in use at the peak, in order of allocation; their `what` is the `StackId` of their call
+  /// stack.
   std::vector<Block> at_peak;
-  std::vector<TimelinePoint> timeline;  ///< Bytes in use, over the events.
-  std::vector<OutOfMemory> failures;    ///< Allocations that failed, the first 100.
-  /// True if more than 4 Mi blocks were in use, of which some were left out.
+  std::vector<TimelinePoint> timeline;  ///< Bytes in use over the events, in at most 256 points.
+  std::vector<OutOfMemory> failures;    ///< The first 100 allocations that failed.
+  /// True if more than 4 Mi blocks were in use at a time, so that some were left out.
   bool overflows = false;
 };
 
-/// A snapshot of PyTorch's caching allocator.
+/// A memory snapshot of PyTorch's caching allocator, as read from a file.
 struct Snapshot {
   std::string file;
-  std::vector<DeviceRecording> devices;  ///< Devices that hold or held memory, by number.
+  /// Recordings of the devices that hold or held memory, by device number.
+  std::vector<DeviceRecording> devices;
   StackTable stacks;
-  /// Events of unknown kinds, which are ignored, counted by kind.
+  /// Number of ignored events, by their unknown kind.
   std::map<std::string, std::int64_t> unknown_events;
 };
 

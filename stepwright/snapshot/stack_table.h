@@ -10,18 +10,18 @@
 
 namespace stepwright::snapshot {
 
-/// A number in one of the tables of `StackTable`; 0: no frames.
+/// Number of a call stack in a `StackTable`; 0: a stack without frames.
 using StackId = std::uint32_t;
 using FrameId = std::uint32_t;
 
-/// A frame of a stack, as in a snapshot.
+/// A frame of a call stack, as in a memory snapshot: file, line and function.
 struct Frame {
   std::string_view file;
   std::int64_t line = 0;
   std::string_view name;
 };
 
-/// The stacks of a snapshot, innermost frame first, each stored once.
+/// The call stacks of a memory snapshot, innermost frame first, each stored once.
 class StackTable {
  public:
   StackTable() = default;
@@ -29,8 +29,8 @@ class StackTable {
   StackTable& operator=(StackTable&&) = default;
 
   FrameId frame(const Frame& frame);
-  /// Returns the number of a stack. After 4 Mi different stacks, further ones count as one without
-  /// frames.
+  /// Stores a call stack and returns its number. After 4 Mi different stacks, further ones count as
+  /// one without frames.
   StackId stack(std::span<const FrameId> frames);
 
   /// Returns the text of a frame: "train.py:88 forward".
@@ -44,8 +44,8 @@ class StackTable {
   std::vector<const std::vector<FrameId>*> stacks_;
 };
 
-/// Returns the frames of a stack that people are shown, at most eight: those of Python if there are
-/// any, without PyTorch's own recording.
+/// Returns at most eight frames of a call stack to show to the user: those of Python if there are
+/// any, without PyTorch's own recording code.
 std::vector<std::string> shown_frames(const StackTable& table, StackId stack);
 
 }  // namespace stepwright::snapshot

@@ -5,21 +5,22 @@
 
 namespace stepwright::snapshot {
 
-/// One point of a timeline.
+/// One point of a timeline of bytes in use, which stands for a run of events.
 struct TimelinePoint {
-  std::int64_t event = 0;  ///< First event of the events that the point stands for.
-  std::int64_t bytes = 0;  ///< Largest sum at any of those events.
+  std::int64_t event = 0;  ///< Index of the first event that the point stands for.
+  /// Largest number of bytes in use at any event that the point stands for.
+  std::int64_t bytes = 0;
 };
 
-/// A sum over any number of events, reduced to at most 256 points.
+/// The bytes in use over any number of events, reduced to at most 256 points.
 class Timeline {
  public:
-  /// Adds the sum after an event; events must come in order.
+  /// Adds the bytes in use after an event; events must come in order.
   void add(std::int64_t event, std::int64_t bytes);
   [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_; }
 
  private:
-  std::int64_t width_ = 1;  ///< Number of events for which one point stands.
+  std::int64_t width_ = 1;  ///< Number of consecutive events that one point stands for.
   std::vector<TimelinePoint> points_;
 };
 

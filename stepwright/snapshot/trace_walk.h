@@ -11,8 +11,8 @@
 
 namespace stepwright::snapshot {
 
-/// The kinds of events of a trace. Source: pytorch 2.13 torch/csrc/cuda/memory_snapshot.cpp,
-/// action_to_str.
+/// The kinds of events in a memory snapshot's trace. Source: pytorch 2.13
+/// torch/csrc/cuda/memory_snapshot.cpp, action_to_str.
 enum class EventKind : std::uint8_t {
   kAlloc,
   kFreeRequested,
@@ -35,35 +35,39 @@ inline constexpr Named<EventKind> kEventKindNames[] = {
     {EventKind::kOutOfMemory, "oom"},
     {EventKind::kSnapshot, "snapshot"}};
 
-/// Returns the kind of an event by its name; nullopt for a kind that PyTorch 2.13 does not write.
+/// Returns the kind of a trace event by its name; nullopt for kinds that PyTorch 2.13 does not
+/// write.
 std::optional<EventKind> event_kind(std::string_view name);
 
-/// An event of a trace.
+/// An event of a memory snapshot's trace, such as an allocation or a free.
 struct TraceEvent {
   EventKind kind{};
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
   StackId stack = 0;
-  std::int64_t free_bytes = 0;  ///< Free bytes of the device, for an allocation that failed.
+  /// Free bytes of the device when an allocation failed; unused for other events.
+  std::int64_t free_bytes = 0;
 };
 
-/// A block of a segment when the snapshot was taken.
+/// A block of memory in use when the snapshot was taken, inside a segment.
 struct SegmentBlock {
   std::uint64_t address = 0;
-  std::int64_t bytes = 0;  ///< Bytes that were requested.
+  std::int64_t bytes = 0;  ///< Bytes that the program requested.
   StackId stack = 0;
 };
 
-/// A segment when the snapshot was taken, with the blocks that are in use.
+/// A segment (memory that the caching allocator reserved from the device at once) when the snapshot
+/// was taken, with the blocks in use.
 struct Segment {
   std::int64_t device = 0;
   std::int64_t bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Bytes of pieces that no block uses.
-  std::int64_t largest_unused_bytes = 0;  ///< Bytes of the largest unused piece.
+  std::int64_t unused_bytes = 0;  ///< Bytes of the segment that no block uses.
+  /// Largest contiguous piece, in bytes, of the segment that no block uses.
+  std::int64_t largest_unused_bytes = 0;
   std::vector<SegmentBlock> blocks;
 
-  /// Adds an unused piece that follows `run` bytes of other unused pieces. Returns the new length
-  /// of the run.
+  /// Adds an unused piece of the segment. `run`: bytes of unused pieces directly before it. Returns
+  /// the bytes of the whole contiguous unused run.
   std::int64_t add_unused(std::int64_t piece_bytes, std::int64_t run) {
     unused_bytes += piece_bytes;
     largest_unused_bytes = std::max(largest_unused_bytes, run + piece_bytes);
@@ -71,20 +75,22 @@ struct Segment {
   }
 };
 
-/// Processes the events of one device's trace in order.
+/// Processes the events of one device's trace in order, to find its memory peak.
 class TraceWalk {
  public:
   void add(const TraceEvent& event);
-  /// Counts an event that has no effect.
+  /// Counts an event that does not change memory.
   void skip() { ++events_; }
-  /// Returns the recording of the trace, with the segments of its device.
+  /// Returns the recording of the device after all events. `segments`: the device's segments when
+  /// the snapshot was taken.
   [[nodiscard]] DeviceRecording finish(const std::vector<const Segment*>& segments) &&;
 
  private:
   PeakWalk walk_;
   std::int64_t events_ = 0;
-  std::int64_t reserved_ = 0;          ///< Bytes of segments reserved by the events so far.
-  std::int64_t reserved_at_peak_ = 0;  ///< Bytes of segments reserved by the events up to the peak.
+  std::int64_t reserved_ = 0;  ///< Bytes of segments reserved minus released by the events so far.
+  /// Bytes of segments reserved minus released by the events up to the peak.
+  std::int64_t reserved_at_peak_ = 0;
   Timeline timeline_;
   std::vector<OutOfMemory> failures_;
 };

@@ -45,7 +45,7 @@ struct Adapter {
   ParameterId up_parameter = -1;
 };
 
-std::optional<Adapter> adapter_of(const Emit& e, const Product& p) {
+std::optional<Adapter> adapter_of(const BlockBuildContext& e, const Product& p) {
   if (!e.s.model->adapters) return std::nullopt;
   const model::AdaptedWeight* names = model::adapted_weight(name_of(p.part));
   if (names == nullptr) return std::nullopt;
@@ -66,7 +66,8 @@ std::optional<Adapter> adapter_of(const Emit& e, const Product& p) {
 
 /// Returns one product of an adapter: with A (`down`) or with B. Adapters are multiplied in the
 /// type in which they are stored, never in a narrower one.
-Operator adapter_product(const Emit& e, Phase phase, const Adapter& adapter, bool down) {
+Operator adapter_product(const BlockBuildContext& e, Phase phase, const Adapter& adapter,
+                         bool down) {
   Operator op = product_operator(e, phase, down ? adapter.down : adapter.up);
   op.dtype = e.s.storage;
   op.purpose = down ? Purpose::kAdapterDown : Purpose::kAdapterUp;
@@ -75,8 +76,8 @@ Operator adapter_product(const Emit& e, Phase phase, const Adapter& adapter, boo
   return op;
 }
 
-Operator element_wise(const Emit& e, Phase phase, const Product& p, std::int64_t columns,
-                      Purpose purpose) {
+Operator element_wise(const BlockBuildContext& e, Phase phase, const Product& p,
+                      std::int64_t columns, Purpose purpose) {
   Operator op =
       computation(e, OperatorKind::kAdd, phase, p.part, {.rows = p.rows, .columns = columns});
   op.routed = p.groups > 0;
@@ -84,7 +85,7 @@ Operator element_wise(const Emit& e, Phase phase, const Product& p, std::int64_t
   return op;
 }
 
-Operator dropping(const Emit& e, Phase phase, const Product& p) {
+Operator dropping(const BlockBuildContext& e, Phase phase, const Product& p) {
   Operator op =
       computation(e, OperatorKind::kDropout, phase, p.part, {.rows = p.rows, .columns = p.inner});
   op.routed = p.groups > 0;
@@ -93,7 +94,7 @@ Operator dropping(const Emit& e, Phase phase, const Product& p) {
 }
 
 /// Returns the input of A: `x` after the adapter's dropout, if it has one.
-TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) {
+TensorId dropped(BlockBuildContext& e, TensorId x, const Adapter& adapter, const Product& p) {
   if (e.s.model->adapters->dropout == 0) return x;
   const TensorId rest = product_result(e, "dropped", p, p.inner);
   const TensorId mask = e.out.tensor({.name = "mask",
@@ -110,10 +111,12 @@ TensorId dropped(Emit& e, TensorId x, const Adapter& adapter, const Product& p) 
 /// adapters of a model in a narrow type are in fp32 (huggingface/peft 0.21.2
 /// src/peft/tuners/lora/layer.py, Linear.forward: _cast_input_dtype; pytorch/pytorch 2.13
 /// aten/src/ATen/autocast_mode.cpp, cached_cast).
-bool casts_input(const Emit& e) { return e.s.casts_for_step && e.s.model->adapters->dropout == 0; }
+bool casts_input(const BlockBuildContext& e) {
+  return e.s.casts_for_step && e.s.model->adapters->dropout == 0;
+}
 
 /// Number of adapted linear layers that a product stands for, each with an A of its own.
-std::int64_t layers_of(const Emit& e, const Product& p) {
+std::int64_t layers_of(const BlockBuildContext& e, const Product& p) {
   using model::AdapterTarget;
   const model::Adapters& adapters = *e.s.model->adapters;
   if (adapters.joined) return 1;
@@ -126,7 +129,7 @@ std::int64_t layers_of(const Emit& e, const Product& p) {
 }
 
 /// Casts of A's input that stay in memory until the backward; -1: none.
-TensorId input_casts(Emit& e, const Adapter& adapter, const Product& p) {
+TensorId input_casts(BlockBuildContext& e, const Adapter& adapter, const Product& p) {
   if (!casts_input(e)) return -1;
   const TensorId casts = e.out.tensor({.name = "casts",
                                        .dtype = e.s.storage,
@@ -138,15 +141,17 @@ TensorId input_casts(Emit& e, const Adapter& adapter, const Product& p) {
 
 }  // namespace
 
-bool has_adapter(const Emit& e, const Product& p) { return adapter_of(e, p).has_value(); }
+bool has_adapter(const BlockBuildContext& e, const Product& p) {
+  return adapter_of(e, p).has_value();
+}
 
-bool needs_input(const Emit& e, const Product& p) {
+bool backward_needs_input(const BlockBuildContext& e, const Product& p) {
   const ParameterId weight = e.out.parameter(p.part);
   if (weight < 0 || is_trained(e, weight)) return true;
   return has_adapter(e, p) && e.s.model->adapters->dropout == 0 && !casts_input(e);
 }
 
-void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p) {
+void add_adapter(BlockBuildContext& e, TensorId x, TensorId y, const Product& p) {
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return;
   const TensorId input = dropped(e, x, *adapter, p);
@@ -162,7 +167,7 @@ void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p) {
   e.out.add(element_wise(e, e.forward, p, columns, Purpose::kAdapterAdd), {y, wide}, {y});
 }
 
-AdapterGradients adapter_data_gradient(Emit& e, TensorId dy, const Product& p) {
+AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p) {
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return {};
   const Phase phase = Phase::kDataGradient;
@@ -180,7 +185,7 @@ AdapterGradients adapter_data_gradient(Emit& e, TensorId dy, const Product& p) {
   return d;
 }
 
-void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorId x,
+void adapter_weight_gradient(BlockBuildContext& e, const AdapterGradients& gradients, TensorId x,
                              const Product& p) {
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return;
@@ -193,14 +198,14 @@ void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorI
                       p.counts);
 }
 
-TensorId add_to(Emit& e, TensorId dx, TensorId adapter, const Product& p) {
+TensorId add_to(BlockBuildContext& e, TensorId dx, TensorId adapter, const Product& p) {
   if (adapter < 0) return dx;
   e.out.add(element_wise(e, Phase::kDataGradient, p, p.inner, Purpose::kAdapterAdd), {dx, adapter},
             {dx});
   return dx;
 }
 
-TensorId adapted_linear(Emit& e, TensorId x, const Product& p, Keep input) {
+TensorId adapted_linear(BlockBuildContext& e, TensorId x, const Product& p, Keep input) {
   const TensorId y = linear_keeping(e, x, p, input, x);
   add_adapter(e, x, y, p);
   return y;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
@@ -14,30 +14,34 @@ namespace stepwright::step {
 // ParallelLinearAdapter) instead splits A in the first case and B in the second, and gathers their
 // results; the volumes are equal.
 
-/// True if a product has an adapter.
-bool has_adapter(const Emit& e, const Product& p);
+/// True if a matrix product of a layer has a LoRA adapter beside it.
+bool has_adapter(const BlockBuildContext& e, const Product& p);
 
-/// True if the backward needs a product's input: for the product's own weight gradient, or for the
-/// gradient of A where A multiplies that same input.
-bool needs_input(const Emit& e, const Product& p);
+/// True if the backward needs the input of a matrix product: for the gradient of the product's own
+/// weight, or of its LoRA adapter's matrix A where A multiplies the same input.
+bool backward_needs_input(const BlockBuildContext& e, const Product& p);
 
-/// Adds the result of an adapter to `y`, the result of its product, in place. Keeps the result of A
-/// for the backward and, under dropout, the adapter's input and mask.
-void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p);
+/// Appends the operators of a product's LoRA adapter and adds the adapter's result to `y`, the
+/// result of the product, in place. `x`: the product's input. Keeps the result of A for the
+/// backward and, under dropout, the adapter's input and mask.
+void add_adapter(BlockBuildContext& e, TensorId x, TensorId y, const Product& p);
 
-/// Gradients inside an adapter; every tensor is -1 if the product has no adapter.
+/// Gradient tensors inside a LoRA adapter, which adds scale * B A x to a product's result; all are
+/// -1 if the product has no adapter.
 struct AdapterGradients {
-  TensorId wide = -1;    ///< Gradient of the adapter's result, times the adapter's scale.
-  TensorId narrow = -1;  ///< Gradient of A's result.
-  TensorId input = -1;   ///< Gradient of the adapter's input.
+  /// Gradient of B A x, the result of the LoRA adapter, times the adapter's scale.
+  TensorId wide = -1;
+  TensorId narrow = -1;  ///< Gradient of A x, the result of the LoRA adapter's first matrix.
+  TensorId input = -1;   ///< Gradient of x, the input of the LoRA adapter.
 };
-AdapterGradients adapter_data_gradient(Emit& e, TensorId dy, const Product& p);
-/// Adds the weight gradients of an adapter's B and A; `x` is the product's input.
-void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorId x,
+AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p);
+/// Appends the weight gradients of a LoRA adapter's matrices B and A; `x` is the input of the
+/// product that has the adapter.
+void adapter_weight_gradient(BlockBuildContext& e, const AdapterGradients& gradients, TensorId x,
                              const Product& p);
 
-/// Adds `adapter`, the gradient of an adapter's input (-1: no adapter), to `dx` in place; returns
-/// `dx`.
-TensorId add_to(Emit& e, TensorId dx, TensorId adapter, const Product& p);
+/// Adds `adapter`, the gradient of a LoRA adapter's input (-1: no adapter), to `dx`, the gradient
+/// of the input of the adapter's product, in place; returns `dx`.
+TensorId add_to(BlockBuildContext& e, TensorId dx, TensorId adapter, const Product& p);
 
 }  // namespace stepwright::step

@@ -24,7 +24,7 @@ std::int64_t rotated_width(const Setting& s) {
       static_cast<double>((s.heads() + s.kv_heads()) * s.model->head_dim) * share);
 }
 
-void rotate(Emit& e, TensorId qkv, Phase phase, const model::LayerClass& layer) {
+void rotate(BlockBuildContext& e, TensorId qkv, Phase phase, const model::LayerClass& layer) {
   if (e.s.model->position != model::PositionEncoding::kRope || !layer.rotated) return;
   Operator rotary = computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                                 {.rows = e.s.tokens, .columns = rotated_width(e.s)});
@@ -43,7 +43,7 @@ Shape normed_heads(const Setting& s) {
   return {.rows = s.tokens, .columns = (s.heads() + s.kv_heads()) * s.model->head_dim};
 }
 
-Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
+Operator head_norm(const BlockBuildContext& e, Phase phase, Purpose purpose) {
   return {.kind = OperatorKind::kNorm,
           .phase = phase,
           .dtype = e.s.storage,
@@ -62,16 +62,16 @@ std::int64_t numbers_of_norm(const Setting& s) {
 /// Writes the all-reduce of the sums that a norm over all heads needs, as each tensor rank holds
 /// some heads: a few numbers per token for queries and for keys, forward and backward. Returns -1
 /// if the norm needs no such sums.
-TensorId shared_sums(Emit& e, TensorId first, TensorId second, Phase phase) {
+TensorId shared_sums(BlockBuildContext& e, TensorId first, TensorId second, Phase phase) {
   if (!norms_whole_width(e.s) || !e.s.tensor_parallel()) return -1;
   const TensorId sums = activation(e, "sums", e.s.exact, e.s.tokens, 2 * numbers_of_norm(e.s));
   e.out.add(head_norm(e, phase, Purpose::kHeadSums), {first, second, e.parameters}, {sums});
-  sum_over(e, Scheme::kTensor, sums, phase, kQkNorm.part);
+  append_all_reduce(e, Scheme::kTensor, sums, phase, kQkNorm.part);
   return sums;
 }
 
 /// Writes the norm of queries and keys; returns them in one tensor with the unchanged values.
-TensorId norm_heads(Emit& e, TensorId qkv) {
+TensorId norm_heads(BlockBuildContext& e, TensorId qkv) {
   const Setting& s = e.s;
   const std::int64_t statistics =
       norms_whole_width(s) ? 2 * numbers_of_norm(s) : s.heads() + s.kv_heads();
@@ -93,7 +93,7 @@ TensorId norm_heads(Emit& e, TensorId qkv) {
   return normed;
 }
 
-TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
+TensorId norm_heads_backward(BlockBuildContext& e, TensorId d_qkv) {
   const Phase phase = Phase::kDataGradient;
   const TensorId qkv = kept(e, Keep::kQkNormed);
   const TensorId sums = shared_sums(e, d_qkv, qkv, phase);
@@ -103,7 +103,7 @@ TensorId norm_heads_backward(Emit& e, TensorId d_qkv) {
   return d_qkv;
 }
 
-Operator gate(const Emit& e, Phase phase) {
+Operator gate(const BlockBuildContext& e, Phase phase) {
   Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kAttentionGate,
                             {.rows = e.s.tokens, .columns = output_product(e.s).inner});
   op.gated = true;
@@ -114,13 +114,13 @@ Operator gate(const Emit& e, Phase phase) {
 
 /// Returns `block` (the layer's parameters or their gradients) if attention gates have biases; else
 /// -1.
-TensorId biases_of_gates(const Emit& e, TensorId block) {
+TensorId biases_of_gates(const BlockBuildContext& e, TensorId block) {
   return e.s.model->gate_bias ? block : TensorId{-1};
 }
 
 /// Multiplies the core's result by the sigmoid of the gates, which follow queries, keys and values
 /// in one tensor.
-TensorId gate_result(Emit& e, TensorId out) {
+TensorId gate_result(BlockBuildContext& e, TensorId out) {
   if (!e.s.model->attention_gate) return out;
   const TensorId gated = activation(e, "attention.gated", e.s.tokens, output_product(e.s).inner);
   e.out.add(gate(e, e.forward), {out, e.kept.get(Keep::kQkv), biases_of_gates(e, e.parameters)},
@@ -133,7 +133,7 @@ struct GateGradients {
   TensorId gates = -1;
 };
 
-GateGradients gate_backward(Emit& e, TensorId d_gated) {
+GateGradients gate_backward(BlockBuildContext& e, TensorId d_gated) {
   if (!e.s.model->attention_gate) return {.out = d_gated};
   const std::int64_t width = output_product(e.s).inner;
   const GateGradients d{activation(e, "gradient", e.s.tokens, width),
@@ -146,7 +146,7 @@ GateGradients gate_backward(Emit& e, TensorId d_gated) {
 }
 
 /// Writes the gradients of the gates after those of queries, keys and values in one tensor.
-void join_gates(Emit& e, TensorId d_qkv, TensorId d_gates) {
+void join_gates(BlockBuildContext& e, TensorId d_qkv, TensorId d_gates) {
   if (d_gates < 0) return;
   e.out.add(
       computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kAttentionGate,
@@ -154,7 +154,7 @@ void join_gates(Emit& e, TensorId d_qkv, TensorId d_gates) {
       {d_gates, d_qkv}, {d_qkv});
 }
 
-TensorId project(Emit& e, TensorId normed, const model::LayerClass& layer) {
+TensorId project(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
   if (e.s.model->latent) return latent_projections(e, normed);
   TensorId qkv = column_linear(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
   if (e.s.model->qk_norm != model::QkNorm::kNone) qkv = norm_heads(e, qkv);
@@ -162,7 +162,7 @@ TensorId project(Emit& e, TensorId normed, const model::LayerClass& layer) {
   return qkv;
 }
 
-TensorId project_backward(Emit& e, TensorId d_qkv, const model::LayerClass& layer) {
+TensorId project_backward(BlockBuildContext& e, TensorId d_qkv, const model::LayerClass& layer) {
   if (e.s.model->latent) return latent_projections_backward(e, d_qkv);
   rotate(e, d_qkv, Phase::kDataGradient, layer);
   if (e.s.model->qk_norm != model::QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
@@ -175,14 +175,14 @@ namespace {
 
 /// Returns the role of the output projection's input: the core's result (which the core's backward
 /// also needs), the gated result, or a narrow copy.
-Keep projected_role(const Emit& e, const Product& output) {
+Keep projected_role(const BlockBuildContext& e, const Product& output) {
   if (keeps_narrow(e, output)) return Keep::kProjectionInput;
   return e.s.model->attention_gate ? Keep::kAttentionGated : Keep::kAttentionOut;
 }
 
 }  // namespace
 
-TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
+TensorId attention_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
   const TensorId qkv = project(e, normed, layer);
   const TensorId out = attention_core(e, qkv, layer);
   e.kept.set(Keep::kAttentionOut, out);
@@ -192,7 +192,8 @@ TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& laye
   return adapted_linear(e, result, output, projected_role(e, output));
 }
 
-TensorId attention_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId attention_block_backward(BlockBuildContext& e, TensorId dy,
+                                  const model::LayerClass& layer) {
   const Product output = output_product(e.s);
   const TensorId d_result = linear_backward(e, dy, projected_role(e, output), output);
   const GateGradients d = gate_backward(e, d_result);

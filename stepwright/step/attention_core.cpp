@@ -8,13 +8,14 @@ namespace {
 
 bool fused(const Setting& s) { return s.kernels.attention != cluster::AttentionKernel::kUnfused; }
 
-TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType dtype) {
+TensorId score_tensor(BlockBuildContext& e, std::string_view name, const Shape& shape,
+                      DType dtype) {
   return e.out.tensor({.name = name,
                        .dtype = dtype,
                        .extents = {shape.batch * shape.heads, shape.queries, shape.keys}});
 }
 
-TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
+TensorId unfused_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
   const TensorId scores = score_tensor(e, "scores", shape, e.s.storage);
   e.out.add(computation(e, OperatorKind::kScores, e.forward, LayerPart::kScores, shape), {qkv},
             {scores});
@@ -40,7 +41,8 @@ TensorId unfused_attention(Emit& e, TensorId qkv, const Shape& shape) {
   return out;
 }
 
-TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const Shape& shape) {
+TensorId unfused_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv,
+                                    const Shape& shape) {
   const bool dropout = e.s.model->dropout > 0;
   const TensorId weights = kept(e, dropout ? Keep::kDropped : Keep::kProbabilities);
   const TensorId d_qkv =
@@ -69,7 +71,7 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
 
 }  // namespace
 
-std::int64_t seen_pairs(std::int64_t length, const model::LayerClass& layer) {
+std::int64_t unmasked_pairs(std::int64_t length, const model::LayerClass& layer) {
   const std::int64_t reach = layer.window > 0 ? std::min(layer.window, length) : length;
   if (layer.bidirectional) return length * reach;
   if (layer.chunked) {
@@ -79,11 +81,11 @@ std::int64_t seen_pairs(std::int64_t length, const model::LayerClass& layer) {
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
-std::int64_t sequence_pairs(const Setting& s, const model::LayerClass& layer) {
-  if (s.documents.empty()) return seen_pairs(s.length, layer);
+std::int64_t mean_sequence_pairs(const Setting& s, const model::LayerClass& layer) {
+  if (s.documents.empty()) return unmasked_pairs(s.length, layer);
   double pairs = 0;
   for (const auto& [length, count] : s.documents) {
-    pairs += static_cast<double>(seen_pairs(length, layer)) * count;
+    pairs += static_cast<double>(unmasked_pairs(length, layer)) * count;
   }
   return std::llround(pairs);
 }
@@ -93,7 +95,7 @@ std::int64_t attended_pairs(const Setting& s, model::LayerClass layer) {
     const std::int64_t chosen = s.model->latent->index_top_k;
     layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
   }
-  return sequence_pairs(s, layer);
+  return mean_sequence_pairs(s, layer);
 }
 
 std::int64_t key_value_width(const Setting& s) {
@@ -121,13 +123,15 @@ Shape attention_shape(const Setting& s, std::int64_t queries, std::int64_t keys,
           .pairs = pairs};
 }
 
-TensorId sink_weights(const Emit& e) { return e.s.model->sinks ? e.parameters : -1; }
+TensorId sink_weights(const BlockBuildContext& e) { return e.s.model->sinks ? e.parameters : -1; }
 
-TensorId sink_gradients(const Emit& e) { return e.s.model->sinks ? e.gradients : -1; }
+TensorId sink_gradients(const BlockBuildContext& e) { return e.s.model->sinks ? e.gradients : -1; }
 
-TensorId chosen_keys(Emit& e) { return e.s.model->has_indexer() ? kept(e, Keep::kIndices) : -1; }
+TensorId chosen_keys(BlockBuildContext& e) {
+  return e.s.model->has_indexer() ? kept(e, Keep::kIndices) : -1;
+}
 
-TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
+TensorId local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
@@ -139,7 +143,7 @@ TensorId local_attention(Emit& e, TensorId qkv, const Shape& shape) {
   return out;
 }
 
-TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorId out,
+TensorId local_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv, TensorId out,
                                   const Shape& shape) {
   if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
@@ -161,7 +165,7 @@ bool expands_heads(const Setting& s) {
 
 /// Copies keys and values for each query head; in a backward, sums their gradients over the query
 /// heads.
-Operator head_copies(const Emit& e, Phase phase) {
+Operator head_copies(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
           .dtype = e.s.storage,
@@ -170,14 +174,14 @@ Operator head_copies(const Emit& e, Phase phase) {
 }
 
 /// Returns queries, with keys and values copied for each query head.
-TensorId expand_heads(Emit& e, TensorId qkv) {
+TensorId expand_heads(BlockBuildContext& e, TensorId qkv) {
   const TensorId expanded =
       activation(e, "attention.expanded", e.s.tokens, 3 * e.s.heads() * e.s.model->head_dim);
   e.out.add(head_copies(e, e.forward), {qkv}, {expanded});
   return expanded;
 }
 
-TensorId expand_heads_backward(Emit& e, TensorId d_expanded) {
+TensorId expand_heads_backward(BlockBuildContext& e, TensorId d_expanded) {
   const std::int64_t width = (e.s.heads() + 2 * e.s.kv_heads()) * e.s.model->head_dim;
   const TensorId d_qkv = activation(e, "gradient", e.s.tokens, width);
   e.out.add(head_copies(e, Phase::kDataGradient), {d_expanded}, {d_qkv});
@@ -186,7 +190,7 @@ TensorId expand_heads_backward(Emit& e, TensorId d_expanded) {
 
 }  // namespace
 
-TensorId attention_core(Emit& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
   if (expands_heads(e.s)) qkv = expand_heads(e, qkv);
   e.kept.set(Keep::kQkv, qkv);
   if (e.s.context > 1) {
@@ -200,7 +204,8 @@ TensorId attention_core(Emit& e, TensorId qkv, const model::LayerClass& layer) {
       e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
-TensorId attention_core_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
+TensorId attention_core_backward(BlockBuildContext& e, TensorId d_out,
+                                 const model::LayerClass& layer) {
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
       case plan::ContextKind::kRing: return ring_attention_backward(e, d_out, layer);

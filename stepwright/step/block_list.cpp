@@ -123,12 +123,12 @@ TemplateId TemplateStore::receive(schedule::Direction direction) {
 }
 
 TemplateId TemplateStore::hand_over() {
-  if (hand_over_ < 0) hand_over_ = add(build_hand_over(s_));
+  if (hand_over_ < 0) hand_over_ = add(build_residual_hand_over(s_));
   return hand_over_;
 }
 
 TemplateId TemplateStore::take_over() {
-  if (take_over_ < 0) take_over_ = add(build_take_over(s_));
+  if (take_over_ < 0) take_over_ = add(build_residual_take_over(s_));
   return take_over_;
 }
 
@@ -143,7 +143,7 @@ TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
   return entry->second;
 }
 
-TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize& unit,
+TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const BlockParameterSizes& unit,
                                  bool first_use, bool forward) {
   const std::vector<std::int64_t> key{unit.dense,        unit.expert,        unit.borrowed,
                                       unit.frozen_dense, unit.frozen_expert, unit.frozen_borrowed,
@@ -157,9 +157,9 @@ TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize
 }
 
 TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
-                                 const std::vector<UnitSize>& bucket, Reduction how) {
+                                 const std::vector<BlockParameterSizes>& bucket, Reduction how) {
   std::vector<std::int64_t> key{how.last ? 1 : 0, how.done ? 1 : 0};
-  for (const UnitSize& unit : bucket) {
+  for (const BlockParameterSizes& unit : bucket) {
     key.insert(key.end(), {unit.dense, unit.expert, unit.borrowed});
   }
   const auto [entry, fresh] = reductions_.try_emplace(std::move(key), -1);
@@ -251,13 +251,13 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
   }
 }
 
-bool SequenceWriter::gradient_comes() const {
+bool SequenceWriter::gradient_reaches_chunk() const {
   return std::ranges::any_of(chunk_.blocks, [](const Block& block) { return block.backward >= 0; });
 }
 
 bool SequenceWriter::gradient_goes_on() const {
   return std::ranges::all_of(chunk_.blocks, [](const Block& block) {
-    return block.gradients == model::GradientPath::kThrough;
+    return block.gradients == model::LayerGradientFlow::kThrough;
   });
 }
 
@@ -271,7 +271,7 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
-  if (!gradient_comes() && !gradient_goes_on()) return sequence;
+  if (!gradient_reaches_chunk() && !gradient_goes_on()) return sequence;
   append_source(sequence, progress, chunk_.behind);
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
     if (block->backward < 0) break;
@@ -372,7 +372,7 @@ void SequenceWriter::append_source(Sequence& sequence, Progress& progress, Chunk
   if (from == ChunkLink::kNone) return;
   Item item{.which = from == ChunkLink::kMessage ? store_.receive(passing(sequence))
                                                  : store_.take_over()};
-  if (from == ChunkLink::kSamePosition) item.units = {kHandedOver};
+  if (from == ChunkLink::kSamePosition) item.units = {kHandedOverResidual};
   progress.source = append(sequence, std::move(item));
 }
 
@@ -384,7 +384,7 @@ void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, Chun
       .which = to == ChunkLink::kMessage ? store_.send(passing(sequence)) : store_.hand_over(),
       .after = {source},
       .inputs = {{source, 0}}};
-  if (to == ChunkLink::kSamePosition) item.units = {kHandedOver};
+  if (to == ChunkLink::kSamePosition) item.units = {kHandedOverResidual};
   append(sequence, std::move(item));
 }
 

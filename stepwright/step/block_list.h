@@ -10,66 +10,83 @@
 
 namespace stepwright::step {
 
-/// One block of a chunk: its templates and its parameters.
+/// A block (layer, embedding or head) of a pipeline chunk: the templates of its forward and
+/// backward, and the sizes of its parameters.
 struct Block {
   TemplateId forward = -1;
-  /// Template of the data gradients; -1: none, or the backward is not split.
+  /// Template of the block's backward: data gradients alone if the backward is split into data and
+  /// weight gradients, else the whole backward; -1: no backward.
   TemplateId backward = -1;
-  /// Template of the weight gradients, if the backward is split; -1: not split.
+  /// Template of the block's weight gradients, if the backward is split into data and weight
+  /// gradients; -1: not split.
   TemplateId weight = -1;
-  TemplateId whole = -1;  ///< Template of data and weight gradients together; -1: none.
-  /// Template of weight gradients that run after all backwards of the position; -1: none.
+  /// Template of the block's whole backward, data and weight gradients together; -1: none.
+  TemplateId whole = -1;
+  /// Template of the block's weight gradients that run after all backwards of the pipeline
+  /// position; -1: none.
   TemplateId deferred = -1;
-  /// Templates of the passes, in order, if the block is computed in several passes; empty: in one.
+  /// Templates of the passes, in order, if the schedule runs the block (embedding or head) in
+  /// several passes; empty: the block has one pass.
   std::vector<TemplateId> passes;
-  std::vector<schedule::Direction> directions;  ///< Direction of each of `passes`.
+  /// Direction of each template in `passes`: what kind of schedule slot runs it.
+  std::vector<schedule::Direction> directions;
   std::int32_t layer = -1;
-  std::int32_t unit = -1;  ///< Number of the block, as in `Item::units`.
-  model::GradientPath gradients = model::GradientPath::kThrough;
-  UnitSize size;
+  /// Number of the block in the model: the layer's index, a number after those of the layers for a
+  /// multi-token layer, `kEmbeddingUnit` or `kHeadUnit`.
+  std::int32_t unit = -1;
+  model::LayerGradientFlow gradients = model::LayerGradientFlow::kThrough;
+  BlockParameterSizes size;
 };
 
-/// Collects the templates of a program and stores equal ones once.
+/// Collects the templates of a program (each the operators of one block in one direction) and
+/// stores equal ones once.
 class TemplateStore {
  public:
-  /// A store that splits the backwards of layers into data and weight gradients if `form` says so.
-  /// Backwards of the embedding (which has no data gradients), the head and multi-token layers
-  /// (whose logits are too large to keep until later) are never split.
+  /// Creates an empty store. `form` says whether backwards of layers are split into data and weight
+  /// gradients. Backwards of the embedding (which has no data gradients), the head and multi-token
+  /// layers (whose logits are too large to keep until later) are never split.
   TemplateStore(const Setting& setting, schedule::BackwardForm form) : s_(setting), form_(form) {}
 
-  /// Adds the block of the token embedding; `at_end` as in `build_embedding`.
+  /// Adds the templates of the token embedding. `at_end`: the pipeline position is the first of the
+  /// model; false: it holds only a part of the vocabulary table.
   Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   Block head(bool own_table, bool at_end = true);
-  /// Adds the block of a head on the rank that holds the embedding's table too. The table's
-  /// gradients are reduced after both blocks' backwards, so this head defers no weight gradient.
+  /// Adds the templates of a language-model head on a rank that also holds the embedding's table
+  /// (tied weights). The table's gradients are reduced after both blocks' backwards, so this head
+  /// defers no weight gradient.
   Block head_beside_embedding();
   Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
   Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
-  /// Templates that pass the residual stream between two chunks of one pipeline position.
+  /// Returns the template that leaves the residual stream for the next chunk of the same pipeline
+  /// position; `take_over` returns the template that picks it up.
   TemplateId hand_over();
   TemplateId take_over();
-  /// Template that gathers a block's parameters for a use; -1 if there is nothing to gather.
-  TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use,
-                    bool forward);
+  /// Returns the template that gathers a block's sharded parameters before a use; -1 if there is
+  /// nothing to gather.
+  TemplateId gather(const ShardingBuilder& sharding, const BlockParameterSizes& unit,
+                    bool first_use, bool forward);
   /// True if a forward copies this block's parameters out of the gathered buffer while the block
-  /// computes. A loss in tiles reads the head's weight, which the model's own group gathers ahead
-  /// of its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
+  /// computes: all blocks except a head whose loss is computed outside the model's forward, or in
+  /// tiles. A loss in tiles reads the head's weight, which the model's own group gathers ahead of
+  /// its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
   [[nodiscard]] bool copies_out(const Block& block) const {
     const bool by_model = s_.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
     return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
   }
-  /// True if a backward gathers blocks in the reverse order of the forward, even blocks that it
-  TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
+  /// Returns the template that reduces the gradients of a bucket of blocks over the data-parallel
+  /// ranks; -1 if there is nothing to reduce.
+  TemplateId reduce(const ShardingBuilder& sharding, const std::vector<BlockParameterSizes>& bucket,
                     Reduction how);
-  /// True if `units` is the head alone and the loss has already reduced the head's gradients.
+  /// True if `units` holds only the head and the loss has already reduced the head's gradients.
   [[nodiscard]] bool reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
            units == std::vector<std::int32_t>{kHeadUnit};
   }
   TemplateId add(Template piece);
-  /// Adds the template in which a forward and a backward template are interleaved (`step/pair.h`).
+  /// Adds the template in which the operators of a forward and a backward of two micro-batches are
+  /// interleaved (`step/pair.h`); `seconds` estimates each operator's time, to choose the order.
   TemplateId pair(TemplateId forward, TemplateId backward, const OperatorSeconds& seconds);
 
   [[nodiscard]] const std::vector<Template>& templates() const { return templates_; }
@@ -95,15 +112,15 @@ class TemplateStore {
 /// or on the same pipeline position.
 enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
 
-/// Writes the sequences of one chunk: forward, backward and, if backwards are split, weight
-/// gradients, each with the data-parallel messages that overlap it.
+/// Builds the sequences of one pipeline chunk: forward, backward and, if backwards are split,
+/// weight gradients of one micro-batch, each with the data-parallel messages that overlap it.
 class SequenceWriter {
  public:
-  /// The chunk to write, and its connections to the previous (`before`) and next (`behind`) chunk
-  /// of the model.
+  /// The pipeline chunk whose sequences are built, and its connections to the previous (`before`)
+  /// and next (`behind`) chunk of the model.
   struct Chunk {
     const std::vector<Block>& blocks;
-    std::int32_t index = 0;  ///< Index of the chunk on its pipeline position.
+    std::int32_t index = 0;  ///< Index of the chunk among the chunks of its pipeline position.
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };
@@ -111,39 +128,43 @@ class SequenceWriter {
                  const Chunk& chunk)
       : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
-  /// Writes the forward of one micro-batch. `first`: it is the first of the step and includes the
-  /// gathers that the previous step postponed.
+  /// Builds the forward of one micro-batch. `first`: it is the first forward of the step and
+  /// includes the gathers of parameters that the previous step postponed.
   [[nodiscard]] Sequence forward(bool first);
-  /// Writes the backward of one micro-batch: data and weight gradients, or for split blocks the
-  /// data gradients alone. `last`: it is the last of the step and includes the reductions that end
-  /// the step.
+  /// Builds the backward of one micro-batch: data and weight gradients (`data_gradients`: data
+  /// gradients alone, for split backwards). `last`: it is the last backward of the step and
+  /// includes the reductions of gradients that end the step.
   [[nodiscard]] Sequence backward(bool last);
   [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
-  /// Writes the weight gradients that the blocks of the chunk deferred, and their reduction.
+  /// Builds the weight gradients that the chunk's head deferred until after all backwards, and
+  /// their reduction.
   [[nodiscard]] Sequence head_gradient(bool last);
 
-  /// Write work that all pipeline positions do at the same time, on a chunk of one block: the
-  /// embedding or the head.
+  /// Builds the look-up of embeddings that all pipeline positions, each with a part of the
+  /// vocabulary, run at the same time; `predict` and `embed_gradient` build their head with its
+  /// loss, and the embedding's gradient. The chunk has one block.
   [[nodiscard]] Sequence embed(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
   [[nodiscard]] Sequence embed_gradient(bool last);
-  /// Writes pass number `which` of a block that is computed in several passes.
+  /// Builds pass number `which` of a block (embedding or head) that the schedule runs in several
+  /// passes.
   [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
 
  private:
   struct Bucket {
-    std::vector<UnitSize> units;
+    std::vector<BlockParameterSizes> units;
     std::vector<Source> sources;
     std::vector<std::int32_t> ids;
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };
   Sequence backward(bool last, bool whole);
-  /// Writes the postponed template (`part`) of every block, in the order of a backward.
+  /// Builds a sequence of postponed weight gradients: the template `part` (`Block::weight` or
+  /// `Block::deferred`) of every block of the chunk, the last block first.
   Sequence late_gradients(schedule::Direction direction, TemplateId Block::* part, bool last);
-  /// State of a sequence while it is written: `source` is the item whose output is the residual
-  /// stream (-1: none yet), `done` the items of the blocks written so far.
+  /// State while a sequence is built. `source`: index of the item whose output is the residual
+  /// stream (-1: none yet); `done`: indices of the items of all blocks added so far.
   struct Progress {
     std::int32_t source = -1;
     std::vector<std::int32_t> done;
@@ -158,9 +179,9 @@ class SequenceWriter {
   void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
                bool last);
   [[nodiscard]] bool ends_step(bool last) const;
-  /// True if the gradient of the loss reaches a block of the chunk, and if it continues to the
-  /// chunk before.
-  [[nodiscard]] bool gradient_comes() const;
+  /// True if the gradient of the loss reaches any block of this chunk. `gradient_goes_on`: true if
+  /// the gradient also continues to the chunk before.
+  [[nodiscard]] bool gradient_reaches_chunk() const;
   [[nodiscard]] bool gradient_goes_on() const;
 
   TemplateStore& store_;
@@ -169,10 +190,9 @@ class SequenceWriter {
   Chunk chunk_;
 };
 
-/// Merges the forward of one micro-batch with the backward of another into one sequence: the first
-/// layer of the forward is paired with the first layer of the backward, and so on, each pair as one
-/// template. Blocks before, between and after the paired layers keep their order, the backward's
-/// first.
+/// Merges the forward of one micro-batch and the backward of another into one sequence: the first
+/// layer of the forward is interleaved with the first layer of the backward in one template, and so
+/// on. Blocks before, between and after the paired layers keep their order, the backward's first.
 Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
                        const OperatorSeconds& seconds);
 

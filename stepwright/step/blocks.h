@@ -3,30 +3,32 @@
 #include <span>
 #include <vector>
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
-/// Writes a layer's attention after its norm: from normed rows [rows, hidden] to the partial result
-/// [tokens, hidden] of the output projection, which `leave_tensor` sums over the tensor ranks.
-TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& layer);
-/// Writes the backward of `attention_block`: from the gradient of the output projection's result
-/// [tokens, hidden] to the gradient of the normed rows.
-TensorId attention_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer);
+/// Appends the operators of a layer's attention, without the norm before it: from normed rows
+/// [rows, hidden] to the output projection's partial result [tokens, hidden], which
+/// `leave_tensor_region` sums over the tensor ranks.
+TensorId attention_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer);
+/// Appends the operators of the backward of a layer's attention: from the gradient of the output
+/// projection's result [tokens, hidden] to the gradient of the attention's normed input.
+TensorId attention_block_backward(BlockBuildContext& e, TensorId dy,
+                                  const model::LayerClass& layer);
 
-/// Write a mixer that carries a state (delta net, Mamba, short convolution) after its norm, and its
-/// backward: from normed rows [rows, hidden] to the partial result [tokens, hidden] of its last
-/// projection.
-TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind);
-TensorId state_mixer_block_backward(Emit& e, TensorId dy, model::Mixer kind);
+/// Appends the operators of a mixer that carries a state along the sequence (delta net, Mamba,
+/// short convolution): from normed rows [rows, hidden] to the partial result [tokens, hidden] of
+/// its last projection. `state_mixer_block_backward` appends the backward.
+TensorId state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind);
+TensorId state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind);
 
-/// Write the projections of latent attention (DeepSeek), from normed rows to queries, keys and
-/// values, and their backward.
-TensorId latent_projections(Emit& e, TensorId normed);
-TensorId latent_projections_backward(Emit& e, TensorId d_qkv);
+/// Appends the projections of latent attention (DeepSeek's MLA) from normed rows to queries, keys
+/// and values; `latent_projections_backward` appends their backward.
+TensorId latent_projections(BlockBuildContext& e, TensorId normed);
+TensorId latent_projections_backward(BlockBuildContext& e, TensorId d_qkv);
 
-/// The parts and kept tensors of one MLP of a layer: the dense MLP, or the shared experts beside
-/// the routed ones.
+/// Names of one MLP's operators and of the tensors that it keeps for its backward, and its width:
+/// the dense MLP of a layer, or the shared experts beside the routed ones.
 struct MlpRole {
   LayerPart fc1{};
   LayerPart activation{};
@@ -39,51 +41,56 @@ struct MlpRole {
 MlpRole dense_mlp(const model::Architecture& model, const model::LayerClass& layer);
 MlpRole shared_mlp(const model::Architecture& model);
 
-/// Write an MLP after its norm, from [rows, hidden] to the partial [tokens, hidden], and its
+/// Appends the operators of an MLP, without the norm before it: from [rows, hidden] to a partial
+/// result [tokens, hidden], still to be summed over the tensor ranks. `mlp_block_backward` appends
+/// the backward.
+TensorId mlp_block(BlockBuildContext& e, TensorId normed, const MlpRole& role);
+TensorId mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role);
+/// Appends the first half of an MLP, from normed rows to the activated [tokens, ffn] of this tensor
+/// rank; `mlp_down` appends the second half, from there to the output.
+TensorId mlp_up(BlockBuildContext& e, TensorId normed, const MlpRole& role);
+TensorId mlp_down(BlockBuildContext& e, TensorId active, const MlpRole& role);
+TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role);
+TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpRole& role);
+
+/// Appends the operators of a mixture of experts (routed and shared), without the norm before it:
+/// from [rows, hidden] to the complete result [rows, hidden]. `experts_block_backward` appends the
 /// backward.
-TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role);
-TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role);
-/// Write the two halves of an MLP: `mlp_up` ends with the activated [tokens, ffn] of this rank,
-/// `mlp_down` starts with it.
-TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role);
-TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role);
-TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role);
-TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role);
+TensorId experts_block(BlockBuildContext& e, TensorId normed);
+TensorId experts_block_backward(BlockBuildContext& e, TensorId dy);
 
-/// Write routed (and shared) experts after their norm, from [rows, hidden] to complete [rows,
-/// hidden], and their backward.
-TensorId experts_block(Emit& e, TensorId normed);
-TensorId experts_block_backward(Emit& e, TensorId dy);
+/// Appends the look-up of the token embeddings [rows, hidden], without position embeddings;
+/// `embedded_rows_backward` appends the gradient of the embedding table.
+TensorId embedded_rows(BlockBuildContext& e);
+void embedded_rows_backward(BlockBuildContext& e, TensorId dy);
 
-/// Write the look-up of embedded tokens [rows, hidden], without positions, and the gradient of the
-/// embedding table.
-TensorId embedded_rows(Emit& e);
-void embedded_rows_backward(Emit& e, TensorId dy);
-
-/// Write the norm before the head, the head and its cross entropy, and their backward. `predict`
-/// returns what each chunk of the loss keeps in addition to `e.kept` (`head_loss`).
-/// `predict_backward` returns the gradient of the rows, plus the gradient `beside` if it is not -1.
-/// A position that holds only a part of the table gets `x` = -1 and returns no gradient (-1).
-std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& norm);
-TensorId predict_backward(Emit& e, const NormRole& norm, std::span<const Kept> chunks,
+/// Appends the final norm, the head and the cross entropy; returns what each chunk of the loss
+/// keeps in addition to `e.kept`. `predict_backward` appends the backward and returns the gradient
+/// of `x`, plus `beside` if it is not -1. On a pipeline position that only holds a part of the
+/// vocabulary table, `x` and its gradient are -1.
+std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormRole& norm);
+TensorId predict_backward(BlockBuildContext& e, const NormRole& norm, std::span<const Kept> chunks,
                           TensorId beside);
 
-/// Writes the two branches of a layer (mixer and MLP), and decides which of their operators run
-/// again in the backward.
+/// Appends the two branches of a layer (mixer and MLP), and decides which of their operators run
+/// again in the backward (recomputation).
 class LayerWriter {
  public:
   LayerWriter(const model::LayerClass& layer, const plan::LayerRecompute& recompute)
       : layer_(layer), recompute_(recompute) {}
 
-  /// Writes the layer's forward, from its input `x`; `e.kept` must be empty. Returns the layer's
-  /// output.
-  TensorId forward(Emit& e, TensorId x);
-  /// Returns the kept tensors that stay in memory after the layer's forward, whose input is `x`. In
-  /// `all`, tensors that the backward recomputes replace their narrow copies.
-  [[nodiscard]] Kept surviving(Kept& all, TensorId x) const;
-  /// Writes the layer's backward, from `dy`, the gradient of its output; `b.kept` must hold the
-  /// restored tensors. Returns the gradient of the layer's input.
-  TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
+  /// Appends the operators of the layer's forward, from its input `x`, and returns the layer's
+  /// output; `e.kept` must be empty.
+  TensorId forward(BlockBuildContext& e, TensorId x);
+  /// Returns those tensors of `all` (all that the layer's backward reads) that stay in memory after
+  /// the forward; the backward recomputes the others. `x`: the layer's input. In `all`, tensors
+  /// that the backward recomputes replace their narrow (fp8) copies.
+  [[nodiscard]] Kept tensors_kept_after_forward(Kept& all, TensorId x) const;
+  /// Appends the operators of the layer's backward, from `dy`, the gradient of the layer's output,
+  /// and returns the gradient of the layer's input. `b.kept` must hold the tensors restored from
+  /// the forward.
+  TensorId backward(BlockBuildContext& b, TensorId dy,
+                    const Rematerialisation::Source& source) const;
 
  private:
   void forget_local_results(Kept& kept) const;
@@ -91,29 +98,36 @@ class LayerWriter {
   model::LayerClass layer_;
   plan::LayerRecompute recompute_;
   ModuleEnds ends_{};
-  Kept originals_;          ///< Original tensors of which only narrow copies are kept.
-  bool reduces_ = false;    ///< True if results of products are summed over tensor ranks.
-  bool exchanges_ = false;  ///< True if rows are sent to the ranks of their experts.
+  /// Tensors of which the forward keeps only copies in a narrow type (fp8 or smaller), by role.
+  Kept originals_;
+  bool reduces_ = false;  ///< True if results of the layer's products are summed over tensor ranks.
+  bool exchanges_ = false;  ///< True if an all-to-all sends rows to the ranks of their experts.
 };
 
 /// Operands of an activation function besides its input; -1: absent.
 struct ActivationOperands {
-  TensorId other = -1;      ///< The other half of a gated product, if it is a separate tensor.
-  TensorId gate = -1;       ///< Tensor that keeps the activated gates for the backward.
-  TensorId places = -1;     ///< For each of `weights`, the row that it multiplies.
-  TensorId weights = -1;    ///< One weight per row, which multiplies the result.
-  TensorId d_weights = -1;  ///< Gradient of `weights`, in a backward.
+  /// The other half of a gated activation's input, if it is a separate tensor; -1: it is not.
+  TensorId other = -1;
+  /// Tensor that keeps the activated gates of a gated MLP for the backward; -1: none.
+  TensorId gate = -1;
+  /// Tensor with the index of the row that each element of `weights` multiplies; -1: none.
+  TensorId places = -1;
+  /// Tensor with one gate weight of an expert per row, which multiplies the result; -1: none.
+  TensorId weights = -1;
+  /// Tensor that receives the gradient of `weights`, in a backward; -1: none.
+  TensorId d_weights = -1;
 };
 
-/// True if activated gates stay in memory until the backward, as no kernel fuses them with the
-/// product.
+/// True if the activated gates of a gated MLP stay in memory until the backward, because no kernel
+/// fuses the activation with the multiplication by the gates.
 bool keeps_gates(const Setting& setting);
 
-/// Write an activation function with [rows, columns] results, and its backward; a gated one reads
-/// twice as many elements.
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
+/// Appends an activation function with [rows, columns] results (a gated one reads twice as many
+/// elements) and returns its result; `activate_backward` appends the backward.
+TensorId activate(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet, LayerPart part,
                   const ActivationOperands& beside = {});
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
+TensorId activate_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+                           const ActivationExtents& sheet, LayerPart part,
                            const ActivationOperands& beside = {});
 
 }  // namespace stepwright::step

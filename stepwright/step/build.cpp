@@ -85,7 +85,7 @@ class ProgramBuilder {
     if (!spreads() && placement_.holds_head(place)) {
       // The head is added first: multi-token layers use its table.
       blocks.push_back(joins_table() ? store_.head_beside_embedding() : store_.head(split_table()));
-      for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
+      for (std::int64_t depth = 0; depth < job_.model.extra_predicted_tokens(); ++depth) {
         blocks.push_back(store_.multi_token(depth, split_table(), plan::recomputed(recompute)));
       }
     }
@@ -144,7 +144,7 @@ class ProgramBuilder {
 
   /// Adds the embedding and head work that a position does at the same time as all others, in
   /// addition to its chunk.
-  void add_joint(Stage& stage, ChunkSequences& made, UnitSize& size) {
+  void add_joint(Stage& stage, ChunkSequences& made, BlockParameterSizes& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
     const plan::LayerRecompute recompute =
@@ -195,7 +195,7 @@ class ProgramBuilder {
     return block;
   }
 
-  ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
+  ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, BlockParameterSizes& size) {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
     for (const Block& block : blocks) size += block.size;
     const schedule::Place place{stage.position, chunk};
@@ -235,17 +235,17 @@ class ProgramBuilder {
     std::int64_t routers = 0;
     for (const auto& layers : stage.chunks) routers += std::ranges::count_if(layers, corrects);
     if (placement_.holds_head(stage.position) && corrects(model.layers)) {
-      routers += model.predicted_ahead();
+      routers += model.extra_predicted_tokens();
     }
     return routers == 0 ? 0 : routers * model.experts->count;
   }
 
-  Sequence update_sequence(const Stage& stage, const UnitSize& size) {
+  Sequence update_sequence(const Stage& stage, const BlockParameterSizes& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
     ShardingBuilder::Update what{.stage = size};
     if (split_table() && (first || last)) {
-      const bool frozen = embedding_gradients(job_.model) == model::GradientPath::kAbove;
+      const bool frozen = embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove;
       what.tied_table = frozen ? 0 : setting_.vocabulary * job_.model.hidden;
     }
     what.loss = last;
@@ -259,7 +259,7 @@ class ProgramBuilder {
   Stage build_stage(std::int64_t position) {
     Stage stage;
     stage.position = static_cast<std::int32_t>(position);
-    UnitSize size;
+    BlockParameterSizes size;
     std::vector<ChunkSequences> made;
     for (std::int64_t chunk = 0; chunk < placement_.chunks(); ++chunk) {
       made.push_back(add_chunk(stage, chunk, size));

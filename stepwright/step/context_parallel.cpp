@@ -7,7 +7,7 @@
 namespace stepwright::step {
 namespace {
 
-Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPart part,
+Operator context_message(const BlockBuildContext& e, OperatorKind kind, Phase phase, LayerPart part,
                          std::int64_t elements, Purpose purpose = Purpose::kPlain) {
   return {.kind = kind,
           .phase = phase,
@@ -45,7 +45,7 @@ struct RingSteps {
 /// half, or the later half of the queries sees all. Window masks cut every step.
 RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
   const std::int64_t length = s.local_length();
-  const std::int64_t pairs = sequence_pairs(s, layer) / s.context;
+  const std::int64_t pairs = mean_sequence_pairs(s, layer) / s.context;
   if (layer.window > 0) {
     const Shape mean = attention_shape(s, length, length, 1, pairs / s.context);
     return {mean, mean};
@@ -56,7 +56,8 @@ RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
 }
 
 /// Sends `from` to the next rank of the ring and receives into a new buffer.
-TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerPart part) {
+TensorId shift(BlockBuildContext& e, TensorId from, std::int64_t columns, Phase phase,
+               LayerPart part) {
   const TensorId to = message_buffer(e, name_of(part), e.s.tokens, columns);
   e.out.add(context_message(e, OperatorKind::kShift, phase, part, e.s.tokens * columns), {from},
             {to});
@@ -65,7 +66,8 @@ TensorId shift(Emit& e, TensorId from, std::int64_t columns, Phase phase, LayerP
 
 /// Exchanges the core's output, or its gradient, between the layout split by heads and the layout
 /// split by tokens.
-TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase) {
+TensorId exchange_out(BlockBuildContext& e, TensorId from, const ActivationExtents& to_sheet,
+                      Phase phase) {
   const TensorId to = message_buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
   e.out.add(context_message(e, OperatorKind::kAllToAll, phase, LayerPart::kContextOut,
                             to_sheet.rows * to_sheet.columns, Purpose::kAttentionOut),
@@ -75,7 +77,7 @@ TensorId exchange_out(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase
 
 /// Writes the three exchanges of queries, keys and values, one message each, to the layout split by
 /// heads or back.
-TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
+TensorId exchange_qkv(BlockBuildContext& e, TensorId from, TensorId to, Phase phase) {
   const Setting& s = e.s;
   const struct {
     LayerPart part;
@@ -95,14 +97,15 @@ TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
 }
 
 Shape ulysses_shape(const Setting& s, const model::LayerClass& layer) {
-  return attention_shape(s, s.length, s.length, s.context, sequence_pairs(s, layer));
+  return attention_shape(s, s.length, s.length, s.context, mean_sequence_pairs(s, layer));
 }
 
 Shape gathered_shape(const Setting& s, const model::LayerClass& layer) {
-  return attention_shape(s, s.local_length(), s.length, 1, sequence_pairs(s, layer) / s.context);
+  return attention_shape(s, s.local_length(), s.length, 1,
+                         mean_sequence_pairs(s, layer) / s.context);
 }
 
-TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
+TensorId gather_key_values(BlockBuildContext& e, TensorId qkv, Phase phase) {
   const std::int64_t width = key_value_width(e.s);
   const std::int64_t rows = e.s.tokens * e.s.context;
   const TensorId all = message_buffer(e, "gathered", rows, width);
@@ -114,7 +117,7 @@ TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
 
 }  // namespace
 
-TensorId ring_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId ring_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
@@ -137,7 +140,8 @@ TensorId ring_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
   return out;
 }
 
-TensorId ring_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
+TensorId ring_attention_backward(BlockBuildContext& e, TensorId d_out,
+                                 const model::LayerClass& layer) {
   const Setting& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const Phase phase = Phase::kDataGradient;
@@ -171,7 +175,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, const model::LayerClas
   return d_qkv;
 }
 
-TensorId gathered_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId gathered_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Shape shape = gathered_shape(s, layer);
   const TensorId all = gather_key_values(e, qkv, e.forward);
@@ -183,7 +187,8 @@ TensorId gathered_attention(Emit& e, TensorId qkv, const model::LayerClass& laye
   return out;
 }
 
-TensorId gathered_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
+TensorId gathered_attention_backward(BlockBuildContext& e, TensorId d_out,
+                                     const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = key_value_width(s);
@@ -207,7 +212,7 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, const model::Layer
   return d_qkv;
 }
 
-TensorId ulysses_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId ulysses_attention(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const std::int64_t rows = s.tokens * s.context;
   const TensorId heads_qkv = activation(e, "heads", rows, query_key_value_width(s) / s.context);
@@ -218,7 +223,8 @@ TensorId ulysses_attention(Emit& e, TensorId qkv, const model::LayerClass& layer
   return exchange_out(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward);
 }
 
-TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
+TensorId ulysses_attention_backward(BlockBuildContext& e, TensorId d_out,
+                                    const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();

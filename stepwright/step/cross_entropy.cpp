@@ -11,14 +11,16 @@ std::int64_t loss_width(const Setting& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
 }
 
-TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width) {
+TensorId logits_tensor(BlockBuildContext& e, std::string_view name, DType dtype,
+                       std::int64_t width) {
   return e.out.tensor({.name = name,
                        .kind = TensorKind::kLogits,
                        .dtype = dtype,
                        .extents = {rows_of(e), width, 1}});
 }
 
-Operator loss_pass(const Emit& e, Phase phase, std::string_view name, Purpose purpose) {
+Operator loss_pass(const BlockBuildContext& e, Phase phase, std::string_view name,
+                   Purpose purpose) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
           .dtype = e.s.exact,
@@ -44,11 +46,11 @@ bool is_native(const Setting& s) {
 /// Writes the passes over the loss's input: maximum, logit of the target, sum of exponentials
 /// (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of the logits
 /// needs. `held`: tensors that stay in memory until the loss is done.
-void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
+void take_loss(BlockBuildContext& e, TensorId logits, std::span<const TensorId> held) {
   const bool fused = e.s.kernels.fused_loss() && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
-  share_loss(e, maximum, "loss.maximum", true);
+  all_reduce_loss_statistics(e, maximum, "loss.maximum", true);
   const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
   const TensorId sum = fused ? target : per_token(e, "sum", 1);
   const bool capped = e.s.model->logit_cap > 0;
@@ -60,15 +62,15 @@ void take_loss(Emit& e, TensorId logits, std::span<const TensorId> held) {
   reads.insert(reads.end(), held.begin(), held.end());
   const TensorId writes[] = {target, fused ? TensorId{-1} : sum, exponentials};
   e.out.add(loss_pass(e, e.forward, "loss.sum"), reads, writes);
-  share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
-  if (!fused) share_loss(e, sum, "loss.sum");
+  all_reduce_loss_statistics(e, target, fused ? "loss.target_and_sum" : "loss.target");
+  if (!fused) all_reduce_loss_statistics(e, sum, "loss.sum");
   if (capped) e.kept.set(Keep::kWideLogits, logits);  // the gradient of the cap needs them
   e.kept.set(Keep::kLogits, exponentials);
   e.kept.set(Keep::kLossTarget, target);
   e.kept.set(Keep::kLossSum, sum);
 }
 
-TensorId gather_logits(Emit& e, TensorId own) {
+TensorId gather_logits(BlockBuildContext& e, TensorId own) {
   if (!e.s.tensor_parallel()) return own;
   const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_width(e.s));
   // The rows gathered from each rank; a copy joins their columns (_maybe_view_chunk_cat).
@@ -100,7 +102,7 @@ bool is_plain(const Setting& s) {
 /// logits, but a loss that also computes gradients in its forward holds the logits of one chunk
 /// meanwhile (torchtitan 0.3.0 torchtitan/components/loss.py, ChunkedLossWrapper).
 bool holds_result(const Setting& s) {
-  if (in_chunks(s)) {
+  if (computes_loss_in_chunks(s)) {
     return s.kernels.plain_loss && s.kernels.loss_keeps == plan::LossSavedTensors::kGradients;
   }
   return s.kernels.plain_loss ? s.pipelined : s.kernels.gathered_logits;
@@ -108,7 +110,7 @@ bool holds_result(const Setting& s) {
 
 /// Returns the loss's input: the rank's own logits, or the logits gathered from all tensor ranks;
 /// in fp32 for a plain cross entropy.
-TensorId loss_input(Emit& e, TensorId own) {
+TensorId loss_input(BlockBuildContext& e, TensorId own) {
   const TensorId all = e.s.kernels.gathered_logits ? gather_logits(e, own) : own;
   if (!is_plain(e.s)) return all;  // the loss itself keeps these logits
   const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
@@ -119,7 +121,7 @@ TensorId loss_input(Emit& e, TensorId own) {
 
 /// Writes the fp32 gradient of the logits as a plain cross entropy computes it: first the gradient
 /// of the log-probabilities. DTensor's handler adds the exponentials to it and multiplies the sum.
-TensorId wide_gradient(Emit& e) {
+TensorId wide_gradient(BlockBuildContext& e) {
   const Phase phase = Phase::kDataGradient;
   const auto another = [&] { return logits_tensor(e, "gradient", e.s.exact, loss_width(e.s)); };
   const TensorId from = e.kept.get(Keep::kLogits);
@@ -134,20 +136,22 @@ TensorId wide_gradient(Emit& e) {
 
 }  // namespace
 
-bool in_chunks(const Setting& s) {
+bool computes_loss_in_chunks(const Setting& s) {
   return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossSavedTensors::kLogits;
 }
 
-std::int64_t rows_of(const Emit& e) { return e.rows.count > 0 ? e.rows.count : e.s.tokens; }
+std::int64_t rows_of(const BlockBuildContext& e) {
+  return e.rows.count > 0 ? e.rows.count : e.s.tokens;
+}
 
-TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers) {
+TensorId per_token(BlockBuildContext& e, std::string_view name, std::int64_t numbers) {
   return activation(e, name, e.s.exact, rows_of(e), numbers);
 }
 
 namespace {
 
 /// Returns an all-reduce of per-token numbers over the tensor ranks or pipeline positions.
-Operator shared(const Emit& e, Scheme scheme, TensorId values, std::string_view name,
+Operator shared(const BlockBuildContext& e, Scheme scheme, TensorId values, std::string_view name,
                 bool largest) {
   return {
       .kind = OperatorKind::kAllReduce,
@@ -163,18 +167,19 @@ Operator shared(const Emit& e, Scheme scheme, TensorId values, std::string_view 
 
 }  // namespace
 
-void share_over_tensor(Emit& e, TensorId values, std::string_view name, bool largest) {
+void all_reduce_over_tensor_ranks(BlockBuildContext& e, TensorId values, std::string_view name,
+                                  bool largest) {
   if (!e.s.tensor_parallel()) return;
   e.out.add(shared(e, Scheme::kTensor, values, name, largest), {values}, {values});
 }
 
-void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_view name,
-                          bool largest) {
+void all_reduce_over_positions(BlockBuildContext& e, TensorId values, TensorId into,
+                               std::string_view name, bool largest) {
   e.out.add(shared(e, Scheme::kPipeline, values, name, largest), {values}, {into});
 }
 
-void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
-                std::int64_t messages) {
+void all_reduce_loss_statistics(BlockBuildContext& e, TensorId values, std::string_view name,
+                                bool largest, std::int64_t messages) {
   const auto share = [&](Scheme scheme) {
     Operator op = shared(e, scheme, values, name, largest);
     op.payload_elements = ceil_divide(op.payload_elements, messages);
@@ -186,17 +191,17 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
   if (e.s.spread > 1) share(Scheme::kPipeline);
 }
 
-void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside) {
+void cross_entropy(BlockBuildContext& e, TensorId own, std::span<const TensorId> beside) {
   if (e.s.kernels.document_loss) return build_per_document_loss(e, own);
   // The caller of PyTorch's own loss over whole logits holds the model's output until the loss
   // returns.
-  const bool holds_own =
-      e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits && !in_chunks(e.s);
+  const bool holds_own = e.s.kernels.plain_loss && is_plain(e.s) && !e.s.kernels.gathered_logits &&
+                         !computes_loss_in_chunks(e.s);
   const TensorId input = loss_input(e, own);
   take_loss(e, input, holds_own ? std::span<const TensorId>(&own, 1) : beside);
 }
 
-TensorId cross_entropy_backward(Emit& e) {
+TensorId cross_entropy_backward(BlockBuildContext& e) {
   if (e.s.kernels.document_loss) return build_per_document_loss_grad(e);
   const bool compiled = by_handlers(e.s) && e.s.kernels.fused_loss();
   const bool wide = is_plain(e.s) && !compiled;

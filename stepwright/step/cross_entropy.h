@@ -3,49 +3,56 @@
 #include <span>
 #include <string_view>
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
-/// True if the loss is computed chunk by chunk, or keeps something other than tensors made from its
-/// logits.
-bool in_chunks(const Setting& s);
+/// True if the loss is computed for one chunk of tokens after the other, or keeps something other
+/// than tensors made from its logits until the backward.
+bool computes_loss_in_chunks(const Setting& s);
 
-/// Tokens of the loss chunk that is being written; without chunks all tokens of this rank.
-std::int64_t rows_of(const Emit& e);
+/// Returns the number of tokens in the loss chunk that is being built; without chunks, all tokens
+/// of this rank.
+std::int64_t rows_of(const BlockBuildContext& e);
 
-/// A new tensor of `numbers` statistics for each token of the chunk.
-TensorId per_token(Emit& e, std::string_view name, std::int64_t numbers);
+/// Creates a tensor of `numbers` loss statistics (such as the largest logit) for each token of the
+/// loss chunk that is being built.
+TensorId per_token(BlockBuildContext& e, std::string_view name, std::int64_t numbers);
 
-/// Vocabulary entries over which this rank computes the loss.
+/// Returns the number of vocabulary entries over which this rank computes the loss: all entries if
+/// logits are gathered over the tensor ranks, else its own part.
 std::int64_t loss_width(const Setting& s);
 
-/// A new tensor of `width` logits for each token of the chunk.
-TensorId logits_tensor(Emit& e, std::string_view name, DType dtype, std::int64_t width);
+/// Creates a tensor of logits, [tokens of the loss chunk that is being built, width].
+TensorId logits_tensor(BlockBuildContext& e, std::string_view name, DType dtype,
+                       std::int64_t width);
 
-/// An operator that passes once over the logits, in the type of statistics.
-Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
+/// Returns an operator that passes once over the logits of the loss chunk that is being built, in
+/// the type of statistics (fp32 or fp64).
+Operator loss_pass(const BlockBuildContext& e, Phase phase, std::string_view name,
                    Purpose purpose = Purpose::kPlain);
 
-/// Writes one small all-reduce of per-token numbers over the ranks that share the vocabulary: first
-/// the tensor ranks, then the pipeline positions. `largest`: takes the maximum instead of the sum;
-/// `messages`: the number of messages into which it is cut.
-void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false,
-                std::int64_t messages = 1);
+/// Appends a small all-reduce of per-token loss statistics over the ranks that share the
+/// vocabulary: first the tensor ranks, then the pipeline positions. `largest`: takes the maximum
+/// instead of the sum; `messages`: the number of messages into which it is cut.
+void all_reduce_loss_statistics(BlockBuildContext& e, TensorId values, std::string_view name,
+                                bool largest = false, std::int64_t messages = 1);
 
-/// Sums `values` over the tensor ranks, or takes their maximum if `largest`.
-void share_over_tensor(Emit& e, TensorId values, std::string_view name, bool largest = false);
-/// Sums `values` over the pipeline positions (or takes the maximum if `largest`) and writes the
-/// result to `into`, which may be `values` itself.
-void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_view name,
-                          bool largest = false);
+/// Appends an all-reduce of `values` over the tensor ranks: their sum, or their maximum if
+/// `largest`.
+void all_reduce_over_tensor_ranks(BlockBuildContext& e, TensorId values, std::string_view name,
+                                  bool largest = false);
+/// Appends an all-reduce of `values` over the pipeline positions: their sum, or their maximum if
+/// `largest`. The result is written to `into`, which may be `values` itself.
+void all_reduce_over_positions(BlockBuildContext& e, TensorId values, TensorId into,
+                               std::string_view name, bool largest = false);
 
-/// Writes the loss of the logits [rows of `e`, vocabulary on this rank], whose vocabulary tensor
-/// ranks may share. Keeps what the gradient of the logits needs. `beside`: tensors that stay in
-/// memory until the loss has been computed.
-void cross_entropy(Emit& e, TensorId own, std::span<const TensorId> beside = {});
+/// Appends the cross entropy of the logits `own` [tokens of the loss chunk, vocabulary on this
+/// rank]; tensor ranks may share the vocabulary. Keeps what the gradient of the logits needs.
+/// `beside`: tensors that stay in memory until the loss has been computed.
+void cross_entropy(BlockBuildContext& e, TensorId own, std::span<const TensorId> beside = {});
 
-/// Writes the gradient of the logits of `cross_entropy`, in the type of storage.
-TensorId cross_entropy_backward(Emit& e);
+/// Appends the gradient of the cross entropy's logits, in the type of activations, and returns it.
+TensorId cross_entropy_backward(BlockBuildContext& e);
 
 }  // namespace stepwright::step

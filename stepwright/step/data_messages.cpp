@@ -48,30 +48,30 @@ DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bo
   return {};
 }
 
-std::int64_t StateSpread::divisor(plan::Spread spread) const {
+std::int64_t ShardingGroups::divisor(plan::Spread spread) const {
   if (spread == plan::Spread::kNone) return 1;
   return spread == plan::Spread::kInner ? inner : world;
 }
 
-plan::GroupKind StateSpread::group(MessageReach reach) const {
+plan::GroupKind ShardingGroups::group(MessageReach reach) const {
   if (reach == MessageReach::kWorld) return world_group;
   return reach == MessageReach::kInner ? inner_group : outer_group;
 }
 
-std::int64_t StateSpread::ranks(MessageReach reach) const {
+std::int64_t ShardingGroups::ranks(MessageReach reach) const {
   if (reach == MessageReach::kWorld) return world;
   return reach == MessageReach::kInner ? inner : outer();
 }
 
-std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const {
+std::int64_t ShardingGroups::payload(const BlockParameterSizes& size, DataMoment moment) const {
   const bool use = moment == DataMoment::kEachUse;
   const bool with_user = use || moment == DataMoment::kEachBackward;
   const std::int64_t unused = use ? frozen(size) + (routed ? 0 : size.frozen_borrowed) : 0;
   return held(size) + (with_user && !routed ? size.borrowed : 0) + unused;
 }
 
-StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
-                         const UnitSize& size, DataMoment moment) {
+StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const ShardingGroups& spread,
+                         const BlockParameterSizes& size, DataMoment moment) {
   const plan::StateTypes types = plan::state_types(job, plan);
   const DType storage = plan::storage_type(job.precision);
   const std::int64_t all = spread.payload(size, moment);
@@ -85,7 +85,7 @@ StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const Sta
   return {{{types.stored, part(states, trained)}, {storage, part(states, all - trained)}}};
 }
 
-StateSpread dense_spread(const plan::Plan& plan) {
+ShardingGroups dense_spread(const plan::Plan& plan) {
   return {.inner = plan.sharding.group,
           .world = plan.parallel.data * plan.parallel.context,
           .inner_group = plan::GroupKind::kShardInner,
@@ -93,7 +93,7 @@ StateSpread dense_spread(const plan::Plan& plan) {
           .world_group = plan::GroupKind::kDataContext};
 }
 
-StateSpread routed_spread(const plan::Plan& plan) {
+ShardingGroups routed_spread(const plan::Plan& plan) {
   return {.inner = plan.sharding.expert_group,
           .world = std::max<std::int64_t>(1, plan.parallel.expert_data()),
           .inner_group = plan::GroupKind::kExpertShardInner,
@@ -102,17 +102,19 @@ StateSpread routed_spread(const plan::Plan& plan) {
           .routed = true};
 }
 
-std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
+std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread,
+                            const BlockParameterSizes& size) {
   return ceil_divide(size.dense, dense_spread(plan).divisor(spread)) +
          ceil_divide(size.expert, routed_spread(plan).divisor(spread));
 }
 
-std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
+std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread,
+                             const BlockParameterSizes& size) {
   return ceil_divide(size.frozen_dense, dense_spread(plan).divisor(spread)) +
          ceil_divide(size.frozen_expert, routed_spread(plan).divisor(spread));
 }
 
-std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size) {
+std::int64_t frozen_elements(const plan::Plan& plan, const BlockParameterSizes& size) {
   return frozen_elements(plan, plan.sharding.parameters, size);
 }
 

@@ -15,29 +15,33 @@ namespace stepwright::step {
 
 // The messages of data parallelism, as values: what a strategy sends, when, and in how many pieces.
 // Builders write operators from them (`step/sharding.h`), pricers sum them
-// (`simulate/price/data_cost.h`). The rules are those of PaRO (2310.06003), the table of
-// docs/algorithms.md.
+// (`simulate/price/sharding_message_cost.h`). The rules are those of PaRO (2310.06003), the table
+// of docs/algorithms.md.
 
-/// The moment of a step at which data parallelism sends messages: the columns of the table.
+/// The moments of a training step at which data parallelism (DDP, ZeRO, FSDP) sends messages.
 enum class DataMoment : std::uint8_t {
-  kEachUse,       ///< Gathers a block's parameters before every forward and backward of it.
-  kEachBackward,  ///< Reduces gradients that a rank does not hold whole, after every backward.
-  kLastBackward,  ///< Sums gradients over all ranks after the last backward of a step.
-  kAfterStep,     ///< Gathers updated parameters on the ranks that hold them.
+  kEachUse,  ///< Before every forward and backward of a block: its sharded parameters are gathered.
+  /// After every backward: gradients of which a rank keeps only a shard are reduce-scattered.
+  kEachBackward,
+  /// After the last backward of a step: gradients are summed over all data-parallel ranks.
+  kLastBackward,
+  /// After the optimizer's update: updated parameters are gathered on the ranks that hold them.
+  kAfterStep,
 };
 
-/// True if the messages of a moment carry gradients; false: parameters.
+/// True if data-parallel messages at this moment of a step carry gradients; false: they carry
+/// parameters.
 constexpr bool reduces(DataMoment moment) {
   return moment == DataMoment::kEachBackward || moment == DataMoment::kLastBackward;
 }
 
-/// The ranks between which a data-parallel message is exchanged.
+/// The group of ranks that exchange a data-parallel message.
 enum class MessageReach : std::uint8_t {
-  kInner,  ///< I: the m consecutive ranks of a sharding group.
-  /// E: the n ranks with equal rank inside their sharding groups; each message carries 1/m of the
-  /// payload.
+  kInner,  ///< The m consecutive ranks of one sharding group.
+  /// The n ranks, one in each sharding group, that hold the same shard; each message carries 1/m of
+  /// the payload, m being the ranks of a sharding group.
   kOuter,
-  kWorld,  ///< W: all ranks that hold the same parameters.
+  kWorld,  ///< All data-parallel ranks that hold the same parameters.
 };
 
 struct DataMessage {
@@ -46,7 +50,7 @@ struct DataMessage {
   bool operator==(const DataMessage&) const = default;
 };
 
-/// A list of at most two messages, one after the other.
+/// A list of at most two data-parallel messages, sent one after the other.
 class DataMessages {
  public:
   constexpr DataMessages() = default;
@@ -62,129 +66,142 @@ class DataMessages {
   std::size_t count_ = 0;
 };
 
-/// The messages that one of the fourteen strategies sends at a moment: one cell of the table.
-/// `scattered`: as `Kernels::scattered_gradients`.
+/// Returns the messages that a sharding strategy (one of fourteen: how parameters, gradients and
+/// optimizer states are split) sends at a moment of the step. `scattered`: gradients for a sharded
+/// optimizer are reduce-scattered; false: all-reduced.
 DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bool scattered);
 
-/// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
-/// communicators.
-struct StateSpread {
-  std::int64_t inner = 1;  ///< Ranks of the inner group (m).
-  std::int64_t world = 1;  ///< Ranks of all groups together (n * m).
+/// The groups of ranks over which a plan shards the model states (parameters, gradients, optimizer
+/// states) of dense or of routed parameters: sizes and communicators.
+struct ShardingGroups {
+  std::int64_t inner = 1;  ///< Number of consecutive ranks in one sharding group (m).
+  std::int64_t world = 1;  ///< Number of ranks in all sharding groups together (n * m).
   plan::GroupKind inner_group{};
   plan::GroupKind outer_group{};
   plan::GroupKind world_group{};
   bool routed = false;
 
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
-  /// Ranks over which a state with the spread `spread` is divided.
+  /// Returns the number of ranks over which a model state is divided: 1 if it is not sharded, the
+  /// ranks of a sharding group, or all data-parallel ranks.
   [[nodiscard]] std::int64_t divisor(plan::Spread spread) const;
   [[nodiscard]] plan::GroupKind group(MessageReach reach) const;
   [[nodiscard]] std::int64_t ranks(MessageReach reach) const;
-  /// The number by which a payload is divided in a message of this reach.
+  /// Returns the number by which a message's payload is divided: a message between sharding groups
+  /// carries only one rank's shard, any other message everything (1).
   [[nodiscard]] std::int64_t parts(MessageReach reach) const {
     return reach == MessageReach::kOuter ? inner : 1;
   }
-  /// Trained elements of this kind of parameters in blocks of a size; `frozen`: the frozen
-  /// elements.
-  [[nodiscard]] std::int64_t held(const UnitSize& size) const {
+  /// Returns the trained elements (dense or routed, whichever these groups shard) of parameters
+  /// with the sizes `size`; `frozen` returns the frozen elements.
+  [[nodiscard]] std::int64_t held(const BlockParameterSizes& size) const {
     return routed ? size.expert : size.dense;
   }
-  [[nodiscard]] std::int64_t frozen(const UnitSize& size) const {
+  [[nodiscard]] std::int64_t frozen(const BlockParameterSizes& size) const {
     return routed ? size.frozen_expert : size.frozen_dense;
   }
-  [[nodiscard]] std::int64_t tensors(const UnitSize& size) const {
+  [[nodiscard]] std::int64_t tensors(const BlockParameterSizes& size) const {
     return routed ? size.expert_tensors : size.dense_tensors;
   }
-  [[nodiscard]] const MatrixSize& matrices_of(const UnitSize& size) const {
+  [[nodiscard]] const MatrixSize& matrices_of(const BlockParameterSizes& size) const {
     return size.matrices(routed);
   }
-  /// Elements of this kind that blocks of a size contribute to the messages of a moment: trained
-  /// elements, and for kEachUse frozen elements too. A table that another block of the rank holds
-  /// is gathered and reduced once more with the block that uses it, but summed over ranks and
-  /// updated only once.
-  [[nodiscard]] std::int64_t payload(const UnitSize& size, DataMoment moment) const;
+  /// Returns the elements that parameters with the sizes `size` contribute to the messages of a
+  /// moment: trained elements, and frozen ones too in gathers before a use. A table that another
+  /// block of the rank holds is gathered and reduced once more with the block that uses it, but
+  /// summed over ranks and updated only once.
+  [[nodiscard]] std::int64_t payload(const BlockParameterSizes& size, DataMoment moment) const;
 };
 
-StateSpread dense_spread(const plan::Plan& plan);
-StateSpread routed_spread(const plan::Plan& plan);
-/// Elements of a state that one rank holds, padding included: trained parameters, and frozen ones,
-/// which are sharded as parameters are.
-std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
-std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size);
-std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
+ShardingGroups dense_spread(const plan::Plan& plan);
+ShardingGroups routed_spread(const plan::Plan& plan);
+/// Returns the elements, padding included, that one rank holds of a state of trained parameters
+/// with the sizes `size`; `frozen_elements` returns those of frozen parameters. `spread`: how the
+/// state is sharded.
+std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread,
+                            const BlockParameterSizes& size);
+std::int64_t frozen_elements(const plan::Plan& plan, const BlockParameterSizes& size);
+std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread,
+                             const BlockParameterSizes& size);
 
-/// The data type of a moment's messages: parameters as stored, gradients as accumulated, or
-/// gradients in fp32 if they are sent wider (`Kernels::wide_gradients`).
+/// Returns the data type of the data-parallel messages at a moment of the step: parameters as
+/// stored, gradients as accumulated, or gradients in fp32 if `wide`.
 constexpr DType message_type(DataMoment moment, DType storage, DType gradient, bool wide) {
   if (!reduces(moment)) return storage;
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
-/// Model states of one kind that a rank copies between host and device: at most two entries, for
-/// trained and for frozen parameters.
+/// Elements of one data type that a rank copies between host and device memory; `StateCopies` has
+/// one entry for trained and one for frozen parameters.
 struct StateCopy {
   DType type{};
   std::int64_t elements = 0;
 };
 using StateCopies = std::array<StateCopy, 2>;
-/// Copies between host and device at a moment, for blocks of a size. Trained and frozen parameters
-/// are one entry if they are stored in one type, else one entry each.
-StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
-                         const UnitSize& size, DataMoment moment);
+/// Returns the elements of model states stored in host memory that a rank copies to or from the
+/// device at a moment of the step, for parameters with the sizes `size`. Trained and frozen
+/// parameters are one entry if they are stored in one type, else one entry each.
+StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const ShardingGroups& spread,
+                         const BlockParameterSizes& size, DataMoment moment);
 
-/// Elements of a bucket at a moment; 0: messages are not cut into buckets, as gathers for a use
-/// never are.
+/// Returns the elements in each bucket of the data-parallel messages at a moment of the step; 0:
+/// messages are not cut into buckets, as before a use of parameters.
 std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment);
-/// Number of equal pieces into which a message is cut: one per whole bucket, at least one.
+/// Returns the number of equal pieces into which a message of `elements` is cut: one for each whole
+/// bucket of `bucket` elements, at least one; bucket 0: one piece.
 constexpr std::int64_t pieces_of(std::int64_t elements, std::int64_t bucket) {
   return bucket > 0 ? std::max<std::int64_t>(1, elements / bucket) : 1;
 }
-/// True if the collected gradients fill a bucket. Gradients of blocks are collected until a bucket
-/// is full; the rest at the end of a chunk is one more bucket.
+/// True if the gradients collected so far, `elements`, fill a bucket, so that it is reduced. The
+/// gradients left at the end of a pipeline chunk are one more bucket.
 constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
   return elements >= bucket;
 }
 
-/// True if a backward reduces gradients bucket by bucket after its blocks. False: the reduction of
-/// the last backward waits for the update, which sums all gradients of a position at once.
+/// True if a backward reduces gradients bucket by bucket after its blocks. False: gradients are
+/// only reduced before the update, all gradients of a pipeline position at once.
 bool reduces_in_buckets(const plan::Plan& plan);
 /// True if updated parameters are gathered block by block, before the next step's first use. False:
-/// the update ends with one gather of all parameters of a position.
+/// the update ends with one gather of all parameters of a pipeline position.
 bool refreshes_in_blocks(const plan::Plan& plan);
 
-/// A message at the end of a step that every sharding strategy sends; an all-reduce unless `kind`
-/// says otherwise.
+/// A message at the end of a step that every sharding strategy sends, such as that of the gradient
+/// norm or the loss; an all-reduce unless `kind` says otherwise.
 struct StepEndMessage {
   plan::GroupKind group{};
-  std::int64_t elements = 0;  ///< Elements of the message; 0: no message.
+  std::int64_t elements = 0;  ///< Elements of the message; 0: the message is not sent.
   DType type{};
   std::string_view name;
   Purpose purpose{};
   Scheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
-  std::int64_t bucket = 0;  ///< Elements of each piece into which the message is cut; 0: one piece.
+  /// Elements of each bucket into which the message is cut; 0: it is sent in one piece.
+  std::int64_t bucket = 0;
 };
-/// Sizes of the sums that a pipeline position takes part in at the end of a step.
+/// Sizes of the sums over ranks in which a pipeline position takes part at the end of a step.
 struct StepEnd {
-  /// Elements of gradients that tensor ranks sum, as in `UnitSize::partial`.
+  /// Elements of dense gradients of which each tensor rank has only a partial sum, so that the
+  /// tensor ranks all-reduce them.
   std::int64_t partial = 0;
   std::int64_t expert_partial = 0;
-  std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
-  bool loss = false;            ///< True if the position computes the loss.
-  bool experts = false;         ///< True if the model has experts.
-  /// Number of per-expert row counts that the ranks sum, for routers that balance load by a bias
-  /// (no auxiliary loss); 0: none.
+  /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0: none.
+  std::int64_t tied_table = 0;
+  bool loss = false;     ///< True if the pipeline position computes the loss.
+  bool experts = false;  ///< True if the model has experts.
+  /// Number of row counts, one for each expert, that the ranks sum for routers that balance load by
+  /// a bias (no auxiliary loss); 0: none.
   std::int64_t loads = 0;
-  bool shares_rows = false;  ///< True if tensor ranks route different rows (sequence parallelism).
+  /// True if each tensor rank routes its own rows (sequence parallelism), so that row counts are
+  /// summed over tensor ranks too.
+  bool shares_rows = false;
 };
-/// All-reduces of gradients of which each rank has a partial sum: norm weights under sequence
-/// parallelism, norms of heads, adapters, tied tables.
+/// Returns the all-reduces at the end of a step of gradients of which each rank has a partial sum:
+/// norm weights under sequence parallelism, norms of heads, adapters, tied tables.
 std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
-/// All-reduces of numbers of which each rank has a partial sum: squares of the gradient norm, the
-/// loss with its token count, and loads of experts (Megatron-Core
-/// distributed/finalize_model_grads.py, `_update_router_expert_bias`). `exact` is their type
-/// (`Setting::exact`).
+/// Returns the all-reduces at the end of a step of numbers of which each rank has a partial sum:
+/// squares of the gradient norm, the loss with its token count, and row counts of experts
+/// (Megatron-Core distributed/finalize_model_grads.py, `_update_router_expert_bias`). `exact`:
+/// their type.
 std::array<StepEndMessage, 5> step_numbers(const StepEnd& end, DType exact);
 
 }  // namespace stepwright::step

@@ -23,23 +23,23 @@ bool gathers(const Setting& s) {
 /// Ranks over which routed rows are exchanged.
 std::int64_t members(const Setting& s) { return s.expert * s.expert_tensor; }
 
-TensorId routed_rows_tensor(Emit& e, std::string_view name, std::int64_t rows,
+TensorId routed_rows_tensor(BlockBuildContext& e, std::string_view name, std::int64_t rows,
                             TensorKind kind = TensorKind::kActivation) {
   return e.out.tensor({.name = name,
                        .kind = kind,
                        .dtype = e.s.storage,
                        .routed = true,
-                       .extents = {rows, e.s.model->routed_width(), 1}});
+                       .extents = {rows, e.s.model->expert_input_width(), 1}});
 }
 
 /// Creates a tensor of one gate weight for each of `rows` rows that are exchanged.
-TensorId routed_weights_tensor(Emit& e, std::int64_t rows) {
+TensorId routed_weights_tensor(BlockBuildContext& e, std::int64_t rows) {
   return e.out.tensor(
       {.name = "weights", .dtype = e.s.exact, .routed = true, .extents = {rows, 1, 1}});
 }
 
 /// Creates a tensor of the top k choices of `rows` rows.
-TensorId choice_tensor(Emit& e, std::string_view name, DType type, std::int64_t rows) {
+TensorId choice_tensor(BlockBuildContext& e, std::string_view name, DType type, std::int64_t rows) {
   return activation(e, name, type, rows, e.s.model->experts->top_k);
 }
 
@@ -55,7 +55,8 @@ struct ExpertMessage {
 
 /// Writes an exchange of routed rows. `counts`: tensor of the rows that go to each rank; -1: all
 /// ranks send equally many.
-void send(Emit& e, const ExpertMessage& m, std::initializer_list<TensorId> from, TensorId to) {
+void send(BlockBuildContext& e, const ExpertMessage& m, std::initializer_list<TensorId> from,
+          TensorId to) {
   e.out.add({.kind = m.kind,
              .phase = m.phase,
              .stream = message_stream(e.s, Scheme::kExpert),
@@ -83,21 +84,21 @@ struct Reorder {
   RoutedTensors to;
 };
 
-RoutedTensors reorder(Emit& e, const Reorder& r) {
+RoutedTensors reorder(BlockBuildContext& e, const Reorder& r) {
   e.out.add({.kind = r.kind,
              .phase = r.phase,
              .dtype = e.s.storage,
              .routed = true,
-             .shape = {.rows = r.rows, .columns = e.s.model->routed_width()},
+             .shape = {.rows = r.rows, .columns = e.s.model->expert_input_width()},
              .part = r.part,
              .purpose = r.purpose},
             {r.from.rows, r.where, r.from.weights}, {r.to.rows, r.to.weights});
   return r.to;
 }
 
-TensorId token_counts(Emit& e) { return kept(e, Keep::kTokenCounts); }
-TensorId indices(Emit& e) { return kept(e, Keep::kRouterIndices); }
-TensorId gathered_indices(Emit& e) { return kept(e, Keep::kGatheredIndices); }
+TensorId token_counts(BlockBuildContext& e) { return kept(e, Keep::kTokenCounts); }
+TensorId indices(BlockBuildContext& e) { return kept(e, Keep::kRouterIndices); }
+TensorId gathered_indices(BlockBuildContext& e) { return kept(e, Keep::kGatheredIndices); }
 
 /// An exchange of rows, or of one number for each copy of a row, between the rank that owns a token
 /// and the ranks of its experts. `outwards`: true if rows go to the experts.
@@ -108,22 +109,22 @@ struct ExpertExchange {
   bool weights = false;
 };
 
-std::int64_t columns_of(const Emit& e, const ExpertExchange& j) {
-  return j.weights ? 1 : e.s.model->routed_width();
+std::int64_t columns_of(const BlockBuildContext& e, const ExpertExchange& j) {
+  return j.weights ? 1 : e.s.model->expert_input_width();
 }
-DType type_of(const Emit& e, const ExpertExchange& j) {
+DType type_of(const BlockBuildContext& e, const ExpertExchange& j) {
   return j.weights ? e.s.exact : e.s.storage;
 }
 Purpose purpose_of(const ExpertExchange& j) {
   return j.outwards ? Purpose::kToExperts : Purpose::kFromExperts;
 }
 
-TensorId exchanged_tensor(Emit& e, const ExpertExchange& j, std::int64_t rows) {
+TensorId exchanged_tensor(BlockBuildContext& e, const ExpertExchange& j, std::int64_t rows) {
   if (j.weights) return routed_weights_tensor(e, rows);
   return routed_rows_tensor(e, "dispatched", rows, TensorKind::kCommunication);
 }
 
-TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) {
+TensorId exchange_with_experts(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (!exchanges(s)) return here;
   const RoutedRows count = routed_rows(s);
@@ -132,7 +133,8 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) 
   TensorId there = -1;
   if (!summed) there = exchanged_tensor(e, j, rows);
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
-  if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->routed_width());
+  if (summed && !j.weights)
+    there = activation(e, "combined", s.rows, s.model->expert_input_width());
   send(e,
        {OperatorKind::kAllToAll, j.phase, plan::GroupKind::kExpert, rows * columns_of(e, j), j.part,
         type_of(e, j), purpose_of(j)},
@@ -141,7 +143,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) 
 }
 
 /// Writes a message among the expert-tensor ranks, which share each expert.
-TensorId across_tensor(Emit& e, TensorId here, const ExpertExchange& j) {
+TensorId across_tensor(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (s.expert_tensor == 1) return here;
   const RoutedRows count = routed_rows(s);
@@ -156,12 +158,14 @@ TensorId across_tensor(Emit& e, TensorId here, const ExpertExchange& j) {
   return there;
 }
 
-TensorId exchange(Emit& e, TensorId here, const ExpertExchange& j) {
+TensorId exchange(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   if (j.outwards) return across_tensor(e, exchange_with_experts(e, here, j), j);
   return exchange_with_experts(e, across_tensor(e, here, j), j);
 }
 
-ExpertExchange of_rows(const RowMovement& m, bool outwards) { return {m.phase, m.part, outwards}; }
+ExpertExchange of_rows(const ExpertExchangeLabels& m, bool outwards) {
+  return {m.phase, m.part, outwards};
+}
 ExpertExchange of_weights(Phase phase, bool outwards) {
   return {phase, LayerPart::kGateWeights, outwards, true};
 }
@@ -175,28 +179,28 @@ struct Whole {
   TensorId to = -1;
 };
 
-TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
+TensorId send_whole(BlockBuildContext& e, Phase phase, const Whole& w) {
   send(e,
        {w.kind, phase, plan::GroupKind::kExpertModel, w.elements, w.part, e.out.at(w.from).dtype},
        {w.from}, w.to);
   return w.to;
 }
 
-TensorId gathered(Emit& e, std::int64_t rows) {
-  return message_buffer(e, "dispatched", rows, e.s.model->routed_width());
+TensorId gathered(BlockBuildContext& e, std::int64_t rows) {
+  return message_buffer(e, "dispatched", rows, e.s.model->expert_input_width());
 }
 
 /// Writes the dispatch of the all-gather dispatcher: every expert rank gets all rows and selects
 /// its own.
-TensorId gather_rows(Emit& e, TensorId own, const RowMovement& m) {
+TensorId gather_rows(BlockBuildContext& e, TensorId own, const ExpertExchangeLabels& m) {
   const std::int64_t all = e.s.rows * members(e.s);
-  return send_whole(
-      e, m.phase,
-      {OperatorKind::kAllGather, all * e.s.model->routed_width(), m.part, own, gathered(e, all)});
+  return send_whole(e, m.phase,
+                    {OperatorKind::kAllGather, all * e.s.model->expert_input_width(), m.part, own,
+                     gathered(e, all)});
 }
 
-RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own,
-                            const RowMovement& m) {
+RoutedTensors pick_gathered(BlockBuildContext& e, TensorId rows, const RoutedTensors& own,
+                            const ExpertExchangeLabels& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
@@ -218,10 +222,10 @@ RoutedTensors pick_gathered(Emit& e, TensorId rows, const RoutedTensors& own,
 
 /// Writes the combine of the all-gather dispatcher: partial sums for all rows are reduce-scattered
 /// back.
-TensorId gather_combine(Emit& e, TensorId computed, const RowMovement& m) {
+TensorId gather_combine(BlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
-  const TensorId sums = activation(e, "partial_sums", all, s.model->routed_width());
+  const TensorId sums = activation(e, "partial_sums", all, s.model->expert_input_width());
   reorder(e, {OperatorKind::kUnpermute,
               m.phase,
               routed_rows(s).computed,
@@ -231,13 +235,13 @@ TensorId gather_combine(Emit& e, TensorId computed, const RowMovement& m) {
               {computed, m.weigh},
               {.rows = sums}});
   return send_whole(e, m.phase,
-                    {OperatorKind::kReduceScatter, all * s.model->routed_width(), m.part, sums,
-                     gathered(e, s.rows)});
+                    {OperatorKind::kReduceScatter, all * s.model->expert_input_width(), m.part,
+                     sums, gathered(e, s.rows)});
 }
 
 /// Sorts the experts' rows back into their order of arrival; for an exchange that sends each row
 /// once, sums the copies of a row.
-TensorId unsort(Emit& e, TensorId computed, const RowMovement& m) {
+TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
   const RoutedRows count = routed_rows(e.s);
   const bool once = sends_once(e.s);
   const TensorId unsorted =
@@ -275,7 +279,7 @@ bool routes_evenly(const Setting& s) {
   return std::gcd(run, s.rows) * s.model->experts->top_k % s.model->experts->count == 0;
 }
 
-void share_choice(Emit& e, TensorId own_counts) {
+void share_router_choices(BlockBuildContext& e, TensorId own_counts) {
   const Setting& s = e.s;
   e.kept.set(Keep::kTokenCounts, own_counts);
   if (!travels(s)) return;
@@ -293,7 +297,8 @@ void share_choice(Emit& e, TensorId own_counts) {
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const RowMovement& m) {
+RoutedTensors start_dispatch(BlockBuildContext& e, const RoutedTensors& own,
+                             const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {.rows = gather_rows(e, own.rows, m)};
   const RoutedRows count = routed_rows(e.s);
   RoutedTensors here = own;
@@ -316,8 +321,8 @@ RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const RowMovemen
   return arrived;
 }
 
-RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
-                           const RowMovement& m) {
+RoutedTensors end_dispatch(BlockBuildContext& e, const RoutedTensors& arrived,
+                           const RoutedTensors& own, const ExpertExchangeLabels& m) {
   if (!travels(e.s)) return arrived;
   if (gathers(e.s)) return pick_gathered(e, arrived.rows, own, m);
   const RoutedRows count = routed_rows(e.s);
@@ -333,15 +338,17 @@ RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTe
   return {sorted, arrived.weights};
 }
 
-TensorId weights_at_experts(Emit& e) {
+TensorId weights_at_experts(BlockBuildContext& e) {
   const std::int64_t computed = routed_rows(e.s).computed;
   if (!gathers(e.s)) return routed_weights_tensor(e, computed);
   return choice_tensor(e, "gathered_weights", e.s.exact, e.s.rows * members(e.s));
 }
 
-TensorId places_at_experts(Emit& e) { return gathers(e.s) ? gathered_indices(e) : token_counts(e); }
+TensorId places_at_experts(BlockBuildContext& e) {
+  return gathers(e.s) ? gathered_indices(e) : token_counts(e);
+}
 
-TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
+TensorId return_weights(BlockBuildContext& e, TensorId weights, Phase phase) {
   const Setting& s = e.s;
   if (!gathers(s)) return exchange(e, weights, of_weights(phase, false));
   return send_whole(
@@ -350,16 +357,18 @@ TensorId return_weights(Emit& e, TensorId weights, Phase phase) {
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const RowMovement& m) {
+RoutedTensors start_combine(BlockBuildContext& e, const RoutedTensors& computed,
+                            const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
   if (!travels(e.s)) return computed;
   return {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
 }
 
-RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const RowMovement& m) {
+RoutedTensors end_combine(BlockBuildContext& e, const RoutedTensors& arrived,
+                          const ExpertExchangeLabels& m) {
   if (gathers(e.s) || sends_once(e.s)) return arrived;
   const RoutedTensors back{arrived.rows, travels(e.s) ? arrived.weights : m.weigh};
-  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->routed_width())};
+  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->expert_input_width())};
   if (arrived.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});

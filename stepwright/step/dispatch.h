@@ -1,15 +1,18 @@
 #pragma once
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
-/// Row counts of the routed path on one rank (means).
+/// Mean numbers of rows (token vectors) that one rank exchanges with experts on other ranks and
+/// that its own experts compute.
 struct RoutedRows {
-  /// Copies of rows: the rows of the residual stream times the experts chosen for each (top k).
+  /// Copies of this rank's rows, one for each expert chosen for a row: the rows of the residual
+  /// stream times top k.
   std::int64_t copies = 0;
-  std::int64_t sent = 0;      ///< Rows that this rank sends; it receives equally many.
-  std::int64_t computed = 0;  ///< Rows that this rank's experts compute.
+  /// Rows that this rank sends to the ranks of their experts; it receives equally many.
+  std::int64_t sent = 0;
+  std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
 };
 RoutedRows routed_rows(const Setting& s);
 
@@ -17,46 +20,52 @@ RoutedRows routed_rows(const Setting& s);
 /// the experts; otherwise they are applied where the copies of a row are summed.
 bool travels(const Setting& s);
 
-/// True if every rank gets exactly the mean under balanced routing: consecutive tokens of a rank
-/// spread evenly over the experts.
+/// True if every rank gets exactly the mean number of rows when routing is balanced: consecutive
+/// tokens of a rank spread evenly over the experts.
 bool routes_evenly(const Setting& s);
 
-/// Token rows, and the gate weight (or its gradient) of each copy sent to an expert; a tensor of -1
-/// is absent.
+/// Tensors of an exchange with experts: token rows, and the gate weight (or its gradient) of each
+/// copy of a row; -1: absent.
 struct RoutedTensors {
   TensorId rows = -1;
   TensorId weights = -1;
 };
 
-/// How rows are exchanged: the phase (`e.forward` or kDataGradient) and the weights applied to
-/// them.
-struct RowMovement {
+/// Labels of an exchange of rows with experts: the phase (`e.forward` or kDataGradient), the layer
+/// part, and the gate weights that are applied to the rows.
+struct ExpertExchangeLabels {
   Phase phase{};
-  LayerPart part{};     ///< The layer part to which the exchange's messages belong.
-  TensorId weigh = -1;  ///< Gate weights that multiply the copies of rows; -1: none.
+  LayerPart part{};  ///< The layer part to which the messages of an exchange with experts belong.
+  /// Tensor of gate weights that multiply the copies of rows; -1: the exchange applies none.
+  TensorId weigh = -1;
 };
 
-/// Sends what the router chose (kept in `e.kept`) to the ranks that exchange rows: keeps the counts
-/// of rows per expert, and the choices themselves if the dispatcher gathers all rows.
-void share_choice(Emit& e, TensorId own_counts);
+/// Appends the messages that tell the ranks of an expert exchange what each router chose. Keeps the
+/// counts of rows per expert, and the choices themselves if the dispatcher gathers all rows.
+void share_router_choices(BlockBuildContext& e, TensorId own_counts);
 
-/// Write the dispatch of rows to experts: from the rows of this rank to rows in the order of its
-/// experts, with the gate weights if they are sent too. `start_dispatch` writes the messages,
-/// `end_dispatch` the work that waits for them.
-RoutedTensors start_dispatch(Emit& e, const RoutedTensors& own, const RowMovement& movement);
-RoutedTensors end_dispatch(Emit& e, const RoutedTensors& arrived, const RoutedTensors& own,
-                           const RowMovement& movement);
-/// Write the combine, the reverse of the dispatch: returns for each row the sum over its copies,
-/// and the numbers that `return_weights` sent back, in the order of rows.
-RoutedTensors start_combine(Emit& e, const RoutedTensors& computed, const RowMovement& movement);
-RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const RowMovement& movement);
+/// Appends the messages that dispatch rows to experts, from this rank's rows (with their gate
+/// weights if these are sent too). `end_dispatch` appends the work that waits for the messages and
+/// returns the rows in the order of this rank's experts.
+RoutedTensors start_dispatch(BlockBuildContext& e, const RoutedTensors& own,
+                             const ExpertExchangeLabels& movement);
+RoutedTensors end_dispatch(BlockBuildContext& e, const RoutedTensors& arrived,
+                           const RoutedTensors& own, const ExpertExchangeLabels& movement);
+/// Appends the messages that send the experts' results back; `end_combine` appends the work that
+/// waits for them. The result is, for each row, the sum over its copies, and the numbers that
+/// `return_weights` sent back, in the order of rows.
+RoutedTensors start_combine(BlockBuildContext& e, const RoutedTensors& computed,
+                            const ExpertExchangeLabels& movement);
+RoutedTensors end_combine(BlockBuildContext& e, const RoutedTensors& arrived,
+                          const ExpertExchangeLabels& movement);
 
-/// A new tensor of one number for each copy of a row, in the order in which the dispatch leaves
-/// gate weights at the experts; `places_at_experts`: the tensor that tells which copy each number
-/// belongs to.
-TensorId weights_at_experts(Emit& e);
-TensorId places_at_experts(Emit& e);
-/// Sends numbers of `weights_at_experts` back to the ranks that own the rows.
-TensorId return_weights(Emit& e, TensorId weights, Phase phase);
+/// Creates a tensor of one number for each copy of a row, in the order in which the dispatch leaves
+/// gate weights at the experts. `places_at_experts` returns the tensor that tells to which copy
+/// each number belongs.
+TensorId weights_at_experts(BlockBuildContext& e);
+TensorId places_at_experts(BlockBuildContext& e);
+/// Appends the messages that send one number per copy of a row (a gate weight's gradient) from the
+/// experts back to the ranks that own the rows; returns the received numbers.
+TensorId return_weights(BlockBuildContext& e, TensorId weights, Phase phase);
 
 }  // namespace stepwright::step

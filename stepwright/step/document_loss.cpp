@@ -40,7 +40,7 @@ std::int64_t messages_of(const Setting& s) {
 }
 
 /// Returns an operator of `moves` reads and writes of the logits: a pass is two moves.
-Operator passes(const Emit& e, Phase phase, double moves, double kernels) {
+Operator passes(const BlockBuildContext& e, Phase phase, double moves, double kernels) {
   Operator op = loss_pass(e, phase, "loss.documents", Purpose::kDocumentLoss);
   op.shape.rows = std::llround(moves / 2 * static_cast<double>(op.shape.rows));
   op.shape.inner = std::llround(kernels);
@@ -59,7 +59,7 @@ double backward_kernels(const Setting& s) {
 
 }  // namespace
 
-void build_per_document_loss(Emit& e, TensorId logits) {
+void build_per_document_loss(BlockBuildContext& e, TensorId logits) {
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_width(e.s));
   };
@@ -71,11 +71,11 @@ void build_per_document_loss(Emit& e, TensorId logits) {
   const TensorId scores = per_token(e, "scores", 3);
   e.out.add(passes(e, e.forward, kForwardMoves, forward_kernels(e.s)), {exact},
             {copy, softmax, scores});
-  share_loss(e, scores, "loss.documents", false, 3 * messages_of(e.s));
+  all_reduce_loss_statistics(e, scores, "loss.documents", false, 3 * messages_of(e.s));
   e.kept.set(Keep::kLogits, softmax);
 }
 
-TensorId build_per_document_loss_grad(Emit& e) {
+TensorId build_per_document_loss_grad(BlockBuildContext& e) {
   constexpr Phase kPhase = Phase::kDataGradient;
   const auto wide = [&](std::string_view name) {
     return logits_tensor(e, name, e.s.exact, loss_width(e.s));

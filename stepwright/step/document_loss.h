@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
@@ -10,13 +10,14 @@ namespace stepwright::step {
 // nemo_rl/distributed/model_utils.py, DistributedLogprob). The host reads bounds, masks and metrics
 // back (`.item()`), so that it cannot issue kernels ahead.
 
-/// Writes the loss of the head's logits; keeps the softmax in fp32. If nothing is trained, the
-/// log-probabilities of all documents are computed at once and then cut
-/// (from_parallel_logits_to_logprobs_packed_sequences).
-void build_per_document_loss(Emit& e, TensorId logits);
+/// Appends a loss that is computed document by document from the head's logits, as in NeMo-RL;
+/// keeps the softmax in fp32. If nothing is trained, the log-probabilities of all documents are
+/// computed at once and then cut (from_parallel_logits_to_logprobs_packed_sequences).
+void build_per_document_loss(BlockBuildContext& e, TensorId logits);
 
-/// Writes the gradient of the logits. The gradient of each document's slice is a tensor as large as
-/// all logits, zero outside the slice; these tensors are added up (PyTorch, slice_backward).
-TensorId build_per_document_loss_grad(Emit& e);
+/// Appends the gradient of the logits for a loss that is computed document by document. The
+/// gradient of each document's slice is a tensor as large as all logits, zero outside the slice;
+/// these tensors are added up (PyTorch, slice_backward).
+TensorId build_per_document_loss_grad(BlockBuildContext& e);
 
 }  // namespace stepwright::step

@@ -93,7 +93,7 @@ packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan
   return documents;
 }
 
-packing::LengthHistogram own_documents(const plan::Job& job, const plan::Plan& plan) {
+packing::LengthHistogram unpadded_documents(const plan::Job& job, const plan::Plan& plan) {
   if (!job.documents) return {{job.length, 1}};
   packing::LengthHistogram documents = job.documents->packs.documents;
   const bool fills = is_packed(job) && !is_unfilled(job);
@@ -111,7 +111,7 @@ StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan) {
   const auto sequences = static_cast<double>(job.sequences);
   StepTokens tokens;
   tokens.slots = sequences * static_cast<double>(sequence_length(job, plan, MicroBatchSize::kMean));
-  tokens.of_documents = sequences * packing::total_tokens(own_documents(job, plan));
+  tokens.of_documents = sequences * packing::total_tokens(unpadded_documents(job, plan));
   return tokens;
 }
 

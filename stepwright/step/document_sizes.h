@@ -10,32 +10,34 @@ namespace stepwright::step {
 // Sizes of sequences that contain packed documents. Sequences of a job without documents have the
 // job's sequence length.
 
-/// Tokens of each sequence of a micro-batch, padding included, rounded up to what the plan's
-/// context and tensor parallelism can divide.
+/// Returns the tokens of each sequence of a micro-batch, padding included, rounded up to a number
+/// that the plan's context and tensor parallelism can divide.
 std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size);
 
-/// True if sequences differ in length, so that a micro-batch is padded to its longest sequence.
+/// True if sequences differ in length, so that a micro-batch is padded to its longest sequence or
+/// not at all.
 bool has_unequal_lengths(const plan::Job& job);
 
-/// Documents of one sequence with masks of their own, as attention sees them; empty if each
-/// sequence is one document of the full length. Context parallelism cuts each document into two
-/// pieces for every rank, so each document is padded to a multiple of 2 x context (Megatron-Core
-/// and Transformer Engine, `thd` layout) and fewer documents fit.
+/// Returns the mean number of documents of each length in one sequence, if attention masks separate
+/// documents; empty if each sequence is one document of the full length. Context parallelism cuts
+/// each document into two pieces for every rank, so each document is padded to a multiple of 2 x
+/// context (Megatron-Core and Transformer Engine, `thd` layout) and fewer documents fit.
 packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
                                           MicroBatchSize size);
 
-/// Mean documents of one sequence, with their lengths before padding.
-packing::LengthHistogram own_documents(const plan::Job& job, const plan::Plan& plan);
+/// Returns the mean number of documents of each length in one sequence; lengths are in tokens
+/// before padding.
+packing::LengthHistogram unpadded_documents(const plan::Job& job, const plan::Plan& plan);
 
-/// Tokens of a step: `slots` counts all token positions, padding included; `of_documents` only
-/// tokens of documents.
+/// Tokens of a training step over all ranks: `slots` counts all token positions, padding included;
+/// `of_documents` counts only tokens of documents.
 struct StepTokens {
   double slots = 0;
   double of_documents = 0;
 };
 StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan);
-/// Tokens of data that a step trains on, independent of the plan: tokens of documents, if the job
-/// has any.
+/// Returns the tokens of data that a step trains on, independent of the plan: without padding if
+/// the job describes its documents.
 double data_tokens(const plan::Job& job);
 
 }  // namespace stepwright::step

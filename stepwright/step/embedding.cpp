@@ -16,7 +16,7 @@ constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingSta
 
 /// Returns the look-up operator of the embedding table; a tied head on the same position reads the
 /// same table.
-Operator look_up(const Emit& e, Phase phase) {
+Operator look_up(const BlockBuildContext& e, Phase phase) {
   const ParameterId own = e.out.parameter(LayerPart::kEmbedding);
   return {.kind = OperatorKind::kEmbedding,
           .phase = phase,
@@ -28,27 +28,27 @@ Operator look_up(const Emit& e, Phase phase) {
 
 }  // namespace
 
-TensorId embedded_rows(Emit& e) {
+TensorId embedded_rows(BlockBuildContext& e) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId partial = activation(e, "embedded", e.s.tokens, h);
   e.out.add(look_up(e, e.forward), {e.parameters}, {partial});
-  return leave_tensor(e, partial, {h, LayerPart::kEmbedding, e.forward});
+  return leave_tensor_region(e, partial, {h, LayerPart::kEmbedding, e.forward});
 }
 
-void embedded_rows_backward(Emit& e, TensorId dy) {
+void embedded_rows_backward(BlockBuildContext& e, TensorId dy) {
   const TensorRegionCrossing crossing{e.s.model->hidden, LayerPart::kEmbedding,
                                       Phase::kWeightGradient};
-  const TensorId gathered = enter_tensor(e, dy, crossing);
+  const TensorId gathered = enter_tensor_region(e, dy, crossing);
   e.out.add(look_up(e, Phase::kWeightGradient), {gathered}, {e.gradients});
 }
 
 namespace {
 
-TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
+TensorId embed(BlockBuildContext& e, EncoderWriter* encoder, bool at_end) {
   const std::int64_t h = e.s.model->hidden;
   begin_pass(e, schedule::Direction::kLookUp);
   TensorId x = embedded_rows(e);
-  if (e.s.spread > 1) sum_over(e, Scheme::kPipeline, x, e.forward, LayerPart::kEmbedding);
+  if (e.s.spread > 1) append_all_reduce(e, Scheme::kPipeline, x, e.forward, LayerPart::kEmbedding);
   begin_pass(e, schedule::Direction::kTakeRows);
   if (!at_end) return -1;
   if (encoder != nullptr) encoder->forward(e, x);
@@ -67,7 +67,7 @@ TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
 }
 
 /// Writes the backward of positions, norm and dropout; returns the gradient of the embedded rows.
-TensorId embed_backward(Emit& e, TensorId dy) {
+TensorId embed_backward(BlockBuildContext& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
   begin_pass(e, schedule::Direction::kHandGradient);
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
@@ -88,7 +88,7 @@ TensorId embed_backward(Emit& e, TensorId dy) {
 }
 
 /// Writes the backward of an embedding on a position that holds only a part of the table.
-TensorId embed_part_backward(Emit& e) {
+TensorId embed_part_backward(BlockBuildContext& e) {
   begin_pass(e, schedule::Direction::kHandGradient);
   const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);
   begin_pass(e, schedule::Direction::kTableGradient);
@@ -101,11 +101,11 @@ TensorId embed_part_backward(Emit& e) {
 BlockPair build_embedding(const Setting& s, bool whole, bool at_end) {
   const std::vector<LocalParameter> parameters = local_embedding_parameters(s, at_end);
   std::optional<EncoderWriter> encoder;
-  if (s.model->sees_images()) encoder.emplace(s, whole);
+  if (s.model->encodes_images()) encoder.emplace(s, whole);
   EncoderWriter* const images = encoder ? &*encoder : nullptr;
   Unit forward(s, "embedding.forward", parameters);
   std::vector<Kept> kept(1);
-  Emit e{forward.builder, s, kept.front(), Phase::kForward, forward.parameters, -1};
+  BlockBuildContext e{forward.builder, s, kept.front(), Phase::kForward, forward.parameters, -1};
   const TensorId x = embed(e, images, at_end);
   if (at_end) forward.builder.output(x);
   if (images != nullptr) kept.insert(kept.end(), images->kept().begin(), images->kept().end());
@@ -115,8 +115,8 @@ BlockPair build_embedding(const Setting& s, bool whole, bool at_end) {
   const TensorId dy = at_end ? backward.builder.input(residual_tensor(s, "gradient")) : -1;
   std::vector<Kept> restored = backward.builder.restore(forward.builder, kept);
   backward.open_gradients();
-  Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
-         backward.gradients};
+  BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
+                      backward.gradients};
   const TensorId d_rows = at_end ? embed_backward(b, dy) : embed_part_backward(b);
   if (images != nullptr) {
     images->backward(b, std::span(restored).subspan(1), d_rows, forward.builder,

@@ -43,7 +43,7 @@ EncoderWriter::EncoderWriter(const Setting& s, bool whole)
   kept_.resize(layers_.size() + 1);
 }
 
-Emit EncoderWriter::within(const Emit& e, Kept& kept) const {
+BlockBuildContext EncoderWriter::within(const BlockBuildContext& e, Kept& kept) const {
   return {e.out, s_, kept, e.forward, e.parameters, e.gradients};
 }
 
@@ -64,25 +64,25 @@ Product EncoderWriter::projector() const {
   return {tokens_, inner, width, LayerPart::kProjector};
 }
 
-void EncoderWriter::place(Emit& e, Phase phase, TensorId from, TensorId to) const {
+void EncoderWriter::place(BlockBuildContext& e, Phase phase, TensorId from, TensorId to) const {
   const std::int64_t ranks = own_.context * (own_.sequence_parallel ? own_.tensor : 1);
   e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kImages,
                         {.rows = ceil_divide(tokens_, ranks), .columns = own_.model->hidden}),
             {from, to}, {to});
 }
 
-void EncoderWriter::forward(Emit& e, TensorId rows) {
+void EncoderWriter::forward(BlockBuildContext& e, TensorId rows) {
   Kept& ends = all_.back();
-  Emit around = within(e, ends);
+  BlockBuildContext around = within(e, ends);
   // An encoder without layers is one product, whose input is no wider than its result.
   const std::int64_t numbers = std::min(patches().inner, patches().columns);
   const TensorId pixels = activation(around, "pixels", s_.rows, numbers);
   ends.set(Keep::kPixels, pixels);
   TensorId x = linear(around, pixels, patches());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    Emit layer = within(e, all_[i]);
+    BlockBuildContext layer = within(e, all_[i]);
     const TensorId y = layers_[i].forward(layer, x);
-    kept_[i] = layers_[i].surviving(all_[i], x);
+    kept_[i] = layers_[i].tensors_kept_after_forward(all_[i], x);
     x = y;
   }
   if (own_.model->encoder->projector > 0) {
@@ -93,16 +93,16 @@ void EncoderWriter::forward(Emit& e, TensorId rows) {
   place(e, e.forward, x, rows);
 }
 
-void EncoderWriter::backward(Emit& b, std::span<Kept> restored, TensorId d_rows,
+void EncoderWriter::backward(BlockBuildContext& b, std::span<Kept> restored, TensorId d_rows,
                              const TemplateBuilder& source, TensorId source_parameters) const {
-  Emit around = within(b, restored.back());
+  BlockBuildContext around = within(b, restored.back());
   TensorId dx = activation(b, "gradient", tokens_, own_.model->hidden);
   place(b, Phase::kDataGradient, d_rows, dx);
   if (own_.model->encoder->projector > 0) {
     dx = linear_backward(around, dx, Keep::kPatchRows, projector());
   }
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    Emit layer = within(b, restored[i]);
+    BlockBuildContext layer = within(b, restored[i]);
     dx = layers_[i].backward(layer, dx, {source, all_[i], kept_[i], source_parameters});
   }
   linear_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());

@@ -5,22 +5,22 @@
 namespace stepwright::step {
 namespace {
 
-Product expert_fc1(Emit& e) {
+Product expert_fc1(BlockBuildContext& e) {
   const Setting& s = e.s;
   const std::int64_t wide = s.model->experts->ffn / s.expert_tensor * (s.model->gated ? 2 : 1);
   return {.rows = routed_rows(s).computed,
-          .inner = s.model->routed_width(),
+          .inner = s.model->expert_input_width(),
           .columns = wide,
           .part = LayerPart::kExpertFc1,
           .groups = s.model->experts->count / s.expert,
           .counts = kept(e, Keep::kTokenCounts)};
 }
 
-Product expert_fc2(Emit& e) {
+Product expert_fc2(BlockBuildContext& e) {
   const Setting& s = e.s;
   return {.rows = routed_rows(s).computed,
           .inner = s.model->experts->ffn / s.expert_tensor,
-          .columns = s.model->routed_width(),
+          .columns = s.model->expert_input_width(),
           .part = LayerPart::kExpertFc2,
           .groups = s.model->experts->count / s.expert,
           .counts = kept(e, Keep::kTokenCounts)};
@@ -40,7 +40,7 @@ Product latent_out(const Setting& s) {
           .part = LayerPart::kLatentOut};
 }
 
-TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
+TensorId add_rows(BlockBuildContext& e, TensorId x, TensorId y, Phase phase) {
   const TensorId z = activation(e, "sum", e.s.rows, e.s.model->hidden);
   e.out.add(computation(e, OperatorKind::kAdd, phase, LayerPart::kExpertSum,
                         {.rows = e.s.rows, .columns = e.s.model->hidden}),
@@ -51,7 +51,7 @@ TensorId add_rows(Emit& e, TensorId x, TensorId y, Phase phase) {
 /// If the framework adds expert biases by unfused kernels: adds them to the results of the second
 /// products, or writes the gradient of those results, of the biases and of the weights. Otherwise
 /// products include the biases, and `rows` is returned unchanged.
-TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
+TensorId through_biases(BlockBuildContext& e, TensorId rows, Phase phase) {
   if (!e.s.expert_biases_apart) return rows;
   const Product second = expert_fc2(e);
   // DeepEP and HybridEP accept gate weights only in fp32 (megatron/core/transformer/moe/
@@ -71,43 +71,43 @@ TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
 
 /// True if activations of experts are weighted, and not the results of their second products.
 bool weighs_before(const Setting& s) {
-  return s.kernels.expert_weights == plan::ExpertWeights::kBefore;
+  return s.kernels.expert_weights == plan::RouterWeightPlacement::kBefore;
 }
 
 /// True if unfused kernels multiply results by their weights, row by row.
 bool weighs_rows(const Setting& s) {
-  return s.kernels.expert_weights == plan::ExpertWeights::kAfterRows ||
-         s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
+  return s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterRows ||
+         s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterExact;
 }
 
 bool weighs_exactly(const Setting& s) {
-  return s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
+  return s.kernels.expert_weights == plan::RouterWeightPlacement::kAfterExact;
 }
 
 /// Creates a tensor for results of the second products, or their gradients, in the type in which
 /// they are weighted.
-TensorId weighted_rows(Emit& e) {
+TensorId weighted_rows(BlockBuildContext& e) {
   return e.out.tensor({.name = "weighted",
                        .kind = TensorKind::kActivation,
                        .dtype = weighs_exactly(e.s) ? e.s.exact : e.s.storage,
                        .routed = true,
-                       .extents = {routed_rows(e.s).computed, e.s.model->routed_width(), 1}});
+                       .extents = {routed_rows(e.s).computed, e.s.model->expert_input_width(), 1}});
 }
 
 /// Returns an operator that passes once over the experts' rows.
-Operator rows_pass(const Emit& e, Phase phase) {
+Operator rows_pass(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kPermute,
           .phase = phase,
           .dtype = e.s.storage,
           .routed = travels(e.s),
-          .shape = {.rows = routed_rows(e.s).computed, .columns = e.s.model->routed_width()},
+          .shape = {.rows = routed_rows(e.s).computed, .columns = e.s.model->expert_input_width()},
           .part = LayerPart::kCombine,
           .purpose = Purpose::kOwnCopies};
 }
 
 /// Multiplies results by their gate weights, row by row; keeps what the gradient of the weights
 /// needs.
-void weigh_rows(Emit& e, TensorId result, TensorId weights) {
+void weigh_rows(BlockBuildContext& e, TensorId result, TensorId weights) {
   TensorId wide = result;
   if (weighs_exactly(e.s)) {
     wide = weighted_rows(e);
@@ -119,19 +119,19 @@ void weigh_rows(Emit& e, TensorId result, TensorId weights) {
 
 /// Returns the gate weights that multiply the experts' activations; empty if results are weighted
 /// instead.
-ActivationOperands row_weights(Emit& e) {
+ActivationOperands row_weights(BlockBuildContext& e) {
   if (!weighs_before(e.s)) return {};
   return {.places = travels(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
           .weights = kept(e, Keep::kExpertWeights)};
 }
 
 /// Creates a tensor for the gradient of gate weights, if rows stay on their rank.
-TensorId weights_here(Emit& e) {
+TensorId weights_here(BlockBuildContext& e) {
   return activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
 }
 
 /// Writes the experts' grouped products, from rows to results.
-TensorId grouped(Emit& e, TensorId rows) {
+TensorId grouped(BlockBuildContext& e, TensorId rows) {
   const TensorId wide = adapted_linear(e, rows, expert_fc1(e), Keep::kExpertInput);
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
@@ -151,7 +151,7 @@ TensorId grouped(Emit& e, TensorId rows) {
 
 /// Writes the backward of the grouped products; returns the gradient of the dispatched rows, and of
 /// the gate weights if activations are weighted.
-RoutedTensors grouped_backward(Emit& e, TensorId dy) {
+RoutedTensors grouped_backward(BlockBuildContext& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
   const TensorId d_result = through_biases(e, dy, Phase::kDataGradient);
@@ -169,12 +169,12 @@ RoutedTensors grouped_backward(Emit& e, TensorId dy) {
 
 /// Returns the operator for the gradients of gate weights, each the dot product of a result and its
 /// gradient. If rows are sent to other ranks, it also weights the gradient of the results in place.
-Operator weights_gradient(const Emit& e, std::int64_t rows) {
+Operator weights_gradient(const BlockBuildContext& e, std::int64_t rows) {
   return {.kind = OperatorKind::kUnpermute,
           .phase = Phase::kDataGradient,
           .dtype = e.s.storage,
           .routed = travels(e.s),
-          .shape = {.rows = rows, .columns = e.s.model->routed_width()},
+          .shape = {.rows = rows, .columns = e.s.model->expert_input_width()},
           .part = LayerPart::kGateWeightsGradient,
           .purpose = Purpose::kGateGradient};
 }
@@ -188,7 +188,7 @@ Product shared_gate(const Setting& s) {
           .wide = true};
 }
 
-Operator gating(const Emit& e, Phase phase) {
+Operator gating(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kActivation,
           .phase = phase,
           .dtype = e.s.storage,
@@ -201,7 +201,7 @@ Operator gating(const Emit& e, Phase phase) {
 /// during the dispatch and their second half during the combine, or all of them after both.
 class SharedExperts {
  public:
-  explicit SharedExperts(Emit& e)
+  explicit SharedExperts(BlockBuildContext& e)
       : e_(e),
         there_(e.s.model->has_shared_experts()),
         beside_(there_ && travels(e.s) && e.s.overlap.shared_experts && !e.s.overlap.expert),
@@ -210,7 +210,7 @@ class SharedExperts {
   SharedExperts& operator=(const SharedExperts&) = delete;
 
  protected:
-  Emit& e_;
+  BlockBuildContext& e_;
   const bool there_;
   const bool beside_;
   const MlpRole role_;
@@ -218,7 +218,7 @@ class SharedExperts {
 
 class SharedForward : private SharedExperts {
  public:
-  SharedForward(Emit& e, TensorId normed) : SharedExperts(e), normed_(normed) {}
+  SharedForward(BlockBuildContext& e, TensorId normed) : SharedExperts(e), normed_(normed) {}
   void beside_dispatch() {
     if (beside_) active_ = mlp_up(e_, normed_, role_);
   }
@@ -235,7 +235,7 @@ class SharedForward : private SharedExperts {
  private:
   TensorId leave(TensorId partial) {
     const TensorId shared =
-        leave_tensor(e_, partial, {e_.s.model->hidden, LayerPart::kSharedFc2, e_.forward});
+        leave_tensor_region(e_, partial, {e_.s.model->hidden, LayerPart::kSharedFc2, e_.forward});
     end_module(e_, plan::Module::kSharedExperts, shared);
     if (!e_.s.model->experts->shared_gate) return shared;
     const TensorId logits = linear(e_, normed_, shared_gate(e_.s));
@@ -254,7 +254,7 @@ class SharedForward : private SharedExperts {
 
 class SharedBackward : private SharedExperts {
  public:
-  SharedBackward(Emit& e, TensorId dy) : SharedExperts(e), dy_(dy) {}
+  SharedBackward(BlockBuildContext& e, TensorId dy) : SharedExperts(e), dy_(dy) {}
   void beside_dispatch() {
     if (beside_) d_active_ = mlp_down_backward(e_, enter(), role_);
   }
@@ -280,7 +280,7 @@ class SharedBackward : private SharedExperts {
       e_.out.add(gating(e_, kPhase), {dy_, kept(e_, Keep::kSharedOut), kept(e_, Keep::kSharedGate)},
                  {d_shared, d_logits_});
     }
-    return enter_tensor(e_, d_shared, {s.model->hidden, LayerPart::kSharedFc2, kPhase});
+    return enter_tensor_region(e_, d_shared, {s.model->hidden, LayerPart::kSharedFc2, kPhase});
   }
 
   TensorId through_gate(TensorId dx) {
@@ -298,7 +298,7 @@ class SharedBackward : private SharedExperts {
 /// Writes the gradients of gate weights and results if unfused kernels multiply them: a copy of the
 /// gradient for each row, from which one kernel computes the gradient of the result and another the
 /// products whose sums are the gradients of the weights.
-void weigh_rows_backward(Emit& e, TensorId dy, TensorId d_result, TensorId d_weights) {
+void weigh_rows_backward(BlockBuildContext& e, TensorId dy, TensorId d_result, TensorId d_weights) {
   const Phase phase = Phase::kDataGradient;
   const TensorId spread = weighted_rows(e);
   e.out.add(rows_pass(e, phase), {dy}, {spread, weighted_rows(e)});
@@ -310,7 +310,7 @@ void weigh_rows_backward(Emit& e, TensorId dy, TensorId d_result, TensorId d_wei
 }
 
 /// Returns the gradients of the gate weights that multiply results, and of the weighted results.
-RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
+RoutedTensors weigh_backward(BlockBuildContext& e, TensorId d_result) {
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId d_weights = weights_at_experts(e);
   if (weighs_rows(e.s)) {
@@ -326,9 +326,9 @@ RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
 }
 
 /// Writes the backward of the routed path if rows stay on their rank.
-RoutedTensors local_backward(Emit& e, TensorId dy) {
-  RowMovement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
-  const RowMovement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
+RoutedTensors local_backward(BlockBuildContext& e, TensorId dy) {
+  ExpertExchangeLabels out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
+  const ExpertExchangeLabels in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
   TensorId d_weights = -1;
   if (weighs_rows(e.s)) {
     const Product second = expert_fc2(e);
@@ -350,11 +350,11 @@ RoutedTensors local_backward(Emit& e, TensorId dy) {
 
 /// Writes the backward of the routed path; returns the gradients of its rows and of the gate
 /// weights.
-RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
+RoutedTensors routed_backward(BlockBuildContext& e, TensorId dy, SharedBackward& shared) {
   if (!travels(e.s)) return local_backward(e, dy);
   const Phase phase = Phase::kDataGradient;
-  const RowMovement out{.phase = phase, .part = LayerPart::kCombine};
-  const RowMovement in{.phase = phase, .part = LayerPart::kDispatch};
+  const ExpertExchangeLabels out{.phase = phase, .part = LayerPart::kCombine};
+  const ExpertExchangeLabels in{.phase = phase, .part = LayerPart::kDispatch};
   const RoutedTensors arrived = start_dispatch(e, {.rows = dy}, out);
   shared.beside_dispatch();
   RoutedTensors d = end_dispatch(e, arrived, {.rows = dy}, out);
@@ -373,7 +373,7 @@ RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
 
 /// Writes the backward of routed experts from and to the hidden size, through the latent
 /// projections if there are any.
-RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shared) {
+RoutedTensors through_latent_backward(BlockBuildContext& e, TensorId dy, SharedBackward& shared) {
   if (e.s.model->experts->latent == 0) return routed_backward(e, dy, shared);
   const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
   const RoutedTensors d = routed_backward(e, d_out, shared);
@@ -385,7 +385,7 @@ RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shar
 namespace {
 
 /// Returns the rows that a router multiplies: `normed`, or a copy in fp32.
-TensorId router_input(Emit& e, TensorId normed) {
+TensorId router_input(BlockBuildContext& e, TensorId normed) {
   if (!e.s.exact_router) return normed;
   const TensorId exact = activation(e, "router.rows", e.s.exact, e.s.rows, e.s.model->hidden);
   e.out.add({.kind = OperatorKind::kUnpack,
@@ -399,23 +399,23 @@ TensorId router_input(Emit& e, TensorId normed) {
 
 }  // namespace
 
-TensorId experts_block(Emit& e, TensorId normed) {
+TensorId experts_block(BlockBuildContext& e, TensorId normed) {
   const TensorId router_rows = router_input(e, normed);
   e.kept.set(Keep::kMlpLinearInput, router_rows);
   const Choice choice = route(e, router_rows);
-  share_choice(e, choice.counts);
+  share_router_choices(e, choice.counts);
   const bool narrows = e.s.model->experts->latent > 0;
   SharedForward shared(e, normed);
   RoutedTensors own{.rows = narrows ? linear(e, normed, latent_in(e.s)) : normed};
   if (travels(e.s)) own.weights = choice.weights;
-  const RowMovement out{.phase = e.forward, .part = LayerPart::kDispatch};
+  const ExpertExchangeLabels out{.phase = e.forward, .part = LayerPart::kDispatch};
   const RoutedTensors arrived = start_dispatch(e, own, out);
   shared.beside_dispatch();
   const RoutedTensors rows = end_dispatch(e, arrived, own, out);
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
-  RowMovement in{.phase = e.forward, .part = LayerPart::kCombine};
+  ExpertExchangeLabels in{.phase = e.forward, .part = LayerPart::kCombine};
   if (!weighs_before(e.s)) {
     e.kept.set(Keep::kCombined, result);
     if (weighs_rows(e.s)) weigh_rows(e, result, weights);
@@ -432,7 +432,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   return all;
 }
 
-TensorId experts_block_backward(Emit& e, TensorId dy) {
+TensorId experts_block_backward(BlockBuildContext& e, TensorId dy) {
   SharedBackward shared(e, dy);
   const RoutedTensors through = through_latent_backward(e, dy, shared);
   const TensorId d_routed =

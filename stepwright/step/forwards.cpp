@@ -34,7 +34,7 @@ void keep_forward(const StepProgram& program, Sequence& sequence) {
 
 }  // namespace
 
-StepProgram forwards_of(plan::Job job, plan::Plan plan, MicroBatchSize size) {
+StepProgram forward_only_program(plan::Job job, plan::Plan plan, MicroBatchSize size) {
   job.method.updates = 0;
   plan.schedule.strands = 1;
   plan::Job alone = job;

@@ -6,9 +6,9 @@
 namespace stepwright::step {
 
 /// Returns the program of a step's forward passes alone: nothing is kept for a backward, and there
-/// are neither gradients nor optimizer states. In a plan that interleaves two micro-batches,
-/// forwards run without their partner.
-StepProgram forwards_of(plan::Job job, plan::Plan plan,
-                        MicroBatchSize size = MicroBatchSize::kLargest);
+/// are neither gradients nor optimizer states. In a plan that interleaves two micro-batches, each
+/// forward runs alone.
+StepProgram forward_only_program(plan::Job job, plan::Plan plan,
+                                 MicroBatchSize size = MicroBatchSize::kLargest);
 
 }  // namespace stepwright::step

@@ -14,7 +14,7 @@ constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPa
 
 }  // namespace
 
-std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& role) {
+std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormRole& role) {
   begin_pass(e, schedule::Direction::kHandRows);
   TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
   if (e.s.spread > 1) rows = hand_out(e, rows, e.forward, LayerPart::kHead);
@@ -25,13 +25,13 @@ std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& role) {
 namespace {
 
 /// True if a rank has the input of a norm, or copies of it.
-bool has_input(const Emit& e, const NormRole& role) {
+bool has_input(const BlockBuildContext& e, const NormRole& role) {
   return e.kept.has(role.input) || e.kept.has(role.copies);
 }
 
 /// Backward of a head whose row gradient was computed with the logits: its weight gradient comes
 /// last.
-TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
+TensorId predict_backward_of_sum(BlockBuildContext& e, const NormRole& role) {
   begin_pass(e, schedule::Direction::kTakeGradient);
   const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
   const TensorId dx = has_input(e, role)
@@ -44,14 +44,14 @@ TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
 
 }  // namespace
 
-TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> chunks,
+TensorId predict_backward(BlockBuildContext& e, const NormRole& role, std::span<const Kept> chunks,
                           TensorId beside) {
   if (e.s.barriers == 1) return predict_backward_of_sum(e, role);
   begin_pass(e, schedule::Direction::kLogitGradient);
   const TensorId d_rows = head_loss_backward(e, chunks);
   begin_pass(e, schedule::Direction::kSumGradient);
   if (e.s.spread > 1) {
-    sum_over(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
+    append_all_reduce(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
   }
   begin_pass(e, schedule::Direction::kTakeGradient);
   if (!has_input(e, role)) return -1;
@@ -75,11 +75,11 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   Unit forward(s, "head.forward", parameters);
   const TensorId x = at_end ? forward.builder.input(residual_tensor(s, "residual")) : -1;
   Kept kept;
-  Emit e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
+  BlockBuildContext e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
   std::vector<Kept> all = predict(e, x, kFinalNorm);
   if (kept.has(kFinalNorm.copies)) kept.forget(kFinalNorm.input);
   all.insert(all.begin(), kept);
-  const bool is_last = s.model->predicted_ahead() == 0;
+  const bool is_last = s.model->extra_predicted_tokens() == 0;
   if (!is_last) forward.builder.output(x);  // passes the rows to the multi-token layers
   for (const Kept& each : all) forward.builder.save(each);
 
@@ -88,8 +88,8 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
       is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
   std::vector<Kept> restored = backward.builder.restore(forward.builder, all);
   backward.open_gradients();
-  Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
-         backward.gradients};
+  BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
+                      backward.gradients};
   const std::span<const Kept> chunks = std::span(restored).subspan(1);
   const TensorId gradient = predict_backward(b, kFinalNorm, chunks, d_x);
   if (at_end) backward.builder.output(gradient);
@@ -97,7 +97,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
                  forward.builder.passes(), backward.builder.passes()};
   if (s.model->freezes()) {
-    prune(pair, head_gradients(*s.model) == model::GradientPath::kThrough, false);
+    prune(pair, head_gradients(*s.model) == model::LayerGradientFlow::kThrough, false);
   }
   if (s.defers_head()) defer_weights(pair);
   return pair;
@@ -165,13 +165,13 @@ Template build_receive(const Setting& s, schedule::Direction direction) {
   return std::move(builder.piece());
 }
 
-Template build_hand_over(const Setting& s) {
+Template build_residual_hand_over(const Setting& s) {
   TemplateBuilder builder("hand_over", {});
   builder.piece().saved.push_back(builder.input(residual_tensor(s, "residual")));
   return std::move(builder.piece());
 }
 
-Template build_take_over(const Setting& s) {
+Template build_residual_take_over(const Setting& s) {
   TemplateBuilder builder("take_over", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   builder.piece().restored.push_back(x);

@@ -5,13 +5,13 @@
 
 namespace stepwright::step {
 
-/// Appends copies to host memory of the tensors that the modules in `modules` keep, on a stream of
-/// their own. Returns `kept` with the host tensors in place of those tensors. A device tensor is
-/// freed when its last reader in the template, which may be the copy, has ended.
+/// Appends copies to host memory, on a stream of their own, of the tensors that the modules in
+/// `modules` keep for the backward. Returns `kept` with the host tensors in place of those tensors.
+/// A device tensor is freed when its last reader in the template, which may be the copy, has ended.
 Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModules modules);
 
-/// Inserts copies from host memory before a backward's operators, in the order in which the
-/// backward needs them; returns the restored tensors as device tensors.
+/// Inserts copies of kept tensors from host memory before a backward's operators, in the order in
+/// which the backward needs them. Returns the tensors of `restored` as device tensors.
 Kept copy_from_host(TemplateBuilder& backward, const Kept& restored);
 
 }  // namespace stepwright::step

@@ -4,13 +4,15 @@
 
 namespace stepwright::step {
 
-/// Bytes of model states that the host holds for one rank.
+/// Bytes of model states in host memory for one rank.
 struct HostStates {
-  /// Optimizer moments and parameters, also those of other models of the job.
+  /// Bytes of optimizer moments and parameters in host memory, also those of the job's other
+  /// models.
   std::int64_t states = 0;
-  /// Gradients of parameters that the host updates, in the type of that update.
+  /// Bytes in host memory of gradients whose parameters the host updates, in the type of that
+  /// update.
   std::int64_t gradients = 0;
-  /// Pinned buffers and copies in addition (`FrameworkDefaults::host_share`).
+  /// Additional bytes of host memory for pinned buffers and copies.
   std::int64_t pinned = 0;
 
   [[nodiscard]] std::int64_t bytes() const { return states + gradients + pinned; }

@@ -7,8 +7,8 @@
 
 namespace stepwright::step {
 
-/// Roles of the tensors that a module's backward reads, without the module's input: they are
-/// recomputed if the module is.
+/// Returns the names of the tensors that a module computes and its backward reads (not the module's
+/// input): recomputation of the module computes them again instead of keeping them.
 std::vector<Keep> kept_inside(plan::Module module);
 
 }  // namespace stepwright::step

@@ -56,7 +56,7 @@ Product index_weights(const Setting& s) {
 
 /// Returns the operator that scores every key that a token may see, weighted over the indexer's
 /// heads.
-Operator index_scores(const Emit& e, Phase phase) {
+Operator index_scores(const BlockBuildContext& e, Phase phase) {
   const model::LatentAttention& latent = *e.s.model->latent;
   return computation(e, OperatorKind::kAttention, phase, LayerPart::kIndexScores,
                      {.batch = e.s.batch,
@@ -66,10 +66,10 @@ Operator index_scores(const Emit& e, Phase phase) {
                       .keys = e.s.length,
                       .head_dim = latent.index_head_dim,
                       .value_dim = 1,
-                      .pairs = sequence_pairs(e.s, {})});
+                      .pairs = mean_sequence_pairs(e.s, {})});
 }
 
-TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) {
+TensorId index_linear(BlockBuildContext& e, TensorId x, const Product& product, Keep result) {
   const TensorId y = linear(e, x, product);
   e.kept.set(result, y);
   return y;
@@ -77,12 +77,12 @@ TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) 
 
 /// Writes the choice of the keys that each token attends to. Every tensor rank chooses for all
 /// tokens.
-void choose_keys(Emit& e, TensorId normed, TensorId latent) {
+void choose_keys(BlockBuildContext& e, TensorId normed, TensorId latent) {
   const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId low =
-      enter_tensor(e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
+      enter_tensor_region(e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
   const TensorId rows =
-      enter_tensor(e, normed, {e.s.model->hidden, LayerPart::kIndexKey, e.forward});
+      enter_tensor_region(e, normed, {e.s.model->hidden, LayerPart::kIndexKey, e.forward});
   e.kept.set(Keep::kIndexLatent, low);
   e.kept.set(Keep::kIndexInput, rows);
   const TensorId q = index_linear(e, low, index_query(e.s), Keep::kIndexQueries);
@@ -98,7 +98,7 @@ void choose_keys(Emit& e, TensorId normed, TensorId latent) {
 
 /// Writes the indexer's backward. It learns attention's weights by a loss of its own, so no
 /// gradient flows back into the layer (DeepSeek-V3.2, section 2.1.1).
-void choose_keys_backward(Emit& e) {
+void choose_keys_backward(BlockBuildContext& e) {
   const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId d_q = activation(e, "gradient", e.s.tokens, index_query(e.s).columns);
   const TensorId d_k = activation(e, "gradient", e.s.tokens, sizes.index_head_dim);
@@ -114,7 +114,7 @@ void choose_keys_backward(Emit& e) {
   linear_weight_gradient(e, d_w, rows, index_weights(e.s));
 }
 
-TensorId queries(Emit& e, TensorId normed) {
+TensorId queries(BlockBuildContext& e, TensorId normed) {
   if (sizes(e.s).query_rank == 0) {
     return column_linear(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
   }
@@ -124,7 +124,7 @@ TensorId queries(Emit& e, TensorId normed) {
   return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
 }
 
-Operator assembly(const Emit& e, Phase phase) {
+Operator assembly(const BlockBuildContext& e, Phase phase) {
   return computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                      {.rows = e.s.tokens, .columns = query_key_value_width(e.s)});
 }
@@ -132,7 +132,7 @@ Operator assembly(const Emit& e, Phase phase) {
 /// Gather of the rotated columns of the keys, which follow the latent rows' columns: every tensor
 /// rank needs them for all tokens (Megatron-Core transformer/multi_latent_attention.py,
 /// `k_pos_emb`).
-TensorRegionCrossing key_positions(const Emit& e, Phase phase) {
+TensorRegionCrossing key_positions(const BlockBuildContext& e, Phase phase) {
   return {sizes(e.s).rope, LayerPart::kKeyPositions, phase};
 }
 
@@ -145,15 +145,15 @@ struct Apart {
 
 /// Splits `d_qkv` into the gradients of its parts; the gradients of queries stay in its first
 /// columns.
-Apart take_apart(Emit& e, TensorId d_qkv) {
+Apart take_apart(BlockBuildContext& e, TensorId d_qkv) {
   const std::int64_t rope = sizes(e.s).rope;
   const TensorId key_values = activation(e, "gradient", e.s.tokens, sizes(e.s).kv_width);
   const TensorId positions = activation(e, "gradient", e.s.tokens, rope);
   e.out.add(assembly(e, Phase::kDataGradient), {d_qkv}, {d_qkv, key_values, positions});
-  return {key_values, leave_tensor(e, positions, key_positions(e, Phase::kDataGradient))};
+  return {key_values, leave_tensor_region(e, positions, key_positions(e, Phase::kDataGradient))};
 }
 
-TensorId queries_backward(Emit& e, TensorId d_qkv) {
+TensorId queries_backward(BlockBuildContext& e, TensorId d_qkv) {
   if (sizes(e.s).query_rank == 0) {
     return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
   }
@@ -162,7 +162,7 @@ TensorId queries_backward(Emit& e, TensorId d_qkv) {
   return linear_backward(e, d_down, Keep::kAttentionLinearInput, query_down(e.s));
 }
 
-TensorId key_values_backward(Emit& e, const Apart& d) {
+TensorId key_values_backward(BlockBuildContext& e, const Apart& d) {
   const TensorId d_normed =
       column_linear_backward(e, d.key_values, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId d_latent =
@@ -177,19 +177,19 @@ TensorId key_values_backward(Emit& e, const Apart& d) {
 
 }  // namespace
 
-TensorId latent_projections(Emit& e, TensorId normed) {
+TensorId latent_projections(BlockBuildContext& e, TensorId normed) {
   const TensorId q = queries(e, normed);
   // The key-value projection keeps the sharded input, whatever the query projection keeps.
   const TensorId down = adapted_linear(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
-  const TensorId positions = enter_tensor(e, down, key_positions(e, e.forward));
+  const TensorId positions = enter_tensor_region(e, down, key_positions(e, e.forward));
   const TensorId qkv = activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s));
   e.out.add(assembly(e, e.forward), {q, kv, positions}, {qkv});
   return qkv;
 }
 
-TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
+TensorId latent_projections_backward(BlockBuildContext& e, TensorId d_qkv) {
   if (e.s.model->has_indexer()) choose_keys_backward(e);
   const Apart d = take_apart(e, d_qkv);
   const TensorId d_query = queries_backward(e, d_qkv);

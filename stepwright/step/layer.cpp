@@ -28,12 +28,13 @@ constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
 
 /// Writes the norm before a branch and returns its rows; `x` itself if the model norms only
 /// results.
-TensorId normed(Emit& e, TensorId x, const NormRole& role, const model::LayerClass& layer) {
+TensorId normed(BlockBuildContext& e, TensorId x, const NormRole& role,
+                const model::LayerClass& layer) {
   return e.s.model->norms_inputs(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
 /// Writes the backward of `normed`; `residual` is the gradient that bypasses the branch.
-TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual,
+TensorId normed_backward(BlockBuildContext& e, TensorId dy, const NormRole& role, TensorId residual,
                          const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
   if (e.s.model->norms_inputs(layer)) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
@@ -46,18 +47,19 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
 
 /// Writes the norm on a branch's result, if the model has one; returns what is added to the
 /// residual stream.
-TensorId result_of(Emit& e, TensorId y, const NormRole& role, const model::LayerClass& layer) {
+TensorId result_of(BlockBuildContext& e, TensorId y, const NormRole& role,
+                   const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
 }
 
-TensorId result_backward(Emit& e, TensorId dy, const NormRole& role,
+TensorId result_backward(BlockBuildContext& e, TensorId dy, const NormRole& role,
                          const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
                                          : dy;
 }
 
-TensorId leave(Emit& e, TensorId partial, LayerPart part) {
-  return leave_tensor(e, partial, {e.s.model->hidden, part, e.forward});
+TensorId leave(BlockBuildContext& e, TensorId partial, LayerPart part) {
+  return leave_tensor_region(e, partial, {e.s.model->hidden, part, e.forward});
 }
 
 /// The last product of a mixer.
@@ -66,7 +68,8 @@ LayerPart output_part(const model::LayerClass& layer) {
 }
 
 /// Writes the sum of the results of two branches.
-TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Phase phase) {
+TensorId sum_of(BlockBuildContext& e, std::array<TensorId, 2> branches, std::int64_t rows,
+                Phase phase) {
   const std::int64_t h = e.s.model->hidden;
   const bool forward = phase == e.forward;
   const TensorId sum = activation(e, forward ? "branches" : "gradient", rows, h);
@@ -77,14 +80,14 @@ TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Ph
 }
 
 /// Write a mixer, or two parallel mixers, from normed rows to the partial result, and the backward.
-TensorId mixer_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
+TensorId mixer_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
   if (!layer.attends()) return state_mixer_block(e, normed, layer.mixer);
   const TensorId attended = attention_block(e, normed, layer);
   if (layer.beside == model::Mixer::kNone) return attended;
   return sum_of(e, {attended, state_mixer_block(e, normed, layer.beside)}, e.s.tokens, e.forward);
 }
 
-TensorId mixer_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId mixer_block_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   if (!layer.attends()) return state_mixer_block_backward(e, dy, layer.mixer);
   if (layer.beside == model::Mixer::kNone) return attention_block_backward(e, dy, layer);
   const TensorId d_first = state_mixer_block_backward(e, dy, layer.beside);
@@ -92,7 +95,7 @@ TensorId mixer_block_backward(Emit& e, TensorId dy, const model::LayerClass& lay
                 Phase::kDataGradient);
 }
 
-TensorId mixer_branch(Emit& e, TensorId x, const model::LayerClass& layer) {
+TensorId mixer_branch(BlockBuildContext& e, TensorId x, const model::LayerClass& layer) {
   if (layer.mixer == model::Mixer::kNone) return x;
   const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm, layer), layer);
   const TensorId result =
@@ -100,16 +103,16 @@ TensorId mixer_branch(Emit& e, TensorId x, const model::LayerClass& layer) {
   return residual_add(e, x, result, Keep::kAttentionMask);
 }
 
-TensorId mixer_branch_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId mixer_branch_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   if (layer.mixer == model::Mixer::kNone) return dy;
   const TensorId d_result = result_backward(e, residual_backward(e, dy, Keep::kAttentionMask),
                                             kAttentionResultNorm, layer);
-  const TensorId d_mixed =
-      enter_tensor(e, d_result, {e.s.model->hidden, output_part(layer), Phase::kDataGradient});
+  const TensorId d_mixed = enter_tensor_region(
+      e, d_result, {e.s.model->hidden, output_part(layer), Phase::kDataGradient});
   return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy, layer);
 }
 
-TensorId feed_forward_branch(Emit& e, TensorId x, const model::LayerClass& layer) {
+TensorId feed_forward_branch(BlockBuildContext& e, TensorId x, const model::LayerClass& layer) {
   if (layer.feed_forward == model::FeedForward::kNone) return x;
   const TensorId rows = normed(e, x, kMlpNorm, layer);
   if (layer.has_experts()) {
@@ -129,21 +132,22 @@ TensorId feed_forward_branch(Emit& e, TensorId x, const model::LayerClass& layer
   return residual_add(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
 }
 
-TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId feed_forward_branch_backward(BlockBuildContext& e, TensorId dy,
+                                      const model::LayerClass& layer) {
   if (layer.feed_forward == model::FeedForward::kNone) return dy;
   const TensorRegionCrossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
   const TensorId d_result =
       result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
   const TensorId d_rows = layer.has_experts()
                               ? experts_block_backward(e, d_result)
-                              : mlp_block_backward(e, enter_tensor(e, d_result, crossing),
+                              : mlp_block_backward(e, enter_tensor_region(e, d_result, crossing),
                                                    dense_mlp(*e.s.model, layer));
   return normed_backward(e, d_rows, kMlpNorm, dy, layer);
 }
 
 /// Writes a layer whose branches both read its input and share one reduction (GPT-NeoX, GPT-J).
 /// Experts are reduced on their own, as their results are complete (Command-A).
-TensorId parallel_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
+TensorId parallel_forward(BlockBuildContext& e, TensorId x, const model::LayerClass& layer) {
   const TensorId first = normed(e, x, kAttentionNorm, layer);
   const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm, layer);
   const TensorId attended = mixer_block(e, first, layer);
@@ -159,11 +163,11 @@ TensorId parallel_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
   return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
-TensorId parallel_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId parallel_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered =
-      enter_tensor(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
+      enter_tensor_region(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
   const TensorId d_second = layer.has_experts()
                                 ? experts_block_backward(e, d_both)
                                 : mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
@@ -181,12 +185,12 @@ bool is_parallel(const model::Architecture& model, const model::LayerClass& laye
          layer.feed_forward != model::FeedForward::kNone;
 }
 
-TensorId layer_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
+TensorId layer_forward(BlockBuildContext& e, TensorId x, const model::LayerClass& layer) {
   if (is_parallel(*e.s.model, layer)) return parallel_forward(e, x, layer);
   return feed_forward_branch(e, mixer_branch(e, x, layer), layer);
 }
 
-TensorId layer_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+TensorId layer_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   if (is_parallel(*e.s.model, layer)) return parallel_backward(e, dy, layer);
   return mixer_branch_backward(e, feed_forward_branch_backward(e, dy, layer), layer);
 }
@@ -204,7 +208,7 @@ constexpr plan::Module kRunsWhole[] = {plan::Module::kCoreAttention, plan::Modul
 
 }  // namespace
 
-TensorId LayerWriter::forward(Emit& e, TensorId x) {
+TensorId LayerWriter::forward(BlockBuildContext& e, TensorId x) {
   e.ends = &ends_;
   e.originals = &originals_;
   e.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
@@ -237,7 +241,7 @@ void forget_copied_inputs(Kept& kept) {
 
 }  // namespace
 
-Kept LayerWriter::surviving(Kept& all, TensorId x) const {
+Kept LayerWriter::tensors_kept_after_forward(Kept& all, TensorId x) const {
   Kept kept = all;
   if (recompute_.whole) {
     kept = Kept{};
@@ -274,7 +278,7 @@ Kept LayerWriter::surviving(Kept& all, TensorId x) const {
   return kept;
 }
 
-TensorId LayerWriter::backward(Emit& b, TensorId dy,
+TensorId LayerWriter::backward(BlockBuildContext& b, TensorId dy,
                                const Rematerialisation::Source& source) const {
   if (recompute_.whole) {
     b.forward = Phase::kRecompute;
@@ -301,8 +305,8 @@ namespace {
 /// Removes work that no gradient of a trained weight needs.
 void leave_out(BlockPair& pair, const model::LayerClass& layer,
                const plan::LayerRecompute& recompute) {
-  if (layer.gradients != model::GradientPath::kAbove) {
-    return prune(pair, layer.gradients == model::GradientPath::kThrough, recompute.whole);
+  if (layer.gradients != model::LayerGradientFlow::kAbove) {
+    return prune(pair, layer.gradients == model::LayerGradientFlow::kThrough, recompute.whole);
   }
   pair.backward = Template{.name = pair.backward.name};
   pair.forward.saved.clear();
@@ -317,9 +321,9 @@ BlockPair build_layer(const Setting& s, model::LayerClass layer,
   Unit forward(s, "layer.forward", parameters);
   const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
-  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  BlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   forward.builder.output(writer.forward(e, x));
-  const Kept kept = writer.surviving(all, x);
+  const Kept kept = writer.tensors_kept_after_forward(all, x);
   const Kept held = copy_to_host(forward.builder, kept, s.offloaded.of_layers(recompute.whole));
   forward.builder.save(held);
 
@@ -327,7 +331,8 @@ BlockPair build_layer(const Setting& s, model::LayerClass layer,
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
   Kept restored = copy_from_host(backward.builder, backward.builder.restore(forward.builder, held));
   backward.open_gradients();
-  Emit b{backward.builder, s, restored, Phase::kForward, backward.parameters, backward.gradients};
+  BlockBuildContext b{backward.builder,  s, restored, Phase::kForward, backward.parameters,
+                      backward.gradients};
   backward.builder.output(writer.backward(b, dy, {forward.builder, all, kept, forward.parameters}));
   backward.close_gradients();
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};

@@ -9,8 +9,8 @@
 
 namespace stepwright::step {
 
-/// The part of a layer, or the table at an end of the model, to which an operator belongs. A
-/// product or a norm of a part uses the parameter with that part's name.
+/// The part of a layer, or the table at an end of the model, to which an operator belongs. A matrix
+/// product or a norm uses the parameter with the name of its part.
 enum class LayerPart : std::uint8_t {
   kNone,
   // Parts of attention:
@@ -212,17 +212,17 @@ inline constexpr Named<LayerPart> kLayerPartNames[] = {
     {LayerPart::kMultiTokenProjection, "multi_token.projection"},
     {LayerPart::kMultiTokenFinalNorm, "multi_token.norm_final"}};
 
-/// Name of a part in messages, which is also the name of its parameter.
+/// Returns the name of a layer part in reports, which is also the name of its parameter.
 constexpr std::string_view name_of(LayerPart part) {
   return kLayerPartNames[static_cast<std::size_t>(part)].name;
 }
 
-/// True if `part` is between `first` and `last`, in the order of the enumerators.
-constexpr bool lies_in(LayerPart part, LayerPart first, LayerPart last) {
+/// True if a layer part is one of the enumerators from `first` to `last`.
+constexpr bool is_part_between(LayerPart part, LayerPart first, LayerPart last) {
   return part >= first && part <= last;
 }
 constexpr bool is_of_attention(LayerPart part) {
-  return lies_in(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
+  return is_part_between(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
 }
 
 }  // namespace stepwright::step

@@ -11,7 +11,7 @@
 namespace stepwright::step {
 namespace {
 
-Product head_product(const Emit& e) {
+Product head_product(const BlockBuildContext& e) {
   return {.rows = rows_of(e),
           .inner = e.s.model->hidden,
           .columns = e.s.vocabulary,
@@ -21,9 +21,9 @@ Product head_product(const Emit& e) {
 
 /// Returns the chunks of tokens; if they cannot all be equal, the first ones have one token more
 /// (torch.tensor_split).
-std::vector<Slice> chunks_of(const Setting& s) {
+std::vector<IndexRange> chunks_of(const Setting& s) {
   const std::int64_t count = loss_chunks(s);
-  std::vector<Slice> chunks;
+  std::vector<IndexRange> chunks;
   for (std::int64_t i = 0, first = 0; i < count; ++i) {
     const std::int64_t rows = s.tokens / count + (i < s.tokens % count ? 1 : 0);
     chunks.push_back({static_cast<std::int32_t>(first), static_cast<std::int32_t>(rows)});
@@ -33,7 +33,7 @@ std::vector<Slice> chunks_of(const Setting& s) {
 }
 
 /// Returns a copy of `e` for the rows of one chunk and the tensors that the chunk keeps.
-Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
+BlockBuildContext part_of(const BlockBuildContext& e, IndexRange rows, Kept& kept, Phase forward) {
   return {.out = e.out,
           .s = e.s,
           .kept = kept,
@@ -43,12 +43,14 @@ Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
           .rows = rows};
 }
 
-bool is_trained_head(const Emit& e) { return is_trained(e, e.out.parameter(LayerPart::kHead)); }
+bool is_trained_head(const BlockBuildContext& e) {
+  return is_trained(e, e.out.parameter(LayerPart::kHead));
+}
 
 /// True if a Python program runs the forward and backward of each chunk in turn, and copies the
 /// gradient of each chunk's rows into an fp32 buffer (torchtitan 0.3.0
 /// torchtitan/components/loss.py, ChunkedLossWrapper, GradAccumulator); false: one kernel does all.
-bool loops_over_chunks(const Emit& e) {
+bool loops_over_chunks(const BlockBuildContext& e) {
   const plan::Kernels& kernels = e.s.kernels;
   return kernels.plain_loss && !kernels.fused_accumulation &&
          kernels.loss_keeps == plan::LossSavedTensors::kGradients;
@@ -65,7 +67,7 @@ struct HeadGradients {
   std::vector<TensorId> variables = {};
 };
 
-HeadGradients held_gradients(Emit& e) {
+HeadGradients held_gradients(BlockBuildContext& e) {
   const Product all = head_product(e);
   HeadGradients held{.rows = loops_over_chunks(e)
                                  ? activation(e, "wide_gradient", e.s.exact, all.rows, all.inner)
@@ -79,7 +81,7 @@ HeadGradients held_gradients(Emit& e) {
 }
 
 /// Adds a chunk's weight gradient to the held sum of all chunks.
-void add_held_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
+void add_held_gradient(BlockBuildContext& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
   Operator op = product_operator(e, Phase::kWeightGradient, p);
   op.purpose = Purpose::kHeldGradient;
@@ -92,7 +94,7 @@ void add_held_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
 /// gradient in addition to the sum, and adds both into a third tensor: both are views, which it
 /// does not overwrite (pytorch/pytorch 2.13 torch/csrc/autograd/input_buffer.cpp,
 /// can_accumulate_inplace).
-void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
+void chunk_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
   if (!is_trained_head(e)) return;
   if (into >= 0) return add_held_gradient(e, dy, x, into);
@@ -124,7 +126,7 @@ std::vector<TensorId> with_variables(std::vector<TensorId> reads, const HeadGrad
 /// in memory meanwhile (pytorch/pytorch 2.13
 /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: the last gradient of a
 /// group is in a variable of its loop).
-void copy_for_reduction(Emit& e, const HeadGradients& held) {
+void copy_for_reduction(BlockBuildContext& e, const HeadGradients& held) {
   if (held.weight < 0 || !e.s.copies_gradients) return;
   const Product p = head_product(e);
   const TensorId copy = e.out.tensor({.name = "reduction",
@@ -149,7 +151,7 @@ void copy_for_reduction(Emit& e, const HeadGradients& held) {
 }
 
 /// Returns the operator that copies rows of the head's input, or gradients of them.
-Operator row_copy(const Emit& e, Phase phase) {
+Operator row_copy(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
           .dtype = e.s.storage,
@@ -159,7 +161,7 @@ Operator row_copy(const Emit& e, Phase phase) {
 
 /// Copies each chunk's rows out of the rows of all chunks, if a batch has several sequences: chunks
 /// of one sequence are views.
-void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
+void copy_chunks(BlockBuildContext& e, TensorId x, HeadGradients& held) {
   held.variables.push_back(x);
   if (e.s.batch == 1) return;
   const TensorId copies = activation(e, "chunks", rows_of(e), e.s.model->hidden);
@@ -168,18 +170,20 @@ void copy_chunks(Emit& e, TensorId x, HeadGradients& held) {
 }
 
 /// Converts the fp32 gradient of all rows to the type of storage after the loop over chunks.
-void narrow_held_rows(Emit& e, HeadGradients& held) {
+void narrow_held_rows(BlockBuildContext& e, HeadGradients& held) {
   const std::vector<TensorId> reads = with_variables({held.rows}, held);
   const TensorId narrow[] = {activation(e, "gradient", rows_of(e), e.s.model->hidden)};
   e.out.add(row_copy(e, Phase::kDataGradient), reads, narrow);
   held.rows = narrow[0];
 }
 
-void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
+void chunk_forward(BlockBuildContext& e, TensorId x) {
+  cross_entropy(e, linear(e, x, head_product(e)));
+}
 
 /// Writes a chunk's backward. Returns the gradient of the chunk's rows if it is a separate tensor,
 /// else -1.
-TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
+TensorId chunk_backward(BlockBuildContext& e, TensorId x, const HeadGradients& into) {
   const TensorId dy = cross_entropy_backward(e);
   const bool apart = loops_over_chunks(e);
   const TensorId own = linear_data_gradient(e, dy, head_product(e), -1, apart ? -1 : into.rows);
@@ -191,7 +195,7 @@ TensorId chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
 }
 
 /// Returns a product whose logits stay on the chip, with the loss computed from them.
-Operator on_chip(const Emit& e, Phase phase) {
+Operator on_chip(const BlockBuildContext& e, Phase phase) {
   Operator op = product_operator(e, phase, head_product(e));
   op.purpose = Purpose::kOnChip;
   return op;
@@ -202,10 +206,12 @@ Operator on_chip(const Emit& e, Phase phase) {
 constexpr std::int64_t kTileRows = 4096;
 constexpr std::int64_t kTileColumns = 32768;
 
-bool in_tiles(const Emit& e) { return e.s.kernels.loss_keeps == plan::LossSavedTensors::kTiles; }
+bool in_tiles(const BlockBuildContext& e) {
+  return e.s.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
+}
 
 /// Creates the buffer of a tile of logits; -1 if logits are never written.
-TensorId tile_buffer(Emit& e) {
+TensorId tile_buffer(BlockBuildContext& e) {
   if (!in_tiles(e)) return -1;
   return e.out.tensor(
       {.name = "tile",
@@ -215,19 +221,19 @@ TensorId tile_buffer(Emit& e) {
 }
 
 /// Creates the fp32 sum of gradients of a loss in tiles; -1 for any other loss.
-TensorId exact_sum(Emit& e, std::int64_t rows, std::int64_t columns) {
+TensorId exact_sum(BlockBuildContext& e, std::int64_t rows, std::int64_t columns) {
   return in_tiles(e) ? activation(e, "wide_sum", e.s.exact, rows, columns) : TensorId{-1};
 }
 
 /// Writes the forward of a loss on chip. Keeps the largest logarithm among the ranks' sums of
 /// exponentials, the sum of all those sums relative to it, and the logit of the target
 /// (cut_cross_entropy/vocab_parallel/utils.py).
-void on_chip_forward(Emit& e, TensorId x) {
+void on_chip_forward(BlockBuildContext& e, TensorId x) {
   const TensorId own = per_token(e, "sum", 1);
   const TensorId target = per_token(e, "target", 1);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(on_chip(e, Phase::kForward), {x, e.parameters}, {own, target, maximum, tile_buffer(e)});
-  share_loss(e, maximum, "loss.maximum", true);
+  all_reduce_loss_statistics(e, maximum, "loss.maximum", true);
   const TensorId sum = per_token(e, "sum", 1);
   Operator rescaling = computation(e, OperatorKind::kLossLocal, Phase::kForward, LayerPart::kNone,
                                    {.rows = rows_of(e), .columns = 1});
@@ -235,8 +241,8 @@ void on_chip_forward(Emit& e, TensorId x) {
   rescaling.name = "loss.sum";
   rescaling.purpose = Purpose::kOnChip;
   e.out.add(rescaling, {own, maximum}, {sum});
-  share_loss(e, sum, "loss.sum");
-  share_loss(e, target, "loss.target");
+  all_reduce_loss_statistics(e, sum, "loss.sum");
+  all_reduce_loss_statistics(e, target, "loss.target");
   e.kept.set(Keep::kLogits, maximum);
   e.kept.set(Keep::kLossTarget, target);
   e.kept.set(Keep::kLossSum, sum);
@@ -246,7 +252,7 @@ void on_chip_forward(Emit& e, TensorId x) {
 /// gradients of each block of logits (apple/ml-cross-entropy cut_cross_entropy/cce_backward.py).
 /// The kernel skips blocks whose gradients round to zero; as their number is unknown, all blocks
 /// are counted.
-void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
+void on_chip_backward(BlockBuildContext& e, TensorId x, const HeadGradients& into) {
   const TensorId maximum = e.kept.get(Keep::kLogits);
   const TensorId sum = e.kept.get(Keep::kLossSum);
   const TensorId target = e.kept.get(Keep::kLossTarget);
@@ -262,10 +268,12 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
             {e.gradients, weight});
 }
 
-bool keeps(const Emit& e, plan::LossSavedTensors what) { return e.s.kernels.loss_keeps == what; }
+bool keeps(const BlockBuildContext& e, plan::LossSavedTensors what) {
+  return e.s.kernels.loss_keeps == what;
+}
 
 /// True if tensors computed from the logits of each chunk stay in memory until the backward.
-bool keeps_logits(const Emit& e) {
+bool keeps_logits(const BlockBuildContext& e) {
   return keeps(e, plan::LossSavedTensors::kLogits) || keeps(e, plan::LossSavedTensors::kAllLogits);
 }
 
@@ -276,14 +284,14 @@ bool keeps_sums(const Setting& s) {
 }
 
 /// True if the forward computes the gradients, as something of the model is trained.
-bool goes_on(const Emit& e) {
+bool goes_on(const BlockBuildContext& e) {
   return keeps(e, plan::LossSavedTensors::kGradients) &&
-         head_gradients(*e.s.model) != model::GradientPath::kAbove;
+         head_gradients(*e.s.model) != model::LayerGradientFlow::kAbove;
 }
 
 /// Adds the head's weight gradient that the forward computed to the step's gradient, and returns
 /// the gradient of the rows that the forward computed.
-TensorId take_gradients(Emit& e) {
+TensorId take_gradients(BlockBuildContext& e) {
   if (const TensorId weight = e.kept.get(Keep::kHeadWeightGradient); weight >= 0) {
     const Product p = head_product(e);
     e.out.add({.kind = OperatorKind::kAccumulate,
@@ -298,7 +306,7 @@ TensorId take_gradients(Emit& e) {
   return e.kept.get(Keep::kHeadRowGradient);
 }
 
-void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
+void take_chunk_back(BlockBuildContext& e, TensorId x, const HeadGradients& into) {
   if (keeps_sums(e.s)) return on_chip_backward(e, x, into);
   if (keeps(e, plan::LossSavedTensors::kRows)) chunk_forward(e, x);
   chunk_backward(e, x, into);
@@ -308,7 +316,7 @@ void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
 /// parameters are gathered for each use, the buffer gathered for the previous call stays in memory
 /// beside the copies for this one (pytorch/pytorch 2.13 torch/distributed/fsdp/_fully_shard/
 /// _fsdp_param_group.py, wait_for_unshard).
-TensorId chunk_logits(Emit& e, TensorId x) {
+TensorId chunk_logits(BlockBuildContext& e, TensorId x) {
   const Product p = head_product(e);
   if (!e.s.gather_dense || !e.s.copies_gathers || e.rows.first == 0) return linear(e, x, p);
   const auto again = [&](std::string_view name) {
@@ -325,16 +333,16 @@ TensorId chunk_logits(Emit& e, TensorId x) {
 
 /// Writes the head's products of all chunks before the first loss; the losses' input stays in
 /// memory until the last loss.
-std::vector<Kept> losses_of_all_logits(Emit& e, TensorId x) {
-  const std::vector<Slice> rows = chunks_of(e.s);
+std::vector<Kept> losses_of_all_logits(BlockBuildContext& e, TensorId x) {
+  const std::vector<IndexRange> rows = chunks_of(e.s);
   std::vector<Kept> chunks(rows.size());
   std::vector<TensorId> logits;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    Emit part = part_of(e, rows[i], chunks[i], e.forward);
+    BlockBuildContext part = part_of(e, rows[i], chunks[i], e.forward);
     logits.push_back(chunk_logits(part, x));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    Emit part = part_of(e, rows[i], chunks[i], e.forward);
+    BlockBuildContext part = part_of(e, rows[i], chunks[i], e.forward);
     const bool last = i + 1 == rows.size();
     cross_entropy(part, logits[i],
                   last ? std::span<const TensorId>(logits) : std::span<const TensorId>{});
@@ -344,36 +352,38 @@ std::vector<Kept> losses_of_all_logits(Emit& e, TensorId x) {
 
 /// Writes the backward of `losses_of_all_logits`: gradients of the logits of all chunks come before
 /// those of the head, in the order of autograd.
-void take_all_back(Emit& e, TensorId x, const HeadGradients& into, std::span<const Kept> chunks) {
-  const std::vector<Slice> rows = chunks_of(e.s);
+void take_all_back(BlockBuildContext& e, TensorId x, const HeadGradients& into,
+                   std::span<const Kept> chunks) {
+  const std::vector<IndexRange> rows = chunks_of(e.s);
   std::vector<TensorId> gradients;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
-    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    BlockBuildContext part = part_of(e, rows[i], own, Phase::kRecompute);
     gradients.push_back(cross_entropy_backward(part));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
-    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    BlockBuildContext part = part_of(e, rows[i], own, Phase::kRecompute);
     linear_data_gradient(part, gradients[i], head_product(part), -1, into.rows);
     chunk_weight_gradient(part, gradients[i], x, into.weight);
   }
 }
 
-TensorId input_again(Emit& e, const TensorRegionCrossing& crossing) {
-  if (keeps_logits(e) && !needs_input(e, head_product(e))) return -1;
+TensorId input_again(BlockBuildContext& e, const TensorRegionCrossing& crossing) {
+  if (keeps_logits(e) && !backward_needs_input(e, head_product(e))) return -1;
   const TensorId x = e.kept.get(Keep::kHeadInput);
-  return e.s.keep_gathered ? x : enter_tensor(e, x, crossing);
+  return e.s.keep_gathered ? x : enter_tensor_region(e, x, crossing);
 }
 
 }  // namespace
 
-void part_weight_gradient(Emit& e) {
+void part_weight_gradient(BlockBuildContext& e) {
   const Product p = head_product(e);
   const TensorId dy = build_vocabulary_shard_grad(e);
   const TensorId own = e.kept.get(Keep::kHeadInput);
-  const TensorId x =
-      e.s.keep_gathered ? own : enter_tensor(e, own, {p.inner, p.part, Phase::kDataGradient});
+  const TensorId x = e.s.keep_gathered
+                         ? own
+                         : enter_tensor_region(e, own, {p.inner, p.part, Phase::kDataGradient});
   linear_weight_gradient(e, dy, x, p);
 }
 
@@ -387,17 +397,17 @@ std::int64_t loss_chunks(const Setting& s) {
   return std::min(ceil_divide(s.tokens, std::min(chunk, s.tokens)), plan::kMostLossChunks);
 }
 
-std::vector<Kept> head_loss(Emit& e, TensorId rows) {
+std::vector<Kept> head_loss(BlockBuildContext& e, TensorId rows) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
     build_vocabulary_shard_loss(e, column_linear(e, rows, Keep::kHeadInput, p), p);
     return {};
   }
-  if (!in_chunks(e.s)) {
+  if (!computes_loss_in_chunks(e.s)) {
     cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, p));
     return {};
   }
-  const TensorId x = enter_tensor(e, rows, {p.inner, p.part, e.forward});
+  const TensorId x = enter_tensor_region(e, rows, {p.inner, p.part, e.forward});
   HeadGradients into = goes_on(e) ? held_gradients(e) : HeadGradients{};
   const bool loops = goes_on(e) && loops_over_chunks(e);
   if (loops) copy_chunks(e, x, into);
@@ -406,9 +416,9 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
     e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
     return losses_of_all_logits(e, x);
   }
-  for (const Slice chunk : chunks_of(e.s)) {
+  for (const IndexRange chunk : chunks_of(e.s)) {
     Kept own;
-    Emit part = part_of(e, chunk, own, e.forward);
+    BlockBuildContext part = part_of(e, chunk, own, e.forward);
     keeps_sums(e.s) ? on_chip_forward(part, x) : chunk_forward(part, x);
     const TensorId gradient = goes_on(e) ? chunk_backward(part, x, into) : TensorId{-1};
     const bool kept = keeps_logits(e) || keeps_sums(e.s);
@@ -426,7 +436,7 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   return chunks;
 }
 
-TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
+TensorId head_loss_backward(BlockBuildContext& e, std::span<const Kept> chunks) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
     return column_linear_backward(e, build_vocabulary_shard_grad(e), Keep::kHeadInput, p);
@@ -435,20 +445,20 @@ TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
     return column_linear_backward(e, cross_entropy_backward(e), Keep::kHeadInput, p);
   }
   const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
-  if (goes_on(e)) return leave_tensor(e, take_gradients(e), crossing);
+  if (goes_on(e)) return leave_tensor_region(e, take_gradients(e), crossing);
   const TensorId x = input_again(e, crossing);
   const HeadGradients into{.rows = product_result(e, "gradient", p, p.inner)};
-  const std::vector<Slice> rows = chunks_of(e.s);
+  const std::vector<IndexRange> rows = chunks_of(e.s);
   if (keeps(e, plan::LossSavedTensors::kAllLogits)) {
     take_all_back(e, x, into, chunks);
-    return leave_tensor(e, into.rows, crossing);
+    return leave_tensor_region(e, into.rows, crossing);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
-    Emit part = part_of(e, rows[i], own, Phase::kRecompute);
+    BlockBuildContext part = part_of(e, rows[i], own, Phase::kRecompute);
     take_chunk_back(part, x, into);
   }
-  return leave_tensor(e, into.rows, crossing);
+  return leave_tensor_region(e, into.rows, crossing);
 }
 
 }  // namespace stepwright::step

@@ -32,15 +32,15 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
   const std::int64_t kept = rows ? m.columns : m.rows;
   const std::int64_t part = ceil_divide(rows ? m.rows : m.columns, update.cut);
   switch (update.form) {
-    case plan::MuonForm::kDuplicated:
+    case plan::MuonTensorSplit::kDuplicated:
       sum.flops += orthogonal_flops(m.rows, m.columns);
       sum.payload += m.rows * m.columns;
       return;
-    case plan::MuonForm::kDistributed:
+    case plan::MuonTensorSplit::kDistributed:
       sum.flops += 4 * kept * kept * part + 2 * kept * kept * kept;
-      sum.payload += kOrthogonalSteps * kept * kept;
+      sum.payload += kNewtonSchulzSteps * kept * kept;
       return;
-    case plan::MuonForm::kBlockwise: sum.flops += orthogonal_flops(kept, part); return;
+    case plan::MuonTensorSplit::kBlockwise: sum.flops += orthogonal_flops(kept, part); return;
   }
 }
 
@@ -79,7 +79,7 @@ std::vector<std::int64_t> matrix_rows(const model::Parameter& whole) {
   return rows;
 }
 
-bool is_of_layers(std::string_view name) {
+bool is_layer_parameter(std::string_view name) {
   return !name.starts_with("embedding.") && !name.starts_with("head.");
 }
 
@@ -96,7 +96,7 @@ MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& loca
   if (traits.acts_on == plan::MatrixUpdateScope::kElements) return {};
   const std::vector<std::int64_t> rows = matrix_rows(whole);
   if (traits.sums_edges) return sums_of(whole, local, std::ssize(rows), update.cut);
-  if (rows.empty() || !is_of_layers(whole.name)) return {};
+  if (rows.empty() || !is_layer_parameter(whole.name)) return {};
   MatrixSize size{.count = std::ssize(rows)};
   for (const std::int64_t each : rows) {
     add_orthogonal(size, {each, whole.columns, whole.split}, update);

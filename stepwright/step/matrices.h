@@ -10,42 +10,45 @@
 
 namespace stepwright::step {
 
-/// Newton-Schulz steps of one Muon update (https://kellerjordan.github.io/posts/muon).
-inline constexpr std::int64_t kOrthogonalSteps = 5;
+/// Number of Newton-Schulz steps in one Muon update (https://kellerjordan.github.io/posts/muon).
+inline constexpr std::int64_t kNewtonSchulzSteps = 5;
 
-/// Names of the operators that orthogonalize a position's matrices.
-inline constexpr std::string_view kDenseMatrices = "orthogonalize";
-inline constexpr std::string_view kExpertMatrices = "orthogonalize.experts";
+/// Names of the operators that orthogonalize (Muon) the dense and the expert matrices of a pipeline
+/// position.
+inline constexpr std::string_view kOrthogonalizeDenseName = "orthogonalize";
+inline constexpr std::string_view kOrthogonalizeExpertName = "orthogonalize.experts";
 
-/// Matrix products in the Muon update of one matrix.
-inline constexpr double kOrthogonalKernels = 3.0 * kOrthogonalSteps;
+/// Matrix products in the Muon update of one matrix: three in each Newton-Schulz step.
+inline constexpr double kMuonProducts = 3.0 * kNewtonSchulzSteps;
 
-/// FLOPs of one Newton-Schulz step for an m x n matrix with m the smaller: X X^T, its square, and
-/// the product of both with X, 4 m^2 n + 2 m^3.
+/// Returns the FLOPs of one Newton-Schulz step for an m x n matrix with m the smaller: X X^T, its
+/// square, and the product of both with X, 4 m^2 n + 2 m^3.
 std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns);
 
-/// Row counts of the matrices that are stacked in one parameter: queries, keys and values are one
-/// matrix each, gate and up are one together (NVIDIA/Megatron-LM
+/// Returns the row counts of the matrices that are stacked in one parameter: queries, keys and
+/// values are one matrix each, gate and up are one together (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/emerging_optimizers.py, split_qkv). Empty for vectors and for parameters
 /// with one row or column.
 std::vector<std::int64_t> matrix_rows(const model::Parameter& whole);
 
-/// True if the parameter `name` holds matrices of `MatrixUpdateScope::kLayerMatrices`.
-bool is_of_layers(std::string_view name);
+/// True if the parameter `name` belongs to a layer, not to the embedding or the head: only matrices
+/// of layers are orthogonalized.
+bool is_layer_parameter(std::string_view name);
 
-/// How matrices are updated, and the number of tensor ranks (for experts: expert-tensor ranks) over
-/// which they are split.
+/// How an optimizer updates matrices, and the number of tensor ranks (for experts: expert-tensor
+/// ranks) over which each matrix is split.
 struct MatrixUpdate {
   plan::Optimizer optimizer;
-  plan::MuonForm form;
+  plan::MuonTensorSplit form;
   std::int64_t cut = 1;
 };
 
-/// Sizes of the matrices stacked in a parameter, of which one rank holds `local`, and of what their
-/// optimizer keeps in addition to element-wise moments. A distributed Newton-Schulz step multiplies
-/// only this rank's columns and sums k x k products, k being the unsplit dimension; a duplicated
-/// step gathers the shards in fp32. Sums over columns are shared by ranks that each hold some of
-/// the rows, and sums over rows by ranks that each hold some of the columns.
+/// Returns the sizes of the matrices stacked in a parameter, of which one rank holds `local`, and
+/// of what their optimizer (Muon, Adafactor) keeps in addition to element-wise moments. A
+/// distributed Newton-Schulz step multiplies only this rank's columns and sums k x k products, k
+/// being the unsplit dimension; a duplicated step gathers the shards in fp32. Sums over columns are
+/// shared by ranks that each hold some of the rows, and sums over rows by ranks that each hold some
+/// of the columns.
 MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& local,
                        const MatrixUpdate& update);
 

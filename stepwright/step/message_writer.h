@@ -7,8 +7,8 @@
 
 namespace stepwright::step {
 
-/// A data-parallel message: `elements` of a full buffer over a group of `size`, cut into pieces of
-/// about `bucket` elements (0: one piece), each padded to equal shards.
+/// A data-parallel message: `elements` of a full buffer over a group of `size` ranks, cut into
+/// pieces of about `bucket` elements (0: one piece), each padded to equal shards.
 struct GroupMessage {
   OperatorKind kind{};
   plan::GroupKind group{};
@@ -23,15 +23,15 @@ struct GroupMessage {
   Scheme scheme = Scheme::kData;
 };
 
-/// Appends operators to a template as a chain, each after the previous one; skips messages in
-/// groups of one rank and empty messages.
+/// Builds a template of messages and copies that run one after the other; skips messages in groups
+/// of one rank and empty messages.
 class MessageWriter {
  public:
   explicit MessageWriter(std::string name) : builder(std::move(name), {}) {}
 
   void message(const GroupMessage& message);
   void compute(const Operator& op) { append(op); }
-  /// Tensors that every operator appended from now on reads.
+  /// Tensors that every operator appended from now on reads; `writes`: tensors that it writes.
   std::vector<TensorId> reads;
   std::vector<TensorId> writes;
 

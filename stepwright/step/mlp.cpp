@@ -32,7 +32,7 @@ namespace {
 
 /// Returns `block` (parameters, or their gradients) if the activation function has parameters; else
 /// -1.
-TensorId trained(const Emit& e, TensorId block) {
+TensorId trained(const BlockBuildContext& e, TensorId block) {
   return e.s.model->activation == model::Activation::kXielu ? block : TensorId{-1};
 }
 
@@ -47,7 +47,7 @@ bool keeps_gates(const Setting& setting) {
   return setting.model->gated && !(kernels.fused_norm && kernels.fused_activation);
 }
 
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
+TensorId activate(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet, LayerPart part,
                   const ActivationOperands& beside) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
@@ -66,7 +66,8 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
   return y;
 }
 
-TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
+TensorId activate_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+                           const ActivationExtents& sheet, LayerPart part,
                            const ActivationOperands& beside) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
@@ -90,17 +91,17 @@ TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet,
 namespace {
 
 /// True if an MLP's gate and its other half are two separate products.
-bool splits_gate(const Emit& e) {
+bool splits_gate(const BlockBuildContext& e) {
   return e.splits_gate && e.s.model->gated && !e.s.model->adapters;
 }
 
 /// True if the dense MLP keeps its activated gates: eager PyTorch does, for the gradient of the
 /// multiplication with the other half.
-bool keeps_gate(const Emit& e, const MlpRole& role) {
+bool keeps_gate(const BlockBuildContext& e, const MlpRole& role) {
   return keeps_gates(e.s) && role.fc1_out == Keep::kFc1Out;
 }
 
-TensorId gate_tensor(Emit& e, const MlpRole& role) {
+TensorId gate_tensor(BlockBuildContext& e, const MlpRole& role) {
   if (!keeps_gate(e, role)) return -1;
   e.kept.set(Keep::kGate, activation(e, "gate", e.s.tokens, role.ffn / e.s.tensor));
   return e.kept.get(Keep::kGate);
@@ -108,11 +109,11 @@ TensorId gate_tensor(Emit& e, const MlpRole& role) {
 
 /// Writes the first product as two products of the same gathered rows, whose results are kept under
 /// separate roles.
-void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
+void fc1_in_halves(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
   Product half = fc1(e.s, role);
   half.columns /= 2;
   half.parts = 1;
-  const TensorId gathered = enter_tensor(e, normed, {half.inner, half.part, e.forward});
+  const TensorId gathered = enter_tensor_region(e, normed, {half.inner, half.part, e.forward});
   e.kept.set(role.input, e.s.keep_gathered ? gathered : normed);
   e.kept.set(role.fc1_out, linear(e, gathered, half));
   e.kept.set(Keep::kFc1Up, linear(e, gathered, half));
@@ -120,7 +121,7 @@ void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
 
 }  // namespace
 
-TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
+TensorId mlp_up(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
   const bool halves = splits_gate(e);
   if (halves) {
     fc1_in_halves(e, normed, role);
@@ -133,19 +134,19 @@ TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
   return active;
 }
 
-TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role) {
+TensorId mlp_down(BlockBuildContext& e, TensorId active, const MlpRole& role) {
   return adapted_linear(e, active, fc2(e.s, role), role.activation_out);
 }
 
-TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role) {
+TensorId mlp_block(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
   return mlp_down(e, mlp_up(e, normed, role), role);
 }
 
-TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role) {
+TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role) {
   return linear_backward(e, dy, role.activation_out, fc2(e.s, role));
 }
 
-TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role) {
+TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpRole& role) {
   const TensorId other = splits_gate(e) ? kept(e, Keep::kFc1Up) : -1;
   const TensorId d_wide = activate_backward(
       e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
@@ -153,7 +154,7 @@ TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role) {
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 
-TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
+TensorId mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role) {
   return mlp_up_backward(e, mlp_down_backward(e, dy, role), role);
 }
 

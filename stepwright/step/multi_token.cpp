@@ -21,7 +21,7 @@ model::LayerClass class_of_modules(const Setting& s) {
   return s.model->layer_class(s.model->layers - 1);
 }
 
-Sheet rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
+ActivationExtents rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
 
 /// Projection whose columns are split over tensor ranks and then gathered (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
@@ -31,7 +31,7 @@ Product projection(const Setting& s) {
 }
 
 /// Returns a message between tensor ranks, each of which holds some columns of all rows.
-Operator column_message(const Emit& e, OperatorKind kind, Phase phase) {
+Operator column_message(const BlockBuildContext& e, OperatorKind kind, Phase phase) {
   return {.kind = kind,
           .phase = phase,
           .stream = message_stream(e.s, Scheme::kTensor),
@@ -43,14 +43,14 @@ Operator column_message(const Emit& e, OperatorKind kind, Phase phase) {
           .purpose = Purpose::kColumns};
 }
 
-Operator joining(const Emit& e, Phase phase) {
+Operator joining(const BlockBuildContext& e, Phase phase) {
   return computation(e, OperatorKind::kAdd, phase, LayerPart::kMultiTokenJoin,
                      {.rows = e.s.rows, .columns = 2 * e.s.model->hidden});
 }
 
 /// Writes the projection and returns the rows that enter the layer; after the gather each rank
 /// continues with its own rows.
-TensorId project(Emit& e, TensorId joined) {
+TensorId project(BlockBuildContext& e, TensorId joined) {
   const TensorId own = column_linear(e, joined, Keep::kMultiTokenJoined, projection(e.s));
   if (!e.s.tensor_parallel()) return own;
   const TensorId all = message_buffer(e, "multi_token.projected", e.s.rows, e.s.model->hidden);
@@ -58,12 +58,12 @@ TensorId project(Emit& e, TensorId joined) {
   return all;
 }
 
-TensorId project_backward(Emit& e, TensorId dy) {
+TensorId project_backward(BlockBuildContext& e, TensorId dy) {
   TensorId own = dy;
   if (e.s.tensor_parallel()) {
     const std::int64_t h = e.s.model->hidden;
     const TensorId all =
-        enter_tensor(e, dy, {h, LayerPart::kMultiTokenProjection, Phase::kDataGradient});
+        enter_tensor_region(e, dy, {h, LayerPart::kMultiTokenProjection, Phase::kDataGradient});
     own = activation(e, "gradient", e.s.tokens, projection(e.s).columns);
     e.out.add(
         computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kMultiTokenProjection,
@@ -73,7 +73,7 @@ TensorId project_backward(Emit& e, TensorId dy) {
   return column_linear_backward(e, own, Keep::kMultiTokenJoined, projection(e.s));
 }
 
-TensorId entry(Emit& e, TensorId hidden) {
+TensorId entry(BlockBuildContext& e, TensorId hidden) {
   const TensorId embedded = norm(e, embedded_rows(e), rows_of(e.s), kEmbeddedNorm);
   const TensorId normed = norm(e, hidden, rows_of(e.s), kHiddenNorm);
   const TensorId joined = activation(e, "multi_token.joined", e.s.rows, 2 * e.s.model->hidden);
@@ -82,7 +82,7 @@ TensorId entry(Emit& e, TensorId hidden) {
 }
 
 /// Writes the backward of norms, join and projection; returns the gradient of the hidden rows.
-TensorId entry_backward(Emit& e, TensorId dy) {
+TensorId entry_backward(BlockBuildContext& e, TensorId dy) {
   const TensorId d_joined = project_backward(e, dy);
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_embedded = activation(e, "gradient", e.s.rows, h);
@@ -97,19 +97,19 @@ TensorId entry_backward(Emit& e, TensorId dy) {
 BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table,
                             const plan::LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_multi_token_parameters(s, depth, own_table);
-  const bool is_last = depth + 1 == s.model->predicted_ahead();
+  const bool is_last = depth + 1 == s.model->extra_predicted_tokens();
   LayerWriter layer(class_of_modules(s), recompute);
   Unit forward(s, "multi_token.forward", parameters);
   const TensorId before = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
-  Emit e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
+  BlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   const TensorId into_layer = entry(e, before);
   Kept of_layer;
-  Emit inside{forward.builder, s, of_layer, Phase::kForward, forward.parameters, -1};
+  BlockBuildContext inside{forward.builder, s, of_layer, Phase::kForward, forward.parameters, -1};
   const TensorId hidden = layer.forward(inside, into_layer);
   std::vector<Kept> saved = predict(e, hidden, kAheadNorm);
   if (!is_last) forward.builder.output(hidden);
-  const Kept kept = all.with(layer.surviving(of_layer, into_layer));
+  const Kept kept = all.with(layer.tensors_kept_after_forward(of_layer, into_layer));
   all = all.with(of_layer);
   saved.insert(saved.begin(), kept);
   for (const Kept& each : saved) forward.builder.save(each);
@@ -119,8 +119,8 @@ BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table
       is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
   std::vector<Kept> restored = backward.builder.restore(forward.builder, saved);
   backward.open_gradients();
-  Emit b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
-         backward.gradients};
+  BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
+                      backward.gradients};
   const std::span<const Kept> chunks = std::span(restored).subspan(1);
   const TensorId d_hidden = predict_backward(b, kAheadNorm, chunks, d_ahead);
   backward.builder.output(entry_backward(

@@ -35,7 +35,7 @@ bool multiplies_narrow(const LocalParameter& parameter) {
 }
 
 std::int64_t narrow_weight_bytes(const plan::Job& job, const plan::Plan& plan,
-                                 const UnitSize& size) {
+                                 const BlockParameterSizes& size) {
   const std::int64_t elements = size.narrow_dense + size.narrow_expert;
   if (elements == 0 || plan.offload.parameters) return 0;
   const std::int64_t copies = narrow_layouts(job) * size_bytes(job.precision, elements);

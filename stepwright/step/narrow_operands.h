@@ -17,21 +17,22 @@ namespace stepwright::step {
 // `is_first_microbatch`; NVIDIA/Megatron-LM megatron/core/extensions/transformer_engine.py). The
 // gradient of a result is cast into both layouts for as long as its products run.
 
-/// Number of layouts in which each operand is stored: 2 if a product can multiply only one of the
-/// layouts, or if blocks are scaled along one direction (mxfp8, nvfp4); 1 for fp8 from compute
-/// capability 10 on (NVIDIA/TransformerEngine transformer_engine/pytorch/utils.py,
-/// is_non_tn_fp8_gemm_supported); 0 if products are not narrow or store no narrow operands.
+/// Returns the number of layouts in which operands of narrow products (fp8, mxfp8, nvfp4) are
+/// stored: 2 if a product can multiply only one of the layouts, or if blocks are scaled along one
+/// direction (mxfp8, nvfp4); 1 for fp8 from compute capability 10 on (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported); 0 if products are not narrow
+/// or store no narrow operands.
 std::int64_t narrow_layouts(const plan::Job& job);
 
-/// True if products multiply this parameter in the job's narrow precision: all matrices except
-/// those of `Product::wide` and of adapters.
+/// True if products multiply this parameter in the job's narrow precision (fp8 or less): true for
+/// all matrices except a few such as head, router and adapters.
 bool multiplies_narrow(const LocalParameter& parameter);
 
-/// Bytes that narrow copies of weights add to parameters in the type of storage; negative if
-/// parameters are themselves stored narrow (`Kernels::narrow_parameters`) and take less. `size`:
-/// parameters of a position. Parameters that are gathered for each use have copies only if layers
-/// are Transformer Engine's, whose cache does not know about gathers.
+/// Returns the bytes that narrow (fp8 or smaller) copies of weights add to parameters in the type
+/// of storage; negative if parameters are themselves stored narrow and take less. `size`:
+/// parameters of a pipeline position. Parameters that are gathered for each use have copies only if
+/// layers are Transformer Engine's, whose cache does not know about gathers.
 std::int64_t narrow_weight_bytes(const plan::Job& job, const plan::Plan& plan,
-                                 const UnitSize& size);
+                                 const BlockParameterSizes& size);
 
 }  // namespace stepwright::step

@@ -12,62 +12,75 @@
 
 namespace stepwright::step {
 
-/// The kind of one node of a step program. Each kind's comment gives its fields of `Shape`; "rows"
-/// are tokens (or token copies) on this rank.
+/// The kind of an operator, one node of a step program. The comment of each kind says what the
+/// fields of `Shape` mean for it; "rows" are tokens (or token copies) on this rank.
 enum class OperatorKind : std::uint8_t {
   // Computation.
-  /// look-up of rows x columns(hidden) elements in a table of inner(vocabulary on this rank) rows
+  /// embedding look-up: `rows` rows of `columns` (hidden) elements from a table of `inner` rows
+  /// (the vocabulary on this rank)
   kEmbedding,
-  kNorm,    ///< norm of rows x columns elements
+  kNorm,    ///< LayerNorm or RMSNorm of rows x columns elements
   kLinear,  ///< matrix product [rows, inner] x [inner, columns]
-  /// `batch` expert products on this rank, with `rows` rows in all, each [., inner] x [inner,
-  /// columns]
+  /// grouped matrix product of `batch` experts on this rank with `rows` rows in all, each [rows of
+  /// the expert, inner] x [inner, columns]
   kGroupedLinear,
-  kRotary,     ///< rotary embedding of rows x columns elements, in place
-  kAttention,  ///< fused attention core: batch, heads, kv_heads, queries, keys, head_dim, value_dim
-  kScores,     ///< unfused attention's Q K^T, sized by the attention fields of Shape
-  kSoftmax,    ///< mask and softmax over batch x heads x queries x keys elements
-  kAttendValues,  ///< unfused attention's product of probabilities and V
-  /// causal convolution along each of `columns` columns of `rows` rows, with a window of `inner`
-  /// rows
+  kRotary,  ///< rotary embedding of rows x columns elements, in place
+  /// fused attention core; sizes: batch, heads, kv_heads, queries, keys, head_dim, value_dim
+  kAttention,
+  kScores,   ///< product Q K^T of unfused attention; sizes as of the fused attention core
+  kSoftmax,  ///< mask and softmax of unfused attention over batch x heads x queries x keys elements
+  /// product of unfused attention's probabilities and V; sizes as of the fused attention core
+  kAttendValues,
+  /// causal convolution along the sequence in each of `columns` channels of `rows` rows, with a
+  /// window of `inner` rows
   kConvolution,
-  /// recurrent state along sequences (`step/work.h`): batch, heads, kv_heads (groups), queries
-  /// (tokens of a sequence), keys (tokens of a chunk), head_dim (state), value_dim
+  /// scan of a recurrent state (Mamba, delta net) along sequences. batch, heads, kv_heads (groups),
+  /// queries (tokens of a sequence), keys (tokens of a chunk), head_dim (state), value_dim
   kScan,
-  /// activation function with rows x columns results; a gated one reads twice as many
+  /// activation function with rows x columns results; a gated one (SwiGLU) reads twice as many
   kActivation,
   kAdd,      ///< residual addition of rows x columns elements
-  kDropout,  ///< dropout of rows x columns elements; writes a mask
-  /// router over rows x columns(experts): gate probabilities and the `inner` largest of each row
+  kDropout,  ///< dropout of rows x columns elements; also writes the mask
+  /// router of a mixture of experts: gate probabilities of rows x columns (experts), and the
+  /// `inner` largest of each row
   kTopK,
-  kPermute,     ///< copy of rows x columns into the order of experts (rows counts copies)
-  kUnpermute,   ///< weighted sum of rows x columns back to the tokens (rows counts copies)
-  kLossLocal,   ///< one pass of the cross entropy over rows x columns(vocabulary on this rank)
-  kAccumulate,  ///< addition of rows x columns to a gradient or a running sum
-  kNormSquare,  ///< sum of squares over the `rows` gradients of a stage
-  /// optimizer update. rows: parameters updated on this rank; inner: bytes moved for each
-  /// (`update_bytes_of_element`)
+  /// copy of rows x columns elements into the order of experts; `rows` counts a row once per chosen
+  /// expert
+  kPermute,
+  /// weighted sum of the experts' rows x columns results back to the tokens; `rows` counts a row
+  /// once per chosen expert
+  kUnpermute,
+  /// one pass of the cross entropy over logits, rows x columns (the vocabulary on this rank)
+  kLossLocal,
+  kAccumulate,  ///< addition of rows x columns elements to an accumulated gradient or a running sum
+  /// sum of squares over the `rows` gradient elements of a pipeline stage, for the gradient norm
+  kNormSquare,
+  /// optimizer update. rows: parameter elements updated on this rank; inner: bytes moved for each
   kOptimizer,
-  /// `rows` matrices of `columns` elements each, orthogonalized in Newton-Schulz steps of `inner`
-  /// FLOPs each
+  /// orthogonalization (Muon) of `rows` matrices of `columns` elements each, in Newton-Schulz steps
+  /// of `inner` FLOPs per matrix
   kOrthogonalize,
-  kCopyToHost,     ///< copy of `rows` elements from device memory to host memory
-  kHostOptimizer,  ///< as kOptimizer, computed by the host in host memory
-  kCopyFromHost,   ///< copy of `rows` elements from host memory to device memory
-  /// rows x columns weights converted from a narrow stored type; inner: 1/100 bits of each stored
-  /// weight
+  kCopyToHost,  ///< copy of `rows` elements from device memory to host memory
+  /// optimizer update computed by the host in host memory. rows: parameter elements updated; inner:
+  /// bytes moved for each
+  kHostOptimizer,
+  kCopyFromHost,  ///< copy of `rows` elements from host memory to device memory
+  /// conversion of rows x columns weights from the narrow type in which they are stored; inner:
+  /// bits of a stored weight times 100
   kDequantize,
-  kUnpack,  ///< rows x columns elements copied out of a gathered buffer, by `batch` copies
+  /// copy of rows x columns elements out of a gathered buffer, by `batch` copy operations
+  kUnpack,
   // Communication.
   kAllReduce,
   kAllGather,
   kReduceScatter,
   kAllToAll,
-  /// one step of a ring: send to the next rank of the group, receive from the previous one
+  /// one step of a ring (ring attention): send to the next rank of the group, receive from the
+  /// previous one
   kShift,
-  kSend,  ///< message to a neighbouring pipeline chunk
+  kSend,  ///< message to the neighbouring pipeline chunk: the residual stream or its gradient
   kReceive,
-  kBroadcast,  ///< message from one rank of the group to all others
+  kBroadcast,  ///< message that one rank of a group sends to all others
 };
 inline constexpr Named<OperatorKind> kOperatorNames[] = {
     {OperatorKind::kEmbedding, "embedding"},
@@ -108,17 +121,19 @@ inline constexpr Named<OperatorKind> kOperatorNames[] = {
 
 constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind::kAllReduce; }
 
-/// True if the host computes it, or it is a copy over the link to the host.
+/// True for the operators that involve the host: its optimizer update, and copies between host and
+/// device memory.
 constexpr bool is_of_host(OperatorKind kind) {
   return kind >= OperatorKind::kCopyToHost && kind <= OperatorKind::kCopyFromHost;
 }
 
-/// True if the operator occupies a device's arithmetic: neither a message nor a copy.
+/// True if an operator computes on the device: it is neither a message, nor a copy between host and
+/// device, nor work of the host.
 constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !is_of_host(kind); }
 
-/// The collective that models a communication operator: kSend, kReceive and kShift are point to
-/// point; a broadcast around a ring sends as much as an all-gather of the same buffer and takes as
-/// long.
+/// Returns the collective by which a communication operator is modelled: kSend, kReceive and kShift
+/// are point to point; a broadcast around a ring sends as much as an all-gather of the same buffer
+/// and takes as long.
 constexpr collective::Collective collective_of(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kAllReduce: return collective::Collective::kAllReduce;
@@ -143,12 +158,12 @@ inline constexpr Named<Phase> kPhaseNames[] = {{Phase::kForward, "forward"},
                                                {Phase::kRecompute, "recompute"},
                                                {Phase::kOptimizer, "optimizer"}};
 
-/// True if the phase computes a gradient.
+/// True if operators of the phase compute a gradient.
 constexpr bool is_backward(Phase phase) {
   return phase == Phase::kDataGradient || phase == Phase::kWeightGradient;
 }
 
-/// The in-order queues of a rank: operators of one stream run one after the other.
+/// The in-order queues (CUDA streams) of a rank: operators of one stream run one after the other.
 enum class Stream : std::uint8_t {
   kCompute,
   kTensor,
@@ -156,11 +171,12 @@ enum class Stream : std::uint8_t {
   kExpert,
   kPipelineForward,
   kPipelineBackward,
-  kGather,  ///< Gathers of parameters by data parallelism.
-  kReduce,  ///< Reductions of gradients by data parallelism.
-  kToHost,  ///< Copies to host memory.
+  kGather,  ///< Stream on which data parallelism gathers parameters.
+  kReduce,  ///< Stream on which data parallelism reduces gradients.
+  kToHost,  ///< Stream of copies from device memory to host memory.
   kFromHost,
-  /// Messages between positions that split the vocabulary and do not wait for each other.
+  /// Stream of messages between pipeline positions that split the vocabulary and do not wait for
+  /// each other.
   kVocabulary,
 };
 inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
@@ -176,97 +192,142 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kVocabulary, "vocabulary"}};
 inline constexpr int kStreams = 11;
 
-/// Purpose of an operator, if its kind, phase, scheme and part do not tell it.
+/// The purpose of an operator, where its kind, phase, kind of parallelism and layer part do not
+/// tell it.
 enum class Purpose : std::uint8_t {
-  kPlain,  ///< Kind, phase, scheme and part already tell the purpose.
+  /// No special purpose: kind, phase, kind of parallelism and layer part tell what the operator
+  /// does.
+  kPlain,
   // Operators of the adapter beside a frozen product.
-  kAdapterDown,  ///< The adapter's product with A.
-  kAdapterUp,    ///< The adapter's product with B.
-  /// Multiplication by alpha / rank: of the adapter's result in a forward, of its gradient in a
-  /// backward.
+  kAdapterDown,  ///< Multiplies by matrix A of a LoRA adapter.
+  kAdapterUp,    ///< Multiplies by matrix B of a LoRA adapter.
+  /// Multiplies by a LoRA adapter's alpha / rank: the adapter's result in a forward, its gradient
+  /// in a backward.
   kAdapterScale,
-  /// Adds the adapter's result to the product's; in a backward, adds the two gradients of the
-  /// input.
+  /// Adds a LoRA adapter's result to the result of its product; in a backward, adds the adapter's
+  /// gradient of the input to the product's.
   kAdapterAdd,
   // Messages about model states.
-  kGatherParameters,  ///< Gathers a block's sharded parameters before a use.
-  /// Gathers updated parameters that ranks hold whole, as the optimizer's shards are finer.
+  /// Gathers a block's sharded parameters before a forward or backward uses them.
+  kGatherParameters,
+  /// Gathers updated parameters at the end of a step, because ranks hold more of the parameters
+  /// than of the optimizer states.
   kGatherUpdated,
-  kReduceGradients,  ///< Reduces gradients over data-parallel ranks.
-  /// Reduces gradients of parameters that all tensor ranks hold, each rank with a partial sum.
+  kReduceGradients,  ///< Reduces gradients over the data-parallel ranks.
+  /// Reduces, over the tensor ranks, gradients of parameters that all of these ranks hold, each
+  /// with a partial sum of the gradient.
   kReduceReplicated,
-  kReduceTiedTable,  ///< Reduces gradients of a tied table between the stages that hold it.
-  kShareNorm,        ///< Sums the squares of the gradients.
-  kShareLoads,       ///< Sums the rows of each expert, by which routers correct their balance.
+  /// Reduces the gradient of a tied embedding table between the pipeline stages that hold it.
+  kReduceTiedTable,
+  kShareNorm,  ///< All-reduces the sum of squared gradients, for the gradient norm.
+  /// All-reduces the number of rows of each expert, from which routers correct their load balance.
+  kShareLoads,
   kShareLoss,
-  kGatherMatrices,  ///< Gathers gradients of matrices that an optimizer orthogonalizes.
-  kShareProducts,   ///< Sums products of matrices of which each rank holds some columns.
-  kReturnMatrices,  ///< Returns shards of matrices from the ranks that have orthogonalized them.
-  kShareSums,       ///< Completes the sums of squares of a matrix's rows and columns.
-  kGatherMoments,   ///< Gathers sums of squares from the ranks that hold shards of them.
-  kShareSquares,    ///< Sums the squared norms of updates whose size their own norm limits.
-  kColumns,         ///< Gathers rows whose columns are split over tensor ranks.
+  /// Gathers the shards of gradient matrices on the ranks that orthogonalize them (Muon).
+  kGatherMatrices,
+  /// All-reduces k x k products of gradient matrices of which each tensor rank holds some columns,
+  /// in a distributed Newton-Schulz step (Muon).
+  kShareProducts,
+  /// Sends shards of orthogonalized matrices (Muon) back to the ranks that hold their parameters.
+  kReturnMatrices,
+  /// Adds up, over ranks, the sums of squares of a matrix's rows and columns (Adafactor).
+  kShareSums,
+  /// Gathers the sums of squares of rows and columns (Adafactor) from the ranks that hold shards of
+  /// them.
+  kGatherMoments,
+  /// All-reduces the squared norms of updates, for an optimizer that limits each update by its
+  /// norm.
+  kShareSquares,
+  /// All-gathers rows whose columns are split over tensor ranks (multi-token prediction).
+  kColumns,
   // Exchanges of sequence shards for head shards (Ulysses).
   kQueries,
   kKeys,
   kValues,
   kAttentionOut,
   // Routed rows.
-  kToExperts,    ///< A message from the ranks of tokens to the ranks of their experts.
-  kFromExperts,  ///< A message from the ranks of experts back to the ranks of the tokens.
-  kOwnCopies,    ///< Copies this rank's rows into the order of all experts, and back.
-  kSortArrived,  ///< Sorts rows from their order of arrival into the order of this rank's experts.
-  /// Sorts rows from the order of this rank's experts back into their order of arrival.
+  /// Message that sends token rows, or their gate weights, to the ranks of their experts.
+  kToExperts,
+  kFromExperts,  ///< Message that sends the experts' results back to the ranks that own the tokens.
+  /// Copies this rank's rows into the order of all experts before they are sent, or sums their
+  /// results back after they have returned.
+  kOwnCopies,
+  /// Sorts received rows from their order of arrival into the order of this rank's experts.
+  kSortArrived,
+  /// Sorts the experts' results from the order of this rank's experts back into the order in which
+  /// rows arrived.
   kUnsortArrived,
-  /// Computes gradients of gate weights from the experts' results and their gradients.
+  /// Computes the gradients of gate weights from the experts' results and the gradients of these.
   kGateGradient,
   // Computations.
-  kHeadNorm,  ///< kNorm: norms queries and keys, head by head or over all heads.
-  kHeadSums,  ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
-  /// kActivation: multiplies the attention core's result by a sigmoid for each element.
+  kHeadNorm,  ///< kNorm: norms queries and keys (QK norm), head by head or over all heads.
+  /// kNorm: computes the sums of squares that a QK norm over all heads shares between tensor ranks.
+  kHeadSums,
+  /// kActivation: multiplies each element of the attention core's result by the sigmoid of its
+  /// gate.
   kAttentionGate,
-  /// kActivation: multiplies a scan's result, normed or not, by an activation of the gates.
+  /// kActivation: multiplies the result of a scan (Mamba, delta net), normed or not, by an
+  /// activation of its gates.
   kMixerGate,
-  kSharedGate,  ///< kActivation: multiplies each row by the sigmoid of its logit.
-  /// kActivation: activation of experts' rows, each times its router probability.
+  /// kActivation: multiplies each row of the shared experts' result by the sigmoid of its gate
+  /// logit.
+  kSharedGate,
+  /// kActivation: activation function of experts' rows, each multiplied by its router probability.
   kWeightedExperts,
-  /// kAdd: adds the bias of each of `batch` experts, weighted as its rows, by unfused kernels.
+  /// kAdd: adds the bias of each of `batch` experts to its rows, weighted as the rows are, by
+  /// unfused kernels.
   kExpertBias,
-  kScaledRotary,  ///< kRotary: by unfused kernels, because sines and cosines are scaled.
-  kDeltaScan,     ///< kScan: a gated delta rule.
-  kMamba2Scan,    ///< kScan: one decay for each head.
-  kMambaScan,     ///< kScan: a decay for each element of the state.
-  kOtherUpdate,   ///< kOptimizer: an update that is not Adam's single pass.
-  kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  /// kRotary: rotary embedding by unfused kernels, because its sines and cosines are scaled (YaRN).
+  kScaledRotary,
+  kDeltaScan,    ///< kScan: scan of a delta net with the gated delta rule.
+  kMamba2Scan,   ///< kScan: scan of Mamba-2, with one decay for each head.
+  kMambaScan,    ///< kScan: scan of Mamba, with a decay for each element of the state.
+  kOtherUpdate,  ///< kOptimizer: an update other than Adam's single fused pass.
+  /// kLossLocal: the first pass of the cross entropy, which finds each token's largest logit.
+  kLargestLogit,
   // Work on one position's part of the vocabulary, between messages of all positions
   // (`step/vocabulary_part.h`):
-  kPartSoftmax,   ///< kLossLocal: divides the exponentials by the sum over this part.
-  kPartSum,       ///< kLossLocal: rescales this part's sum to the largest logit of all parts.
-  kTargetRows,    ///< kEmbedding: looks up the head's table rows of the targets.
-  kPartGradient,  ///< kAdd: combines the rows' gradient from this part's softmax and targets.
-  /// kLossLocal: all passes of a document's loss, by `inner` kernels, whose results the host waits
-  /// for.
+  /// kLossLocal, vocabulary split over pipeline positions: divides the exponentials by their sum
+  /// over this position's part.
+  kPartSoftmax,
+  /// kLossLocal, vocabulary split over pipeline positions: rescales this part's sum of exponentials
+  /// to the largest logit of all parts.
+  kPartSum,
+  /// kEmbedding, vocabulary split over pipeline positions: looks up the target tokens' rows of the
+  /// head's table.
+  kTargetRows,
+  /// kAdd, vocabulary split over pipeline positions: combines the gradient of the head's input from
+  /// the softmax and the targets of this part.
+  kPartGradient,
+  /// kLossLocal: all passes of a loss that is computed document by document, by `inner` kernels
+  /// whose results the host waits for.
   kDocumentLoss,
-  kHeldGradient,  ///< A weight gradient that a forward computes and keeps for the backward.
-  kOnChip,  ///< kLinear: a product whose logits stay on chip, with everything computed from them.
-  /// kGroupedLinear: each expert's parameters are fetched separately; gated: for two modules.
+  /// The head's weight gradient if the loss computes it in the forward and keeps it for the
+  /// backward.
+  kHeldGradient,
+  /// kLinear: the head's product if its logits stay on chip, with the loss or gradients computed
+  /// from them.
+  kOnChip,
+  /// kGroupedLinear: product of experts whose parameters are fetched expert by expert; a gated MLP
+  /// fetches for two modules.
   kFetchedExperts,
 };
 
-/// True if a message carries parameters, gradients or the numbers shared at the end of a step.
-constexpr bool is_of_states(Purpose purpose) {
+/// True if a message carries parameters, gradients or numbers that ranks share at the end of a
+/// step.
+constexpr bool carries_model_states(Purpose purpose) {
   return purpose >= Purpose::kGatherParameters && purpose <= Purpose::kShareSquares;
 }
 
-/// The kind of parallelism that a message serves; the traffic ledger has one sum for each.
+/// The kind of parallelism that a message serves; reports add up traffic for each kind.
 enum class Scheme : std::uint8_t { kNone, kTensor, kContext, kExpert, kPipeline, kData, kControl };
 inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kNone, "none"},      {Scheme::kTensor, "tensor"},     {Scheme::kContext, "context"},
     {Scheme::kExpert, "expert"},  {Scheme::kPipeline, "pipeline"}, {Scheme::kData, "data"},
     {Scheme::kControl, "control"}};
 
-/// The collective algorithm that a plan asks for in the messages of a scheme (used where it is
-/// possible: `settled`).
+/// Returns the collective algorithm (ring, tree, ...) that a plan asks for in the messages of a
+/// kind of parallelism; it is used only where it is possible.
 constexpr collective::Algorithm algorithm_of(const plan::Collectives& collectives, Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return collectives.tensor;
@@ -277,7 +338,8 @@ constexpr collective::Algorithm algorithm_of(const plan::Collectives& collective
   }
 }
 
-/// Resolved sizes of a computation on one rank; unused fields are 0.
+/// Sizes of a computation on one rank, after the plan's splits; fields that its operator kind does
+/// not use are 0.
 struct Shape {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -286,11 +348,11 @@ struct Shape {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t queries = 0;
-  std::int64_t keys = 0;  ///< Keys that a query could attend to without a mask.
+  std::int64_t keys = 0;  ///< Number of keys that a query could attend to if there were no mask.
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
-  /// Query-key pairs that the mask leaves, per head and sequence: the causal half, a window, a ring
-  /// block. A fused kernel computes this many pairs, an unfused one queries * keys.
+  /// Number of query-key pairs that the mask leaves, per head and sequence: the causal half, a
+  /// window, a ring block. A fused kernel computes this many pairs, an unfused one queries * keys.
   std::int64_t pairs = 0;
   auto operator<=>(const Shape&) const = default;
 };
@@ -298,59 +360,66 @@ struct Shape {
 using TensorId = std::int16_t;
 using ParameterId = std::int16_t;
 
-/// A range of consecutive entries: ids in a template's pool, or rows.
-struct Slice {
+/// A range of consecutive entries: indices into a list of a template, or token rows.
+struct IndexRange {
   std::int32_t first = 0;
   std::int32_t count = 0;
 };
 
-/// One node of a program. Bytes and FLOPs follow from kind, shape and dtype (`step/work.h`).
+/// An operator of a training step: one computation, copy or message of a rank. Bytes and FLOPs
+/// follow from kind, shape and dtype (`step/work.h`).
 struct Operator {
   OperatorKind kind{};
   Phase phase = Phase::kForward;
   Stream stream = Stream::kCompute;
   Scheme scheme = Scheme::kNone;
   plan::GroupKind group = plan::GroupKind::kNone;
-  /// Type of the elements computed or sent. For kLinear and kGroupedLinear: precision of the
-  /// product (elements narrower than 16 bits are stored as bf16).
+  /// Type of the elements that the operator computes or sends. For matrix products: precision of
+  /// the product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
-  /// True for routed work: `shape.rows` and the payload are means over ranks; the busiest rank has
-  /// `busiest` times as much.
+  /// True for work on rows routed to experts: `shape.rows` and the payload are means over ranks;
+  /// the busiest rank has `busiest` times as much.
   bool routed = false;
-  bool gated = false;    ///< True for the kActivation of a gated MLP.
-  bool largest = false;  ///< kAllReduce: true if it takes the maximum instead of the sum.
-  /// True if a message is sent in pieces that overlap the product that produces or reads them, or
-  /// another micro-batch (exchanges of experts): the framework waits for a share of it.
+  bool gated = false;    ///< True for the activation function of a gated MLP (such as SwiGLU).
+  bool largest = false;  ///< True if an all-reduce takes the maximum instead of the sum.
+  /// True if a message is sent in pieces that overlap another computation: the product that
+  /// produces or reads them, or another micro-batch (exchanges of experts). Only a share of its
+  /// time is then exposed.
   bool in_pieces = false;
   Shape shape{};
-  /// For communication, elements of the full buffer (all-gather: its output; reduce-scatter: its
+  /// Number of elements of a message's full buffer (all-gather: its output; reduce-scatter: its
   /// input; all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
-  /// Rows of the loss chunk that the operator computes; empty: all rows of its tensors.
-  Slice rows{};
-  /// Number of equal operations issued back to back and counted as one (buckets of a size).
+  /// Tokens of the loss chunk that the operator computes; empty: all rows of its tensors.
+  IndexRange rows{};
+  /// Number of equal operations, issued back to back, that this operator stands for (the buckets of
+  /// a message, for example).
   std::int64_t repeats = 1;
   LayerPart part{};
-  std::string_view name{};  ///< Name in messages; empty: the name of the part.
+  std::string_view name{};  ///< Name of the operator in reports; empty: the name of its layer part.
   Purpose purpose = Purpose::kPlain;
-  /// Strand, in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the backward's.
+  /// In a template that interleaves two micro-batches: 0 for operators of the forward's
+  /// micro-batch, 1 for operators of the backward's.
   std::uint8_t strand = 0;
-  /// Index of the weight that it uses or updates, in the template's parameters; -1: none.
+  /// Index, in the template's parameters, of the weight that the operator uses or updates; -1:
+  /// none.
   ParameterId parameter = -1;
-  Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
-  Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
-  Slice after{};       ///< Range of Template::edges: the operators that it waits for.
-  double busiest = 1;  ///< For routed work, load of the busiest rank over the mean.
+  IndexRange reads{};   ///< Tensors that the operator reads, as a range of Template::operands.
+  IndexRange writes{};  ///< Tensors that the operator writes, as a range of Template::operands.
+  IndexRange after{};   ///< Operators that this operator waits for, as a range of Template::edges.
+  /// For work on rows routed to experts: load of the busiest rank over the mean load.
+  double busiest = 1;
 
-  /// Load of the busiest rank, which all others wait for, over the mean.
+  /// Load of the busiest rank over the mean load, by which a routed operator's time grows, because
+  /// all ranks wait for the busiest; 1 for other operators.
   [[nodiscard]] double load() const { return routed ? busiest : 1; }
   [[nodiscard]] std::int64_t payload_bytes() const { return size_bytes(dtype, payload_elements); }
 };
 
-/// Name of the group's communicator that carries an operator's messages. Each stream has a
-/// communicator of its own, so that calls on it are in the stream's order. Transfers between
-/// pipeline neighbours, whose streams differ at the two ends, have one communicator for each
-/// direction.
+/// Returns the name of the communicator, within the operator's group, that carries its message.
+/// Each stream has a communicator of its own, so that calls on it are in the stream's order.
+/// Transfers between pipeline neighbours, whose streams differ at the two ends, have one
+/// communicator for each direction.
 constexpr std::string_view channel_of(const Operator& op) {
   if (op.kind == OperatorKind::kSend || op.kind == OperatorKind::kReceive) {
     return op.phase == Phase::kForward ? "forward" : "backward";

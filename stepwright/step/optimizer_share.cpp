@@ -24,8 +24,8 @@ MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
 }
 
 /// Adds the parameters of one kind, dense or routed.
-void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan, const UnitSize& size,
-         const StateSpread& spread) {
+void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan,
+         const BlockParameterSizes& size, const ShardingGroups& spread) {
   const std::int64_t ranks = spread.divisor(plan.sharding.optimizer);
   const MatrixSize& all = size.matrices(spread.routed);
   const bool orthogonal = job.optimizer == plan::Optimizer::kMuon;
@@ -46,7 +46,8 @@ void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan, co
 
 }  // namespace
 
-OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
+OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
+                               const BlockParameterSizes& size) {
   OptimizerShare share;
   add(share, job, plan, size, dense_spread(plan));
   add(share, job, plan, size, routed_spread(plan));
@@ -91,7 +92,8 @@ std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 
-HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
+HostStates host_states(const plan::Job& job, const plan::Plan& plan,
+                       const BlockParameterSizes& size) {
   const plan::OtherModelCopies others = plan::other_models(job);
   const plan::Offload& offload = plan.offload;
   if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return {};

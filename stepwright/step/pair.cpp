@@ -200,7 +200,7 @@ class Joiner {
     return static_cast<TensorId>(static_cast<std::size_t>(id) + tensors_[strand]);
   }
 
-  Slice copy(std::span<const TensorId> ids, std::size_t strand) {
+  IndexRange copy(std::span<const TensorId> ids, std::size_t strand) {
     const auto first = static_cast<std::int32_t>(out_.operands.size());
     for (const TensorId id : ids) out_.operands.push_back(moved(id, strand));
     return {first, static_cast<std::int32_t>(ids.size())};

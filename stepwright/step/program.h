@@ -18,9 +18,10 @@ namespace stepwright::step {
 /// The purpose of a tensor; memory reports add up tensors by purpose.
 enum class TensorKind : std::uint8_t {
   kActivation,
-  kLogits,         ///< Tensors of the head as wide as the vocabulary.
-  kGathered,       ///< Parameters gathered for a use, and gradients before their reduction.
-  kCommunication,  ///< Buffers of messages: gathered inputs, dispatch buffers.
+  kLogits,  ///< Tensors of the head and the loss that are as wide as the vocabulary.
+  /// Parameters gathered before a use, and gradients before their data-parallel reduction.
+  kGathered,
+  kCommunication,  ///< Buffers that messages fill: gathered inputs, rows dispatched to experts.
 };
 inline constexpr Named<TensorKind> kTensorKindNames[] = {
     {TensorKind::kActivation, "activations"},
@@ -29,36 +30,41 @@ inline constexpr Named<TensorKind> kTensorKindNames[] = {
     {TensorKind::kCommunication, "communication_buffers"}};
 inline constexpr int kTensorKinds = 4;
 
-/// A tensor of a template, with its shape on one rank; unused trailing extents are 1.
+/// A tensor of a template (the operators of one block in one direction), with its shape on one
+/// rank; unused trailing extents are 1.
 struct Tensor {
   std::string_view name;
   TensorKind kind = TensorKind::kActivation;
   DType dtype = DType::kBf16;
-  /// True if the first extent is a mean over ranks; buffers hold `imbalance` times as much.
+  /// True for rows routed to experts: the first extent is a mean over ranks, and buffers hold
+  /// `StepProgram::imbalance` times as much.
   bool routed = false;
-  bool on_host = false;  ///< True if it lies in host memory.
+  bool on_host = false;  ///< True if the tensor lies in host memory.
   std::array<std::int64_t, 3> extents{1, 1, 1};
 
   [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
   [[nodiscard]] std::int64_t bytes() const { return size_bytes(dtype, elements()); }
 };
 
-/// The matrices among a rank's parameters that the optimizer treats as matrices
-/// (`OptimizerTraits::acts_on`), and what it keeps in addition to element-wise moments; empty for
-/// element-wise optimizers.
+/// Sizes of the matrices among a rank's parameters that the optimizer updates as matrices (Muon,
+/// Adafactor), and of what it keeps in addition to element-wise moments; all 0 for element-wise
+/// optimizers.
 struct MatrixSize {
-  std::int64_t elements = 0;  ///< Elements, with their padding.
+  std::int64_t elements = 0;  ///< Elements of all these matrices on this rank, padding included.
   std::int64_t count = 0;
-  /// Numbers kept in addition: sums of rows and columns, or scales of blocks of moments, padded so
-  /// that each rank that shares a parameter's states keeps equally many.
+  /// Numbers that the optimizer keeps in addition to element-wise moments: sums of rows and
+  /// columns, or scales of blocks of moments, padded so that each rank that shares a parameter's
+  /// states keeps equally many.
   std::int64_t numbers = 0;
-  /// Updates whose size their own norm limits: one for each matrix and for each other parameter.
-  /// `cut_updates`: those whose matrix or parameter is split over tensor ranks.
+  /// Number of updates that the optimizer limits by their own norm: one for each matrix and for
+  /// each other parameter. `cut_updates`: those whose matrix or parameter is split over tensor
+  /// ranks.
   std::int64_t updates = 0;
   std::int64_t cut_updates = 0;
-  /// FLOPs of one Newton-Schulz step for all these matrices, on this rank.
+  /// FLOPs of one Newton-Schulz step (Muon) for all these matrices, on this rank.
   std::int64_t flops = 0;
-  /// Elements of the messages between tensor ranks for these matrices: gathers, or sums.
+  /// Elements of the messages that tensor ranks exchange to update these matrices: gathered shards,
+  /// or sums.
   std::int64_t payload = 0;
 
   [[nodiscard]] bool empty() const { return count + numbers + updates == 0; }
@@ -76,36 +82,41 @@ struct MatrixSize {
   auto operator<=>(const MatrixSize&) const = default;
 };
 
-/// A parameter of a template, as one tensor rank holds it.
+/// A parameter of a template's block, with the rows and columns that one tensor rank holds.
 struct LocalParameter {
   std::string_view name;
   std::int64_t rows = 0;
   std::int64_t columns = 1;
   std::int64_t copies = 1;
   bool expert = false;
-  bool tensor_replicated = false;  ///< True if all tensor ranks hold equal values.
-  /// True if tensor ranks sum the gradient, because each has used the parameter on only some of the
-  /// rows (sequence parallelism), heads or columns; for experts, expert-tensor ranks.
+  /// True if all tensor ranks hold the same values of the parameter.
+  bool tensor_replicated = false;
+  /// True if tensor ranks (for experts: expert-tensor ranks) sum the parameter's gradient, because
+  /// each has used the parameter on only some of the rows (sequence parallelism), heads or columns.
   bool tensor_partial = false;
-  /// True if each tensor rank holds some of the input features, so that products are summed over
-  /// the ranks.
+  /// True for the weight of a row-parallel product: each tensor rank holds some of the input
+  /// features, so that results are summed over the ranks.
   bool row_parallel = false;
-  bool borrowed = false;  ///< True if another block of the same rank holds it (tied tables).
+  /// True if another block of the same rank holds the parameter (tied tables).
+  bool borrowed = false;
   /// True if the parameter is not trained: no gradient and no optimizer states.
   bool frozen = false;
-  /// True if it is stored in the narrow type of frozen base weights under adapters.
+  /// True if the parameter is stored in the narrow type of frozen base weights under LoRA adapters.
   bool narrow = false;
-  std::int64_t blocks = 1;  ///< Number of equal shards into which the parameter's states are cut.
-  MatrixSize matrices{};    ///< Matrices in the parameter that the optimizer treats as matrices.
+  /// Number of equal data-parallel shards into which the parameter's states are cut.
+  std::int64_t blocks = 1;
+  /// Sizes of the parameter's matrices that the optimizer updates as matrices; all 0: none.
+  MatrixSize matrices{};
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
-  /// Elements with the padding that makes its blocks equal.
+  /// Elements of the parameter on one tensor rank, padded so that its data-parallel shards are
+  /// equal.
   [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
 };
 
 /// A piece of a step that repeats: one layer forward, one layer backward, one gather of a layer's
 /// parameters, ... Operators are listed in the order in which they are issued; an operator starts
-/// when its stream has reached it and all operators in `after` have ended. Lifetimes follow from
-/// the operands (`memory/lifetimes.h`).
+/// when its stream has reached it and all operators in its `after` have ended. Lifetimes of tensors
+/// follow from the operands (`memory/lifetimes.h`).
 struct Template {
   std::string name;
   std::vector<Operator> operators;
@@ -113,16 +124,19 @@ struct Template {
   std::vector<LocalParameter> parameters;
   std::vector<TensorId> operands;
   std::vector<std::int32_t> edges;
-  /// Tensors that the previous item passes in; alive before the first operator.
+  /// Tensors that an earlier template of the sequence passes in, such as the residual stream; alive
+  /// before the first operator.
   std::vector<TensorId> inputs;
-  std::vector<TensorId> outputs;  ///< Tensors passed to a later item.
-  /// Tensors kept for the next template of the same block and micro-batch: from a forward to its
-  /// backward, from a data gradient to the weight gradient.
+  /// Tensors passed to a later template of the sequence, such as the residual stream.
+  std::vector<TensorId> outputs;
+  /// Tensors kept in memory for the next template of the same block and micro-batch: from a forward
+  /// to its backward, from a data gradient to the weight gradient.
   std::vector<TensorId> saved;
-  /// For a pair: how many of `saved`, from the end, belong to the second strand.
+  /// If the template merges two micro-batches: how many of `saved`, from the end, belong to the
+  /// second one (the backward's).
   std::int32_t saved_beside = 0;
-  /// Tensors that the previous template of the block saved, in the same order; what is needed once
-  /// more after this template is saved again.
+  /// Tensors that the previous template of the same block and micro-batch saved, in the same order.
+  /// A tensor that is needed once more after this template is also in `saved`.
   std::vector<TensorId> restored;
 
   [[nodiscard]] std::span<const TensorId> reads(const Operator& op) const {
@@ -138,35 +152,43 @@ struct Template {
 
 using TemplateId = std::int32_t;
 
-/// The source of one input of an item's template: an output of an earlier item.
+/// Where one input of a template comes from: an output of an earlier item (template) of the
+/// sequence.
 struct Source {
   std::int32_t item = 0;
-  std::int32_t output = 0;  ///< Index of the output in the outputs of the earlier item's template.
+  std::int32_t output = 0;  ///< Index into the outputs of the earlier item's template.
 };
 
-/// Numbers of blocks that own parameters, as in `Item::units`: a layer has its own number,
-/// multi-token layers follow the last layer, the embedding and the head have these.
+/// Number of the embedding among the blocks that own parameters. Layers have their own index,
+/// multi-token layers follow the last layer, and `kHeadUnit` is the head.
 inline constexpr std::int32_t kEmbeddingUnit = -1;
 inline constexpr std::int32_t kHeadUnit = -2;
-/// Number that marks the residual stream passed to the next chunk of the same position.
-inline constexpr std::int32_t kHandedOver = -3;
+/// Number that stands, in place of a block's, for the residual stream passed to the next chunk of
+/// the same pipeline position.
+inline constexpr std::int32_t kHandedOverResidual = -3;
 
-/// A template in a sequence. It starts when the items in `after` (earlier positions of the same
-/// sequence) have ended. An item with none starts when the compute stream has reached its slot.
+/// One entry of a sequence: a template, for a certain layer. It starts when the entries in `after`
+/// have ended; without such entries, when the compute stream has reached the sequence's slot of the
+/// schedule.
 struct Item {
   TemplateId which = 0;
-  std::int32_t layer = -1;  ///< Model layer (0-based); -1: not a layer.
+  /// Index of the model layer that the template computes, from 0; -1: not a layer.
+  std::int32_t layer = -1;
   std::vector<std::int32_t> after;
-  std::vector<Source> inputs;  ///< One source for each of Template::inputs.
-  /// Numbers of the blocks whose parameters the item uses or gathers, or whose gradients it
-  /// reduces; empty: no block, or for an update all blocks. A pair has the block of each strand.
+  /// Where each of the template's inputs comes from, in the order of Template::inputs.
+  std::vector<Source> inputs;
+  /// Numbers of the blocks (layer index, `kEmbeddingUnit`, `kHeadUnit`) whose parameters the
+  /// template uses or gathers, or whose gradients it reduces; empty: no block, or for an update all
+  /// blocks. A template that merges two micro-batches has one number for each.
   std::vector<std::int32_t> units;
-  /// Strand of the item in a sequence of two strands; 0 for a pair, whose operators carry the
-  /// strand.
+  /// In a sequence of two micro-batches: 0 for the first's templates, 1 for the second's; 0 for a
+  /// template that merges both, whose operators tell them apart.
   std::uint8_t strand = 0;
-  std::int32_t beside_layer = -1;  ///< For a pair: the layer of the second strand.
+  /// If the template merges two micro-batches: the layer that the second one computes; -1: none.
+  std::int32_t beside_layer = -1;
 
-  /// The strand, layer and block number of one operator of the item.
+  /// Returns to which of two merged micro-batches an operator belongs (0 or 1); `layer_of` and
+  /// `unit_of` return its layer and block number.
   [[nodiscard]] std::size_t strand_of(const Operator& op) const {
     return std::max(strand, op.strand);
   }
@@ -179,13 +201,14 @@ struct Item {
 };
 
 /// The work of a pipeline position for one micro-batch of one chunk in one direction, or at the end
-/// of a step. An update starts when all earlier work of the rank has ended, on every stream.
+/// of a step. The work at the end of a step starts when all earlier work of the rank has ended, on
+/// every stream.
 struct Sequence {
   schedule::Direction direction = schedule::Direction::kForward;
-  std::int32_t chunk = 0;  ///< Index of the chunk on the pipeline position.
+  std::int32_t chunk = 0;  ///< Index of the chunk among the chunks of its pipeline position.
   std::vector<Item> items;
-  /// Chunk of the second strand (the backward, or a part of it, of another micro-batch); -1: one
-  /// strand.
+  /// If two micro-batches run together: the chunk of the second one (a backward, or a part of it);
+  /// -1: one micro-batch.
   std::int32_t beside = -1;
 
   [[nodiscard]] std::int32_t chunk_of(std::size_t strand) const {
@@ -193,20 +216,24 @@ struct Sequence {
   }
 };
 
-/// One entry of a position's schedule: a sequence for a micro-batch.
+/// One entry of a pipeline position's schedule: a sequence of templates, and the micro-batch for
+/// which it runs.
 struct Slot {
-  std::int32_t sequence = 0;     ///< An index into Stage::sequences.
-  std::int32_t micro_batch = 0;  ///< Micro-batch of the slot; -1: the update.
-  std::int32_t beside = -1;      ///< Micro-batch of the second strand; -1: one strand.
+  std::int32_t sequence = 0;  ///< Index of the slot's sequence in Stage::sequences.
+  /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
+  /// step.
+  std::int32_t micro_batch = 0;
+  /// If two micro-batches run together in the slot: index of the second one; -1: one micro-batch.
+  std::int32_t beside = -1;
 
   [[nodiscard]] std::int32_t micro_batch_of(std::size_t strand) const {
     return strand == 0 ? micro_batch : beside;
   }
 };
 
-/// Bytes of model states of the job's other models (`other_models`), which this step does not
-/// train.
-struct OtherStates {
+/// Bytes of model states of the job's other models (such as a reference or reward model), which
+/// this step does not train.
+struct OtherModelStates {
   std::int64_t parameters = 0;
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;
@@ -214,60 +241,72 @@ struct OtherStates {
   [[nodiscard]] std::int64_t bytes() const { return parameters + gradients + optimizer; }
 };
 
-/// Bytes of model states that one rank of a stage holds all the time.
+/// Bytes of model states (parameters, gradients, optimizer states) that one rank of a pipeline
+/// stage holds all the time.
 struct States {
   std::int64_t parameters = 0;
-  std::int64_t frozen = 0;  ///< Frozen part of `parameters`.
-  /// Part of `parameters` that is derived from the rest: narrow copies (step/narrow_operands.h).
+  std::int64_t frozen = 0;  ///< Bytes of frozen parameters, included in `parameters`.
+  /// Bytes of narrow (fp8 or smaller) copies of weights, included in `parameters`.
   std::int64_t copies = 0;
-  /// Part of `parameters` that is gathered block by block in a forward and freed block by block in
-  /// its backward.
+  /// Bytes, included in `parameters`, of parameters that are gathered or cast block by block in a
+  /// forward and freed block by block in its backward.
   std::int64_t for_step = 0;
   std::int64_t gradients = 0;
-  std::int64_t optimizer = 0;  ///< Optimizer states on the device, without those `moved`.
-  std::int64_t moved = 0;      ///< Optimizer states moved to the host.
-  std::int64_t fetched = 0;    ///< Parameters fetched from host memory that no other member counts.
-  HostStates host;             ///< States in host memory (`host_states`).
-  OtherStates others;          ///< States of the job's other models, which no other member counts.
+  std::int64_t optimizer = 0;  ///< Bytes of optimizer states in device memory.
+  std::int64_t moved = 0;      ///< Bytes of optimizer states moved to host memory.
+  /// Bytes of parameters that are stored in host memory and fetched for each use; no other member
+  /// counts them.
+  std::int64_t fetched = 0;
+  HostStates host;  ///< Bytes of model states in host memory.
+  OtherModelStates
+      others;  ///< Bytes of states of the job's other models, which no other member counts.
 };
 
 /// The model states and the work of one pipeline position in a step; all ranks of the position do
 /// the same.
 struct Stage {
   std::int32_t position = 0;
-  std::vector<std::vector<std::int64_t>> chunks;  ///< Model layers in each chunk of the position.
+  /// Indices of the model layers in each chunk of the pipeline position.
+  std::vector<std::vector<std::int64_t>> chunks;
   std::vector<Sequence> sequences;
-  std::vector<Slot> schedule;  ///< Slots in the order of issue, for one step.
+  /// Slots of one training step, in the order in which the pipeline position issues them.
+  std::vector<Slot> schedule;
   States states;
-  std::int64_t dense_parameters = 0;  ///< Elements per rank before sharding by data parallelism.
+  /// Elements of dense (not expert) parameters per rank before data-parallel sharding.
+  std::int64_t dense_parameters = 0;
   std::int64_t expert_parameters = 0;
 };
 
-/// A training step: what every class of ranks computes, sends, keeps and frees. The program
-/// repeats: gathers that a step leaves to the next one are at the start of the schedule.
+/// The program of a training step: what the ranks of each pipeline position compute, send, keep and
+/// free. The program repeats: gathers that a step leaves to the next one are at the start of the
+/// schedule.
 struct StepProgram {
   std::array<std::int64_t, plan::kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
-  std::int64_t pipeline_stride = 1;  ///< Distance, in ranks, between neighbours of a pipeline.
+  /// Difference between the rank numbers of two neighbours in a pipeline.
+  std::int64_t pipeline_stride = 1;
   std::int64_t micro_batches = 1;
   schedule::Placement placement;  ///< Assignment of the model's chunks to pipeline positions.
-  double imbalance = 1.0;         ///< Largest load over the mean for routed operators and tensors.
-  /// True if every rank gets exactly the mean of routed rows, so that a real run sends the
-  /// program's payloads.
+  /// Largest load over the mean load of a rank, for operators and tensors of rows routed to
+  /// experts.
+  double imbalance = 1.0;
+  /// True if every rank gets exactly the mean number of rows routed to experts, so that a real run
+  /// sends the program's payloads.
   bool even_routing = true;
-  bool keeps_on_host = false;  ///< True if tensors kept for a backward are moved to host memory.
+  /// True if tensors kept for a backward are moved to host memory (activation offloading).
+  bool keeps_on_host = false;
   bool shards_parameters = false;  ///< True if parameters are sharded over data-parallel ranks.
   std::vector<Template> templates;
   std::vector<Stage> stages;
 };
 
-/// The micro-batch that represents all, where documents make sizes unequal. kLargest: the largest,
-/// for memory; kMean: the mean one, for times; kLeast: a lower bound on the mean micro-batch over
-/// all plans, for floors.
+/// The micro-batch that stands for all, where documents make their sizes unequal. kLargest: the
+/// largest, for memory; kMean: the mean one, for times; kLeast: a lower bound on the mean
+/// micro-batch over all plans, for lower bounds of a step's time.
 enum class MicroBatchSize : std::uint8_t { kLargest, kMean, kLeast };
 
-/// Builds the program of a legal plan. Throws `Error{kUnsupported}` for a combination that no
-/// builder covers.
+/// Builds the program of a training step under a legal plan. Throws `Error{kUnsupported}` for a
+/// combination of features that is not implemented.
 StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
                           MicroBatchSize size = MicroBatchSize::kLargest);
 

@@ -6,8 +6,8 @@
 
 namespace stepwright::step {
 
-/// Writes the whole program as JSON: templates with operators and tensors, stages with sequences
-/// and schedule (docs/formats.md, "Program").
+/// Returns the whole program of a step as JSON: templates with operators and tensors, stages with
+/// sequences and schedule (docs/formats.md, "Program").
 nlohmann::ordered_json program_json(const StepProgram& program);
 
 }  // namespace stepwright::step

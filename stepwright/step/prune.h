@@ -4,8 +4,8 @@
 
 namespace stepwright::step {
 
-/// Removes from a backward all operators that contribute to no needed gradient: gradients of
-/// trained weights are needed, and the gradient of the block's input if `gradient_goes_on`. Then
+/// Removes from a block's backward all operators that contribute to no needed gradient: gradients
+/// of trained weights are needed, and the gradient of the block's input if `gradient_goes_on`. Then
 /// removes from the forward's saved tensors those that the backward no longer reads. A backward
 /// without needed gradients becomes empty. `reruns`: the backward runs the whole forward again,
 /// even operators whose results it does not read.

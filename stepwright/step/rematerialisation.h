@@ -7,47 +7,54 @@
 
 namespace stepwright::step {
 
-/// The end of a module in a forward: its result, and the number of operators up to it.
+/// Where a module ends in a forward template: the module's result, and the number of operators up
+/// to it.
 struct ModuleEnd {
   TensorId result = -1;
   std::int32_t operators = 0;
 };
-/// Module ends, indexed by `Module`.
+/// Where each module ends in a forward template, indexed by `plan::Module`.
 using ModuleEnds = std::array<ModuleEnd, std::size(plan::kModuleNames)>;
 
-/// Recomputes in a backward template the tensors that its forward did not keep: it runs exactly the
-/// forward's operators that lead from kept tensors to a requested one, each once.
+/// Recomputes, in a backward template, the tensors that the forward did not keep (activation
+/// recomputation): it runs exactly the forward's operators that lead from kept tensors to a
+/// requested one, each once.
 class Rematerialisation {
  public:
-  /// The forward from which tensors are recomputed.
+  /// The forward template from which a backward recomputes tensors.
   struct Source {
     const TemplateBuilder& forward;
-    const Kept& all;           ///< All tensors that a backward may read.
-    const Kept& kept;          ///< The tensors of `all` that were kept, as tensors of the forward.
-    TensorId parameters = -1;  ///< The forward's gathered parameters; -1: not sharded.
+    const Kept& all;   ///< All tensors of the forward that its backward may read, by role.
+    const Kept& kept;  ///< Tensors of `all` that stay in memory for the backward, by role.
+    /// Tensor of the forward's gathered parameters; -1: parameters are not sharded.
+    TensorId parameters = -1;
   };
-  /// `restored`: the kept tensors, as tensors of the backward; `parameters`: the parameters that
-  /// the backward gathered.
+  /// Prepares the recomputation in one backward. `restored`: the kept tensors as tensors of the
+  /// backward; `parameters`: tensor of the parameters that the backward gathered (-1: not sharded).
   Rematerialisation(const Source& source, const Kept& restored, TensorId parameters);
 
-  /// Makes a request for one of these roles run the whole forward again up to the end of their
-  /// module.
+  /// If a tensor with one of these roles is requested, the whole module is run again up to its
+  /// `end`, even operators that the tensor does not need (a checkpoint around a module).
   void run_whole(std::vector<Keep> roles, const ModuleEnd& end);
 
-  /// Appends to the backward the operators that produce the tensor of a role, and fills every role
-  /// in `kept` whose tensor then exists. Does nothing if the forward has no such tensor.
+  /// Appends to the backward the forward operators that produce the tensor with the given role, and
+  /// sets every role in `kept` whose tensor then exists. Does nothing if the forward has no such
+  /// tensor.
   void run(TemplateBuilder& backward, Kept& kept, Keep role);
 
  private:
-  /// Analyses the whole forward. Done on the first request only: most backwards never ask, and the
-  /// forward of an encoder holds all its layers.
+  /// Prepares the tables of the whole forward. Done on the first request only: most backwards never
+  /// recompute, and the forward of an encoder holds all its layers.
   void start();
   [[nodiscard]] const Template& forward() const { return source_.forward.piece(); }
-  /// True if a tensor, read by the operator `reader`, has the value with which it was kept.
+  /// True if no operator from `reader` on writes a tensor of the forward, so that `reader` reads
+  /// the value that was kept.
   [[nodiscard]] bool is_final(TensorId id, std::int32_t reader) const;
-  /// Marks the operators before `reader` that write a tensor, and all operators that lead to them.
+  /// Marks for recomputation the operators before `reader` that write a tensor, and all operators
+  /// that lead to them.
   void mark_writers(TensorId id, std::int32_t reader);
-  /// Marks the operators before `reader` that must run for a tensor.
+  /// Marks for recomputation the operators before `reader` that produce a tensor, unless it was
+  /// kept.
   void mark(TensorId id, std::int32_t reader);
   void replay(TemplateBuilder& backward, std::int32_t index);
 
@@ -56,18 +63,20 @@ class Rematerialisation {
     ModuleEnd end;
   };
   Source source_;
-  Kept restored_;  ///< Kept tensors, as the backward restored them.
+  Kept restored_;  ///< Tensors that the forward kept, as tensors of the backward, by role.
   TensorId parameters_;
   std::vector<Whole> whole_;
-  /// For each tensor of the forward, the restored tensor of the backward; -1: not restored.
+  /// For each tensor of the forward, its restored copy in the backward; -1: not restored.
   std::vector<TensorId> kept_;
-  /// For each tensor of the forward, the recomputed tensor of the backward; -1: not recomputed.
+  /// For each tensor of the forward, the tensor of the backward that holds its recomputed value;
+  /// -1: not recomputed.
   std::vector<TensorId> made_;
-  /// Last operator that writes each tensor of the forward; -1 for its inputs.
+  /// Index of the last operator that writes each tensor of the forward; -1: an input of the
+  /// forward.
   std::vector<std::int32_t> last_write_;
   /// For each operator of the forward, true if the backward runs it again.
   std::vector<bool> marked_;
-  /// For each operator of the forward, its index in the backward; -1: not run.
+  /// For each operator of the forward, its index in the backward; -1: the backward has not run it.
   std::vector<std::int32_t> run_;
 };
 

@@ -15,15 +15,18 @@ namespace stepwright::step {
 /// link that its group crosses. The rates are assumed; they affect only the order.
 class RoughSeconds {
  public:
-  /// `grid`: the plan's rank grid, which must fill the job's cluster.
+  /// Computes the link rates of each kind of group. `grid`: the plan's rank grid, which must fill
+  /// the job's cluster.
   RoughSeconds(const plan::Job& job, const plan::Grid& grid);
   double operator()(const Operator& op) const;
 
  private:
   const cluster::Device* device_;
-  /// Bytes per second of one rank in each kind of group; 0: a group of one rank.
+  /// Bytes per second at which one rank communicates in each kind of group (tensor, data, ...); 0:
+  /// a group of one rank.
   std::array<double, plan::kGroupKinds> link_bytes_per_s_{};
-  /// For each kind of group of n ranks, (n - 1) / n.
+  /// Share of a collective's payload that each rank sends, for each kind of group: (n - 1) / n for
+  /// n ranks.
   std::array<double, plan::kGroupKinds> passed_{};
 };
 

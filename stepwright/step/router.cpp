@@ -11,7 +11,7 @@ Product router(const Setting& s) {
           .wide = true};
 }
 
-Operator top_k(const Emit& e, Phase phase) {
+Operator top_k(const BlockBuildContext& e, Phase phase) {
   const model::Experts& experts = *e.s.model->experts;
   return {.kind = OperatorKind::kTopK,
           .phase = phase,
@@ -22,7 +22,7 @@ Operator top_k(const Emit& e, Phase phase) {
 
 }  // namespace
 
-Choice route(Emit& e, TensorId normed) {
+Choice route(BlockBuildContext& e, TensorId normed) {
   const Setting& s = e.s;
   const model::Experts& experts = *s.model->experts;
   const TensorId logits = linear(e, normed, router(s));
@@ -37,7 +37,7 @@ Choice route(Emit& e, TensorId normed) {
   return choice;
 }
 
-TensorId route_backward(Emit& e, TensorId d_weights) {
+TensorId route_backward(BlockBuildContext& e, TensorId d_weights) {
   const Setting& s = e.s;
   const TensorId d_logits = activation(e, "gradient", s.rows, s.model->experts->count);
   e.out.add(top_k(e, Phase::kDataGradient),

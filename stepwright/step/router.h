@@ -1,21 +1,23 @@
 #pragma once
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
-/// A router's output for the rows of this rank.
+/// Result of a router of experts for the rows of this rank: gate weights, and row counts of
+/// experts.
 struct Choice {
-  TensorId weights = -1;  ///< Weights of the top k, [rows, k], in the exact type.
-  TensorId counts = -1;   ///< Number of rows sent to each expert, [1, experts].
+  /// Gate weights of the k chosen experts of each row, [rows, k], in fp32 or fp64.
+  TensorId weights = -1;
+  TensorId counts = -1;  ///< Number of this rank's rows sent to each expert, [1, experts].
 };
 
-/// Writes the router's gate: a softmax over all experts and the k largest probabilities. Keeps the
-/// probabilities and the indices of the top k.
-Choice route(Emit& e, TensorId normed);
+/// Appends the router of a mixture of experts: a softmax over all experts and the k largest
+/// probabilities of each row. Keeps the probabilities and the indices of the top k.
+Choice route(BlockBuildContext& e, TensorId normed);
 
-/// Writes the gate's backward, from the gradient of the weights; returns the gradient of the normed
-/// rows.
-TensorId route_backward(Emit& e, TensorId d_weights);
+/// Appends the router's backward, from the gradient of the gate weights; returns the gradient of
+/// the router's input rows.
+TensorId route_backward(BlockBuildContext& e, TensorId d_weights);
 
 }  // namespace stepwright::step

@@ -8,7 +8,8 @@
 
 namespace stepwright::step {
 
-/// A mixer and the `Purpose` of its scan operator.
+/// A mixer that scans a state along the sequence (delta net, Mamba), and the `Purpose` that marks
+/// its scan operator.
 struct ScanPurpose {
   model::Mixer mixer;
   Purpose purpose;
@@ -17,12 +18,12 @@ inline constexpr ScanPurpose kScanPurposes[] = {{model::Mixer::kDeltaNet, Purpos
                                                 {model::Mixer::kMamba2, Purpose::kMamba2Scan},
                                                 {model::Mixer::kMamba, Purpose::kMambaScan}};
 
-/// Purpose of a mixer's scan operator; the mixer must have a scan.
-inline Purpose scan_of(model::Mixer mixer) {
+/// Returns the `Purpose` that marks the scan operator of a mixer; the mixer must have a scan.
+inline Purpose scan_purpose_of(model::Mixer mixer) {
   return std::ranges::find(kScanPurposes, mixer, &ScanPurpose::mixer)->purpose;
 }
-/// The mixer whose scan operator has this purpose.
-inline model::Mixer scanned_by(Purpose purpose) {
+/// Returns the mixer (delta net, Mamba-2 or Mamba) whose scan operator is marked by this `Purpose`.
+inline model::Mixer mixer_of_scan(Purpose purpose) {
   return std::ranges::find(kScanPurposes, purpose, &ScanPurpose::purpose)->mixer;
 }
 

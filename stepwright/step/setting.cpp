@@ -163,7 +163,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
-  s.spread = plan::vocabulary_positions(plan);
+  s.spread = plan::vocabulary_table_ranks(plan);
   s.barriers = schedule::traits_of(plan.schedule.kind).barriers;
   const std::int64_t parts = s.tensor * s.spread;
   s.vocabulary = model::padded_vocabulary(job.model.vocabulary, parts) / parts;
@@ -180,13 +180,13 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   s.optimizer = job.optimizer;
   s.muon = job.muon;
   s.dispatcher = job.dispatcher;
-  s.overlap = plan::settled_overlap(job, plan);
+  s.overlap = plan::effective_overlap(job, plan);
   s.offloaded = plan.offload.activations;
   s.policy_loss = plan::generates(job.method.kind);
   s.trains = job.method.updates > 0;
   const plan::Sharding sharding = plan::canonical_sharding(job, plan);
-  const StateSpread dense = dense_spread(plan);
-  const StateSpread routed = routed_spread(plan);
+  const ShardingGroups dense = dense_spread(plan);
+  const ShardingGroups routed = routed_spread(plan);
   if (sharding.optimizer != plan::Spread::kNone) {
     s.dense_blocks = dense.world;
     s.expert_blocks = routed.world;
@@ -257,12 +257,15 @@ std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting,
   return local;
 }
 
-UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
-  for (std::int64_t UnitSize::* part :
-       {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::partial,
-        &UnitSize::expert_partial, &UnitSize::frozen_dense, &UnitSize::frozen_expert,
-        &UnitSize::frozen_borrowed, &UnitSize::dense_tensors, &UnitSize::expert_tensors,
-        &UnitSize::narrow_dense, &UnitSize::narrow_expert}) {
+BlockParameterSizes& BlockParameterSizes::add(const BlockParameterSizes& other,
+                                              std::int64_t count) {
+  for (std::int64_t BlockParameterSizes::* part :
+       {&BlockParameterSizes::dense, &BlockParameterSizes::expert, &BlockParameterSizes::borrowed,
+        &BlockParameterSizes::partial, &BlockParameterSizes::expert_partial,
+        &BlockParameterSizes::frozen_dense, &BlockParameterSizes::frozen_expert,
+        &BlockParameterSizes::frozen_borrowed, &BlockParameterSizes::dense_tensors,
+        &BlockParameterSizes::expert_tensors, &BlockParameterSizes::narrow_dense,
+        &BlockParameterSizes::narrow_expert}) {
     this->*part += count * other.*part;
   }
   if (!other.dense_matrices.empty() || !other.expert_matrices.empty()) {
@@ -273,8 +276,9 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
   return *this;
 }
 
-UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters) {
-  UnitSize size;
+BlockParameterSizes unit_size(const Setting& setting,
+                              const std::vector<LocalParameter>& parameters) {
+  BlockParameterSizes size;
   const bool acts_on_matrices =
       plan::traits_of(setting.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
   for (const LocalParameter& p : parameters) {
@@ -296,17 +300,18 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
   return size;
 }
 
-model::GradientPath embedding_gradients(const model::Architecture& model) {
-  return model.trains_below() ? model::GradientPath::kEnds : model::GradientPath::kAbove;
+model::LayerGradientFlow embedding_gradients(const model::Architecture& model) {
+  return model.trains_before_layers() ? model::LayerGradientFlow::kEnds
+                                      : model::LayerGradientFlow::kAbove;
 }
 
-model::GradientPath head_gradients(const model::Architecture& model) {
-  const bool ends = model.layers > 0 &&
-                    model.layer_class(model.layers - 1).gradients == model::GradientPath::kAbove;
-  return ends ? model::GradientPath::kEnds : model::GradientPath::kThrough;
+model::LayerGradientFlow head_gradients(const model::Architecture& model) {
+  const bool ends = model.layers > 0 && model.layer_class(model.layers - 1).gradients ==
+                                            model::LayerGradientFlow::kAbove;
+  return ends ? model::LayerGradientFlow::kEnds : model::LayerGradientFlow::kThrough;
 }
 
-Tensor gathered_tensor(const Setting& s, const UnitSize& unit) {
+Tensor gathered_tensor(const Setting& s, const BlockParameterSizes& unit) {
   const std::int64_t elements =
       (s.gather_dense ? unit.dense + unit.borrowed + unit.frozen_dense + unit.frozen_borrowed : 0) +
       (s.gather_expert ? unit.expert + unit.frozen_expert : 0);
@@ -316,7 +321,7 @@ Tensor gathered_tensor(const Setting& s, const UnitSize& unit) {
           .extents = {elements, 1, 1}};
 }
 
-Tensor gradient_tensor(const Setting& s, const UnitSize& unit) {
+Tensor gradient_tensor(const Setting& s, const BlockParameterSizes& unit) {
   const std::int64_t elements =
       (s.reduce_dense ? unit.dense + unit.borrowed : 0) + (s.reduce_expert ? unit.expert : 0);
   return {.name = "gradients",

@@ -41,8 +41,8 @@ ShardingBuilder::ShardingBuilder(const Setting& setting, const plan::Plan& plan,
   }
 }
 
-void ShardingBuilder::add(MessageWriter& out, const StateSpread& spread, const UnitSize& size,
-                          Moments moments, Stream stream) const {
+void ShardingBuilder::add(MessageWriter& out, const ShardingGroups& spread,
+                          const BlockParameterSizes& size, Moments moments, Stream stream) const {
   for (const DataMoment moment : moments) {
     const Mark mark = mark_of(moment);
     for (const DataMessage& message :
@@ -62,14 +62,14 @@ void ShardingBuilder::add(MessageWriter& out, const StateSpread& spread, const U
   }
 }
 
-void ShardingBuilder::add(MessageWriter& out, const UnitSize& size, Moments moments,
+void ShardingBuilder::add(MessageWriter& out, const BlockParameterSizes& size, Moments moments,
                           Stream stream) const {
   add(out, dense_, size, moments, stream);
   add(out, routed_, size, moments, stream);
 }
 
-void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment,
-                               Stream stream) const {
+void ShardingBuilder::add_copy(MessageWriter& out, const BlockParameterSizes& size,
+                               DataMoment moment, Stream stream) const {
   if (!plan_.offload.parameters) return;
   const bool down = reduces(moment);
   const Stream own = down ? Stream::kToHost : Stream::kFromHost;
@@ -87,17 +87,18 @@ void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMom
   }
 }
 
-UnitSize ShardingBuilder::gathered_unit(UnitSize unit) const {
+BlockParameterSizes ShardingBuilder::gathered_parameter_sizes(BlockParameterSizes unit) const {
   if (!s_.blocks_for_step) return unit;
   unit.dense += std::exchange(unit.frozen_dense, 0);
   unit.expert += std::exchange(unit.frozen_expert, 0);
   return unit;
 }
 
-Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forward) const {
+Template ShardingBuilder::gather(const BlockParameterSizes& unit, bool first_use,
+                                 bool forward) const {
   MessageWriter out("gather");
   const Stream stream = plan_.overlap.parameters ? Stream::kGather : Stream::kCompute;
-  if (first_use) add(out, gathered_unit(unit), {DataMoment::kAfterStep}, stream);
+  if (first_use) add(out, gathered_parameter_sizes(unit), {DataMoment::kAfterStep}, stream);
   add_copy(out, unit, DataMoment::kEachUse, stream);
   const Tensor whole = gathered_tensor(s_, unit);
   if (whole.elements() > 0) {
@@ -106,7 +107,7 @@ Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forw
   }
   const bool stays = whole.elements() == 0;
   if (forward && s_.copies_gathers && (first_use || !stays)) {
-    const UnitSize gathered = gathered_unit(unit);
+    const BlockParameterSizes gathered = gathered_parameter_sizes(unit);
     const std::int64_t elements =
         stays ? gathered.dense + gathered.borrowed + gathered.expert : whole.elements();
     out.writes.push_back(out.builder.tensor({.name = "gather_output",
@@ -133,11 +134,12 @@ TensorId ShardingBuilder::reduction_input(MessageWriter& out, bool done) const {
   return out.writes.back();
 }
 
-Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, Reduction how) const {
+Template ShardingBuilder::reduce(const std::vector<BlockParameterSizes>& bucket,
+                                 Reduction how) const {
   MessageWriter out("reduce");
   const Stream stream = plan_.overlap.gradients ? Stream::kReduce : Stream::kCompute;
-  UnitSize sum;
-  for (const UnitSize& unit : bucket) {
+  BlockParameterSizes sum;
+  for (const BlockParameterSizes& unit : bucket) {
     sum += unit;
     const Tensor leaving = gradient_tensor(s_, unit);
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
@@ -155,7 +157,7 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, Reduction 
   return std::move(out.builder.piece());
 }
 
-States ShardingBuilder::states(const UnitSize& stage) const {
+States ShardingBuilder::states(const BlockParameterSizes& stage) const {
   const plan::Sharding& sharding = plan_.sharding;
   const std::int64_t frozen = frozen_elements(plan_, stage);
   const plan::StateTypes types = plan::state_types(job_, plan_);

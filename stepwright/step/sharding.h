@@ -13,46 +13,54 @@
 
 namespace stepwright::step {
 
-/// Facts about a reduction of gradients in a backward.
+/// Facts about one data-parallel reduction of gradients in a backward.
 struct Reduction {
-  bool last = false;  ///< True in the last backward of the step.
-  /// True if the loss has already copied and reduced the gradients, so that no copy remains.
+  bool last = false;  ///< True if the reduction is in the last backward of the step.
+  /// True if the loss has already copied and reduced the gradients of the head, so that this
+  /// reduction needs no copy.
   bool done = false;
 };
 
-/// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
+/// Builds templates of the data-parallel messages of one plan (DDP, ZeRO, FSDP): gathers of
+/// parameters, reductions of gradients and the update.
 class ShardingBuilder {
  public:
-  /// Keeps references to `setting`, `plan` and `job`, which must outlive it.
+  /// Keeps references to `setting`, `plan` and `job`, which must outlive the builder.
   ShardingBuilder(const Setting& setting, const plan::Plan& plan, const plan::Grid& grid,
                   const plan::Job& job);
 
-  /// True if every use of parameters needs a gather or a fetch from the host.
+  /// True if every use of parameters needs a gather over ranks or a fetch from host memory.
   [[nodiscard]] bool gathers_each_use() const { return fetches() || sends(DataMoment::kEachUse); }
-  /// The parameters of a block that one gather collects; includes frozen ones if parameters are
-  /// gathered for a whole step.
-  [[nodiscard]] UnitSize gathered_unit(UnitSize unit) const;
-  /// True if the optimizer's shards are finer than the parameters', so that each step ends with a
-  /// gather.
+  /// Returns the sizes of the parameters of a block that one gather collects: the trained ones, and
+  /// frozen ones too if parameters stay gathered for a whole step.
+  [[nodiscard]] BlockParameterSizes gathered_parameter_sizes(BlockParameterSizes unit) const;
+  /// True if optimizer states are sharded over more ranks than parameters, so that each step ends
+  /// with a gather of updated parameters.
   [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
-  /// True if gradients are reduced in every backward.
+  /// True if gradients are reduced (or moved to host memory) in every backward.
   [[nodiscard]] bool reduces_each_backward() const {
     return fetches() || sends(DataMoment::kEachBackward);
   }
-  /// True if the last backward of a step has additional reductions.
+  /// True if the last backward of a step has reductions of gradients that other backwards do not
+  /// have.
   [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
 
-  /// Builds the gather before a block's use. `first_use`: it includes the gather that the previous
-  /// step postponed. `forward`: the use is a forward.
-  [[nodiscard]] Template gather(const UnitSize& unit, bool first_use, bool forward) const;
-  /// Builds the reduction of a bucket of blocks in a backward. Its inputs are the blocks'
-  /// gradients, if the rank does not keep them whole.
-  [[nodiscard]] Template reduce(const std::vector<UnitSize>& bucket, Reduction how) const;
-  /// Sizes for the end of a step: reductions that were not overlapped, tied tables, gradient norm,
-  /// optimizer, gathers.
+  /// Builds the template that gathers a block's parameters before a use. `first_use`: it includes
+  /// the gather of updated parameters that the previous step postponed. `forward`: a forward uses
+  /// them.
+  [[nodiscard]] Template gather(const BlockParameterSizes& unit, bool first_use,
+                                bool forward) const;
+  /// Builds the template that reduces the gradients of a bucket of blocks over data-parallel ranks
+  /// in a backward. Its inputs are the blocks' gradients, unless the rank keeps all gradients
+  /// whole.
+  [[nodiscard]] Template reduce(const std::vector<BlockParameterSizes>& bucket,
+                                Reduction how) const;
+  /// Sizes for the template at the end of a step: reductions that were not overlapped, tied tables,
+  /// gradient norm, optimizer, gathers.
   struct Update {
-    UnitSize stage;
-    /// Elements of a tied table; this and the next three members are as in `StepEnd`.
+    BlockParameterSizes stage;
+    /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0:
+    /// none. `loss`, `experts` and `loads` are as in `StepEnd`.
     std::int64_t tied_table = 0;
     bool loss = false;
     bool experts = false;
@@ -60,7 +68,7 @@ class ShardingBuilder {
   };
   [[nodiscard]] Template update(const Update& what) const;
 
-  [[nodiscard]] States states(const UnitSize& stage) const;
+  [[nodiscard]] States states(const BlockParameterSizes& stage) const;
 
  private:
   using Moments = std::initializer_list<DataMoment>;
@@ -70,25 +78,29 @@ class ShardingBuilder {
   [[nodiscard]] bool sends(DataMoment moment) const {
     return !data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
   }
-  /// Adds the messages of `moments`, in their order, for blocks of a size and one kind of
-  /// parameters.
-  void add(MessageWriter& out, const StateSpread& spread, const UnitSize& size, Moments moments,
+  /// Appends the data-parallel messages of the given moments of a step, in this order, for either
+  /// dense or routed parameters (`spread`) with the sizes `size`.
+  void add(MessageWriter& out, const ShardingGroups& spread, const BlockParameterSizes& size,
+           Moments moments, Stream stream) const;
+  /// Appends the data-parallel messages of the given moments of a step for parameters with the
+  /// sizes `size`: first of the dense ones, then of the routed ones.
+  void add(MessageWriter& out, const BlockParameterSizes& size, Moments moments,
            Stream stream) const;
-  /// Adds the messages of the dense parameters, then of the routed ones.
-  void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
-  /// Adds the tensor that messages reduce (a copy of the gradients that `out` reads) and returns
-  /// it; -1 if `out` reads none.
+  /// Adds to a reduction's template the buffer into which gradients are copied before they are
+  /// reduced, and returns it; -1 if the reduction reads no gradients. `done`: the loss has already
+  /// made the copy.
   TensorId reduction_input(MessageWriter& out, bool done) const;
   void add_end(MessageWriter& out, const StepEndMessage& message) const;
-  /// Adds the copy between host and device of this rank's share of a moment's states, if they are
-  /// stored in host memory.
-  void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;
+  /// Appends the copy between host and device of this rank's share of parameters or gradients at a
+  /// moment of the step, if parameters are stored in host memory.
+  void add_copy(MessageWriter& out, const BlockParameterSizes& size, DataMoment moment,
+                Stream stream) const;
 
   const Setting& s_;
   const plan::Plan& plan_;
   const plan::Job& job_;
-  StateSpread dense_;
-  StateSpread routed_;
+  ShardingGroups dense_;
+  ShardingGroups routed_;
   std::array<std::int64_t, plan::kGroupKinds> group_sizes_{};
 };
 

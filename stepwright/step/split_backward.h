@@ -5,17 +5,20 @@
 
 namespace stepwright::step {
 
-/// A backward split in two: the part that neighbours wait for, and the weight gradients, which only
-/// the update waits for. `weight.restored` matches `data.saved`; `data.restored` is the backward's.
+/// A backward template split in two: the data gradients, for which neighbouring pipeline stages
+/// wait, and the weight gradients, for which only the update waits. `weight` restores what `data`
+/// saves; `data` restores what the whole backward restores.
 struct SplitBackward {
   Template data;
-  Template weight;  ///< Weight gradients; without operators if none can be postponed.
+  /// Template of the weight gradients; without operators if none can be postponed.
+  Template weight;
 };
 
-/// Splits a backward template. The weight part gets the operators that compute weight gradients,
-/// and the messages whose results only they read (inputs gathered again), except if the data part
-/// reads their results or later overwrites their inputs. Gradients to be reduced are outputs of the
-/// weight part. `part`: only weight gradients of this part of a layer may be postponed; kNone: all.
+/// Splits a backward template into data and weight gradients. The weight part gets the operators
+/// that compute weight gradients, and the messages whose results only they read (inputs gathered
+/// again), except if the data part reads their results or later overwrites their inputs. Gradients
+/// to be reduced are outputs of the weight part. `part`: only weight gradients of this part of a
+/// layer may be postponed; kNone: all.
 SplitBackward split_backward(const Template& backward, LayerPart part = LayerPart::kNone);
 
 }  // namespace stepwright::step

@@ -24,7 +24,7 @@ struct Sizes {
 };
 
 Sizes sizes(const Setting& s, model::Mixer kind) {
-  const model::StateMixer& m = *s.model->state_mixer;
+  const model::RecurrentMixer& m = *s.model->state_mixer;
   const model::StateWidths whole = model::state_widths(m, kind);
   const std::int64_t ranks = s.tensor * s.context;
   return {.widths = {whole.in / s.tensor, whole.convolution / s.tensor, whole.scalars / s.tensor,
@@ -51,7 +51,7 @@ Product out_product(const Setting& s, model::Mixer kind) {
 /// Product that computes Mamba's selection (low-rank step sizes, B and C) from the convolution's
 /// result.
 Product select_product(const Setting& s, model::Mixer kind) {
-  const model::StateMixer& m = *s.model->state_mixer;
+  const model::RecurrentMixer& m = *s.model->state_mixer;
   const Sizes z = sizes(s, kind);
   return {z.rows, z.widths.convolution / z.cut, m.step_rank + 2 * m.state, LayerPart::kMixerSelect};
 }
@@ -63,7 +63,8 @@ Product step_product(const Setting& s, model::Mixer kind) {
 }
 
 /// Writes an exchange between context ranks, of tokens for heads or back.
-TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, LayerPart part) {
+TensorId exchange(BlockBuildContext& e, TensorId from, const ActivationExtents& to_sheet,
+                  Phase phase, LayerPart part) {
   if (e.s.context == 1) return from;
   const TensorId to = message_buffer(e, name_of(part), to_sheet.rows, to_sheet.columns);
   e.out.add({.kind = OperatorKind::kAllToAll,
@@ -79,12 +80,12 @@ TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, La
 }
 
 /// Writes a sum over tensor ranks, and over context ranks that hold other channels.
-void share(Emit& e, TensorId partial, Phase phase, LayerPart part) {
-  if (e.s.tensor_parallel()) sum_over(e, Scheme::kTensor, partial, phase, part);
-  if (e.s.context > 1) sum_over(e, Scheme::kContext, partial, phase, part);
+void share(BlockBuildContext& e, TensorId partial, Phase phase, LayerPart part) {
+  if (e.s.tensor_parallel()) append_all_reduce(e, Scheme::kTensor, partial, phase, part);
+  if (e.s.context > 1) append_all_reduce(e, Scheme::kContext, partial, phase, part);
 }
 
-Operator convolution(const Emit& e, Phase phase, model::Mixer kind) {
+Operator convolution(const BlockBuildContext& e, Phase phase, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   Operator op = computation(e, OperatorKind::kConvolution, phase, LayerPart::kMixerConvolution,
                             {.rows = z.rows,
@@ -94,16 +95,16 @@ Operator convolution(const Emit& e, Phase phase, model::Mixer kind) {
   return op;
 }
 
-Operator scan(const Emit& e, Phase phase, model::Mixer kind) {
+Operator scan(const BlockBuildContext& e, Phase phase, model::Mixer kind) {
   Operator op =
       computation(e, OperatorKind::kScan, phase, LayerPart::kMixerScan, sizes(e.s, kind).scan);
-  op.purpose = scan_of(kind);
+  op.purpose = scan_purpose_of(kind);
   return op;
 }
 
 /// Returns an element-wise product: of two of the three streams of a short convolution, or of a
 /// scan's result and its gates.
-Operator gate(const Emit& e, Phase phase, model::Mixer kind) {
+Operator gate(const BlockBuildContext& e, Phase phase, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kMixerNorm,
                             {.rows = z.rows, .columns = z.widths.out / z.cut});
@@ -113,7 +114,7 @@ Operator gate(const Emit& e, Phase phase, model::Mixer kind) {
   return op;
 }
 
-TensorId gated(Emit& e, TensorId values, TensorId in, model::Mixer kind) {
+TensorId gated(BlockBuildContext& e, TensorId values, TensorId in, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId out = activation(e, "mixer.gated", z.rows, z.widths.out / z.cut);
   TensorId statistics = -1;
@@ -125,7 +126,7 @@ TensorId gated(Emit& e, TensorId values, TensorId in, model::Mixer kind) {
   return out;
 }
 
-TensorId convolved(Emit& e, TensorId x, model::Mixer kind) {
+TensorId convolved(BlockBuildContext& e, TensorId x, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId y = activation(e, "mixer.convolution", z.rows, z.widths.convolution / z.cut);
   e.out.add(convolution(e, e.forward, kind), {x, e.parameters}, {y});
@@ -135,7 +136,7 @@ TensorId convolved(Emit& e, TensorId x, model::Mixer kind) {
 
 /// Writes Mamba's step sizes for each channel; -1 for other mixers, which project step sizes
 /// directly.
-TensorId steps(Emit& e, TensorId convolved, model::Mixer kind) {
+TensorId steps(BlockBuildContext& e, TensorId convolved, model::Mixer kind) {
   if (kind != model::Mixer::kMamba) return -1;
   const Product select = select_product(e.s, kind);
   TensorId selected = linear(e, convolved, select);
@@ -149,7 +150,7 @@ TensorId steps(Emit& e, TensorId convolved, model::Mixer kind) {
   return sizes;
 }
 
-TensorId scanned(Emit& e, TensorId in, model::Mixer kind) {
+TensorId scanned(BlockBuildContext& e, TensorId in, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId x = convolved(e, in, kind);
   const TensorId step_sizes = steps(e, x, kind);
@@ -162,7 +163,7 @@ TensorId scanned(Emit& e, TensorId in, model::Mixer kind) {
 
 /// Writes a gated short convolution: its input is the product of two streams, and the third stream
 /// gates its output.
-TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
+TensorId short_convolution(BlockBuildContext& e, TensorId in, model::Mixer kind) {
   const TensorId x = gated(e, in, -1, kind);
   e.kept.set(Keep::kMixerScanned, x);
   return gated(e, convolved(e, x, kind), in, kind);
@@ -174,7 +175,7 @@ struct MixerGradients {
   TensorId in = -1;
 };
 
-MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in,
+MixerGradients gated_backward(BlockBuildContext& e, TensorId dy, TensorId values, TensorId in,
                               model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const MixerGradients d{activation(e, "gradient", z.rows, z.widths.out / z.cut),
@@ -186,8 +187,8 @@ MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in
 }
 
 /// Adds the gradients of Mamba's selection to the gradient of the convolution's result.
-void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_convolved,
-                    model::Mixer kind) {
+void steps_backward(BlockBuildContext& e, TensorId d_steps, TensorId d_selected,
+                    TensorId d_convolved, model::Mixer kind) {
   const Product step = step_product(e.s, kind);
   const Product select = select_product(e.s, kind);
   const TensorId d_low = linear_backward(e, d_steps, Keep::kMixerSelected, step);
@@ -206,7 +207,8 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
             {d_x, d_convolved}, {d_convolved});
 }
 
-TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, model::Mixer kind) {
+TensorId scan_backward(BlockBuildContext& e, TensorId dy, TensorId in, TensorId d_in,
+                       model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId x = kept(e, Keep::kMixerConvolved);
   const TensorId step_sizes = kept(e, Keep::kMixerSteps);
@@ -227,7 +229,7 @@ TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, model::
 
 }  // namespace
 
-TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind) {
+TensorId state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId projected =
       column_linear(e, normed, Keep::kAttentionLinearInput, in_product(e.s, kind));
@@ -241,7 +243,7 @@ TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind) {
   return linear_keeping(e, out, out_product(e.s, kind), Keep::kMixerOut, out);
 }
 
-TensorId state_mixer_block_backward(Emit& e, TensorId dy, model::Mixer kind) {
+TensorId state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const Product out = out_product(e.s, kind);
   const TensorId d_out = linear_backward(e, dy, Keep::kMixerOut, out);

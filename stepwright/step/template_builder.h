@@ -11,9 +11,9 @@
 
 namespace stepwright::step {
 
-/// Roles of the tensors that a forward block keeps for its backward. Each role has one name, so
-/// that a backward builder finds the tensor whether the forward ran in another template (restored)
-/// or in this one (recomputed).
+/// Roles (names) of the tensors that a forward block keeps for its backward. The backward finds a
+/// tensor by its role, whether the forward ran in another template (restored) or in the backward's
+/// own (recomputed).
 enum class Keep : std::uint8_t {
   kAttentionInput,
   kAttentionStatistics,
@@ -28,31 +28,42 @@ enum class Keep : std::uint8_t {
   kKeyValueDownNormed,
   kKeyValueUp,
   kLatentStatistics,
-  kIndexLatent,  ///< Rows that an indexer projects: the query latents and the layer's input.
+  /// Kept tensor: query latents that a sparse-attention indexer projects; kIndexInput: the layer's
+  /// input rows that it projects.
+  kIndexLatent,
   kIndexInput,
   kIndexQueries,
-  kIndexKeyInput,  ///< Input of the norm of an indexer's keys.
+  kIndexKeyInput,  ///< Kept tensor: input of the norm on the keys of a sparse-attention indexer.
   kIndexStatistics,
   kIndexKeys,
   kIndexWeights,
-  kIndices,   ///< Indices of the keys that an indexer chooses for each token.
-  kHeadsQkv,  ///< Ulysses: queries, keys and values after the exchange.
-  kHeadsOut,  ///< Ulysses: attention core's output before the exchange.
+  /// Kept tensor: indices of the keys that a sparse-attention indexer chooses for each token.
+  kIndices,
+  /// Kept tensor (Ulysses): queries, keys and values after the exchange of sequence shards for
+  /// heads.
+  kHeadsQkv,
+  /// Kept tensor (Ulysses): the attention core's output before the exchange of heads for sequence
+  /// shards.
+  kHeadsOut,
   kAttentionOut,
-  kAttentionGated,  ///< Attention core's result times the attention gates.
-  /// Narrow copy of the input of the output projection, in addition to kAttentionGated.
+  kAttentionGated,  ///< Kept tensor: the attention core's result times the attention gates.
+  /// Kept tensor: narrow (fp8) copy of the input of attention's output projection.
   kProjectionInput,
-  kAttentionResult,  ///< Input of a norm on the result of attention.
+  kAttentionResult,  ///< Kept tensor: input of a norm on the result of attention.
   kAttentionResultStatistics,
-  kMixerIn,  ///< Result of the input projection of a mixer with a state, before its convolution.
+  /// Kept tensor: result of the input projection of a mixer with a state (Mamba, delta net), before
+  /// its convolution.
+  kMixerIn,
   kMixerConvolved,
-  kMixerSelection,  ///< Input of norms on Mamba's selection.
+  /// Kept tensor (Mamba): input of the norms on the selected step sizes, B and C.
+  kMixerSelection,
   kMixerSelectionStatistics,
-  kMixerSelected,  ///< Mamba: step sizes, B and C of its selection.
-  kMixerSteps,     ///< Mamba: step sizes for each channel.
+  kMixerSelected,  ///< Kept tensor (Mamba): step sizes, B and C that are computed from each token.
+  kMixerSteps,     ///< Kept tensor (Mamba): step sizes for each channel.
   kMixerScanned,
   kMixerStatistics,
-  kMixerOut,  ///< Input of a mixer's last projection.
+  /// Kept tensor: input of the last projection of a mixer with a state (Mamba, delta net).
+  kMixerOut,
   kLogSumExp,
   kProbabilities,
   kProbabilityMask,
@@ -60,39 +71,45 @@ enum class Keep : std::uint8_t {
   kAttentionMask,
   kMlpInput,
   kMlpStatistics,
-  kMlpEntry,  ///< Rows that enter the dense MLP, before they are gathered.
+  /// Kept tensor: input rows of the dense MLP, before they are gathered over tensor ranks.
+  kMlpEntry,
   kMlpLinearInput,
   kFc1Out,
-  kFc1Up,  ///< Result of the other half of a gated product, if the halves are separate products.
-  kGate,   ///< Activated gates, if a separate kernel multiplies by them.
+  /// Kept tensor: result of the up projection of a gated MLP, if gate and up are separate products.
+  kFc1Up,
+  kGate,  ///< Kept tensor: activated gates of a gated MLP, if a separate kernel multiplies by them.
   kActivationOut,
-  /// Results of the MLP's second product: no backward reads them, but recomputation by operator
-  /// keeps them.
+  /// Kept tensor: result of the MLP's second product, which no backward reads, but which
+  /// recomputation operator by operator keeps.
   kFc2Out,
-  /// Sum over tensor ranks of the second product's results, kept by recomputation by operator.
+  /// Kept tensor: sum over tensor ranks of the MLP's second product, which recomputation operator
+  /// by operator keeps.
   kFc2Rows,
   kMlpMask,
-  kMlpResult,  ///< Input of a norm on the result of the MLP or the experts.
+  kMlpResult,  ///< Kept tensor: input of a norm on the result of the MLP or the experts.
   kMlpResultStatistics,
   kRouterProbabilities,
-  kRouterIndices,    ///< Router: indices of the k experts chosen for each row.
-  kTokenCounts,      ///< Numbers of rows that each rank of the expert groups sends to each expert.
-  kGatheredIndices,  ///< All-gather dispatcher: indices of the top k experts for all ranks' rows.
-  kExpertWeights,    ///< Experts' gate weights, on the ranks that apply them.
+  kRouterIndices,  ///< Kept tensor of a router: indices of the k experts chosen for each row.
+  /// Kept tensor: number of rows that each rank of the expert group sends to each expert.
+  kTokenCounts,
+  /// Kept tensor of the all-gather dispatcher: indices of the top k experts for the rows of all
+  /// ranks.
+  kGatheredIndices,
+  kExpertWeights,  ///< Kept tensor: gate weights of experts, on the ranks that multiply by them.
   kExpertInput,
   kExpertFc1Out,
   kExpertActivationOut,
   kCombined,
-  /// Sum of the experts' results in the experts' own narrower width: input of the projection back
-  /// to the hidden size.
+  /// Kept tensor: sum of the experts' results in the experts' own narrower width, which a
+  /// projection brings back to the hidden size.
   kLatentOut,
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,
-  kSharedOut,   ///< Result of the gated shared experts, before their gate multiplies it.
-  kSharedGate,  ///< Logits of the gate of shared experts.
-  kPixels,      ///< Encoder: pixels of images, cut into patches.
-  kPatchRows,   ///< Encoder: rows that its layers compute from patches.
+  kSharedOut,   ///< Kept tensor: result of the shared experts before their gate multiplies it.
+  kSharedGate,  ///< Kept tensor: logits of the gate of shared experts, one per row.
+  kPixels,      ///< Kept tensor of the image encoder: pixels of images, cut into patches.
+  kPatchRows,   ///< Kept tensor of the image encoder: rows that its layers compute from patches.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -100,18 +117,30 @@ enum class Keep : std::uint8_t {
   kFinalStatistics,
   kHeadInput,
   kLogits,
-  kLossTarget,   ///< Cross entropy: logit of each token's target minus the token's largest logit.
-  kLossSum,      ///< Cross entropy: sum of each token's exponentials over the vocabulary.
-  kLossMaximum,  ///< Vocabulary in parts: largest logit of all parts.
-  kPartMaximum,  ///< Vocabulary in parts: largest logit of this part.
-  /// Vocabulary in parts: sum of exponentials relative to the part's largest logit.
+  /// Kept tensor of the cross entropy: logit of each token's target minus the token's largest
+  /// logit.
+  kLossTarget,
+  /// Kept tensor of the cross entropy: sum of each token's exponentials over the vocabulary.
+  kLossSum,
+  /// Kept tensor, vocabulary split over pipeline positions: each token's largest logit of all
+  /// parts.
+  kLossMaximum,
+  /// Kept tensor, vocabulary split over pipeline positions: each token's largest logit of this
+  /// part.
+  kPartMaximum,
+  /// Kept tensor, vocabulary split over pipeline positions: each token's sum of exponentials over
+  /// this part, relative to its largest logit of this part.
   kPartSum,
-  kWideLogits,  ///< Logits in fp32, for a plain cross entropy or a cap.
-  /// Gradient of the head's input, if the loss computes gradients in its forward.
+  /// Kept tensor: logits in fp32, for a cross entropy that is computed from an fp32 copy, or for a
+  /// model that caps its logits.
+  kWideLogits,
+  /// Kept tensor: gradient of the head's input, if the loss computes gradients in its forward.
   kHeadRowGradient,
-  /// Gradient of the head's weight, if the loss computes gradients in its forward.
+  /// Kept tensor: gradient of the head's weight, if the loss computes gradients in its forward.
   kHeadWeightGradient,
-  kAttentionNormCopies,  ///< fp32 copies of an unfused norm; one role for each norm.
+  /// Kept tensor: fp32 copies that an unfused norm before attention makes; every norm has such a
+  /// role.
+  kAttentionNormCopies,
   kMlpNormCopies,
   kEmbeddingNormCopies,
   kFinalNormCopies,
@@ -121,11 +150,12 @@ enum class Keep : std::uint8_t {
   kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
-  /// Result of a norm, kept for a frozen product that keeps its input (`engine_input`).
+  /// Kept tensor: result of the norm before a frozen QKV product, which Transformer Engine keeps
+  /// although no weight gradient needs it.
   kQkvEngineInput,
   kFc1EngineInput,
-  /// An adapter's kept tensors, three for each product: the result of A, the adapter's input, and
-  /// the mask of its dropout.
+  /// Kept tensor: result of A in the LoRA adapter of the QKV product. Each product with an adapter
+  /// has three roles: the result of A, the adapter's input, and its dropout mask.
   kQkvNarrow,
   kQkvAdapterInput,
   kQkvAdapterMask,
@@ -162,24 +192,28 @@ enum class Keep : std::uint8_t {
   kSharedFc2Narrow,
   kSharedFc2AdapterInput,
   kSharedFc2AdapterMask,
-  /// Inputs of the norms of a module that predicts tokens further ahead (multi-token prediction).
+  /// Kept tensor of multi-token prediction: input of the norm on the rows of the previous layer.
   kMultiTokenHidden,
   kMultiTokenHiddenStatistics,
   kMultiTokenHiddenCopies,
   kMultiTokenEmbedded,
   kMultiTokenEmbeddedStatistics,
   kMultiTokenEmbeddedCopies,
-  kMultiTokenJoined,  ///< Input of a multi-token module's projection.
+  /// Kept tensor of multi-token prediction: input of the projection that joins rows and next
+  /// tokens.
+  kMultiTokenJoined,
   kCount,
 };
 
-/// The start of a pass of a block: the index of its first operator in the template.
+/// Start of a pass, where the schedule runs a block (embedding or head) in several passes: the
+/// index of the pass's first operator in the template.
 struct PassBegin {
   schedule::Direction pass{};
   std::int32_t first = 0;
 };
 
-/// The tensors that one block instance keeps, by role; -1: the role is absent.
+/// The tensors that one block keeps for its backward, by role; -1: the block has no tensor with
+/// that role.
 class Kept {
  public:
   Kept() { ids_.fill(-1); }
@@ -187,7 +221,7 @@ class Kept {
   [[nodiscard]] TensorId get(Keep role) const { return ids_[static_cast<std::size_t>(role)]; }
   [[nodiscard]] bool has(Keep role) const { return get(role) >= 0; }
   void forget(Keep role) { set(role, -1); }
-  /// Returns a copy in which the roles that `other` has hold the tensors of `other`.
+  /// Returns a copy in which the tensors of `other` replace those with the same roles.
   [[nodiscard]] Kept with(const Kept& other) const {
     Kept both = *this;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
@@ -201,15 +235,17 @@ class Kept {
   std::array<TensorId, static_cast<std::size_t>(Keep::kCount)> ids_{};
 };
 
-/// Builds one template: tensors, operators in issue order, and dependences derived from operands.
+/// Builds one template (the operators of a block in one direction): adds tensors and operators in
+/// issue order, and derives dependences between operators from the tensors that they read and
+/// write.
 class TemplateBuilder {
  public:
-  /// `busiest`: load of the busiest rank over the mean for routed operators that do not set their
-  /// own.
+  /// Starts a template. `busiest`: load of the busiest rank over the mean, for operators on rows
+  /// routed to experts that do not set their own.
   TemplateBuilder(std::string name, std::vector<LocalParameter> parameters, double busiest = 1);
 
   TensorId tensor(const Tensor& tensor);
-  /// Adds a tensor that an earlier item passes in.
+  /// Adds a tensor that an earlier template of the sequence passes in, such as the residual stream.
   TensorId input(const Tensor& tensor);
   void output(TensorId id) { piece_.outputs.push_back(id); }
 
@@ -224,22 +260,25 @@ class TemplateBuilder {
                std::span(writes.begin(), writes.size()));
   }
 
-  /// Starts a pass: the operators that follow belong to it.
+  /// Starts a pass that the schedule runs in a slot of its own: operators added from here on belong
+  /// to it.
   void begin(schedule::Direction pass) {
     passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
   }
   [[nodiscard]] const std::vector<PassBegin>& passes() const { return passes_; }
 
-  /// Index of a part's parameter; -1 if the block has none.
+  /// Returns the index of a layer part's parameter; -1 if the block has no such parameter.
   [[nodiscard]] ParameterId parameter(LayerPart part) const;
   [[nodiscard]] ParameterId parameter(std::string_view name) const;
 
-  /// Marks the tensors that a forward template keeps, in the order of roles, each tensor once.
+  /// Marks the tensors that this forward template keeps for its backward, in the order of roles,
+  /// each tensor once.
   void save(const Kept& kept);
-  /// Creates in this backward template the tensors that `forward` saved under `kept`, and returns
-  /// them.
+  /// Creates, in this backward template, the tensors that the template `forward` saved, and returns
+  /// them under the roles that they have in `kept`.
   Kept restore(const TemplateBuilder& forward, const Kept& kept);
-  /// Creates the tensors of several saved sets in this backward template, and returns each set.
+  /// Creates, in this backward template, the tensors that the template `forward` saved, and returns
+  /// them in several sets, under the roles that they have in each set of `kept`.
   std::vector<Kept> restore(const TemplateBuilder& forward, std::span<const Kept> kept);
 
   [[nodiscard]] const Tensor& at(TensorId id) const {
@@ -253,7 +292,7 @@ class TemplateBuilder {
   Template piece_;
   std::vector<PassBegin> passes_;
   double busiest_;
-  /// For each tensor, the last operator that wrote it; -1: none.
+  /// For each tensor of the template, the index of the last operator that wrote it; -1: none.
   std::vector<std::int32_t> writer_;
 };
 

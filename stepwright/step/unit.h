@@ -7,12 +7,13 @@
 
 namespace stepwright::step {
 
-/// The template of a block that owns parameters, with the two tensors that sharding adds: its
-/// gathered parameters (an input) and its gradients before their reduction (an output).
+/// The template of a block that owns parameters (layer, embedding, head), with the two tensors that
+/// data-parallel sharding adds: gathered parameters (an input) and gradients before their reduction
+/// (an output).
 struct Unit {
   Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local);
 
-  /// For a backward whose gradients are reduced: `open_gradients` creates the gradient tensor,
+  /// Creates the tensor of the block's gradients in a backward whose gradients are reduced;
   /// `close_gradients` makes it an output at the end. No effect if gradients stay on the rank.
   void open_gradients();
   void close_gradients();
@@ -23,7 +24,8 @@ struct Unit {
   TensorId gradients = -1;
 };
 
-/// Returns the tensor of the residual stream between blocks: [rows, hidden].
+/// Returns the description of the residual stream's tensor between blocks on one rank: [rows,
+/// hidden].
 Tensor residual_tensor(const Setting& setting, std::string_view name);
 
 }  // namespace stepwright::step

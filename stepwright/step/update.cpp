@@ -78,7 +78,7 @@ struct Side {
   }
   /// The group of ranks that share optimizer states.
   [[nodiscard]] plan::GroupKind shards() const {
-    const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
+    const ShardingGroups spread = routed ? routed_spread(plan) : dense_spread(plan);
     return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? MessageReach::kWorld
                                                                          : MessageReach::kInner);
   }
@@ -97,8 +97,8 @@ void add_parts(std::vector<StepEndMessage>& list, const Side& side, const Optimi
                     .kind = OperatorKind::kAllToAll});
   };
   parts(Purpose::kGatherMatrices);
-  const bool sums = side.job.muon == plan::MuonForm::kDistributed;
-  const std::int64_t steps = sums ? kOrthogonalSteps : 1;
+  const bool sums = side.job.muon == plan::MuonTensorSplit::kDistributed;
+  const std::int64_t steps = sums ? kNewtonSchulzSteps : 1;
   const std::int64_t elements = matrices.payload / steps;
   const StepEndMessage of_step{
       .group = side.tensor_ranks(),
@@ -160,10 +160,10 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   const bool orthogonal =
       plan::traits_of(job.optimizer).acts_on == plan::MatrixUpdateScope::kLayerMatrices;
   if (orthogonal && share.dense.count > 0) {
-    list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
+    list.push_back(orthogonal_operator(share.dense, kOrthogonalizeDenseName));
   }
   if (orthogonal && share.expert.count > 0) {
-    list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
+    list.push_back(orthogonal_operator(share.expert, kOrthogonalizeExpertName));
   }
   const DType storage = plan::storage_type(job.precision);
   const std::int64_t bytes =
@@ -180,10 +180,10 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
 }
 
 std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                       const UnitSize& size) {
+                                       const BlockParameterSizes& size) {
   std::vector<Operator> list;
   if (!job.kernels.refresh_by_tensor || refreshes_in_blocks(plan)) return list;
-  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+  for (const ShardingGroups& spread : {dense_spread(plan), routed_spread(plan)}) {
     const std::int64_t elements = spread.payload(size, DataMoment::kAfterStep);
     std::int64_t ranks = 0;
     for (const DataMessage& gather : data_messages(plan.sharding, DataMoment::kAfterStep, true)) {

@@ -6,14 +6,14 @@
 
 namespace stepwright::step {
 
-/// Returns the operator that sums the squared gradients of the `elements` that a rank's optimizer
-/// holds.
+/// Returns the operator that computes the sum of squares of the `elements` gradients that one
+/// rank's optimizer holds.
 Operator norm_operator(std::int64_t elements, DType gradient);
 
-/// Returns the operators of an optimizer, without messages, in their order: it orthogonalizes
-/// matrices and updates its elements on the device; then gradients of host-updated elements go to
-/// the host, the host updates them, and their parameters come back. These run one after the other,
-/// as without `overlap_cpu_optimizer_d2h_h2d` (NVIDIA/Megatron-LM
+/// Returns the operators of an optimizer's update, without messages, in their order: the device
+/// orthogonalizes matrices (Muon) and updates its elements; then gradients of host-updated elements
+/// go to the host, the host updates the elements, and the parameters come back. The device and the
+/// host work one after the other, as without `overlap_cpu_optimizer_d2h_h2d` (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py).
 std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& plan,
                                        const OptimizerShare& share);
@@ -22,15 +22,15 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
 /// tensor and each rank's shard of it (`Kernels::refresh_by_tensor`). Empty if updated blocks are
 /// gathered before their first use instead.
 std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                       const UnitSize& size);
+                                       const BlockParameterSizes& size);
 
-/// Returns the messages of an update that acts on whole matrices. An orthogonal update sends shards
-/// between the ranks that share states, sends matrices or products between the tensor ranks that
-/// share a matrix, and returns the shards before the other elements are updated
-/// (`Purpose::kReturnMatrices`). An update with sums of rows and columns completes these sums:
+/// Returns the messages of an optimizer that updates whole matrices (Muon, Adafactor). An
+/// orthogonal update (Muon) sends shards between the ranks that share states, sends matrices or
+/// products between the tensor ranks that share a matrix, and returns the shards before the other
+/// elements are updated. An update with sums of rows and columns (Adafactor) completes these sums:
 /// tensor ranks add the sums over the dimension that they split; ranks that share states
-/// reduce-scatter all sums, update their shard of the moments and gather all moments. Then the norm
-/// of each update is summed.
+/// reduce-scatter all sums, update their shard of the moments and gather all moments. Then the
+/// squared norm of each update is summed.
 std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
                                             const OptimizerShare& share);
 

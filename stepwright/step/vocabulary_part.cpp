@@ -16,18 +16,18 @@ bool in_place(const Setting& s) { return s.kernels.fused_loss() && s.model->logi
 
 /// Writes the passes over this part's logits; the tensor ranks that share the part sum their
 /// results.
-PartLoss take_part(Emit& e, TensorId logits) {
+PartLoss take_part(BlockBuildContext& e, TensorId logits) {
   const PartLoss part{per_token(e, "maximum", 1), per_token(e, "sum", 1),
                       per_token(e, "target", 1)};
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits},
             {part.maximum});
-  share_over_tensor(e, part.maximum, "loss.maximum", true);
+  all_reduce_over_tensor_ranks(e, part.maximum, "loss.maximum", true);
   const TensorId exponentials =
       in_place(e.s) ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, part.maximum},
             {part.target, part.sum, exponentials});
-  share_over_tensor(e, part.target, "loss.target");
-  share_over_tensor(e, part.sum, "loss.sum");
+  all_reduce_over_tensor_ranks(e, part.target, "loss.target");
+  all_reduce_over_tensor_ranks(e, part.sum, "loss.sum");
   if (e.s.model->logit_cap > 0) e.kept.set(Keep::kWideLogits, logits);
   e.kept.set(Keep::kLogits, exponentials);
   e.kept.set(Keep::kPartMaximum, part.maximum);
@@ -41,7 +41,7 @@ struct RowParts {
   TensorId target = -1;
 };
 
-RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
+RowParts take_rows(BlockBuildContext& e, const PartLoss& part, const Product& p) {
   const TensorId exponentials = e.kept.get(Keep::kLogits);
   const TensorId narrow =
       in_place(e.s) ? exponentials : logits_tensor(e, "softmax", e.s.storage, loss_width(e.s));
@@ -49,7 +49,7 @@ RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
             {exponentials, part.sum}, {exponentials, in_place(e.s) ? TensorId{-1} : narrow});
   const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   RowParts rows;
-  rows.softmax = leave_tensor(e, linear_data_gradient(e, narrow, p), crossing);
+  rows.softmax = leave_tensor_region(e, linear_data_gradient(e, narrow, p), crossing);
   const TensorId target = activation(e, "target_rows", e.s.tokens, p.inner);
   e.out.add({.kind = OperatorKind::kEmbedding,
              .phase = e.forward,
@@ -59,13 +59,13 @@ RowParts take_rows(Emit& e, const PartLoss& part, const Product& p) {
              .purpose = Purpose::kTargetRows,
              .parameter = e.out.parameter(p.part)},
             {e.parameters}, {target});
-  rows.target = leave_tensor(e, target, crossing);
+  rows.target = leave_tensor_region(e, target, crossing);
   e.kept.set(Keep::kPartSum, part.sum);
   return rows;
 }
 
 /// Returns `op` as a computation on the stream of the messages between positions.
-Operator between(const Emit& e, Operator op) {
+Operator between(const BlockBuildContext& e, Operator op) {
   op.phase = e.forward;
   op.stream = message_stream(e.s, Scheme::kPipeline);
   return op;
@@ -73,9 +73,9 @@ Operator between(const Emit& e, Operator op) {
 
 /// Writes the loss's messages between positions: the largest logit, then the sum of exponentials
 /// relative to it and the target's logit. Returns the sum.
-TensorId exchange(Emit& e, const PartLoss& part) {
+TensorId exchange(BlockBuildContext& e, const PartLoss& part) {
   const TensorId largest = per_token(e, "largest", 1);
-  share_over_positions(e, part.maximum, largest, "loss.maximum", true);
+  all_reduce_over_positions(e, part.maximum, largest, "loss.maximum", true);
   const TensorId total = per_token(e, "total", 1);
   e.out.add(between(e, {.kind = OperatorKind::kLossLocal,
                         .dtype = e.s.exact,
@@ -83,8 +83,8 @@ TensorId exchange(Emit& e, const PartLoss& part) {
                         .name = "loss.sum",
                         .purpose = Purpose::kPartSum}),
             {part.sum, part.maximum, largest}, {total});
-  share_over_positions(e, total, total, "loss.sum");
-  share_over_positions(e, part.target, part.target, "loss.target");
+  all_reduce_over_positions(e, total, total, "loss.sum");
+  all_reduce_over_positions(e, part.target, part.target, "loss.target");
   e.kept.set(Keep::kLossMaximum, largest);
   e.kept.set(Keep::kLossSum, total);
   e.kept.set(Keep::kLossTarget, part.target);
@@ -93,7 +93,7 @@ TensorId exchange(Emit& e, const PartLoss& part) {
 
 }  // namespace
 
-void build_vocabulary_shard_loss(Emit& e, TensorId logits, const Product& product) {
+void build_vocabulary_shard_loss(BlockBuildContext& e, TensorId logits, const Product& product) {
   const PartLoss part = take_part(e, logits);
   const RowParts rows = e.s.barriers == 1 ? take_rows(e, part, product) : RowParts{};
   const TensorId total = exchange(e, part);
@@ -106,11 +106,11 @@ void build_vocabulary_shard_loss(Emit& e, TensorId logits, const Product& produc
                   .purpose = Purpose::kPartGradient}),
       {rows.softmax, rows.target, part.sum, part.maximum, e.kept.get(Keep::kLossMaximum), total},
       {rows.softmax});
-  sum_over(e, Scheme::kPipeline, rows.softmax, Phase::kDataGradient, LayerPart::kHead);
+  append_all_reduce(e, Scheme::kPipeline, rows.softmax, Phase::kDataGradient, LayerPart::kHead);
   e.kept.set(Keep::kHeadRowGradient, rows.softmax);
 }
 
-TensorId build_vocabulary_shard_grad(Emit& e) {
+TensorId build_vocabulary_shard_grad(BlockBuildContext& e) {
   const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
   e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"),
             {e.kept.get(Keep::kLogits), e.kept.get(Keep::kLossTarget), e.kept.get(Keep::kLossSum),

@@ -1,13 +1,14 @@
 #pragma once
 
-#include "stepwright/step/emit.h"
+#include "stepwright/step/block_build_context.h"
 
 namespace stepwright::step {
 
-/// Writes the loss of one position's part of the vocabulary if positions do not wait for each other
-/// (2411.05288). A position scales its logits [tokens, part] by their own maximum m', so that only
-/// messages run between its passes. The messages find, over all parts, the maximum m, the sum z of
-/// exponentials and the logit of each target; with softmax' over the part's own sum z',
+/// Appends the loss over one pipeline position's part of the vocabulary, for schedules in which
+/// positions do not wait for each other (2411.05288). A position scales its logits [tokens, part]
+/// by their own maximum m', so that only messages run between its passes. The messages find, over
+/// all parts, the maximum m, the sum z of exponentials and the logit of each target; with softmax'
+/// over the part's own sum z',
 ///
 ///     softmax = softmax' z' exp(m' - m) / z.
 ///
@@ -15,9 +16,10 @@ namespace stepwright::step {
 /// summed. With one barrier (algorithm 2) each position first multiplies softmax' and the targets
 /// by its part of the table; the products are rescaled to m and z and summed after the messages of
 /// the loss.
-void build_vocabulary_shard_loss(Emit& e, TensorId logits, const Product& product);
+void build_vocabulary_shard_loss(BlockBuildContext& e, TensorId logits, const Product& product);
 
-/// Writes the gradient of the part's logits, in the type of storage.
-TensorId build_vocabulary_shard_grad(Emit& e);
+/// Appends the gradient of the logits of this position's part of the vocabulary, in the type of
+/// activations, and returns it.
+TensorId build_vocabulary_shard_grad(BlockBuildContext& e);
 
 }  // namespace stepwright::step

@@ -36,13 +36,13 @@ double fused_attention_flops(const Operator& op) {
 /// gated_delta_rule/chunk.py).
 double scan_flops(const Operator& op) {
   const Shape& s = op.shape;
-  const model::StateMixer mixer{.heads = s.heads,
-                                .head_dim = s.value_dim,
-                                .groups = s.kv_heads,
-                                .state = s.head_dim,
-                                .chunk = s.keys};
+  const model::RecurrentMixer mixer{.heads = s.heads,
+                                    .head_dim = s.value_dim,
+                                    .groups = s.kv_heads,
+                                    .state = s.head_dim,
+                                    .chunk = s.keys};
   const double forward =
-      product({s.batch, s.queries}) * model::scan_flops_per_token(mixer, scanned_by(op.purpose));
+      product({s.batch, s.queries}) * model::scan_flops_per_token(mixer, mixer_of_scan(op.purpose));
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 
@@ -180,7 +180,7 @@ double flops(const Operator& op) {
     case OperatorKind::kNormSquare: return 2 * product({s.rows});
     case OperatorKind::kOptimizer: return 12 * product({s.rows});
     case OperatorKind::kOrthogonalize:
-      return static_cast<double>(kOrthogonalSteps) * product({s.rows, s.inner});
+      return static_cast<double>(kNewtonSchulzSteps) * product({s.rows, s.inner});
     case OperatorKind::kCopyToHost:
     case OperatorKind::kHostOptimizer:
     case OperatorKind::kCopyFromHost: return 0;  // the device computes nothing
@@ -203,7 +203,7 @@ double memory_bytes(const Operator& op) {
     case OperatorKind::kOptimizer: return product({s.rows, s.inner});
     case OperatorKind::kOrthogonalize:
       // Each Newton-Schulz step reads the matrix for both of its products and writes it.
-      return 3 * width(op.dtype) * static_cast<double>(kOrthogonalSteps) *
+      return 3 * width(op.dtype) * static_cast<double>(kNewtonSchulzSteps) *
              product({s.rows, s.columns});
     case OperatorKind::kCopyToHost:
     case OperatorKind::kCopyFromHost: return width(op.dtype) * product({s.rows});

@@ -30,7 +30,7 @@ Choice timed(const char* by, Choose choose) {
 }  // namespace
 
 SearchComparison compare_searches(const plan::Job& given) {
-  const plan::Job job = tune::with_free_kernels(given);
+  const plan::Job job = tune::with_fastest_attention(given);
   const cost::CostModel cost(job);
   const simulate::Room room = simulate::plan_memory_limit(job);
   SearchComparison comparison{.job = job, .choices = {}};

@@ -9,26 +9,28 @@
 
 namespace stepwright::study {
 
-/// The plan that one search method chooses; all methods use the same cost model.
+/// The plan that one search method chooses for a job, with the cost of the search. All methods use
+/// Stepwright's cost model.
 struct Choice {
   std::string by;
-  /// The chosen plan; nullopt: the method found no plan that fits.
+  /// The plan that the method chose; nullopt: it found no plan that fits in memory.
   std::optional<plan::Plan> plan;
   double step_time_s = 0;  ///< Simulated step time of the chosen plan, in seconds.
-  /// Number of plans priced, or of stages profiled, during the search.
+  /// Number of plans (for Alpa's method, plans and stages) that the search priced.
   std::int64_t evaluated = 0;
-  double seconds = 0;  ///< Wall-clock seconds of the search.
+  double seconds = 0;  ///< Wall-clock seconds that the search took.
 };
 
-/// The plans that three methods choose for a job: `tune` (first), the rule of thumb of
-/// Megatron-LM's papers, and a search like Alpa's.
+/// The plans that three search methods choose for one job: `tune`, the rule of thumb of
+/// Megatron-LM's papers, and a two-level search like Alpa's.
 struct SearchComparison {
   plan::Job job;
   std::vector<Choice> choices;
 };
 SearchComparison compare_searches(const plan::Job& job);
 
-/// Returns the answer of `stepwright study search --json` (docs/formats.md, "Study").
+/// Returns the JSON document that `stepwright study search --json` prints (docs/formats.md,
+/// "Study").
 nlohmann::ordered_json search_comparison_json(const SearchComparison& comparison);
 
 }  // namespace stepwright::study

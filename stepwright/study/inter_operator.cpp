@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "stepwright/core/error.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pricer.h"

@@ -48,7 +48,7 @@ void check_covered(const cluster::Cluster& cluster) {
   }
 }
 
-void add_rivals(ScalingPoint& point, const collective::GroupLinks& links) {
+void add_rivals(ScalingPoint& point, const collective::GroupLinkRates& links) {
   point.least = collective::least_seconds(point.collective, links, point.payload_bytes);
   if (point.collective != collective::Collective::kAllReduce) return;
   point.adding_network_s = collective::in_network_seconds(
@@ -62,8 +62,9 @@ bool is_asked(collective::Algorithm method, const ScalingSetting& setting) {
          std::ranges::find(setting.methods, method) != setting.methods.end();
 }
 
-collective::GroupLinks links_of(const cluster::Cluster& cluster, const ScalingSetting& setting) {
-  collective::GroupLinks links =
+collective::GroupLinkRates links_of(const cluster::Cluster& cluster,
+                                    const ScalingSetting& setting) {
+  collective::GroupLinkRates links =
       collective::group_links(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
                               static_cast<std::int32_t>(cluster.nodes));
   links.message_s = setting.message_s;
@@ -75,7 +76,7 @@ void fill(ScalingPoint& point, const cluster::Cluster& cluster, const ScalingSet
   point.nodes = cluster.nodes;
   point.ranks = cluster.devices();
   point.played = point.ranks <= setting.play_ranks;
-  const collective::GroupLinks links = links_of(cluster, setting);
+  const collective::GroupLinkRates links = links_of(cluster, setting);
   for (const auto& [method, name] : collective::kGeneratedNames) {
     collective::ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
     if (collective::no_schedule_reason(spec) || !is_asked(method, setting)) continue;

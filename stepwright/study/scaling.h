@@ -13,21 +13,25 @@
 
 namespace stepwright::study {
 
-/// The parameters of a study of how collectives scale.
+/// The settings of a study of how the time of collectives grows with the number of nodes.
 struct ScalingSetting {
-  std::vector<cluster::Cluster> clusters;  ///< One machine with different numbers of nodes.
+  /// The clusters to study: one kind of machine with different numbers of nodes.
+  std::vector<cluster::Cluster> clusters;
   std::vector<collective::Collective> collectives;
-  std::vector<double> payloads_bytes;  ///< Payloads: bytes of the full buffer.
-  /// Algorithms to study; empty: all that cover the operation.
+  std::vector<double> payloads_bytes;  ///< Sizes of the full buffer, in bytes.
+  /// Algorithms to study; empty: all that support the operation.
   std::vector<collective::Algorithm> methods;
   double message_s = collective::kMessageStartSeconds;
-  /// Largest group, in ranks, that is simulated in addition to the closed form; 0: none.
+  /// Largest number of ranks for which schedules are also simulated, in addition to the closed
+  /// form; 0: none.
   std::int64_t play_ranks = 0;
-  bool every_rank = false;  ///< True: simulate every rank, even if one node could represent all.
-  int threads = 0;          ///< Threads; 0: one for each processor of the machine.
+  /// True: simulate every rank. False: simulate one node where it can represent all.
+  bool every_rank = false;
+  int threads = 0;  ///< Number of threads; 0: one for each processor.
 };
 
-/// Seconds of one collective schedule, with the number of chunks that is best by its closed form.
+/// Seconds of a collective by one algorithm's schedule, with the number of chunks that the closed
+/// form finds best.
 struct ScheduleTime {
   collective::Algorithm method{};
   std::int32_t chunks = 1;
@@ -37,47 +41,53 @@ struct ScheduleTime {
   [[nodiscard]] double seconds() const { return played_s.value_or(closed_s); }
 };
 
-/// One collective with one payload over all ranks of a cluster.
+/// The times of one collective, with one buffer size, over all ranks of one cluster.
 struct ScalingPoint {
   collective::Collective collective{};
   double payload_bytes = 0;
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   bool played = false;
-  /// Schedules that exist for these ranks, in the order of `kGeneratedNames`.
+  /// Times of all algorithms whose schedules exist for these ranks, in the order of
+  /// `kGeneratedNames`.
   std::vector<ScheduleTime> schedules;
   collective::LeastSeconds least;
-  /// Seconds of an all-reduce if the switches between nodes reduce; `adding_switches_s`: if those
-  /// inside nodes do as well. nullopt: another operation.
+  /// Seconds of an all-reduce if network switches reduce data (SHARP), and, in `adding_switches_s`,
+  /// if switches inside nodes do too. nullopt: not an all-reduce.
   std::optional<double> adding_network_s;
   std::optional<double> adding_switches_s;
 
-  /// Returns the seconds of an algorithm's schedule; nullopt: it has none here.
+  /// Returns the seconds of a collective by one algorithm; nullopt: the algorithm has no schedule
+  /// for these ranks.
   [[nodiscard]] std::optional<double> seconds(collective::Algorithm method) const;
-  /// Returns the fastest schedule other than HO-Ring; null: there is none.
+  /// Returns the time of the fastest algorithm other than HO-Ring (hierarchical ring); null: there
+  /// is none.
   [[nodiscard]] const ScheduleTime* fastest_rival_schedule() const;
-  /// Returns the time of `fastest_rival_schedule` divided by that of HO-Ring, so that HO-Ring is
-  /// faster if it is above 1; nullopt: one of the two does not exist.
+  /// Returns the speed-up of HO-Ring: the time of the fastest other algorithm divided by HO-Ring's;
+  /// nullopt: one of them does not exist.
   [[nodiscard]] std::optional<double> gain() const;
 };
 
-/// The result of a study: how schedules of collectives scale with the number of nodes.
+/// The result of a study of how the time of collectives grows with the number of nodes.
 struct ScalingStudy {
-  cluster::Cluster cluster;          ///< Largest cluster of the study.
-  collective::GroupLinks links;      ///< Links among all ranks of `cluster`.
-  std::vector<ScalingPoint> points;  ///< Points by operation, then payload, then nodes.
+  cluster::Cluster cluster;          ///< The cluster with the most nodes in the study.
+  collective::GroupLinkRates links;  ///< Links between all ranks of `cluster`.
+  /// Times, sorted by operation, then buffer size, then number of nodes.
+  std::vector<ScalingPoint> points;
 
-  /// Returns for each algorithm the largest |closed form / simulation - 1| over the simulated
-  /// points.
+  /// Returns, for each algorithm, the largest relative difference between closed form and
+  /// simulation, |closed form / simulation - 1|, over the simulated points.
   [[nodiscard]] std::map<collective::Algorithm, double> differences() const;
 };
 
-/// Runs the study. Fails with `kUnsupported` if a cluster has more than one switch level inside
-/// nodes or between them, and with `kInput` if it has more than `kMostScaledRanks` ranks.
+/// Computes the times of collectives over the studied clusters. Fails with `kUnsupported` if a
+/// cluster has more than one level of switches inside nodes or between them, and with `kInput` if
+/// it has more than `kMostScaledRanks` ranks.
 ScalingStudy study_scaling(const ScalingSetting& setting);
 inline constexpr std::int64_t kMostScaledRanks = std::int64_t{1} << 20;
 
-/// Returns the answer of `stepwright study collectives --json` (docs/formats.md, "Study").
+/// Returns the JSON document that `stepwright study collectives --json` prints (docs/formats.md,
+/// "Study").
 nlohmann::ordered_json scaling_json(const ScalingStudy& study);
 
 }  // namespace stepwright::study

@@ -135,9 +135,9 @@ std::vector<schedule::Turns> turns_of(const schedule::UniformPipeline& pipeline,
   if (!schedule::traits_of(schedule.kind).found) {
     return schedule::all_turns(schedule, pipeline.stages, pipeline.micro_batches);
   }
-  return schedule::found_turns(
-      schedule::evenly_held(schedule::placement_of(schedule, pipeline.stages),
-                            pipeline.micro_batches, seconds, static_cast<double>(pipeline.stages)));
+  return schedule::found_turns(schedule::pipeline_with_activation_cap(
+      schedule::placement_of(schedule, pipeline.stages), pipeline.micro_batches, seconds,
+      static_cast<double>(pipeline.stages)));
 }
 
 ScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,

@@ -11,40 +11,42 @@
 
 namespace stepwright::study {
 
-/// A pipeline schedule simulated without communication.
+/// The result of simulating one kind of pipeline schedule without communication.
 struct ScheduleSimulation {
   schedule::Schedule schedule;
-  std::string refused;  ///< Reason why the schedule cannot run on this pipeline; empty: it can.
-  std::vector<schedule::Turns> turns;  ///< Work items (turns) of each pipeline position, in order.
-  /// Start seconds, by pipeline position and index in `turns`.
+  /// Reason why this kind of schedule cannot run on the pipeline; empty: it can.
+  std::string refused;
+  /// Work items of each pipeline stage, in order: forwards and backwards of micro-batches.
+  std::vector<schedule::Turns> turns;
+  /// Start time in seconds of each work item; first index: pipeline stage, second: index in
+  /// `turns`.
   std::vector<std::vector<double>> starts_s;
   std::vector<std::vector<double>> ends_s;
   double makespan_s = 0;
-  std::vector<double> idle_s;  ///< Idle seconds of each pipeline position.
-  /// Peak activation memory of each pipeline position; the unit is the activations of one
-  /// micro-batch on a whole position. Activations are kept until the weight gradient is done; if a
-  /// forward and a backward pass are paired, the backward frees before the forward allocates.
+  std::vector<double> idle_s;  ///< Idle seconds of each pipeline stage.
+  /// Peak activation memory of each pipeline stage, in units of one micro-batch's activations on a
+  /// whole stage. Activations are kept until their weight gradient is done; in a paired forward and
+  /// backward, the backward frees before the forward allocates.
   std::vector<double> peak_activations;
-  /// Seconds by the closed form; nullopt: the schedule has none.
+  /// Seconds of the schedule by its closed-form formula; nullopt: it has none.
   std::optional<double> closed_form_s;
 };
 
-/// Limits of a study: the most turns (entries of all positions' schedules), the most stages, the
-/// longest time of a stage, and the largest ratio of the longest to the shortest time (beyond it,
-/// sums in double precision would lose the shortest).
+/// Limits of the study of schedules, the first being the number of work items over all stages; then
+/// the number of stages, the time of a stage, and the ratio of the longest to the shortest time
+/// (beyond it, double precision would lose the shortest).
 inline constexpr std::int64_t kMostTurns = 4'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
 inline constexpr double kLongestStage = 1e9;
 inline constexpr double kLargestRatio = 1e6;
 
-/// Simulates every kind of schedule. `finds`: also search an order (`auto`), for a fifth of a
-/// second. Fails with `kInput` if stages, micro-batches or times exceed the limits above, if a
-/// forward or backward pass takes no time, or if the weight gradients take longer than the backward
-/// pass that contains them.
+/// Simulates every kind of pipeline schedule. `finds`: also search for a better order (`auto`), for
+/// a fifth of a second. Fails with `kInput` if stages, micro-batches or times exceed the study's
+/// limits, or if times contradict each other.
 std::vector<ScheduleSimulation> study_schedules(const schedule::UniformPipeline& pipeline,
                                                 bool finds = true);
 
-/// Returns the answer of `stepwright study schedules --json`.
+/// Returns the JSON document that `stepwright study schedules --json` prints.
 nlohmann::ordered_json schedules_study_json(const std::vector<ScheduleSimulation>& plays);
 
 }  // namespace stepwright::study

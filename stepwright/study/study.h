@@ -8,10 +8,10 @@
 
 namespace stepwright::study {
 
-/// One axis of a chart: its title, and the function that formats its values.
+/// An axis of a chart: its title, and a function that turns its values into text.
 struct ChartAxis {
   std::string title;
-  std::string (*label)(double) = nullptr;  ///< Formats a value for people.
+  std::string (*label)(double) = nullptr;  ///< Function that turns a value of the axis into text.
 };
 
 struct ChartPoint {
@@ -19,13 +19,13 @@ struct ChartPoint {
   double y = 0;
 };
 
-/// A named curve of a chart: its points.
+/// A curve of a chart: its name and points.
 struct ChartSeries {
   std::string name;
   std::vector<ChartPoint> points;
 };
 
-/// A chart: several curves over one variable.
+/// A chart with several curves over one x-axis.
 struct Chart {
   std::string title;
   ChartAxis x;
@@ -33,50 +33,47 @@ struct Chart {
   std::vector<ChartSeries> series;
 };
 
-/// One chart of a study. `key`: its name in files.
+/// A chart of a study, with the name (`key`) under which files contain it.
 struct ChartPanel {
   std::string key;
   Chart chart;
 };
 
-/// Charts around one plan that show how one of the two main variables of a step's time (GPU
-/// utilisation or bandwidth) depends on choices of the plan or job.
+/// Charts that show how GPU utilisation or effective bandwidth depends on choices of the plan or
+/// job, varied around one plan.
 struct Study {
-  std::string variable;  ///< Name of the variable: "utilization" or "bandwidth".
+  std::string variable;  ///< Quantity that the charts show: "utilization" or "bandwidth".
   plan::PlannedJob planned;
   std::vector<ChartPanel> panels;
 };
 
-/// Computes the charts of GPU utilisation: FLOPs divided by time and peak rate of the job's
-/// precision, for one layer's matrix products, its attention and all its computation, forward and
-/// backward. The x-axes are the hidden size (multiples of the model's own, with its head
-/// dimension), the micro-batch, the tensor-parallel size and the sequence length. Over the same
-/// axes, further charts show the share of the step in which each kind of communication is exposed
-/// (`exposed_shares`).
+/// Computes charts of GPU utilisation (FLOPs / time / peak rate) of one layer's matrix products,
+/// attention and all its computation, over the hidden size, the micro-batch, the tensor-parallel
+/// size and the sequence length; also charts of exposed communication over the same axes.
 Study study_utilization(const plan::PlannedJob& planned);
 
-/// Computes the charts of effective bandwidth (busbw as nccl-tests define it) of each operation:
-/// over the message size, inside a node and between nodes; over the placement of a group; and over
-/// the number of groups that use a node's NICs at once. A further chart shows the exposed shares of
-/// the step over the rate of a NIC.
+/// Computes charts of effective bandwidth (busbw as in nccl-tests) of each collective: over the
+/// message size, inside a node and between nodes; over the placement of the group; and over the
+/// number of groups that share a node's NICs. A further chart shows exposed communication over the
+/// NICs' rate.
 Study study_bandwidth(const plan::PlannedJob& planned);
 
-/// Formats an axis value that is a whole number.
+/// Formats an axis value as a whole number.
 std::string whole_number(double value);
 
-/// A variant of a plan, and its position `x` on the axis of a study.
+/// A variant of a plan for a chart, and its value `x` on the x-axis.
 struct PlanVariation {
   double x = 0;
   plan::PlannedJob planned;
 };
 
-/// Simulates variants of a plan and returns the share of the step time in which each kind of
-/// communication is exposed. Plans that are not legal or not supported, and kinds that are never
-/// exposed, are left out.
+/// Simulates variants of a plan and returns a chart of exposed communication: for each kind of
+/// communication, the share of the step time in which it is not hidden by computation. Illegal
+/// variants, and kinds that are never exposed, are left out.
 ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
                           const std::vector<PlanVariation>& variations);
 
-/// Returns the answer of `stepwright study --json` (docs/formats.md, "Study").
+/// Returns the JSON document that `stepwright study --json` prints (docs/formats.md, "Study").
 nlohmann::ordered_json study_json(const Study& study);
 
 }  // namespace stepwright::study

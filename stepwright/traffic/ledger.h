@@ -10,15 +10,13 @@
 
 namespace stepwright::traffic {
 
-/// Equal messages of a step. `payload_bytes` is the full buffer of one call (conventions of
-/// docs/glossary.md). `count` sums the calls of all ranks (one collective over g ranks counts g).
-/// `sent_bytes_per_rank` is what one rank sends for one call, so that `count * sent_bytes_per_rank`
-/// is the number of bytes sent in total. A transfer between pipeline neighbours is two calls, a
-/// send and a receive that sends nothing; a shift is one call.
+/// Equal messages of a step, as one row of its traffic. `payload_bytes`: full buffer of one call;
+/// `count`: calls of all ranks (a collective over g ranks counts g); `sent_bytes_per_rank`: sent by
+/// one rank in one call. A pipeline transfer counts as a send and a receive, which sends nothing.
 struct Message {
   step::OperatorKind operation{};
   step::Scheme scheme{};
-  step::Phase phase{};  ///< Phase of the step; kDataGradient means the whole backward pass.
+  step::Phase phase{};  ///< Phase of the step; `kDataGradient` stands for the whole backward pass.
   plan::GroupKind group{};
   std::int64_t group_size = 1;
   std::int64_t payload_bytes = 0;
@@ -26,29 +24,30 @@ struct Message {
   double sent_bytes_per_rank = 0;
 };
 
-/// All messages of one step, of all ranks or of one: a row for each scheme, phase, operation, group
-/// and payload, in this order.
+/// All messages of one step, of all ranks or of one rank, with equal ones in one row; sorted by
+/// scheme, phase, operation, group and payload.
 struct TrafficLedger {
   std::vector<Message> messages;
 };
 
-/// Counts the messages of a program, of one rank or summed over all (nullopt). Bytes sent by an
-/// algorithm are the mean over its group. Throws `Error{kInput}` for a rank that does not exist.
+/// Counts the messages of a step program, of one rank or of all ranks together (nullopt). Sent
+/// bytes are means over a group's ranks. Fails with `kInput` for a rank that does not exist.
 TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
                      const plan::Grid& grid, const MessageCarriers& carriers = {});
 
-/// The sum of several messages: their count and bytes.
+/// Total count and bytes of several messages.
 struct MessageVolume {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
   double sent_bytes = 0;
 };
 
-/// Sums the rows by scheme; schemes without messages are absent.
+/// Returns the total count and bytes of messages for each scheme (kind of parallelism); schemes
+/// without messages are absent.
 std::map<step::Scheme, MessageVolume> totals(const TrafficLedger& ledger);
 
-/// Sums the rows by payload: key k has the payloads of k to 2k - 1 bytes (powers of two; 0: empty
-/// messages). Sizes without messages are absent.
+/// Returns the total count and bytes of messages by size: key k (a power of two) stands for
+/// payloads of k to 2k - 1 bytes; key 0: empty messages. Sizes without messages are absent.
 std::map<std::int64_t, MessageVolume> histogram(const TrafficLedger& ledger);
 
 }  // namespace stepwright::traffic

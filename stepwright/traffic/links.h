@@ -6,7 +6,8 @@
 
 namespace stepwright::traffic {
 
-/// Adds up the traffic of a step on each link of the cluster, rank by rank.
+/// Returns the bytes that a step sends over each link of the cluster, from the bytes between pairs
+/// of ranks.
 collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster);
 
 }  // namespace stepwright::traffic

@@ -19,7 +19,7 @@ namespace stepwright::traffic {
 namespace {
 
 /// Returns the rank after `rank` in its group; after the last comes the first.
-std::int64_t next_in(const plan::Extents& group, std::int64_t rank) {
+std::int64_t next_in(const plan::StridedRanks& group, std::int64_t rank) {
   for (const plan::Extent& factor : group) {
     if (rank / factor.stride % factor.size + 1 < factor.size) return rank + factor.stride;
     rank -= (factor.size - 1) * factor.stride;
@@ -28,7 +28,7 @@ std::int64_t next_in(const plan::Extents& group, std::int64_t rank) {
 }
 
 /// Returns the index within a group of the member that is `offset` ranks after its first rank.
-std::int64_t place_in(const plan::Extents& group, std::int64_t offset) {
+std::int64_t place_in(const plan::StridedRanks& group, std::int64_t offset) {
   std::int64_t place = 0;
   std::int64_t below = 1;
   for (const plan::Extent& factor : group) {
@@ -39,7 +39,7 @@ std::int64_t place_in(const plan::Extents& group, std::int64_t offset) {
 }
 
 /// Returns how many ranks after the group's first rank its member number `place` is.
-std::int64_t offset_in(const plan::Extents& group, std::int64_t place) {
+std::int64_t offset_in(const plan::StridedRanks& group, std::int64_t place) {
   std::int64_t offset = 0;
   for (const plan::Extent& factor : group) {
     offset += place % factor.size * factor.stride;
@@ -50,7 +50,8 @@ std::int64_t offset_in(const plan::Extents& group, std::int64_t place) {
 
 /// Splits a group into its part inside a node and its rail; nullopt: it has only one of the two, or
 /// has different numbers of members on nodes of `devices` ranks.
-std::optional<plan::CutExtents> split_by_node(const plan::Extents& group, std::int64_t devices) {
+std::optional<plan::CutExtents> split_by_node(const plan::StridedRanks& group,
+                                              std::int64_t devices) {
   plan::CutExtents parts;
   for (const plan::Extent& factor : group) {
     if (devices % (factor.size * factor.stride) == 0) {
@@ -98,7 +99,7 @@ class TrafficMatrix::Collector {
   void add(const Call& call) {
     const step::Operator& op = *call.op;
     const double bytes = static_cast<double>(call.count) * sent_bytes(call);
-    const plan::Extents& group = grid_.shape(op.group).extents;
+    const plan::StridedRanks& group = grid_.shape(op.group).extents;
     switch (op.kind) {
       case step::OperatorKind::kReceive: return;
       case step::OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
@@ -125,10 +126,10 @@ class TrafficMatrix::Collector {
   }
 
  private:
-  using Key = std::tuple<Reach, plan::Extents, std::int64_t, collective::Algorithm,
+  using Key = std::tuple<Reach, plan::StridedRanks, std::int64_t, collective::Algorithm,
                          collective::Collective, std::vector<std::int32_t>>;
 
-  void add(Reach reach, const plan::Extents& group, double bytes, std::int64_t to = -1) {
+  void add(Reach reach, const plan::StridedRanks& group, double bytes, std::int64_t to = -1) {
     flows_[{reach, group, to, collective::Algorithm::kLibrary, collective::Collective{}, {}}] +=
         bytes;
   }
@@ -143,7 +144,7 @@ class TrafficMatrix::Collector {
     return (n - 1) / (n * m - 1);
   }
 
-  void add_levels(const Call& call, const plan::Extents& group, double bytes) {
+  void add_levels(const Call& call, const plan::StridedRanks& group, double bytes) {
     const collective::MessagePattern pattern = collective::definition_of(call.algorithm).pattern;
     const bool adds = pattern == collective::MessagePattern::kSwitches;
     const bool direct = adds || (pattern == collective::MessagePattern::kLevelsAtOnce &&
@@ -156,7 +157,7 @@ class TrafficMatrix::Collector {
     add(Reach::kNextInGroup, parts->outer, on_rail);
   }
 
-  void add_scheduled(const Call& call, const plan::Extents& group) {
+  void add_scheduled(const Call& call, const plan::StridedRanks& group) {
     const collective::GroupNodeLayout& form = call.form;
     const std::vector<std::int32_t> tiers = {
         static_cast<std::int32_t>(form.even() ? form.members : form.ranks),

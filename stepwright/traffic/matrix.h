@@ -11,14 +11,15 @@
 
 namespace stepwright::traffic {
 
-/// The bytes that a rank sends to one other rank in a step.
+/// The bytes that one rank sends to another rank (`to`) in a step.
 struct TrafficEdge {
   std::int64_t to = 0;
   double bytes = 0;
   bool operator==(const TrafficEdge&) const = default;
 };
 
-/// The bytes that each rank sends to each other rank in a step, by the algorithm of each message.
+/// The bytes that each rank sends to each other rank in a step.
+///
 /// With the library's algorithms and in rings (all-reduce, all-gather, reduce-scatter) a rank sends
 /// only to the next in group order; in an all-to-all, an equal share to every peer; in a shift, to
 /// the next; in a pipeline transfer, to the rank at the same position in the stage of the next or
@@ -30,36 +31,39 @@ struct TrafficEdge {
 /// of stages, not of ranks.
 class TrafficMatrix {
  public:
-  /// `only`: count the messages of one scheme; nullopt: all messages.
+  /// `only`: count only messages of this scheme (kind of parallelism); nullopt: all messages.
   TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
                 const cluster::Cluster& cluster, const plan::Collectives& collectives,
                 std::optional<step::Scheme> only = std::nullopt);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
-  /// Returns what `from` sends, by receiver in ascending order; each receiver occurs once and
-  /// `from` never.
+  /// Returns the bytes that rank `from` sends to each receiver, in ascending order of receivers;
+  /// each occurs once.
   [[nodiscard]] std::vector<TrafficEdge> row(std::int64_t from) const;
 
  private:
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    /// The rank at the other end of the pipeline: from the first position to the last, and back.
+    /// The rank at the same position in the stage at the pipeline's other end: in the last stage
+    /// for the first, in the first for the last.
     kOtherEnd,
-    kNeighbour,  ///< The rank at the same position within another pipeline position.
+    kNeighbour,  ///< The rank at the same position in another pipeline stage.
     kAsScheduled,
   };
   struct Flow {
     Reach reach{};
-    plan::Extents group;
-    std::int64_t to = -1;               ///< Pipeline position of the receiving neighbour.
-    collective::ScheduleSpec schedule;  ///< Schedule of a flow that is `kAsScheduled`.
-    /// Bytes that one rank of the stage sends; for `kAsScheduled`, the sum of all payloads.
+    plan::StridedRanks group;
+    std::int64_t to = -1;               ///< Pipeline stage that receives the messages.
+    collective::ScheduleSpec schedule;  ///< Schedule whose messages a `kAsScheduled` flow sends.
+    /// Bytes that one rank of the stage sends; for a `kAsScheduled` flow, the sum of all its
+    /// messages' full buffers.
     double bytes = 0;
   };
   class Collector;
 
-  /// Appends the edges of a flow that start at rank `from`, whose coordinates are `at`.
+  /// Appends what rank `from` sends in a flow, as edges to its receivers. `at`: the rank's
+  /// coordinates in the plan's grid.
   void append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
               std::vector<TrafficEdge>& edges) const;
 
@@ -67,12 +71,13 @@ class TrafficMatrix {
                                std::vector<TrafficEdge>& edges);
 
   plan::Grid grid_;
-  /// Sums of messages by receiver, for each pipeline position.
+  /// For each pipeline stage, the messages that its ranks send, summed by kind of receiver.
   std::vector<std::vector<Flow>> flows_;
 };
 
-/// Writes `from,to,bytes` lines in ascending order, one for each pair of ranks with traffic, for
-/// one sender or for all (nullopt). Throws `Error{kInput}` for a rank that does not exist.
+/// Writes the bytes between ranks as `from,to,bytes` lines in ascending order, one for each pair
+/// with traffic, for one sender or for all (nullopt). Fails with `kInput` for a rank that does not
+/// exist.
 void write_matrix(std::ostream& out, const TrafficMatrix& matrix, std::optional<std::int64_t> from);
 
 }  // namespace stepwright::traffic

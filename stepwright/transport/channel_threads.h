@@ -9,8 +9,8 @@
 
 namespace stepwright::transport {
 
-/// Threads that are kept between runs; a run uses the caller's thread and one more for each further
-/// channel.
+/// A pool of threads that run the channels of a collective's schedule in parallel. The caller's
+/// thread runs one channel; the other threads are kept for later runs.
 class ChannelThreads {
  public:
   ChannelThreads() = default;

@@ -15,7 +15,8 @@
 
 namespace stepwright::transport {
 
-/// The objects and limits that all channels of a run share.
+/// Objects that all channels of one run of a collective share: schedule, memory, transport and
+/// limits.
 struct RunContext {
   const collective::RankSchedule& schedule;
   const RankMemory& memory;
@@ -26,18 +27,16 @@ struct RunContext {
   std::size_t in_flight;
 };
 
-/// Runs the steps of one channel. Messages are cut into parts. Parts of later steps start before
-/// earlier ones are done, where neither the channel's waits nor its memory forbid it, and end in
-/// order. Pieces that are to be added are received into `staging` (`in_flight` slots of one part
-/// each), so that they may arrive before the waits of their step are over; only the addition comes
-/// after the waits.
+/// Runs the steps of one channel of a collective's schedule, with several parts of messages in
+/// flight at once. Parts end in order. Pieces that are to be added are received into `staging`, so
+/// that they may arrive before their step's waits are over.
 class ChannelWalk {
  public:
-  /// Prepares to run a channel of the schedule; `run` and `staging` must outlive this.
+  /// Prepares to run channel number `channel`; `run` and `staging` must outlive this object.
   ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
 
-  /// Runs the channel. Throws what the transport throws, and `Error{kRuntime}` when another channel
-  /// has failed.
+  /// Runs all steps of the channel. Throws errors of the transport, and `Error{kRuntime}` if
+  /// another channel has failed.
   void walk();
 
  private:
@@ -47,7 +46,7 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    /// Waits that must be over before the staged pieces are added.
+    /// Steps of other channels that must be done before the staged pieces are added.
     std::span<const collective::StepWait> waits;
     std::unique_ptr<Transfer> transfer;
   };
@@ -65,8 +64,8 @@ class ChannelWalk {
   std::size_t index_;
   const collective::ScheduleChannel& channel_;
   std::span<std::byte> staging_;
-  std::size_t wait_ = 0;   ///< Index of the first wait that belongs to a later step.
-  std::size_t parts_ = 0;  ///< Number of parts of messages started so far.
+  std::size_t wait_ = 0;   ///< Index of the first wait in the channel that belongs to a later step.
+  std::size_t parts_ = 0;  ///< Number of message parts started so far.
   std::deque<Part> flight_;
 };
 

@@ -30,8 +30,8 @@ std::string_view text_of(const Greeting& greeting) {
 
 }  // namespace
 
-void send_greeting(const collective::RankSchedule& schedule, std::int32_t rank,
-                   std::string_view text, Transport& transport) {
+void exchange_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
+                         std::string_view text, Transport& transport) {
   Neighbours to;
   Neighbours from;
   for (const collective::ScheduleChannel& channel : schedule.channels) {

@@ -8,13 +8,13 @@
 
 namespace stepwright::transport {
 
-/// Most bytes of the text of a greeting; a longer text is cut.
+/// Most bytes of the text that ranks exchange before a collective; a longer text is cut.
 inline constexpr std::size_t kMaxGreetingBytes = 128;
 
-/// Exchanges one short message with every rank that `schedule` exchanges data with, before the
-/// first byte of the collective: each says what it is about to do. Throws `Error{kInput}`, naming
-/// both texts, when another rank does something else.
-void send_greeting(const collective::RankSchedule& schedule, std::int32_t rank,
-                   std::string_view text, Transport& transport);
+/// Before a collective, exchanges a short text about it with every rank that `schedule` exchanges
+/// data with, to detect ranks that call something else. Throws `Error{kInput}` with both texts if
+/// they differ.
+void exchange_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
+                         std::string_view text, Transport& transport);
 
 }  // namespace stepwright::transport

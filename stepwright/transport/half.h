@@ -5,29 +5,31 @@
 
 namespace stepwright::transport {
 
-/// A bfloat16 as bits: the upper half of a float, rounded to nearest even.
+/// A bfloat16 number, stored as its 16 bits (the upper half of a float).
 struct Bfloat16 {
   std::uint16_t bits;
 
-  /// Converts a float. NaN stays NaN; values that are too large become infinite.
+  /// Converts a float, rounding to nearest even. NaN stays NaN; values that are too large become
+  /// infinite.
   static Bfloat16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(is_nan ? 0x7fc0U : rounded)};
   }
-  /// Returns the value, exactly.
+  /// Returns the number as a float, exactly.
   [[nodiscard]] float value() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
   }
 };
 
-/// An IEEE half-precision number as bits, rounded to nearest even. Both conversions are free of
-/// branches, so that loops over them use vector instructions (method: Maratyszcza's FP16).
+/// An IEEE half-precision number, stored as its 16 bits. Conversions have no branches, so that
+/// loops over them use vector instructions (method: Maratyszcza's FP16).
 struct Float16 {
   std::uint16_t bits;
 
-  /// Converts a float. NaN stays NaN; values that are too large become infinite.
+  /// Converts a float, rounding to nearest even. NaN stays NaN; values that are too large become
+  /// infinite.
   static Float16 from(float value) {
     const auto wide = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (wide >> 16U) & 0x8000U;
@@ -44,7 +46,7 @@ struct Float16 {
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(sign | (is_nan ? 0x7e00U : finite))};
   }
-  /// Returns the value, exactly.
+  /// Returns the number as a float, exactly.
   [[nodiscard]] float value() const {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13U;

@@ -8,15 +8,15 @@
 
 namespace stepwright::transport {
 
-/// The buffers of one rank as bytes, divided into pieces of equal size. Input and output do not
-/// overlap.
+/// The input, output and scratch buffers of one rank in a collective, as bytes, divided into pieces
+/// of equal size. Input and output do not overlap.
 struct RankMemory {
   std::span<const std::byte> input;
   std::span<std::byte> output;
   std::span<std::byte> scratch;
   std::int64_t piece_bytes = 0;
 
-  /// Returns the bytes of a run of `pieces` pieces to read.
+  /// Returns the bytes of `pieces` pieces, to be read, starting at the buffer and piece of `run`.
   [[nodiscard]] std::span<const std::byte> read(collective::PieceRun run,
                                                 std::int32_t pieces) const {
     switch (run.buffer) {
@@ -25,7 +25,8 @@ struct RankMemory {
       default: return cut(input, run, pieces);
     }
   }
-  /// Returns the bytes of a run of `pieces` pieces to write, in the output or in scratch.
+  /// Returns the bytes of `pieces` pieces of the output or scratch buffer, to be written, starting
+  /// at `run`.
   [[nodiscard]] std::span<std::byte> write(collective::PieceRun run, std::int32_t pieces) const {
     return cut(run.buffer == collective::RankBuffer::kOutput ? output : scratch, run, pieces);
   }

@@ -6,7 +6,7 @@
 
 namespace stepwright::transport {
 
-/// Types of elements that can be summed.
+/// Types of elements that a collective can add.
 enum class ElementType : std::uint8_t {
   kFloat64,
   kFloat32,
@@ -19,32 +19,32 @@ enum class ElementType : std::uint8_t {
   kUint8,
 };
 
-/// How two elements are combined. Integers wrap around on overflow.
+/// How a reduction combines two elements. Integers wrap around on overflow.
 enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
 
-/// The operation of a reduction on elements. Types of 16 bits are widened for each operation and
-/// rounded to nearest even after it.
+/// The reduction of a collective: the type of the elements, and how two are combined. 16-bit floats
+/// are widened for each operation, and the result is rounded to nearest even.
 struct Reduction {
   ElementType type = ElementType::kFloat32;
   ReduceKind kind = ReduceKind::kSum;
 };
 
-/// Returns the bytes of an element.
+/// Returns the number of bytes of an element of this type.
 std::int64_t element_bytes(ElementType type);
 
-/// True for types with fractions, which averages and factors need.
+/// True for floating-point types, the only ones that averages and factors allow.
 bool is_floating(ElementType type);
 
-/// Sets `target[i]` to `incoming[i]` combined with `own[i]`. All spans have equal length, a
-/// multiple of the element's bytes; `target` may be equal to `own`, but must not overlap either in
-/// part.
+/// Sets `target[i]` to the sum, minimum or maximum of `incoming[i]` and `own[i]`. The spans have
+/// equal lengths, a multiple of the element's bytes; `target` may be `own`, but no other overlap is
+/// allowed.
 void combine(const Reduction& reduction, std::span<std::byte> target,
              std::span<const std::byte> incoming, std::span<const std::byte> own);
 
-/// Multiplies each element by `factor`, for floating types; the product is rounded once.
+/// Multiplies each element, of a floating-point type, by `factor`; the product is rounded once.
 void multiply(ElementType type, std::span<std::byte> elements, double factor);
 
-/// Divides each element by `divisor`, for floating types; the quotient is rounded once.
+/// Divides each element, of a floating-point type, by `divisor`; the quotient is rounded once.
 void divide(ElementType type, std::span<std::byte> elements, double divisor);
 
 }  // namespace stepwright::transport

@@ -11,26 +11,28 @@
 
 namespace stepwright::transport {
 
-/// The progress that the channels of a rank share during a run.
+/// The steps that each channel of a rank has done in the current run of a collective, shared by the
+/// channels' threads.
 class RunState {
  public:
-  /// Makes the state of a run in which no step is done.
+  /// Starts with no step done on any of `channels` channels.
   explicit RunState(std::size_t channels) : done_(channels) {}
 
-  /// Records that the next step of a channel is done.
+  /// Records that a channel has done its next step, and wakes channels that wait for it.
   void step_over(std::size_t channel);
 
-  /// True if all steps that `waits` names are done.
+  /// True if all steps in `waits` (of other channels) are done.
   [[nodiscard]] bool all_over(std::span<const collective::StepWait> waits);
 
-  /// Returns when all steps that `waits` names are done; throws `Error{kRuntime}` when a channel
-  /// has failed.
+  /// Waits until all steps in `waits` (of other channels) are done; throws `Error{kRuntime}` if a
+  /// channel has failed.
   void await(std::span<const collective::StepWait> waits);
 
-  /// Stores the first failure and wakes all that wait. Returns true if this was the first.
+  /// Stores an error if it is the first of the run, and wakes all waiting channels. Returns true if
+  /// it was the first.
   bool fail(std::exception_ptr failure);
 
-  /// Throws the first failure, if any.
+  /// Throws the first error of the run, if there was any.
   void rethrow() const;
 
  private:

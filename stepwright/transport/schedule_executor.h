@@ -12,36 +12,36 @@
 
 namespace stepwright::transport {
 
-/// Limits of the messages that a run has in flight. They must be equal on all ranks of a group.
+/// Limits of the messages that a collective has in flight. They must be equal on all ranks of a
+/// group.
 struct ExecutionLimits {
-  /// Most bytes of a message, a multiple of 16; longer messages are cut.
+  /// Most bytes of one message, a multiple of 16; longer messages are cut.
   std::int64_t message_bytes = 1 << 20;
-  std::size_t in_flight = 8;  ///< Most messages of a channel that are in flight at a time.
+  std::size_t in_flight = 8;  ///< Most messages that each channel has in flight at a time.
 };
 
-/// Runs the part of one rank in a schedule in which `find_schedule_defect` finds no defect.
-/// Channels run in parallel, on threads of their own; sums are in the order of the schedule, so
-/// that the result is equal in every run.
-///
-/// In addition to the schedule's scratch, it holds at most `in_flight` messages for each channel
-/// that adds.
+/// Runs one rank's part of a collective's schedule, which must have no defect. Channels run in
+/// parallel on threads. Sums are in the schedule's order, so that results are equal in every run.
+/// Besides the schedule's scratch, it holds at most `in_flight` messages for each channel that
+/// adds.
 class ScheduleExecutor {
  public:
-  /// Makes an executor; threads start with the first run that needs them.
+  /// Creates no threads yet; they start with the first run that needs them.
   explicit ScheduleExecutor(ExecutionLimits limits = {});
 
-  /// Runs the rank's part and returns when it is done. Throws the first failure of a channel, after
-  /// all channels have ended; the transport is then aborted. One run at a time.
+  /// Runs the rank's part of a collective and returns when it is done. Throws the first error of a
+  /// channel, after all channels have ended; the transport is then aborted. One run at a time.
   void run(const collective::RankSchedule& schedule, const RankMemory& memory,
            const Reduction& reduction, Transport& transport);
 
-  /// Returns the bytes held between runs for received pieces that are to be added.
+  /// Returns the bytes of buffers, kept between runs, for received pieces that are to be added.
   [[nodiscard]] std::int64_t staging_bytes() const;
 
  private:
   ExecutionLimits limits_;
   ChannelThreads threads_;
-  std::vector<std::vector<std::byte>> staging_;  ///< Staging buffers, by channel.
+  /// Buffers for received pieces that are to be added, by channel.
+  std::vector<std::vector<std::byte>> staging_;
 };
 
 }  // namespace stepwright::transport

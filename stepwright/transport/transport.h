@@ -7,7 +7,7 @@
 
 namespace stepwright::transport {
 
-/// A message in flight.
+/// A message between two ranks that is being sent or received.
 class Transfer {
  public:
   Transfer() = default;
@@ -15,14 +15,14 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
   virtual ~Transfer() = default;
 
-  /// Returns when the caller may use the message's memory again: the message was received, or its
-  /// bytes were read for sending. Throws when the message can no longer arrive.
+  /// Waits until the caller may use the message's memory again: it was received, or its bytes were
+  /// read for sending. Throws if the message can no longer arrive.
   virtual void wait() = 0;
 };
 
-/// Sends bytes between the ranks of a group. Messages of one lane between two ranks arrive in the
-/// order in which they are sent, and are as long as their receives. Called from several threads:
-/// one for the sends of a lane and one for its receives.
+/// Sends and receives messages between the ranks of a group. Messages of one lane between two ranks
+/// arrive in the order in which they were sent; each must be as long as its receive. Each lane may
+/// have one sending and one receiving thread.
 class Transport {
  public:
   Transport() = default;
@@ -30,15 +30,15 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// Starts to send a message; `bytes` must stay alive and unchanged until it is done.
+  /// Starts to send a message; `bytes` must stay unchanged until `wait` of the result has returned.
   virtual std::unique_ptr<Transfer> send(int lane, std::int32_t peer,
                                          std::span<const std::byte> bytes) = 0;
 
-  /// Starts to receive a message of exactly this length.
+  /// Starts to receive a message of exactly the length of `bytes`.
   virtual std::unique_ptr<Transfer> receive(int lane, std::int32_t peer,
                                             std::span<std::byte> bytes) = 0;
 
-  /// Ends all messages in flight, whose waits then throw, and refuses new ones.
+  /// Cancels all messages in flight, whose `wait` then throws, and refuses new ones.
   virtual void abort() noexcept = 0;
 };
 

@@ -109,11 +109,11 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
 
 /// True if a framework runs every choice of a canonical plan, except choices of `other` that it
 /// does not run either.
-bool runs_as_far_as(const plan::FrameworkLaw& law, const plan::Job& job, const plan::Plan& plan,
+bool runs_as_far_as(const plan::FrameworkSupport& law, const plan::Job& job, const plan::Plan& plan,
                     const plan::Plan& other) {
   if (law.with_buckets(job, other) == other && law.with_buckets(job, plan) != plan) return false;
   const auto refused = [&](plan::Ability ability, const plan::Plan& of) {
-    return plan::taken_words(ability, job, of) & ~law.allowed(ability, job, of);
+    return plan::chosen_words(ability, job, of) & ~law.allowed(ability, job, of);
   };
   return std::ranges::all_of(plan::kAbilityNames, [&](const Named<plan::Ability>& entry) {
     const plan::Ability ability = entry.value;
@@ -232,7 +232,7 @@ class PathToBest {
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
     const plan::Plan same = plan::canonical(plan, job_);
-    if (!runs_there(job_, space_, same) &&
+    if (!framework_runs_plan(job_, space_, same) &&
         !(space_.framework &&
           runs_as_far_as(*space_.framework, job_, same, plan::canonical(plan_, job_)))) {
       return false;
@@ -379,7 +379,7 @@ UserPlanComparison compare_user_plan(const TuneResult& result, const plan::Plan&
 
 nlohmann::ordered_json user_plan_comparison_json(const TuneResult& result,
                                                  const UserPlanComparison& against,
-                                                 const StartedBy& started_by) {
+                                                 const FrameworksRunningPlan& started_by) {
   nlohmann::ordered_json out = tuned_plan_json(result, against.own, started_by);
   nlohmann::ordered_json& list = out["changes"] = nlohmann::ordered_json::array();
   for (const Change& change : against.changes) {

@@ -19,41 +19,45 @@ enum class ChangeKind : std::uint8_t { kFlag, kLayout };
 inline constexpr Named<ChangeKind> kChangeKindNames[] = {{ChangeKind::kFlag, "flag"},
                                                          {ChangeKind::kLayout, "layout"}};
 
-/// One step on the way from a person's plan to the best plan; applied on top of all earlier
-/// changes.
+/// One change of a user's plan on the way to the best plan of a search; applied on top of all
+/// earlier changes of the list.
 struct Change {
   ChangeKind kind = ChangeKind::kFlag;
-  std::vector<std::string> set;  ///< Fields as `predict --set` takes them: "recompute=none".
-  TunedPlan reached;             ///< The plan after this change: legal, and it fits.
-  /// Step time that this change saves; may be negative where the plan before did not fit.
+  /// The changed fields, written as for `predict --set`: "recompute=none".
+  std::vector<std::string> set;
+  TunedPlan reached;  ///< The plan after this change; it is legal and fits in memory.
+  /// Seconds of step time that this change saves; may be negative if the plan before the change did
+  /// not fit in memory.
   double gain_s = 0;
 };
 
-/// A person's own plan, and the changes that lead from it to the best plan of a search.
+/// A user's own plan, and the changes that lead from it to the best plan of a search.
 struct UserPlanComparison {
   TunedPlan own;
   std::vector<Change> changes;
 };
 
-/// Returns the shortest list found of changes from a person's plan to a plan that is at most
-/// `kEqualPlanTolerance` slower than the best: first the single flag that gains most, then pairs of
-/// flags, then changes of layout, then all remaining differences at once. A change of several
-/// choices drops those that can be a change of their own; they come later. Choices that a change
-/// forces are part of it. The list is empty when the plan is as good as the best, or when no plan
-/// of the search fits. Where the plan does not fit, the first change makes it fit. Fails when `own`
-/// is not a legal plan of the result's job. `attention`: the attention kernel that the person's
-/// plan trains with, where it differs from the job's; the search's own kernel is then a flag, which
-/// comes first.
+/// Returns a short list of changes that lead from a user's plan `own` to a plan at most
+/// `kEqualPlanTolerance` slower than the best plan of a search: first the single flag that gains
+/// most, then pairs of flags, then changes of layout, then all remaining differences at once. A
+/// change of several choices contains only choices that need each other or that it forces; every
+/// other choice is a later change of its own. If `own` does not fit in memory, the first change
+/// makes it fit. The list is empty if `own` is as good as the best plan, or if no plan of the
+/// search fits. Fails if `own` is not legal in the result's job. `attention`: the attention kernel
+/// of the user's plan if it differs from the job's; changing to the search's kernel is then the
+/// first change.
 UserPlanComparison compare_user_plan(
     const TuneResult& result, const plan::Plan& own, const TuneOptions& options = {},
     std::optional<cluster::AttentionKernel> attention = std::nullopt);
 
-/// Smallest saving that is worth a change, as a share of the best plan's step time.
+/// Least saving for which a change of a user's plan is proposed, as a share of the best plan's step
+/// time.
 inline constexpr double kEqualPlanTolerance = 5e-4;
 
-/// Returns the key `compare_user_plan` of the output of `tune --json`.
+/// Returns the JSON value of the key `compare_user_plan` in the output of `tune --json`: the user's
+/// plan and the changes to the best plan.
 nlohmann::ordered_json user_plan_comparison_json(const TuneResult& result,
                                                  const UserPlanComparison& against,
-                                                 const StartedBy& started_by);
+                                                 const FrameworksRunningPlan& started_by);
 
 }  // namespace stepwright::tune

@@ -94,7 +94,7 @@ std::string family_of(const plan::Plan& plan) {
                         name_of(schedule::kScheduleNames, plan.schedule.kind));
   }
   return text + fmt::format("data {}, {}, recompute {}", degrees.data,
-                            plan::sharding_word(plan.sharding),
+                            plan::sharding_letters(plan.sharding),
                             plan::recompute_word(plan.recompute));
 }
 

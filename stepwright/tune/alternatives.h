@@ -8,32 +8,34 @@
 
 namespace stepwright::tune {
 
-/// The fastest simulated plan of a family other than the best plan's.
+/// The fastest simulated plan of one family of plans (`family_of`) to which the best plan does not
+/// belong.
 struct Alternative {
-  std::string family;  ///< The family of the plan (`family_of`).
+  /// The family of the plan in words: degrees, sharding, recomputation and schedule (`family_of`).
+  std::string family;
   TunedPlan tuned;
-  /// The points in which the alternative does better (`wins`) and worse (`loses`) than the best
-  /// plan, in words: time, memory, and the terms of the breakdown that differ most. Differences
-  /// below a thousandth are left out.
+  /// How the alternative differs from the best plan, in words: `wins` lists what is better, `loses`
+  /// what is worse (time, memory, the most different terms of the time breakdown). Differences
+  /// below 0.1 % are left out.
   std::vector<std::string> wins;
   std::vector<std::string> loses;
 };
 
-/// Returns in words the traits of a plan that people care about: its degrees, sharding strategy,
-/// recomputation and schedule. "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG,
+/// Returns in words the traits of a plan that users compare: degrees, sharding strategy,
+/// recomputation and schedule: "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG,
 /// recompute none".
 std::string family_of(const plan::Plan& plan);
 
-/// Returns how many kinds of parallelism a plan uses: tensor, context, pipeline and expert; data is
-/// not counted.
+/// Returns how many of tensor, context, pipeline and expert parallelism a plan uses (degree above
+/// 1); data parallelism is not counted.
 int kinds_of_parallelism(const plan::Parallel& parallel);
 
-/// True if `plan` uses fewer kinds of parallelism than the plan `than`, data parallelism not
-/// counted.
+/// True if `plan` uses fewer kinds of parallelism (tensor, context, pipeline, expert) than the plan
+/// `than`.
 bool needs_less_parallelism(const plan::Plan& plan, const plan::Plan& than);
 
-/// Returns the fastest plan of each family other than the best plan's, among the plans that were
-/// simulated and fit; at most `most`, fastest first.
+/// Returns the fastest plan of every family of plans except the best plan's own family, among the
+/// simulated plans that fit in memory; at most `most` plans, fastest first.
 std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most = 8);
 
 }  // namespace stepwright::tune

@@ -78,7 +78,7 @@ std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::ve
 
 class Balance {
  public:
-  Balance(const Work& work, const LayerCounts& layers, const schedule::Schedule& schedule,
+  Balance(const Work& work, const LayerCountsByClass& layers, const schedule::Schedule& schedule,
           const plan::Recompute& recompute, std::int64_t pipeline)
       : placement_(schedule::placement_of(schedule, pipeline)),
         pairs_(schedule.strands > 1),
@@ -86,7 +86,7 @@ class Balance {
         head_s_(schedule::traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
     for (std::int64_t position = 0; position < pipeline; ++position) {
       const plan::Recompute own = plan::recompute_at(recompute, position);
-      each_.push_back(&work.layer_s(plan::least_recomputed(own)));
+      each_.push_back(&work.layer_s(plan::common_layer_recompute(own)));
       mean_s_.push_back(layers.sum(*each_.back(), 0, layers.layers()) /
                         static_cast<double>(layers.layers()));
     }
@@ -201,7 +201,7 @@ class Balance {
 
   schedule::Placement placement_;
   bool pairs_;
-  const LayerCounts& layers_;
+  const LayerCountsByClass& layers_;
   std::vector<const std::vector<double>*> each_;  ///< Seconds by position, then class of layer.
   std::vector<double> mean_s_;                    ///< Mean seconds of a layer, by position.
   double head_s_;
@@ -209,14 +209,14 @@ class Balance {
 
 }  // namespace
 
-std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& layers,
+std::vector<std::int64_t> balanced_split(const Work& work, const LayerCountsByClass& layers,
                                          const schedule::Schedule& schedule,
                                          const plan::Recompute& recompute, std::int64_t pipeline) {
   if (pipeline == 1) return {};
   return Balance(work, layers, schedule, recompute, pipeline).run();
 }
 
-std::optional<plan::Plan> with_balanced_split(WorkFloor& work, const plan::Plan& plan) {
+std::optional<plan::Plan> with_balanced_split(WorkLowerBounds& work, const plan::Plan& plan) {
   if (!plan.layers.empty()) return std::nullopt;
   plan::Plan split = plan;
   split.layers = balanced_split(work.rough(plan), work.layers(), plan.schedule, plan.recompute,

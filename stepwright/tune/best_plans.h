@@ -10,20 +10,22 @@
 
 namespace stepwright::tune {
 
-/// A priced plan that may be among the best.
+/// A plan with its closed-form price that may be among the best plans of a search.
 struct PlanCandidate {
-  double key = 0;  ///< The number to minimise: the price, or the memory when nothing fits.
+  /// The number that the search minimises: the price in seconds, or the memory in bytes if no plan
+  /// fits.
+  double key = 0;
   plan::Plan plan;
   simulate::Price price;
 };
 
-/// Orders candidates by the number that is minimised; equal ones by the plan.
+/// True if candidate `a` comes before `b` in the ranking: smaller key first, equal keys by plan.
 inline bool before(const PlanCandidate& a, const PlanCandidate& b) {
   return std::tie(a.key, a.plan) < std::tie(b.key, b.plan);
 }
 
-/// Orders candidates for simulation: plans with the same schedule follow each other, since the
-/// turns of a schedule are cached for a few schedules only.
+/// True if candidate `a` should be simulated before `b`: candidates with equal schedules follow
+/// each other, since only a few played schedules are cached.
 inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) {
   const auto played = [](const plan::Plan& plan) {
     return std::tie(plan.parallel.pipeline, plan.parallel.data, plan.micro_batch, plan.schedule);
@@ -31,18 +33,19 @@ inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) 
   return played(a.plan) < played(b.plan);
 }
 
-/// A plan that the search left out is looked at again if its lower bound is below the best plan's
-/// time by more than this share.
-inline constexpr double kWantedGap = 0.02;
-/// A plan that the search left out is looked at again if its price is below the least price by more
-/// than this share: once simulated, the best plan takes up to 0.7 % more than the least price.
-inline constexpr double kWantedPriceGap = 0.013;
+/// Least share by which the lower bound of a plan that the search left out must be below the best
+/// plan's time for the plan to be looked at again.
+inline constexpr double kRevisitGap = 0.02;
+/// Least share by which the price of a plan that the search left out must be below the least price
+/// for the plan to be looked at again. Once simulated, the best plan takes up to 0.7 % more than
+/// the least price.
+inline constexpr double kRevisitPriceGap = 0.013;
 
-/// The best candidates by (key, plan), at most `most`; and every other candidate whose lower bound
-/// says that it may still be faster.
+/// The `most` candidates with the least keys (price, or memory), and the other candidates that may
+/// still be faster according to their lower bound of the simulated time.
 class BestPlans {
  public:
-  /// `all`: the list that this one will be merged into; candidates that would not enter `all` are
+  /// `all`: the list into which this one will be merged; candidates that would not enter `all` are
   /// not kept here either. Null: no such list.
   explicit BestPlans(std::size_t most, const BestPlans* all = nullptr);
 
@@ -53,11 +56,12 @@ class BestPlans {
     best_ = best;
     fitting_s_ = fitting_s;
   }
-  /// Returns the largest key that is still kept.
+  /// Returns the largest key (price, or memory) with which a candidate is still kept.
   [[nodiscard]] double threshold() const;
-  /// Returns the bound below which a plan that is not kept stays open, to be looked at again.
+  /// Returns the lower bound of the simulated time, in seconds, below which a plan that is not kept
+  /// is remembered, so that it is looked at again.
   [[nodiscard]] double open_below() const {
-    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kWantedPriceGap);
+    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kRevisitPriceGap);
   }
   void offer(double key, const plan::Plan& plan, const simulate::Price& price);
   /// Records a plan whose key is too large to be kept, with the bounds of its price and its
@@ -66,10 +70,11 @@ class BestPlans {
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<PlanCandidate>& list() const { return list_; }
-  /// Returns the candidates that were offered and not kept, and may be faster than the best by more
-  /// than the wanted gap.
+  /// Returns the candidates that were offered and not kept, but may still be faster than the best
+  /// plan according to their lower bound.
   [[nodiscard]] const std::vector<PlanCandidate>& open() const { return open_; }
-  /// Least lower bound of the candidates that were offered and are neither kept nor open.
+  /// Returns the least lower bound of the simulated time, in seconds, of all candidates that were
+  /// offered and then dropped for good.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }
 
  private:
@@ -77,11 +82,12 @@ class BestPlans {
   void close(std::size_t most);
 
   std::size_t most_;
-  /// The key above which nothing is kept: the limit set, or the threshold of the list that this one
-  /// is merged into.
+  /// The key above which no candidate is kept: the limit that was set, or the threshold of the list
+  /// into which this one will be merged.
   double limit_;
   double best_;  ///< The least key offered so far.
-  /// Step time of a plan that fits, where the plans with the least keys turned out not to; or 0.
+  /// Step time in seconds of a plan that is known to fit, if the plans with the least keys did not
+  /// fit; else 0.
   double fitting_s_;
   std::vector<PlanCandidate> list_;
   std::vector<PlanCandidate> open_;

@@ -28,7 +28,7 @@ std::vector<std::uint64_t> spared(const plan::Job& job, const SpaceDimensions& s
   std::vector<std::uint64_t> lines;
   if (!space.framework || !job.space.overlap.empty()) return lines;
   const plan::WordSet given_up =
-      plan::taken_words(plan::Ability::kExposed, job, plan) &
+      plan::chosen_words(plan::Ability::kExposed, job, plan) &
       space.framework->allowed(plan::Ability::kOverlap, plan::degrees_above_one(plan.parallel));
   for (std::size_t i = 0; i < std::size(plan::kOverlapNames); ++i) {
     if (given_up[i]) lines.push_back(space.framework->lines_without(plan::Ability::kOverlap, i));
@@ -64,7 +64,7 @@ std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const SpaceDimensio
 
 /// True if two overlaps have the same flags that cost memory (no rule looks at the other flags).
 bool chooses_alike(const plan::Overlap& a, const plan::Overlap& b) {
-  return std::ranges::all_of(plan::kOverlapTable, [&](const plan::OverlapRow& row) {
+  return std::ranges::all_of(plan::kOverlapTable, [&](const plan::OverlapFlagTraits& row) {
     return !row.chosen || a.*row.flag == b.*row.flag;
   });
 }
@@ -81,7 +81,7 @@ bool same_choice(const BlockChoice& a, const BlockChoice& b) {
 }
 
 /// Counts a legal choice, and adds it if it runs and is not in the table yet.
-void add_block_choice(BlockTable& table, const plan::Job& job, const SpaceDimensions& space,
+void add_block_choice(BlockChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
                       plan::Plan plan, std::vector<SeenBlock>& seen) {
   // With optimizer states sharded over all ranks the overlap of parameters matters, wherever there
   // is anything to shard.
@@ -113,7 +113,7 @@ void add_block_choice(BlockTable& table, const plan::Job& job, const SpaceDimens
 }
 
 /// Adds a legal choice with each set of modules whose activations may be offloaded to the host.
-void add_offloaded(BlockTable& table, const plan::Job& job, const SpaceDimensions& space,
+void add_offloaded(BlockChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
                    plan::Plan plan, std::vector<SeenBlock>& seen) {
   for (const plan::OffloadModules modules : space.offload.activations) {
     plan.offload.activations = modules;
@@ -157,8 +157,9 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-BlockTable block_table(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& grid) {
-  BlockTable table;
+BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
+                             const plan::Plan& grid) {
+  BlockChoiceTable table;
   std::vector<SeenBlock> seen;
   plan::Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
@@ -203,7 +204,8 @@ BlockTable block_table(const plan::Job& job, const SpaceDimensions& space, const
 
 bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
              const StageChoice& stage) {
-  const plan::OffloadModules modules = plan::kept_modules(block.offloaded, stage.recompute);
+  const plan::OffloadModules modules =
+      plan::effective_offload_modules(block.offloaded, stage.recompute);
   if (modules == block.offloaded) return false;
   BlockChoice kept = block;
   kept.offloaded = modules;

@@ -8,24 +8,29 @@
 
 namespace stepwright::tune {
 
-/// The choices that determine a plan's blocks, apart from the grid and the micro-batch.
+/// One choice of everything on which the blocks of a plan depend except degrees of parallelism,
+/// rank order and micro-batch: sequence parallelism, context exchange, overlap, algorithms,
+/// offloaded activations.
 struct BlockChoice {
   bool sequence_parallel = false;
   plan::TensorInput tensor_input{};
   plan::ContextKind context_kind{};
   plan::Overlap overlap;
-  plan::Collectives collectives;  ///< Algorithms of the messages of all schemes except data.
+  /// Collective algorithms of all messages except those of data parallelism.
+  plan::Collectives collectives;
   plan::OffloadModules offloaded;
-  /// True for the first of the choices that differ only in the overlap of parameters: the only one
-  /// that counts where sharding has no parameters to gather.
+  /// True if no earlier choice differs from this one only in whether parameter gathers overlap
+  /// computation. Only such choices count for shardings that have no parameters to gather.
   bool first_without_parameters = true;
-  plan::FrameworkLaw::AbilityCoupling joint;
-  /// Lines of the framework's rules (as bit sets) that force a free overlap to give up one kind of
-  /// overlap that its degrees allow; one set for each kind given up. If no line of a set holds,
-  /// another choice with more overlap is better.
+  plan::FrameworkSupport::AbilityCoupling joint;
+  /// Conditions under which giving up an overlap is justified: one set for each kind of overlap
+  /// that the choice gives up though its degrees allow it, with the lines of the framework's rule
+  /// file (as bits) that forbid this overlap. If no line of a set applies, a choice with more
+  /// overlap is better.
   std::vector<std::uint64_t> spares;
 
-  /// True if the choice gives up a kind of overlap though none of the lines `holds` forces it to.
+  /// True if the choice gives up a kind of overlap without need: none of the lines of the
+  /// framework's rule file in `holds` (those that apply) forbids it.
   [[nodiscard]] bool wastes_overlap(std::uint64_t holds) const {
     for (const std::uint64_t lines : spares) {
       if ((lines & holds) == 0) return true;
@@ -34,26 +39,30 @@ struct BlockChoice {
   }
 };
 
-struct BlockTable {
+struct BlockChoiceTable {
   std::vector<BlockChoice> choices;
-  std::int64_t without_parameters = 0;  ///< Number of choices with `first_without_parameters` set.
-  std::int64_t points = 0;              ///< Legal points of the product that the framework runs.
-  RuleCounts refused{};
-  AbilityCounts not_run{};
+  /// Number of choices for which `first_without_parameters` is true: those that count if sharding
+  /// has no parameters to gather.
+  std::int64_t without_parameters = 0;
+  /// Number of legal combinations of block choices that the framework runs.
+  std::int64_t points = 0;
+  RefusedByRule refused{};
+  NotRunByAbility not_run{};
 };
 
-/// Sets `first_without_parameters` of all choices of a table, and returns for how many it is true.
+/// Sets `first_without_parameters` of all block choices, and returns for how many it is true.
 std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
 
-BlockTable block_table(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& grid);
+BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
+                             const plan::Plan& grid);
 
-/// True if another block choice gives the same plan with this stage choice: one that offloads to
-/// the host just the activations that are still kept where the stage recomputes.
+/// True if `block` with `stage` is the same plan as another block choice with `stage`: they differ
+/// only in offloading activations that the stage recomputes anyway.
 bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
              const StageChoice& stage);
 
-/// Writes a block choice into a plan. Call it before choices of single stages are applied, which
-/// override it.
+/// Writes a block choice into a plan. Call it before writing the stage choice, which overrides some
+/// of the fields.
 void apply(const BlockChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

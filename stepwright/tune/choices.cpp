@@ -2,12 +2,12 @@
 
 namespace stepwright::tune {
 
-void count(RuleCounts& counts, plan::Rule rule, std::int64_t points) {
+void count(RefusedByRule& counts, plan::Rule rule, std::int64_t points) {
   std::int64_t& counted = counts[static_cast<std::size_t>(rule)];
   counted = plus(counted, points);
 }
 
-void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points) {
+void count(NotRunByAbility& counts, plan::Ability ability, std::int64_t points) {
   std::int64_t& counted = counts[static_cast<std::size_t>(ability)];
   counted = plus(counted, points);
 }
@@ -23,7 +23,7 @@ std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& sp
   return std::nullopt;
 }
 
-plan::FrameworkLaw::AbilityCoupling ability_couplings_of_plan(
+plan::FrameworkSupport::AbilityCoupling ability_couplings_of_plan(
     const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes) {
   if (!space.framework) return {};

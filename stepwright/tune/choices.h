@@ -16,26 +16,28 @@
 
 namespace stepwright::tune {
 
-/// Number of refused points of a space for each rule; a point counts for the first rule that it
+/// Number of illegal points of a search space, by the first rule of legal plans that the point
 /// breaks.
-using RuleCounts = std::array<std::int64_t, plan::kRules>;
-/// Number of points that the job's framework does not run, for each ability; a point counts for the
-/// first ability that the framework lacks.
-using AbilityCounts = std::array<std::int64_t, plan::kAbilities>;
+using RefusedByRule = std::array<std::int64_t, plan::kRules>;
+/// Number of points of a search space that the job's framework does not run, by the first ability
+/// (kind of choice) that the framework lacks.
+using NotRunByAbility = std::array<std::int64_t, plan::kAbilities>;
 
-void count(RuleCounts& counts, plan::Rule rule, std::int64_t points);
-void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points);
+void count(RefusedByRule& counts, plan::Rule rule, std::int64_t points);
+void count(NotRunByAbility& counts, plan::Ability ability, std::int64_t points);
 
-/// Returns the first of these abilities because of which the job's framework does not run a
-/// canonical plan; nullopt if it runs the plan as far as they go.
+/// Returns the first of `abilities` (kinds of choices) for which the job's framework does not run
+/// what a canonical plan (unused choices at their defaults) chooses; nullopt if it runs all of
+/// them.
 std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& space,
                                                        const plan::Job& job,
                                                        const plan::Plan& usual,
                                                        std::span<const plan::Ability> abilities);
 
-/// Returns the lines of the job's framework that a canonical plan breaks or makes hold by these
-/// abilities and by the algorithms of these schemes; no lines without a framework.
-plan::FrameworkLaw::AbilityCoupling ability_couplings_of_plan(
+/// Returns the lines of the framework's rule file that a canonical plan breaks, or makes apply, by
+/// its choices for `abilities` and by the collective algorithms of `schemes`; empty without a
+/// framework.
+plan::FrameworkSupport::AbilityCoupling ability_couplings_of_plan(
     const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);
 

@@ -132,7 +132,7 @@ double settle(Evaluation& evaluation, const std::vector<PlanCandidate>& candidat
 
 double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double beside_s,
               std::int64_t most_operators) {
-  const double enough_s = evaluation.best_s() * (1 - kWantedGap);
+  const double enough_s = evaluation.best_s() * (1 - kRevisitGap);
   const auto above = [&](const PlanCandidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](PlanCandidate& candidate) {
@@ -146,8 +146,8 @@ double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double be
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
 
-double settle_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates,
-                              std::size_t top) {
+double prove_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates,
+                             std::size_t top) {
   std::vector<const PlanCandidate*> order;
   for (const PlanCandidate& candidate : candidates) order.push_back(&candidate);
   std::ranges::stable_sort(order, [](const PlanCandidate* a, const PlanCandidate* b) {

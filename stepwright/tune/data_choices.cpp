@@ -47,7 +47,7 @@ std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job,
 }
 
 /// Removes the algorithms with which the job's framework does not run a strategy.
-void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataTable& table,
+void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataParallelChoiceTable& table,
                    const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
                    std::int64_t groups) {
   if (!space.framework) return;
@@ -67,8 +67,8 @@ bool free_buckets(const plan::Job& job) {
 
 /// The data-parallel choices of a grid, in order.
 struct DataList {
-  std::vector<DataChoice> choices;
-  std::set<DataChoice> seen;
+  std::vector<DataParallelChoice> choices;
+  std::set<DataParallelChoice> seen;
   /// Cache: by the spread of states, whether the framework runs it.
   std::map<std::array<plan::Spread, 3>, bool> runs;
 };
@@ -85,10 +85,10 @@ bool runs_strategy(const plan::Job& job, const SpaceDimensions& space, const pla
 }
 
 /// Adds one choice, if it is new and the framework runs it.
-void add_data_choice(DataTable& table, const plan::Job& job, const SpaceDimensions& space,
-                     const plan::Plan& plan, DataList& list) {
+void add_data_choice(DataParallelChoiceTable& table, const plan::Job& job,
+                     const SpaceDimensions& space, const plan::Plan& plan, DataList& list) {
   plan::Plan usual = plan::canonical(plan, job);
-  const plan::FrameworkLaw::AbilityCoupling joint =
+  const plan::FrameworkSupport::AbilityCoupling joint =
       ability_couplings_of_plan(space, kOfStates, job, usual, kOfDataMessages);
   if (!joint.runs() ||
       first_unsupported_ability(space, job, usual, std::array{plan::Ability::kAccumulate}))
@@ -98,13 +98,13 @@ void add_data_choice(DataTable& table, const plan::Job& job, const SpaceDimensio
     if (own != usual && !free_buckets(job)) return;
     usual = own;
   }
-  const DataChoice choice{usual.sharding,
-                          usual.accumulate,
-                          usual.collectives.data,
-                          usual.gradient_bucket,
-                          usual.parameter_bucket,
-                          usual.offload,
-                          joint};
+  const DataParallelChoice choice{usual.sharding,
+                                  usual.accumulate,
+                                  usual.collectives.data,
+                                  usual.gradient_bucket,
+                                  usual.parameter_bucket,
+                                  usual.offload,
+                                  joint};
   if (!list.seen.insert(choice).second) return;
   list.choices.push_back(choice);
   ++table.joints[{joint, choice.gathers()}];
@@ -121,7 +121,7 @@ bool is_of_offload(plan::Rule rule) {
 
 /// Returns the offloads that are legal with a strategy and its groups. Each other offload is
 /// counted as `points` refused points.
-std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
+std::vector<plan::Offload> legal_offloads(DataParallelChoiceTable& table, const plan::Job& job,
                                           const SpaceDimensions& space, plan::Plan plan,
                                           std::int64_t points) {
   std::vector<plan::Offload> legal;
@@ -147,8 +147,9 @@ std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job
 /// Adds all choices that have a strategy with its groups; `groups`: for how many points these
 /// groups stand.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_data_choices(DataTable& table, const plan::Job& job, const SpaceDimensions& space,
-                      plan::Plan plan, std::int64_t groups, DataList& list) {
+void add_data_choices(DataParallelChoiceTable& table, const plan::Job& job,
+                      const SpaceDimensions& space, plan::Plan plan, std::int64_t groups,
+                      DataList& list) {
   std::vector<collective::Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
   count(table.refused, plan::Rule::kDataCollectives, groups * refused);
@@ -189,8 +190,9 @@ SpaceDimensions legal_types(const plan::Job& job, const SpaceDimensions& space, 
 
 /// Adds the choices of one strategy with each of its groups.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_strategy(DataTable& table, const plan::Job& job, const SpaceDimensions& legal,
-                  plan::Plan plan, const Groups& groups, DataList& list) {
+void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
+                  const SpaceDimensions& legal, plan::Plan plan, const Groups& groups,
+                  DataList& list) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
   const std::int64_t algorithms = std::ssize(legal.collectives.data);
   if (!plan::is_paro_strategy(plan.sharding)) {
@@ -240,9 +242,10 @@ std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists) {
   return all;
 }
 
-DataTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                                const plan::Plan& legal, DataLists& lists) {
-  DataTable table;
+DataParallelChoiceTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                              const plan::Plan& legal,
+                                              DataParallelChoiceLists& lists) {
+  DataParallelChoiceTable table;
   const SpaceDimensions types = legal_types(job, space, legal);
   const Groups groups{resolved(space.sharding_group, plan::node_sharding_group(job.cluster, legal)),
                       resolved(space.expert_group, plan::node_expert_group(job.cluster, legal))};
@@ -258,7 +261,7 @@ DataTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& spa
   return table;
 }
 
-void apply(const DataChoice& choice, plan::Plan& plan) {
+void apply(const DataParallelChoice& choice, plan::Plan& plan) {
   plan.sharding = choice.sharding;
   plan.accumulate = choice.accumulate;
   plan.collectives.data = choice.algorithm;

@@ -12,52 +12,64 @@
 
 namespace stepwright::tune {
 
-/// Choices of data parallelism: how states are sharded and how its messages are sent.
-struct DataChoice {
+/// A choice of everything that concerns data parallelism: sharding of states, algorithm and buckets
+/// of its messages, accumulation type, and offload of states.
+struct DataParallelChoice {
   plan::Sharding sharding;
   DType accumulate{};
   collective::Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
   plan::Offload offload;
-  plan::FrameworkLaw::AbilityCoupling joint;
+  plan::FrameworkSupport::AbilityCoupling joint;
 
-  /// True if parameters are gathered, so that their overlap and buckets matter.
+  /// True if sharded parameters or optimizer states make ranks gather parameters, so that the
+  /// overlap and buckets of these gathers matter.
   [[nodiscard]] bool gathers() const {
     return sharding.parameters != plan::Spread::kNone || sharding.optimizer != plan::Spread::kNone;
   }
-  auto operator<=>(const DataChoice&) const = default;
+  auto operator<=>(const DataParallelChoice&) const = default;
 };
 
-/// Lists of choices, each stored once, since many grids have equal lists.
-using DataLists = std::set<std::vector<DataChoice>>;
+/// Distinct lists of data-parallel choices, each stored once, since many combinations of degrees
+/// have equal lists.
+using DataParallelChoiceLists = std::set<std::vector<DataParallelChoice>>;
 
-struct DataTable {
-  std::span<const DataChoice> choices;  ///< One list of `DataLists`.
-  std::uint64_t holds = 0;  ///< Framework rule lines that any of the choices makes hold.
-  /// Number of choices by the framework lines that they break or make hold, and by whether they
-  /// gather parameters.
-  std::map<std::pair<plan::FrameworkLaw::AbilityCoupling, bool>, std::int64_t> joints;
-  std::int64_t gathering = 0;  ///< Number of choices that gather parameters.
-  std::int64_t points = 0;     ///< Legal points of the product of states, groups and algorithms.
-  RuleCounts refused{};        ///< Number of illegal points, by the rule that they break.
-  /// Number of points that the framework does not run, by the ability that it lacks.
-  AbilityCounts not_run{};
-  /// Refused points of the product of the states, groups and offloads, by the rule that refuses the
-  /// offload.
-  RuleCounts refused_offloads{};
-  std::int64_t not_run_offloads = 0;  ///< Points with an offload that the framework does not run.
+struct DataParallelChoiceTable {
+  /// Data-parallel choices of the grid; a view of a list stored in `DataParallelChoiceLists`.
+  std::span<const DataParallelChoice> choices;
+  /// Lines of the framework's rule file (as bits) that at least one of the choices makes apply.
+  std::uint64_t holds = 0;
+  /// Number of data-parallel choices, by the lines of the framework's rule file that they break or
+  /// make apply, and by whether they gather parameters.
+  std::map<std::pair<plan::FrameworkSupport::AbilityCoupling, bool>, std::int64_t> joints;
+  /// Number of data-parallel choices that make ranks gather sharded parameters.
+  std::int64_t gathering = 0;
+  /// Number of legal combinations of sharding strategy, group sizes and algorithm.
+  std::int64_t points = 0;
+  /// Number of illegal combinations of sharding strategy, group sizes and algorithm, by the rule
+  /// that they break.
+  RefusedByRule refused{};
+  /// Number of combinations that the framework does not run, by the ability that it lacks.
+  NotRunByAbility not_run{};
+  /// Number of combinations of sharding, groups and offload that are illegal because of the
+  /// offload, by the rule that they break.
+  RefusedByRule refused_offloads{};
+  /// Number of combinations with an offload that the framework does not run.
+  std::int64_t not_run_offloads = 0;
 };
 
-/// Returns all offloads of states and parameters that the lists allow, in search order.
+/// Returns all combinations of offloading optimizer states and parameters to the host that the
+/// job's lists allow, in search order.
 std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
 
-/// Lists the choices of data parallelism of a grid. `legal`: a plan of the grid that breaks no
-/// rule.
-DataTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                                const plan::Plan& legal, DataLists& lists);
+/// Lists the data-parallel choices for one combination of degrees and rank order. `legal`: a legal
+/// plan with these degrees. `lists` stores the choices.
+DataParallelChoiceTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                              const plan::Plan& legal,
+                                              DataParallelChoiceLists& lists);
 
-/// Writes a data-parallel choice into a plan.
-void apply(const DataChoice& choice, plan::Plan& plan);
+/// Writes a data-parallel choice (sharding, algorithm, buckets, offload) into a plan.
+void apply(const DataParallelChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -8,13 +8,13 @@
 
 namespace stepwright::tune {
 
-/// Returns the fields of the plan file in which two plans of a job differ, each set to the value
-/// that `to` has: "recompute=none", as `with_fields` takes them.
+/// Returns the plan-file fields in which plan `to` differs from plan `from`, with the values of
+/// `to`: "recompute=none".
 std::vector<std::string> fields_to_set(const plan::Job& job, const plan::Plan& from,
                                        const plan::Plan& to);
 
-/// Returns a field of the model, cluster, batch, precision or optimizer in which the job of a plan
-/// differs from the job of the search, with both values; nullopt when they differ only in names and
+/// Describes one field of the model, cluster, batch, precision or optimizer in which job `of_plan`
+/// differs from the searched job, with both values; nullopt if they differ only in names and
 /// sources.
 std::optional<std::string> differing_field(const plan::Job& job, const plan::Job& of_plan);
 

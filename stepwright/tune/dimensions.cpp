@@ -88,7 +88,7 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimens
     return kept;
   };
   std::vector<plan::Overlap> within;
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeSets; ++degrees) {
     within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
   // Several lines that depend on other choices may hold at once.
@@ -121,7 +121,7 @@ std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
   std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
   const std::vector<std::string>& words = plan::ability_words(plan::Ability::kRankOrder);
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeSets; ++degrees) {
     const plan::WordSet& runs = out.framework->allowed(plan::Ability::kRankOrder, degrees);
     for (std::size_t i = 0; i < words.size() && !runs[0]; ++i) {
       if (runs[i]) orders.push_back(plan::rank_order_of(words[i]).value());

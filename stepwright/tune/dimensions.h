@@ -10,20 +10,22 @@
 namespace stepwright::tune {
 
 /// The values of every dimension of a job's search space: the values that the job lists, or every
-/// value that can be legal. No value occurs twice in a list. No list is empty, except that of the
-/// data degree where it follows from the number of devices.
+/// value that can be legal. No value occurs twice in a list. Only the list of data degrees may be
+/// empty: the degree then follows from the number of devices.
 struct SpaceDimensions : plan::Space {
-  /// Rules of the job's framework, which limit the lists; nullopt: no framework.
-  std::optional<plan::FrameworkLaw> framework;
+  /// Rules of the job's framework, which limit the values of each dimension; nullopt: no framework.
+  std::optional<plan::FrameworkSupport> framework;
 
-  /// Number of points of the product of all lists; capped at the largest `std::int64_t`.
+  /// Returns the number of combinations of all values; capped at the largest `std::int64_t`.
   [[nodiscard]] std::int64_t total() const;
 };
 
-/// Returns the search space of a job. Fails with `kInput` when a list holds a size below 1.
+/// Returns the search space of a job: the values of each dimension. Fails with `kInput` if a list
+/// holds a size below 1.
 SpaceDimensions dimensions(const plan::Job& job);
 
-/// Product and sum that are capped at the largest value instead of overflowing.
+/// Returns the product of two counts of at least 0, capped at the largest value instead of
+/// overflowing.
 std::int64_t times(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);
 

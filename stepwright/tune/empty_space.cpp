@@ -193,7 +193,7 @@ std::string empty_space_reason(const plan::Job& job) {
 std::string empty_space_reason(const plan::Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;
-  for (const plan::PlanRejection& refused : plan::illegal_job(job)) {
+  for (const plan::PlanRejection& refused : plan::job_rejections(job)) {
     reasons.push_back(refused.message);
     rest = mended(std::move(rest), refused.rule);
   }

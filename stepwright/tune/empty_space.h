@@ -6,10 +6,9 @@
 
 namespace stepwright::tune {
 
-/// Explains why a space has no legal plan: names the rule to blame, then changes each of which
-/// alone would leave legal plans (another batch, or a listed dimension that is freed). A rule that
-/// looks at the job alone is named first; otherwise the last rule, in their order, that any plan
-/// reached: such plans obey all rules before it.
+/// Explains in words why a search space has no legal plan: names the rule that is to blame, then
+/// changes each of which alone would leave legal plans (another batch, or a dimension that is no
+/// longer limited).
 std::string empty_space_reason(const plan::Job& job, const Enumeration& enumeration);
 
 /// Explains why the space of a job has no legal plan; empty: it has one.

@@ -34,7 +34,7 @@ plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
 Enumeration::Enumeration(const plan::Job& job, const SpaceDimensions& space)
     : job_(job),
       space_(space),
-      model_words_(plan::taken_words(plan::Ability::kModel, job, {})),
+      model_words_(plan::chosen_words(plan::Ability::kModel, job, {})),
       total_(space.total()) {
   block_points_ =
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
@@ -53,7 +53,7 @@ Enumeration::Enumeration(const plan::Job& job, const SpaceDimensions& space)
                        std::ssize(space.offload.parameters)});
   groups_ask_degrees_ =
       space.framework &&
-      (plan::words_of_degrees() & ~space.framework->allowed(plan::Ability::kGroups, 0)).any();
+      (plan::degree_dependent_words() & ~space.framework->allowed(plan::Ability::kGroups, 0)).any();
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
@@ -80,7 +80,8 @@ void Enumeration::refuse(plan::Rule rule, std::int64_t points, const plan::Plan&
   examples_.try_emplace(rule, example);
 }
 
-void Enumeration::refuse(const RuleCounts& counts, std::int64_t each, const plan::Plan& example) {
+void Enumeration::refuse(const RefusedByRule& counts, std::int64_t each,
+                         const plan::Plan& example) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     refuse(static_cast<plan::Rule>(i), times(counts[i], each), example);
   }
@@ -99,7 +100,7 @@ void Enumeration::leave(plan::Ability ability, std::int64_t points) {
   counted = plus(counted, points);
 }
 
-void Enumeration::leave(const AbilityCounts& counts, std::int64_t each) {
+void Enumeration::leave(const NotRunByAbility& counts, std::int64_t each) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     leave(static_cast<plan::Ability>(i), times(counts[i], each));
   }
@@ -156,13 +157,13 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   if (const auto ability = grid_not_run(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
   }
-  const BlockTable& blocks = this->blocks(plan);
+  const BlockChoiceTable& blocks = this->blocks(plan);
   refuse(blocks.refused, times(stage_points_, states), plan);
   leave(blocks.not_run, times(stage_points_, states));
   if (blocks.points == 0) return;
   plan::Plan legal = plan;
   apply(blocks.choices.front(), legal);
-  const StageTable& stages = this->stages(legal);
+  const StageChoiceTable& stages = this->stages(legal);
   refuse(stages.refused, times(blocks.points, states), legal);
   leave(stages.not_run, times(blocks.points, states));
   if (stages.points == 0) return;
@@ -176,7 +177,7 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   }
   legal.micro_batch = stages.by_micro_batch.begin()->first;
   apply(stages.by_micro_batch.begin()->second.front(), legal);
-  const DataTable& data = this->data(legal);
+  const DataParallelChoiceTable& data = this->data(legal);
   const std::int64_t outer = product({blocks.points, stages.points, recomputes});
   refuse(data.refused, product({outer, types_, buckets_, offloads_}), legal);
   leave(data.not_run, product({outer, types_, buckets_, offloads_}));
@@ -197,16 +198,16 @@ void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   points_ = plus(points_, points - refused);
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
-  GridChoice& grid = grids_.emplace_back(GridChoice{plan.parallel, plan.rank_order, blocks.choices,
-                                                    blocks.without_parameters, &stages, &data,
-                                                    narrowest(space_.accumulate)});
+  RankGridChoice& grid = grids_.emplace_back(
+      RankGridChoice{plan.parallel, plan.rank_order, blocks.choices, blocks.without_parameters,
+                     &stages, &data, narrowest(space_.accumulate)});
   if (space_.framework) keep_running(grid);
   legal_ = plus(legal_, legal_plans(grid));
 }
 
 /// Subtracts points whose offload is refused; `each`: how many points one sharding point of the
 /// grid stands for.
-void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
+void Enumeration::refuse_offloads(const DataParallelChoiceTable& data, std::int64_t each,
                                   const plan::Plan& legal) {
   refuse(data.refused_offloads, each, legal);
   for (const std::int64_t points : data.refused_offloads) points_ -= times(points, each);
@@ -215,7 +216,7 @@ void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
 }
 
 /// Removes blocks that give up overlap though nothing in the grid asks for it.
-void Enumeration::keep_running(GridChoice& grid) {
+void Enumeration::keep_running(RankGridChoice& grid) {
   static constexpr plan::Ability kOfJob[] = {plan::Ability::kPrecision, plan::Ability::kOptimizer,
                                              plan::Ability::kModel, plan::Ability::kTrained,
                                              plan::Ability::kAttention};
@@ -232,7 +233,7 @@ void Enumeration::keep_running(GridChoice& grid) {
 }
 
 /// Counts by the framework lines that choices break or make hold: few choices differ in them.
-std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
+std::int64_t Enumeration::legal_plans(const RankGridChoice& grid) const {
   if (!space_.framework) {
     const std::int64_t plain = std::ssize(grid.data->choices) - grid.data->gathering;
     const std::int64_t shardings = plus(times(std::ssize(grid.blocks), grid.data->gathering),
@@ -251,7 +252,7 @@ std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
   return legal;
 }
 
-const BlockTable& Enumeration::blocks(const plan::Plan& grid) {
+const BlockChoiceTable& Enumeration::blocks(const plan::Plan& grid) {
   const plan::Parallel& size = grid.parallel;
   // With listed algorithms or unusual orders, the placement of groups matters; otherwise only
   // whether there is another position or replica.
@@ -273,7 +274,7 @@ const BlockTable& Enumeration::blocks(const plan::Plan& grid) {
   return found->second;
 }
 
-const StageTable& Enumeration::stages(const plan::Plan& legal) {
+const StageChoiceTable& Enumeration::stages(const plan::Plan& legal) {
   const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
@@ -282,7 +283,7 @@ const StageTable& Enumeration::stages(const plan::Plan& legal) {
   return found->second;
 }
 
-const DataTable& Enumeration::data(const plan::Plan& legal) {
+const DataParallelChoiceTable& Enumeration::data(const plan::Plan& legal) {
   const plan::GridAxes axes = plan::grid_axes(legal.parallel, legal.rank_order);
   const auto uses = [](const std::vector<std::int64_t>& groups) {
     return std::ranges::find(groups, plan::kNodeGroup) != groups.end();
@@ -292,7 +293,7 @@ const DataTable& Enumeration::data(const plan::Plan& legal) {
   const bool lies = space_.collectives.data != std::vector{collective::Algorithm::kLibrary};
   const DataKey key{
       plan::data_context_extents(axes),
-      lies ? plan::expert_data_extents(axes) : plan::Extents{},
+      lies ? plan::expert_data_extents(axes) : plan::StridedRanks{},
       legal.parallel.expert_data(),
       uses(space_.sharding_group) ? plan::node_sharding_group(job_.cluster, legal) : 0,
       uses(space_.expert_group) ? plan::node_expert_group(job_.cluster, legal) : 0,

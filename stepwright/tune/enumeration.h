@@ -15,66 +15,68 @@
 
 namespace stepwright::tune {
 
-/// A rank grid with at least one legal plan.
-struct GridChoice {
+/// A combination of parallelism degrees and rank order with at least one legal plan, and the
+/// choices that its plans may make.
+struct RankGridChoice {
   plan::Parallel parallel;
-  plan::RankOrder order;  ///< Rank order in canonical form.
+  plan::RankOrder order;  ///< Order of the rank axes (tensor, context, data ...) in canonical form.
   std::vector<BlockChoice> blocks;
   std::int64_t blocks_without_parameters = 0;
-  const StageTable* stages = nullptr;
-  const DataTable* data = nullptr;
-  /// The narrowest type in which the search lets gradients add up. Blocks are priced in it, so that
-  /// none is priced above what it takes in another type.
+  const StageChoiceTable* stages = nullptr;
+  const DataParallelChoiceTable* data = nullptr;
+  /// The narrowest type in which the search lets gradients be accumulated. Blocks are priced in it,
+  /// so that their price is a lower bound for every type.
   DType accumulate{};
-  plan::FrameworkLaw::AbilityCoupling joint;
+  plan::FrameworkSupport::AbilityCoupling joint;
 
-  /// True if the job's framework runs the block together with the lines of a stage choice and of a
-  /// sharding, and the block gives up no overlap needlessly.
+  /// True if the framework's rules that join choices allow this block with the given stage and
+  /// sharding choices, and the block gives up no overlap needlessly.
   [[nodiscard]] bool runs(const BlockChoice& block,
-                          const plan::FrameworkLaw::AbilityCoupling& stage,
-                          const plan::FrameworkLaw::AbilityCoupling& states) const {
-    const plan::FrameworkLaw::AbilityCoupling all = joint | block.joint | stage | states;
+                          const plan::FrameworkSupport::AbilityCoupling& stage,
+                          const plan::FrameworkSupport::AbilityCoupling& states) const {
+    const plan::FrameworkSupport::AbilityCoupling all = joint | block.joint | stage | states;
     return all.runs() && !block.wastes_overlap(all.holds);
   }
-  /// True if the framework runs a block and a stage choice with at least one sharding, as far as
-  /// their own lines decide.
+  /// True if the framework's rules that join choices allow this block and stage choice for at least
+  /// one sharding.
   [[nodiscard]] bool runs(const BlockChoice& block, const StageChoice& stage) const {
     return (joint | block.joint | stage.joint).runs() &&
            !block.wastes_overlap(joint.holds | block.joint.holds | stage.joint.holds | data->holds);
   }
 
-  /// Returns the number of legal plans of one block choice with one schedule.
+  /// Returns the number of data-parallel choices with which a block choice makes different plans.
   [[nodiscard]] std::int64_t sharded(const BlockChoice& choice) const {
     return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
   }
 };
 
-/// Returns a plan of the grid that is legal as far as the grid and a legal block choice decide.
+/// Returns a plan with the given degrees and rank order and with default choices otherwise, legal
+/// once a legal block choice is written into it.
 plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
                      const plan::RankOrder& order);
 
-/// Counts the legal plans of a space, and the refused ones by reason, from the product structure of
-/// the space: no plan is visited.
+/// Counts the legal plans of a search space, and the refused ones by reason, as products of the
+/// numbers of independent choices, without visiting every plan.
 class Enumeration {
  public:
   Enumeration(const plan::Job& job, const SpaceDimensions& space);
 
-  [[nodiscard]] const std::vector<GridChoice>& grids() const { return grids_; }
+  [[nodiscard]] const std::vector<RankGridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
   [[nodiscard]] std::int64_t legal() const { return legal_; }
   [[nodiscard]] std::int64_t duplicates() const { return points_ - legal_; }
-  [[nodiscard]] const RuleCounts& refused() const { return refused_; }
-  [[nodiscard]] const AbilityCounts& not_run() const { return not_run_; }
-  /// One refused plan for each rule that refused any plan.
+  [[nodiscard]] const RefusedByRule& refused() const { return refused_; }
+  [[nodiscard]] const NotRunByAbility& not_run() const { return not_run_; }
+  /// Returns one refused plan as an example for each rule that refused any plan.
   [[nodiscard]] const std::map<plan::Rule, plan::Plan>& examples() const { return examples_; }
 
  private:
-  /// Key of a `DataTable`: everything on which the legal group sizes and algorithms of a grid
-  /// depend.
-  using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
-                             plan::DegreeSet, plan::Parallel>;
-  /// The degrees on which blocks depend; the pipeline, data and expert-data degrees as far as
-  /// blocks depend on them; the order of ranks.
+  /// Cache key of a `DataParallelChoiceTable`: everything on which the legal sharding groups and
+  /// algorithms of a combination of degrees depend.
+  using DataKey = std::tuple<plan::StridedRanks, plan::StridedRanks, std::int64_t, std::int64_t,
+                             std::int64_t, plan::DegreeSet, plan::Parallel>;
+  /// Cache key of block choices: the tensor, context, expert and expert-tensor degrees; pipeline,
+  /// data and expert-data degrees, as far as blocks depend on them; the order of ranks.
   using BlockKey =
       std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 3>, plan::RankOrder>;
   using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
@@ -82,51 +84,59 @@ class Enumeration {
   void add_degrees(const plan::Parallel& parallel);
   void add_experts(const plan::Parallel& parallel);
   void add_grid(const plan::Plan& plan, bool repeated);
-  void keep_running(GridChoice& grid);
-  [[nodiscard]] std::int64_t legal_plans(const GridChoice& grid) const;
+  void keep_running(RankGridChoice& grid);
+  [[nodiscard]] std::int64_t legal_plans(const RankGridChoice& grid) const;
   void refuse(plan::Rule rule, std::int64_t points, const plan::Plan& example);
-  void refuse(const RuleCounts& counts, std::int64_t each, const plan::Plan& example);
-  void refuse_offloads(const DataTable& data, std::int64_t each, const plan::Plan& legal);
+  void refuse(const RefusedByRule& counts, std::int64_t each, const plan::Plan& example);
+  void refuse_offloads(const DataParallelChoiceTable& data, std::int64_t each,
+                       const plan::Plan& legal);
   void leave(plan::Ability ability, std::int64_t points);
-  void leave(const AbilityCounts& counts, std::int64_t each);
-  /// Returns the ability because of which the framework does not run a rank grid; nullopt if it
-  /// runs it.
+  void leave(const NotRunByAbility& counts, std::int64_t each);
+  /// Returns the ability because of which the framework does not run a plan's degrees and rank
+  /// order; nullopt if it runs them.
   [[nodiscard]] std::optional<plan::Ability> grid_not_run(const plan::Plan& plan) const;
-  /// Counts the points that the given recomputations refuse; `each` points for one of them.
+  /// Counts the points of the space whose recomputation is illegal; each illegal recomputation
+  /// stands for `each` points.
   void refuse(const Recomputations& recomputations, std::int64_t each, plan::Plan example);
-  /// Returns the degrees on which the framework's abilities depend; empty without a framework.
+  /// Returns the set of parallelism degrees above 1, on which the framework's abilities depend;
+  /// empty without a framework.
   [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
-  /// Returns the block choices of a grid; `grid`: a plan with its degrees and order only.
-  const BlockTable& blocks(const plan::Plan& grid);
-  const StageTable& stages(const plan::Plan& legal);
-  const DataTable& data(const plan::Plan& legal);
+  /// Returns the block choices for the degrees and rank order of `grid`, a plan whose other choices
+  /// are not read.
+  const BlockChoiceTable& blocks(const plan::Plan& grid);
+  const StageChoiceTable& stages(const plan::Plan& legal);
+  const DataParallelChoiceTable& data(const plan::Plan& legal);
 
   const plan::Job& job_;
   const SpaceDimensions& space_;
-  plan::WordSet model_words_;  ///< Words of the framework's rules that the job's model uses.
-  std::map<BlockKey, BlockTable> blocks_;
-  std::map<StageKey, StageTable> stages_;
-  DataLists lists_;
-  std::map<DataKey, DataTable> data_;
-  std::vector<GridChoice> grids_;
+  /// Words of the framework's rules (such as features of a model) that apply to the job's model.
+  plan::WordSet model_words_;
+  std::map<BlockKey, BlockChoiceTable> blocks_;
+  std::map<StageKey, StageChoiceTable> stages_;
+  DataParallelChoiceLists lists_;
+  std::map<DataKey, DataParallelChoiceTable> data_;
+  std::vector<RankGridChoice> grids_;
   std::int64_t total_ = 0;
   std::int64_t legal_ = 0;
   std::int64_t points_ = 0;
-  RuleCounts refused_{};
-  AbilityCounts not_run_{};
+  RefusedByRule refused_{};
+  NotRunByAbility not_run_{};
   std::map<plan::Rule, plan::Plan> examples_;
   // Number of points of the product for one grid: block choices, then stage choices and
   // recomputations.
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
   std::int64_t recomputes_ = 1;
-  std::int64_t group_points_ = 1;  ///< Number of group sizes times algorithms of data parallelism.
-  std::int64_t types_ = 1;         ///< Number of accumulation types.
+  /// Number of combinations of data-parallel sharding, group sizes and algorithms.
+  std::int64_t group_points_ = 1;
+  std::int64_t types_ = 1;  ///< Number of types in which gradients may be accumulated.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
-  /// Framework lines that the job itself breaks or makes hold; nullopt before the first grid.
-  std::optional<plan::FrameworkLaw::AbilityCoupling> joint_of_job_;
-  /// True if the groups that the framework runs depend on all degrees.
+  /// Lines of the framework's rule file that the job itself breaks or makes apply; nullopt until
+  /// the first legal combination of degrees.
+  std::optional<plan::FrameworkSupport::AbilityCoupling> joint_of_job_;
+  /// True if the sharding groups that the framework runs depend on the parallelism degrees of the
+  /// plan.
   bool groups_ask_degrees_ = false;
 };
 

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
-#include "stepwright/simulate/step_span.h"
+#include "stepwright/simulate/step_time_interval.h"
 
 namespace stepwright::tune {
 namespace {

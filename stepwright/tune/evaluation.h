@@ -15,71 +15,76 @@
 
 namespace stepwright::tune {
 
-/// Simulates one plan; its memory is counted from its program.
+/// Simulates one plan, and computes its memory from the tensors of its step program.
 TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
                         const simulate::Price& price);
 
-/// The results of simulating plans of a job, each plan once. The order in which plans are passed
-/// and the number of threads change only `operators`.
+/// Simulates plans of a job, each plan once, and keeps the results. The results do not depend on
+/// the order in which plans are passed or on the number of threads; only `operators` does.
 class Evaluation {
  public:
-  /// All arguments but `prices` must outlive it. `tight_from`: as in `TuneOptions`; if set, plans
-  /// that are tight from this probability on count as fitting.
+  /// All arguments except `prices` must outlive this object. `tight_from`: least probability of
+  /// fitting in memory from which plans that only may fit ("tight") count as fitting; nullopt: none
+  /// does.
   Evaluation(const plan::Job& job, const cost::CostModel& cost, const SearchRunOptions& running,
              const simulate::PriceStore& prices = {}, std::optional<double> tight_from = {})
       : job_(job), cost_(cost), running_(running), prices_(prices), tight_from_(tight_from) {}
 
-  /// Simulates candidates in parallel, except those already known. The memory of each is counted
-  /// first; one that does not fit is not simulated.
+  /// Simulates candidates in parallel, except those with a known result. The memory of each
+  /// candidate is computed first; one that does not fit is not simulated.
   void run(std::span<const PlanCandidate* const> candidates);
 
-  /// Records the result of a plan that fits and was simulated elsewhere.
+  /// Adds the result of a plan that fits and was simulated by someone else.
   void take(const TunedPlan& simulated);
 
-  /// True if a candidate fits by the memory of its program, which is kept until the candidate is
-  /// simulated.
+  /// True if the step program of a candidate fits in memory. The program of a fitting candidate is
+  /// kept until it is simulated.
   bool fits(const PlanCandidate& candidate);
-  /// Returns the candidates that fit; their memory is counted in parallel.
+  /// Returns the candidates that fit in memory, computing the memory of all of them in parallel.
   std::vector<const PlanCandidate*> candidates_that_fit(
       std::span<const PlanCandidate* const> candidates);
 
-  /// Simulates the plan that exceeds the memory least (within 2 %), among `candidates`, least
-  /// memory by the closed form first, and the plans that were too large before. At least one of
-  /// both must exist.
+  /// Returns the plan that exceeds the device memory least (within 2 %), simulated. Chooses among
+  /// `candidates`, in ascending order of closed-form memory, and the plans found too large before;
+  /// one of both must exist.
   [[nodiscard]] TunedPlan smallest(std::span<const PlanCandidate> candidates) const;
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
   [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
-  /// Stored prices, for other pricers of plans of the same job.
+  /// Returns the stored closed-form prices, for use by other pricers of plans of this job.
   [[nodiscard]] const simulate::PriceStore& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const PlanCandidate& candidate) const {
     return known_.contains(candidate.plan);
   }
-  /// Returns the step time of the n-th best plan that fits, n from 1; infinite when fewer fit.
+  /// Returns the step time in seconds of the n-th best simulated plan that fits, n from 1; infinite
+  /// if fewer fit.
   [[nodiscard]] double best_s(std::size_t n = 1) const;
-  /// From now on only plans that take less than `seconds` are looked for.
+  /// Limits the search to plans that take less than `seconds` for a step.
   void look_below(double seconds) { below_s_ = seconds; }
-  /// Returns the step time that a plan must beat to be among the best n plans looked for.
+  /// Returns the step time in seconds that a plan must beat to be among the best n plans looked
+  /// for.
   [[nodiscard]] double wanted_s(std::size_t n) const { return std::min(best_s(n), below_s_); }
-  /// Returns the simulated plans that fit, best first; equal ones in the order of plans.
+  /// Returns the simulated plans that fit in memory, best first; equal times are ordered by plan.
   [[nodiscard]] std::vector<TunedPlan> ranked() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
-  /// Plans that do not fit: their memory is counted, they are not simulated.
+  /// Returns the plans that do not fit in memory: they have a memory report, but were not
+  /// simulated.
   [[nodiscard]] const std::vector<TunedPlan>& too_large() const { return too_large_; }
   [[nodiscard]] std::int64_t simulated() const { return simulated_; }
-  /// Number of operators that all simulations together executed.
+  /// Returns the number of operators that all simulations together executed.
   [[nodiscard]] std::int64_t operators() const { return operators_; }
 
  private:
-  /// A plan with its program and memory, ready to be simulated.
+  /// A plan with its step program and memory report, ready to be simulated.
   struct AccountedPlan {
     step::StepProgram program;
     TunedPlan tuned;
   };
   [[nodiscard]] AccountedPlan account(const PlanCandidate& candidate) const;
   bool keep(const PlanCandidate& candidate, AccountedPlan accounted);
-  /// True if a plan is to be simulated: it fits, or is tight and `tight_from_` accepts that.
+  /// True if a plan shall be simulated: it fits, or it is tight (only may fit) with at least the
+  /// probability `tight_from_`.
   [[nodiscard]] bool accepts(const TunedPlan& tuned) const;
 
   const plan::Job& job_;
@@ -88,10 +93,12 @@ class Evaluation {
   simulate::PriceStore prices_;
   std::optional<double> tight_from_;
   double below_s_ = std::numeric_limits<double>::infinity();
-  /// Results by plan; nullopt: the plan does not fit.
+  /// Results of plans; nullopt: the plan does not fit in memory.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
-  std::map<plan::Plan, AccountedPlan> waiting_;  ///< Plans that fit and have not run.
-  std::vector<double> times_;                    ///< Step times of plans that fit, ascending.
+  /// Plans that fit in memory and are not simulated yet.
+  std::map<plan::Plan, AccountedPlan> waiting_;
+  /// Step times in seconds of the simulated plans that fit, ascending.
+  std::vector<double> times_;
   std::vector<TunedPlan> too_large_;
   std::int64_t simulated_ = 0;
   std::int64_t operators_ = 0;

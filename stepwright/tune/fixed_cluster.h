@@ -4,21 +4,23 @@
 
 namespace stepwright::tune {
 
-/// Finds the best plan on the job's cluster as it is; `seconds` of the result is not set.
+/// Finds the best plan on exactly the job's cluster, without trying fewer devices. Does not set
+/// `seconds` of the result.
 TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options);
 
-/// Finds the best plan on the job's cluster as it is, if one that fits may take `most_s` or less;
-/// its step time may still be longer. `EmptySpaceReason` where no plan fits, or bounds prove that
-/// all take longer.
+/// Finds the best plan on exactly the job's cluster if a plan that fits may take `most_s` seconds
+/// or less per step (the step time found may still be longer). `EmptySpaceReason` if no plan fits,
+/// or if bounds prove that all take longer.
 TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options);
 
-/// Returns plans on the job's cluster as it is that take less than `below_s`, best first; all fit.
+/// Returns the plans on exactly the job's cluster that fit and take less than `below_s` seconds per
+/// step, best first.
 std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
                                          const TuneOptions& options);
 
-/// Finds the fewest nodes on which the job meets the target of its objective. If not even the job's
-/// own number of nodes meets it, returns the plan for that number, with the target marked as
-/// missed. `EmptySpaceReason` when no plan is legal on the job's own number of nodes.
+/// Finds the fewest nodes on which a plan meets the target of the job's objective. If even all
+/// nodes of the job miss the target, returns the plan for all nodes, marked as missing it.
+/// `EmptySpaceReason` if no plan is legal on all nodes.
 TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& options);
 
 }  // namespace stepwright::tune

@@ -13,7 +13,8 @@
 
 namespace stepwright::tune {
 
-bool runs_there(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
+bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
+                         const plan::Plan& plan) {
   return !space.framework || space.framework->runs(job, plan);
 }
 
@@ -37,7 +38,7 @@ FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& jo
   const bool own =
       framework.name == job.framework.name && framework.variant == job.framework.variant;
   if (!own) there.framework = framework;
-  there.kernels = plan::started_kernels(there);
+  there.kernels = plan::configured_kernels(there);
   there.kernels.attention = plan::runnable_attention(there, plan);
   FrameworkRun run{.framework = framework.variant.empty() ? framework.name : framework.variant,
                    .plan = plan::nearest_runnable_plan(there.framework, there, plan)};
@@ -64,25 +65,25 @@ std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan&
 }
 
 double likely_step_s(const plan::Job& job, const plan::Plan& near) {
-  const plan::Job chosen = with_free_kernels(job);
+  const plan::Job chosen = with_fastest_attention(job);
   const SpaceDimensions space = dimensions(chosen);
   return least_neighbour_seconds(chosen, cost::CostModel(chosen), space, near,
                                  simulate::plan_memory_limit(chosen));
 }
 
-std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs,
-                                     const plan::Plan& plan) {
-  std::vector<NearestRun> all;
-  NearestRun none;
+std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<FrameworkRun>& runs,
+                                                    const plan::Plan& plan) {
+  std::vector<NearestPlanGroup> all;
+  NearestPlanGroup none;
   for (const FrameworkRun& run : runs) {
     if (run.plan == plan) continue;
     if (!run.plan) {
       none.frameworks.push_back(run.framework);
       continue;
     }
-    auto same = std::ranges::find(all, run.plan, &NearestRun::plan);
+    auto same = std::ranges::find(all, run.plan, &NearestPlanGroup::plan);
     if (same == all.end())
-      same = all.insert(all.end(), NearestRun{.frameworks = {}, .plan = run.plan});
+      same = all.insert(all.end(), NearestPlanGroup{.frameworks = {}, .plan = run.plan});
     same->frameworks.push_back(run.framework);
   }
   if (!none.frameworks.empty()) all.push_back(std::move(none));

@@ -10,49 +10,56 @@
 
 namespace stepwright::tune {
 
-/// True if the job's framework runs all choices of a legal, canonical plan; true without a
-/// framework.
-bool runs_there(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan);
+/// True if the job's framework runs a legal, canonical plan (unused choices at their defaults)
+/// unchanged; true without a framework.
+bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
+                         const plan::Plan& plan);
 
-/// Returns the number of points of the space that the job's framework does not run, one entry for
-/// each ability that it lacks.
+/// Returns the number of points of the search space that the job's framework does not run, by the
+/// ability that it lacks.
 std::vector<Refusal> framework_refusals(const SpaceDimensions& space,
                                         const Enumeration& enumeration);
 
-/// The plan that a framework would run in place of a given plan: the plan itself where the
-/// framework runs it, else the nearest plan that it runs.
+/// The plan that a framework would run in place of a given plan: the plan itself if the framework
+/// runs it, else the nearest plan that it runs, with its predicted time and memory.
 struct FrameworkRun {
-  std::string_view framework;  ///< Name as in job files: the variant's, else the framework's.
-  std::optional<plan::Plan>
-      plan;  ///< nullopt: no plan is legal with this framework, or it does not run the job itself.
-  cluster::AttentionKernel attention{};  ///< Attention kernel that the framework's file starts.
-  double price_s = 0;                    ///< Closed-form seconds of a step with this framework.
-  double step_time_s = 0;                ///< Simulated time of a step.
-  bool fits = false;                     ///< True if the plan's program fits in memory.
-  /// Whether the plan fits, is tight or does not fit.
+  /// Name of the framework as job files spell it: of the variant (a fork or trainer) if there is
+  /// one, else of the framework.
+  std::string_view framework;
+  std::optional<plan::Plan> plan;  ///< nullopt: the framework runs no plan of the job.
+  /// Attention kernel with which the framework runs the plan.
+  cluster::AttentionKernel attention{};
+  double price_s = 0;      ///< Closed-form seconds of a step of the plan with this framework.
+  double step_time_s = 0;  ///< Simulated seconds of a step of the plan with this framework.
+  bool fits = false;       ///< True if the plan fits in memory when this framework runs it.
+  /// Whether the plan fits in memory, is tight (it may fit, with less than the requested
+  /// probability) or does not fit.
   memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;
 };
 
-/// Returns one run for each of `frameworks`, in that order; `frameworks` must outlive the result.
-/// `plan` is legal and canonical. The job's own framework runs it as `predict` says, except for
-/// kernels that its files do not start.
+/// Returns, for each of `frameworks` in order, the plan that it would run in place of a legal,
+/// canonical plan. `frameworks` must outlive the result. With the job's own framework the run is as
+/// `predict` says, except for kernels that the framework's recipe files cannot switch on.
 std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
                                          std::span<const plan::Framework> frameworks,
                                          int threads = 1);
 
-/// Returns the least closed-form step time, in seconds, that a framework's job is likely to reach,
-/// from the plans near `near` (`least_neighbour_seconds`). Infinity: no plan near it fits, or it is
-/// not in the job's space.
+/// Returns the step time in seconds that a search of this job is likely to reach: the least
+/// closed-form price among plans near `near`. Infinite if no plan near it fits, or if `near` is not
+/// in the job's search space.
 double likely_step_s(const plan::Job& job, const plan::Plan& near);
 
-/// Frameworks that do not run a plan as it is, with the nearest plan that all of them run.
-struct NearestRun {
+/// Frameworks that do not run a given plan unchanged, with the nearest plan that all of them run
+/// instead.
+struct NearestPlanGroup {
   std::vector<std::string_view> frameworks;
-  std::optional<plan::Plan> plan;  ///< The nearest plan; nullopt as in `FrameworkRun`.
+  /// The nearest plan that the frameworks run; nullopt: they run no plan of the job.
+  std::optional<plan::Plan> plan;
 };
 
-/// Groups the frameworks that changed the plan by the plan that they run instead. Frameworks
-/// without a plan come last.
-std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const plan::Plan& plan);
+/// Groups the frameworks that cannot run `plan` unchanged by the plan that they run instead.
+/// Frameworks that run no plan of the job come last.
+std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<FrameworkRun>& runs,
+                                                    const plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -11,7 +11,7 @@
 
 namespace stepwright::tune {
 
-plan::Job with_free_kernels(const plan::Job& job) {
+plan::Job with_fastest_attention(const plan::Job& job) {
   const bool narrow =
       plan::storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
   if (job.attention_stated || !narrow) return job;
@@ -29,14 +29,14 @@ plan::Job with_free_kernels(const plan::Job& job) {
   return chosen;
 }
 
-bool kernel_limits_plans(const plan::Job& job) {
+bool attention_limits_plans(const plan::Job& job) {
   if (job.framework.name.empty()) return false;
-  return plan::FrameworkLaw(job.framework)
+  return plan::FrameworkSupport(job.framework)
              .joint(std::array{plan::Ability::kAttention}, job, plan::Plan{})
              .holds != 0;
 }
 
-std::string free_kernels_note(const plan::Job& before, const plan::Job& after) {
+std::string attention_choice_note(const plan::Job& before, const plan::Job& after) {
   const cluster::AttentionKernel kernel = after.kernels.attention;
   if (kernel == before.kernels.attention) return "";
   return fmt::format(

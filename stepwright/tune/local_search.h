@@ -19,11 +19,11 @@
 
 namespace stepwright::tune {
 
-/// Prices the plans of a job by the turns of their schedules; each plan is priced once.
+/// Prices the plans of a job by playing their schedules turn by turn; each plan is priced once.
 class SimulatedPrices {
  public:
-  /// `most_operators`: a local search that uses these prices stops once so many operators were
-  /// simulated.
+  /// `most_operators`: number of simulated operators after which a local search with these prices
+  /// stops.
   SimulatedPrices(const plan::Job& job, const cost::CostModel& cost,
                   const simulate::PriceStore& shared = {},
                   std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
@@ -37,25 +37,25 @@ class SimulatedPrices {
   }
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
-  /// Prices a plan by its closed form.
+  /// Returns the closed-form price of a plan.
   simulate::Price price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
-  /// Prices several plans by their closed form on `threads` threads.
+  /// Returns the closed-form prices of several plans, computed on `threads` threads.
   std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
-  /// Prices candidates by the turns of their schedules, and updates them.
+  /// Replaces the prices of candidates by prices from playing their schedules turn by turn.
   void play(std::span<PlanCandidate* const> candidates, int threads);
 
-  /// Returns the plan with a balanced split of its layers, where it has one
-  /// (`with_balanced_split`).
+  /// Returns the plan with layers split into pipeline positions of about equal work; nullopt if
+  /// that gains nothing (`with_balanced_split`).
   std::optional<plan::Plan> balanced(const plan::Plan& plan) {
     return with_balanced_split(work_, plan);
   }
-  /// Returns the plans; a plan whose schedule lacks an order (`auto`) is replaced by plans with the
-  /// orders found for it that may take less than `useful_s`.
+  /// Returns the plans, with each `auto` schedule (whose order of passes is not decided yet)
+  /// replaced by the orders found for it that may take less than `useful_s` seconds.
   std::vector<plan::Plan> with_orders(const std::vector<plan::Plan>& plans, double useful_s) {
     std::vector<plan::Plan> settled;
     for (const plan::Plan& plan : plans) {
       const std::vector<plan::Plan> orders =
-          simulate::found_orders(*pricers_.front(), job_, plan, useful_s);
+          simulate::plans_with_found_orders(*pricers_.front(), job_, plan, useful_s);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;
@@ -69,19 +69,19 @@ class SimulatedPrices {
   const plan::Job& job_;
   const cost::CostModel& cost_;
   simulate::PriceStore shared_;
-  /// One pricer for each thread; at least one.
+  /// Objects that compute closed-form prices, one for each thread; at least one.
   std::deque<std::optional<simulate::Pricer>> pricers_;
-  WorkFloor work_;
+  WorkLowerBounds work_;
   std::int64_t most_operators_;
   std::map<plan::Plan, simulate::Price> known_;
 };
 
-/// Moves from the best simulated plan to a neighbour that is faster in simulation, and again until
-/// no neighbour is: this corrects small errors in the ranking by closed form. Neighbours are not
-/// simulated if their lower bound, or their price less `price_error` (a share of it), is above the
-/// best time. Returns the neighbours of the last plan that fit by their price, sorted by price.
+/// Improves the best simulated plan step by step: moves to a neighbour (one choice changed) that is
+/// faster in simulation until there is none. Neighbours whose lower bound, or price less the share
+/// `price_error`, exceeds the best time are not simulated. Returns the last plan's neighbours that
+/// fit by their price, sorted by price.
 std::vector<PlanCandidate> search_locally(Evaluation& evaluation, SimulatedPrices& prices,
                                           const SpaceDimensions& space, const simulate::Room& room,
-                                          double price_error = kPriceError);
+                                          double price_error = kAssumedPriceError);
 
 }  // namespace stepwright::tune

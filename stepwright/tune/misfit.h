@@ -6,9 +6,11 @@
 
 namespace stepwright::tune {
 
-/// Returns a note on how many bytes the smallest plan lacks, in a space in which no plan fits.
+/// Returns a note for users on how many bytes of memory the smallest plan lacks, if no plan of the
+/// space fits.
 std::string misfit_note(const plan::Job& job, const TunedPlan& smallest);
-/// Returns the text of `misfit_note` for an error message, with the part that fills the memory.
+/// Returns the sentence of an error message on how many bytes the smallest plan lacks, and which
+/// part fills the memory.
 std::string misfit_text(const TunedPlan& smallest);
 
 }  // namespace stepwright::tune

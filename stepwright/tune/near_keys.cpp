@@ -30,7 +30,7 @@ class Pool {
 
   /// Adds a plan with even layers, and with a balanced split where the space has it.
   void add(const plan::Plan& plan) {
-    if (!seen_.insert(plan).second || !schedule::is_settled(plan.schedule)) return;
+    if (!seen_.insert(plan).second || !schedule::has_decided_order(plan.schedule)) return;
     add(plan, plan);
     if (!balances(job_, space_, plan)) return;
     if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
@@ -49,7 +49,7 @@ class Pool {
     return false;
   }
 
-  [[nodiscard]] KnownKeys keys() const {
+  [[nodiscard]] KnownSearchKeys keys() const {
     if (plans_.size() < goal_.keep) return {};
     return {.best = best_s(), .last = std::prev(plans_.end())->first};
   }
@@ -78,7 +78,7 @@ class Pool {
   const SpaceDimensions& space_;
   const SearchGoal& goal_;
   simulate::Pricer pricer_;
-  WorkFloor work_;
+  WorkLowerBounds work_;
   std::set<plan::Plan> seen_;
   std::set<plan::Plan> expanded_;
   std::multimap<double, Member> plans_;
@@ -86,9 +86,10 @@ class Pool {
 
 }  // namespace
 
-KnownKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel& cost,
-                               const SpaceDimensions& space, const std::vector<plan::Plan>& starts,
-                               const SearchGoal& goal, const simulate::PriceStore& prices) {
+KnownSearchKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel& cost,
+                                     const SpaceDimensions& space,
+                                     const std::vector<plan::Plan>& starts, const SearchGoal& goal,
+                                     const simulate::PriceStore& prices) {
   Pool pool(job, cost, space, goal, prices);
   for (plan::Plan start : starts) {
     if (job.space.layers.empty()) start.layers.clear();

@@ -7,8 +7,8 @@
 
 namespace stepwright::tune {
 
-std::optional<TuneResult> search_of_job(const plan::PlannedJob& planned,
-                                        const TuneOptions& options) {
+std::optional<TuneResult> search_planned_job(const plan::PlannedJob& planned,
+                                             const TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
   TuneOptions best = options;
@@ -20,7 +20,7 @@ std::optional<TuneResult> search_of_job(const plan::PlannedJob& planned,
 }
 
 std::optional<plan::Plan> nearest_fit(const plan::PlannedJob& planned, const TuneOptions& options) {
-  const std::optional<TuneResult> result = search_of_job(planned, options);
+  const std::optional<TuneResult> result = search_planned_job(planned, options);
   if (!result || !result->plans.front().fits) return std::nullopt;
   const UserPlanComparison way = compare_user_plan(*result, planned.plan, options);
   for (const Change& change : way.changes) {

@@ -91,7 +91,7 @@ bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
 }  // namespace
 
 bool contains(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
-  if (!runs_there(job, space, plan)) return false;
+  if (!framework_runs_plan(job, space, plan)) return false;
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
   plan::each_choice([&](const auto& choice) {
@@ -147,7 +147,8 @@ std::vector<plan::Plan> neighbours(const plan::Job& job, const SpaceDimensions& 
     }
     changed = plan::canonical(changed, job);
     if (!seen.insert(changed).second) return;
-    const bool inside = moved ? contains(job, space, changed) : runs_there(job, space, changed);
+    const bool inside =
+        moved ? contains(job, space, changed) : framework_runs_plan(job, space, changed);
     if (inside) found.push_back(std::move(changed));
   };
   each_other(job, space, [&](const auto& values, const auto& put) {

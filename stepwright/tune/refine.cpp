@@ -12,7 +12,7 @@
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/price/block_costs.h"
-#include "stepwright/tune/unit_search.h"
+#include "stepwright/tune/subspace_search.h"
 
 namespace stepwright::tune {
 namespace {
@@ -43,8 +43,8 @@ bool turns_back(const StageChoice& choice) {
 
 }  // namespace
 
-const std::vector<std::int64_t>& UnitSearch::position_layers(const StageChoice& choice,
-                                                             std::int64_t pipeline) {
+const std::vector<std::int64_t>& SubspaceSearch::position_layers(const StageChoice& choice,
+                                                                 std::int64_t pipeline) {
   const std::int64_t layers = job_.model.layers;
   if (!choice.layers.empty()) {
     return listed_layers_ = held_layers(choice, layers, pipeline, turns_back(choice));
@@ -58,8 +58,8 @@ const std::vector<std::int64_t>& UnitSearch::position_layers(const StageChoice& 
 /// Returns the least bytes of activations that wait for their backward, as a mean over the
 /// positions: in 1F1B as many micro-batches as positions follow; where chunks go down and up again
 /// at least one chunk; in the other schedules no fewer than in 1F1B.
-double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
-                                     std::int64_t m, double retained_bytes) {
+double SubspaceSearch::activations_floor(const RankGridChoice& grid, const StageChoice& choice,
+                                         std::int64_t m, double retained_bytes) {
   const std::int64_t p = grid.parallel.pipeline;
   const std::vector<std::int64_t>& held = position_layers(choice, p);
   const bool one_chunk = turns_back(choice);
@@ -70,8 +70,9 @@ double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& 
   return static_cast<double>(waiting_layers) / static_cast<double>(p) * retained_bytes;
 }
 
-bool UnitSearch::keeps_too_much(const GridChoice& grid, const StageChoice& choice, const Work& work,
-                                std::int64_t micro_batches, double states_bytes) {
+bool SubspaceSearch::keeps_too_much(const RankGridChoice& grid, const StageChoice& choice,
+                                    const Work& work, std::int64_t micro_batches,
+                                    double states_bytes) {
   double retained = kUnbounded;
   plan::each_setting(choice.recompute, [&](const plan::Recompute& setting) {
     retained = std::min(retained, work.retained_bytes(plan::recomputed(setting)));
@@ -79,8 +80,9 @@ bool UnitSearch::keeps_too_much(const GridChoice& grid, const StageChoice& choic
   return overfills(grid, choice, micro_batches, states_bytes, retained);
 }
 
-bool UnitSearch::overfills(const GridChoice& grid, const StageChoice& choice,
-                           std::int64_t micro_batches, double states_bytes, double retained_bytes) {
+bool SubspaceSearch::overfills(const RankGridChoice& grid, const StageChoice& choice,
+                               std::int64_t micro_batches, double states_bytes,
+                               double retained_bytes) {
   const double activations = activations_floor(grid, choice, micro_batches, retained_bytes);
   const double bytes = states_bytes + activations + reserve_.bytes(activations);
   return bytes * (1 - kPriceRounding) > goal_.room.device_bytes;
@@ -89,9 +91,9 @@ bool UnitSearch::overfills(const GridChoice& grid, const StageChoice& choice,
 namespace {
 
 /// Returns the parameters of a pipeline position of mean size.
-step::UnitSize mean_size(const GridChoice& grid, const Work& work) {
+step::BlockParameterSizes mean_size(const RankGridChoice& grid, const Work& work) {
   const std::int64_t p = grid.parallel.pipeline;
-  step::UnitSize mean;
+  step::BlockParameterSizes mean;
   mean.dense = work.size.dense / p;
   mean.expert = work.size.expert / p;
   mean.frozen_dense = work.size.frozen_dense / p;
@@ -101,14 +103,15 @@ step::UnitSize mean_size(const GridChoice& grid, const Work& work) {
 
 }  // namespace
 
-UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
-                                                 double activation_bytes) {
-  simulate::StageCost mean;
+SubspaceSearch::StatesFloor SubspaceSearch::states_floor(const RankGridChoice& grid,
+                                                         const Work& work,
+                                                         double activation_bytes) {
+  simulate::PositionCost mean;
   mean.size = mean_size(grid, work);
   mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
   mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
   mean.units = mean.trained_units = 1;
-  const ShardingFloor::Times times = sharding_.times(grid, plan::Overlap{}, mean);
+  const ShardingLowerBounds::Times times = sharding_.times(grid, plan::Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
   const ShardingTable& table = sharding_.table(grid);
@@ -116,19 +119,20 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
     const double bytes = table.states(choice).of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes && !goal_.least_memory) continue;
-    floor.messages_s = std::min(floor.messages_s,
-                                std::max(times.floor_s(choice, &simulate::DataCost::gather) +
-                                             times.floor_s(choice, &simulate::DataCost::regather),
-                                         times.floor_s(choice, &simulate::DataCost::reduce)));
+    floor.messages_s =
+        std::min(floor.messages_s,
+                 std::max(times.floor_s(choice, &simulate::ShardingMessageCost::gather) +
+                              times.floor_s(choice, &simulate::ShardingMessageCost::regather),
+                          times.floor_s(choice, &simulate::ShardingMessageCost::reduce)));
   }
   return floor;
 }
 
-double UnitSearch::least_states_bytes(const GridChoice& grid, const Work& work) {
+double SubspaceSearch::least_states_bytes(const RankGridChoice& grid, const Work& work) {
   if (states_of_ == &grid) return states_bytes_;
   states_of_ = &grid;
   states_bytes_ = kUnbounded;
-  const step::UnitSize mean = mean_size(grid, work);
+  const step::BlockParameterSizes mean = mean_size(grid, work);
   const ShardingTable& table = sharding_.table(grid);
   for (const ShardingTable::Choice& choice : table.choices) {
     states_bytes_ = std::min(states_bytes_, table.states(choice).of(mean));
@@ -138,7 +142,7 @@ double UnitSearch::least_states_bytes(const GridChoice& grid, const Work& work) 
 
 /// True if a pipeline cannot fit even with the least states that its grid allows, judged by its
 /// mean position.
-bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
+bool SubspaceSearch::too_large(const Stages& stages, const SearchSubspace& unit) {
   if (!filters() || stages.costs == nullptr) return false;
   if (least_states_of_ != stages.grid) {
     least_states_of_ = stages.grid;
@@ -167,7 +171,7 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
 
 /// True if the layers of some position alone cannot fit: their least states, and the activations
 /// that wait for their backward in a schedule with closed forms.
-bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
+bool SubspaceSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
   const StageChoice& choice = *stages.choice;
   if (!schedule::has_closed_form(choice.schedule.kind)) return false;
   const std::int64_t pipeline = stages.grid->parallel.pipeline;
@@ -204,8 +208,8 @@ bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_bat
   return false;
 }
 
-Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part,
-                            const plan::Overlap& overlap) {
+Work SubspaceSearch::least_work(const RankGridChoice& grid, const SearchSubspace& part,
+                                const plan::Overlap& overlap) {
   const Work& own = work_.work(unit_plan(job_, part, grid), overlap);
   if (grid.parallel.context == 1) return own;
   std::optional<Work> least;
@@ -224,7 +228,8 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part,
 
 /// Visits the stage choices of a grid that recompute least, with every split into layers.
 template <class Visit>
-void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit) {
+void SubspaceSearch::each_least_work(const RankGridChoice& grid, const SearchSubspace& part,
+                                     Visit&& visit) {
   const plan::Plan plan = unit_plan(job_, part, grid);
   for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
     balanced_.each(choice, plan, visit);
@@ -233,12 +238,12 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
 
 /// Returns the least floor over the pipelines of a grid, from the work of their blocks; infinite if
 /// every floor is `settled`.
-StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
-                                  const Work& work) {
+PipelineLowerBound SubspaceSearch::work_floor(const RankGridChoice& grid,
+                                              const SearchSubspace& part, const Work& work) {
   const plan::Plan plan = unit_plan(job_, part, grid);
-  StageFloor least{kUnbounded, kUnbounded};
+  PipelineLowerBound least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->least_work.at(part.micro_batch)) {
-    each_floor(work, listed, plan, [&](const StageChoice&, const StageFloor& floor) {
+    each_floor(work, listed, plan, [&](const StageChoice&, const PipelineLowerBound& floor) {
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     });
@@ -249,18 +254,18 @@ StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part
 /// Returns the least floor over the pipelines of a grid that may fit, each with its own
 /// recomputation and the overlap that the framework runs with it; infinite if none may fit or every
 /// floor is `settled`.
-StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& part,
-                                     double states_bytes) {
+PipelineLowerBound SubspaceSearch::fitting_floor(const RankGridChoice& grid,
+                                                 const SearchSubspace& part, double states_bytes) {
   const plan::Plan plan = unit_plan(job_, part, grid);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   std::vector<std::pair<plan::Overlap, Work>> works;
-  std::vector<std::pair<plan::FrameworkLaw::AbilityCoupling, std::optional<std::size_t>>> known;
+  std::vector<std::pair<plan::FrameworkSupport::AbilityCoupling, std::optional<std::size_t>>> known;
   // Index in `works` of the work of the blocks that the framework runs with a stage choice;
   // nullopt: it runs none.
   const auto work_with = [&](const StageChoice& choice) {
     const auto found = std::ranges::find(
         known, choice.joint,
-        &std::pair<plan::FrameworkLaw::AbilityCoupling, std::optional<std::size_t>>::first);
+        &std::pair<plan::FrameworkSupport::AbilityCoupling, std::optional<std::size_t>>::first);
     if (found != known.end()) return found->second;
     std::optional<std::size_t>& place = known.emplace_back(choice.joint, std::nullopt).second;
     std::vector<plan::Overlap> overlaps;
@@ -268,19 +273,19 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
       if (grid.runs(block, choice)) overlaps.push_back(block.overlap);
     }
     if (overlaps.empty()) return place;
-    const plan::Overlap overlap = plan::overlap_in_floors(overlaps);
+    const plan::Overlap overlap = plan::lower_bound_overlap(overlaps);
     const auto same = std::ranges::find(works, overlap, &std::pair<plan::Overlap, Work>::first);
     place = static_cast<std::size_t>(same - works.begin());
     if (same == works.end()) works.emplace_back(overlap, least_work(grid, part, overlap));
     return place;
   };
-  StageFloor least{kUnbounded, kUnbounded};
+  PipelineLowerBound least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(part.micro_batch)) {
     const std::optional<std::size_t> place = work_with(listed);
     if (!place || keeps_too_much(grid, listed, works[*place].second, rounds, states_bytes))
       continue;
     each_floor(works[*place].second, listed, plan,
-               [&](const StageChoice&, const StageFloor& floor) {
+               [&](const StageChoice&, const PipelineLowerBound& floor) {
                  least.price_s = std::min(least.price_s, floor.price_s);
                  least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
                });
@@ -288,9 +293,9 @@ StageFloor UnitSearch::fitting_floor(const GridChoice& grid, const SearchUnit& p
   return least;
 }
 
-void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
+void SubspaceSearch::refine_grid(const RankGridChoice& grid, SearchSubspace& part) {
   // Messages of the context and of states cost more to compute, and only raise floors.
-  const auto decided = [&](const StageFloor& floor) {
+  const auto decided = [&](const PipelineLowerBound& floor) {
     return beaten(goal_.bounds ? std::min(floor.price_s, floor.simulated_s) : floor.price_s);
   };
   const auto activations = [&] {
@@ -307,12 +312,13 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
     part.floor = std::min(part.floor, states.memory_bytes);
     return;
   }
-  StageFloor floor = work_floor(grid, part, *part.work);
+  PipelineLowerBound floor = work_floor(grid, part, *part.work);
   if (grid.parallel.context > 1 && !decided(floor)) {
     floor = work_floor(grid, part, least_work(grid, part, work_.overlap()));
   }
   if (!decided(floor)) {
-    const StageFloor fitting = fitting_floor(grid, part, least_states_bytes(grid, *part.work));
+    const PipelineLowerBound fitting =
+        fitting_floor(grid, part, least_states_bytes(grid, *part.work));
     floor.price_s = std::max(floor.price_s, fitting.price_s);
     floor.simulated_s = std::max(floor.simulated_s, fitting.simulated_s);
   }
@@ -327,17 +333,18 @@ void UnitSearch::refine_grid(const GridChoice& grid, SearchUnit& part) {
   part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
 }
 
-std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const SearchFindings& all) {
+std::vector<SearchSubspace> SubspaceSearch::refine(const SearchSubspace& unit,
+                                                   const SearchFindings& all) {
   SearchFindings found(goal_.keep, &all);
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
   sharding_.trim();
   states_of_ = nullptr;
   const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
-  std::map<std::int64_t, SearchUnit> parts;
-  for (const GridChoice* grid : unit.grids) {
+  std::map<std::int64_t, SearchSubspace> parts;
+  for (const RankGridChoice* grid : unit.grids) {
     const auto [entry, fresh] = parts.try_emplace(grid->parallel.pipeline);
-    SearchUnit& part = entry->second;
+    SearchSubspace& part = entry->second;
     if (fresh) {
       part = {.micro_batch = unit.micro_batch,
               .floor = kUnbounded,
@@ -350,7 +357,7 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const SearchF
     refine_grid(*grid, part);
   }
   found_ = nullptr;
-  std::vector<SearchUnit> out;
+  std::vector<SearchSubspace> out;
   for (auto& [pipeline, part] : parts) {
     if (part.floor < kUnbounded) out.push_back(std::move(part));
   }

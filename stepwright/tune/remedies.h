@@ -9,11 +9,11 @@
 
 namespace stepwright::tune {
 
-/// A change of a plan or its job that lets it fit.
+/// A change of a plan or its job that lets the plan fit in memory.
 struct Remedy {
   plan::RemedyKind kind{};
-  /// All fields that the remedy changes, FIELD=VALUE as `predict --set` takes them: first the
-  /// fields that define its kind, then the other fields that it needs.
+  /// All fields that the remedy changes, written as for `predict --set` (FIELD=VALUE): first the
+  /// fields of its kind of remedy, then other fields that the change needs.
   std::vector<std::string> set;
   plan::PlannedJob changed;
   double step_time_s = 0;
@@ -21,28 +21,29 @@ struct Remedy {
   double p_fits = 1;
 };
 
-/// Options of a search for remedies.
+/// Options of the search for changes that let a plan fit in memory.
 struct RemedySearch {
-  /// The framework or variant that the job's files were read from, where it differs from the job's
-  /// framework: a trainer built on top of it. The trainer's chunked losses count, too.
+  /// The framework or variant that the job's files were read from, if it is a trainer built on the
+  /// job's framework. Remedies may also use the trainer's chunked losses.
   plan::Framework trainer;
-  /// The search of the plan's job; its best plan is offered as another split. null: no search was
-  /// made. Where its best plan does not fit, each kind of remedy that the host or more nodes help
-  /// with is searched anew.
+  /// A finished search of the plan's job, whose best plan is offered as one of the changes; null:
+  /// none was made. If even its best plan does not fit, a new search is made for each kind of
+  /// remedy that uses host memory or more nodes.
   const TuneResult* searched = nullptr;
-  int threads = 0;  ///< Threads of searches; 0: one per processor.
+  int threads = 0;  ///< Number of threads; 0: one per processor.
 };
 
-/// Finds changes that let a legal plan fit: of each kind of remedy the fastest change that the
-/// framework runs, in the order of kinds. A change that is not enough alone is tried with full
-/// recomputation, then also with micro-batches of one sequence. Dimensions that the job's `search`
-/// lists are not changed. Empty where the plan fits or no remedy helps.
+/// Finds changes that let a legal plan fit in memory: for each kind of remedy the fastest change
+/// that the framework runs, in the order of kinds. A change that is not enough is tried again with
+/// full recomputation, then also with micro-batches of one sequence. Dimensions that the job's
+/// `search` lists stay. Empty if the plan fits or nothing helps.
 std::vector<Remedy> remedies(const plan::PlannedJob& planned, const RemedySearch& search);
 
-/// Returns the name of a kind of remedy, in words: "the optimizer on the hosts".
+/// Returns the name of a kind of memory remedy in words: "the optimizer on the hosts".
 std::string_view remedy_name(plan::RemedyKind kind);
 
-/// Returns the remedies as a sentence for people; empty without remedies.
+/// Returns the changes that let a plan fit in memory as a sentence for users; empty without
+/// remedies.
 std::string remedies_text(const std::vector<Remedy>& remedies);
 
 }  // namespace stepwright::tune

@@ -29,28 +29,29 @@ constexpr std::size_t kLookedAtOnce = 8;
 /// expert degrees, so most grids share them with others.
 class RoughFloors {
  public:
-  RoughFloors(const plan::Job& job, WorkFloor& work) : job_(job), work_(work), balanced_(work) {}
+  RoughFloors(const plan::Job& job, WorkLowerBounds& work)
+      : job_(job), work_(work), balanced_(work) {}
 
-  void set(SearchUnit& unit) {
+  void set(SearchSubspace& unit) {
     unit.work = &work_.rough(unit_plan(job_, unit, *unit.grids.front()));
     unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
-    for (const GridChoice* grid : unit.grids) {
-      const StageFloor& floor = of_grid(unit, *grid);
+    for (const RankGridChoice* grid : unit.grids) {
+      const PipelineLowerBound& floor = of_grid(unit, *grid);
       unit.floor = std::min(unit.floor, floor.price_s);
       unit.simulated_floor_s = std::min(unit.simulated_floor_s, floor.simulated_s);
     }
   }
 
  private:
-  const StageFloor& of_grid(const SearchUnit& unit, const GridChoice& grid) {
+  const PipelineLowerBound& of_grid(const SearchSubspace& unit, const RankGridChoice& grid) {
     const auto [entry, fresh] = known_.try_emplace({unit.work, grid.stages, unit.micro_batch});
-    StageFloor& least = entry->second;
+    PipelineLowerBound& least = entry->second;
     if (!fresh) return least;
     least.price_s = least.simulated_s = std::numeric_limits<double>::infinity();
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
     const auto see = [&](const StageChoice& choice) {
-      const StageFloor floor =
-          stage_floor(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+      const PipelineLowerBound floor =
+          pipeline_lower_bound(*unit.work, work_.layers(), choice, grid.parallel.pipeline, rounds);
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     };
@@ -62,26 +63,27 @@ class RoughFloors {
   }
 
   const plan::Job& job_;
-  WorkFloor& work_;
+  WorkLowerBounds& work_;
   BalancedChoices balanced_;
-  std::map<std::tuple<const Work*, const StageTable*, std::int64_t>, StageFloor> known_;
+  std::map<std::tuple<const Work*, const StageChoiceTable*, std::int64_t>, PipelineLowerBound>
+      known_;
 };
 
 /// Returns the units in the order of their degrees.
-std::vector<SearchUnit> make_units(const plan::Job& job, const Enumeration& enumeration,
-                                   WorkFloor& work) {
-  std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
-  for (const GridChoice& grid : enumeration.grids()) {
+std::vector<SearchSubspace> make_units(const plan::Job& job, const Enumeration& enumeration,
+                                       WorkLowerBounds& work) {
+  std::map<std::array<std::int64_t, 5>, SearchSubspace> by_key;
+  for (const RankGridChoice& grid : enumeration.grids()) {
     const plan::Parallel& size = grid.parallel;
     for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
-      SearchUnit& unit =
+      SearchSubspace& unit =
           by_key[{size.tensor, size.context, size.expert, size.expert_tensor, micro_batch}];
       unit.micro_batch = micro_batch;
       unit.grids.push_back(&grid);
     }
   }
   RoughFloors floors(job, work);
-  std::vector<SearchUnit> units;
+  std::vector<SearchSubspace> units;
   units.reserve(by_key.size());
   for (auto& [key, unit] : by_key) {
     floors.set(unit);
@@ -92,18 +94,18 @@ std::vector<SearchUnit> make_units(const plan::Job& job, const Enumeration& enum
 
 }  // namespace
 
-/// Keeps one `UnitSearch` for each working thread. What a search remembers speeds up later units
-/// and changes no answer.
+/// Keeps one `SubspaceSearch` for each working thread. What a search remembers speeds up later
+/// units and changes no answer.
 class Workers {
  public:
   Workers(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices)
       : job_(job), cost_(cost), prices_(prices) {}
 
-  /// Runs `work` with an idle `UnitSearch` set to a goal. If `work` throws, that search is not used
-  /// again, since what it remembers may be incomplete.
+  /// Runs `work` with an idle `SubspaceSearch` set to a goal. If `work` throws, that search is not
+  /// used again, since what it remembers may be incomplete.
   template <class Work>
   void lend(const SearchGoal& goal, Work&& work) {
-    UnitSearch& worker = take();
+    SubspaceSearch& worker = take();
     worker.aim(goal);
     work(worker);
     const std::lock_guard lock(mutex_);
@@ -111,12 +113,12 @@ class Workers {
   }
 
  private:
-  UnitSearch& take() {
+  SubspaceSearch& take() {
     const std::lock_guard lock(mutex_);
     if (idle_.empty()) {
-      return *all_.emplace_back(std::make_unique<UnitSearch>(job_, cost_, prices_));
+      return *all_.emplace_back(std::make_unique<SubspaceSearch>(job_, cost_, prices_));
     }
-    UnitSearch& worker = *idle_.back();
+    SubspaceSearch& worker = *idle_.back();
     idle_.pop_back();
     return worker;
   }
@@ -127,8 +129,8 @@ class Workers {
   std::mutex mutex_;
   /// A unit of one search may read floors that another search owns, even while threads still work
   /// after one has thrown: all searches are destroyed together.
-  std::vector<std::unique_ptr<UnitSearch>> all_;
-  std::vector<UnitSearch*> idle_;
+  std::vector<std::unique_ptr<SubspaceSearch>> all_;
+  std::vector<SubspaceSearch*> idle_;
 };
 
 namespace {
@@ -139,20 +141,20 @@ class Search {
   Search(Workers& workers, const SearchGoal& goal, const SearchRunOptions& running)
       : goal_(goal), running_(running), workers_(workers), all_(goal.keep) {}
 
-  SearchFindings run(std::vector<SearchUnit> units) {
+  SearchFindings run(std::vector<SearchSubspace> units) {
     const bool bounds = !goal_.exhaustive;
     if (bounds && !goal_.least_memory) {
       all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best,
                       goal_.known.fitting_s);
     }
-    for (SearchUnit& unit : units) {
+    for (SearchSubspace& unit : units) {
       unit.refined = !bounds;
       if (goal_.least_memory) unit.floor = 0;
       add(std::move(unit));
     }
     while (!queue_.empty()) {
       if (bounds && beaten(queue_.begin()->second)) break;
-      const std::vector<SearchUnit> round = next();
+      const std::vector<SearchSubspace> round = next();
       if (round.front().refined) {
         search(round);
       } else {
@@ -167,15 +169,15 @@ class Search {
   }
 
  private:
-  [[nodiscard]] bool beaten(const SearchUnit& unit) const {
+  [[nodiscard]] bool beaten(const SearchSubspace& unit) const {
     return unit.floor * (1 - kPriceRounding) > all_.kept.threshold();
   }
-  void pass(const SearchUnit& unit) {
+  void pass(const SearchSubspace& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
   }
   /// Keeps a beaten unit for a second look if its bound is below the wanted one, else records its
   /// bound and drops it.
-  void put_aside(SearchUnit&& unit) {
+  void put_aside(SearchSubspace&& unit) {
     const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.open_below();
     if (!open || goal_.least_memory || goal_.exhaustive) return pass(unit);
     const double floor_s = unit.simulated_floor_s;
@@ -190,7 +192,7 @@ class Search {
              aside_.begin()->first < std::min(all_.passed_bound_s, all_.kept.open_below());
     };
     while (left > 0 && open()) {
-      std::vector<SearchUnit> round;
+      std::vector<SearchSubspace> round;
       const bool refined = aside_.begin()->second.refined;
       while (left > 0 && open() && round.size() < kLookedAtOnce &&
              aside_.begin()->second.refined == refined) {
@@ -206,15 +208,15 @@ class Search {
     for (const auto& [floor_s, unit] : aside_) pass(unit);
   }
   /// Queues a unit, or puts it aside where it is beaten.
-  void add(SearchUnit&& unit) {
+  void add(SearchSubspace&& unit) {
     if (!goal_.exhaustive && beaten(unit)) return put_aside(std::move(unit));
     const std::pair key(unit.floor, added_++);
     queue_.emplace(key, std::move(unit));
   }
 
   /// Removes from the queue the units with the least floors for a round: all refined or all rough.
-  std::vector<SearchUnit> next() {
-    std::vector<SearchUnit> round;
+  std::vector<SearchSubspace> next() {
+    std::vector<SearchSubspace> round;
     const bool refined = queue_.begin()->second.refined;
     const std::size_t most = refined ? searches_ : kRefinements;
     while (!queue_.empty() && round.size() < most && queue_.begin()->second.refined == refined) {
@@ -223,20 +225,22 @@ class Search {
     return round;
   }
 
-  void refine(const std::vector<SearchUnit>& round) {
-    std::vector<std::vector<SearchUnit>> parts(round.size());
+  void refine(const std::vector<SearchSubspace>& round) {
+    std::vector<std::vector<SearchSubspace>> parts(round.size());
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_, [&](UnitSearch& worker) { parts[i] = worker.refine(round[i], all_); });
+      workers_.lend(goal_,
+                    [&](SubspaceSearch& worker) { parts[i] = worker.refine(round[i], all_); });
     });
-    for (std::vector<SearchUnit>& list : parts) {
-      for (SearchUnit& part : list) add(std::move(part));
+    for (std::vector<SearchSubspace>& list : parts) {
+      for (SearchSubspace& part : list) add(std::move(part));
     }
   }
 
-  void search(const std::vector<SearchUnit>& round) {
+  void search(const std::vector<SearchSubspace>& round) {
     std::vector<SearchFindings> found(round.size(), SearchFindings(goal_.keep));
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_, [&](UnitSearch& worker) { found[i] = worker.search(round[i], all_); });
+      workers_.lend(goal_,
+                    [&](SubspaceSearch& worker) { found[i] = worker.search(round[i], all_); });
     });
     for (SearchFindings& findings : found) all_.merge(std::move(findings));
     done_ += round.size();
@@ -247,8 +251,8 @@ class Search {
   const SearchRunOptions& running_;
   Workers& workers_;
   /// Units by floor, then by order of arrival.
-  std::map<std::pair<double, std::size_t>, SearchUnit> queue_;
-  std::multimap<double, SearchUnit> aside_;  ///< Beaten units, by their bound.
+  std::map<std::pair<double, std::size_t>, SearchSubspace> queue_;
+  std::multimap<double, SearchSubspace> aside_;  ///< Beaten units, by their bound.
   std::size_t added_ = 0;
   std::size_t done_ = 0;
   std::size_t searches_ = kFirstRound;
@@ -260,14 +264,15 @@ class Search {
 struct PlanSearch::Store {
   const plan::Job& job;
   const Enumeration& enumeration;
-  WorkFloor work;
+  WorkLowerBounds work;
   Workers workers;
-  std::vector<SearchUnit> units;  ///< Units of the search; empty before `prepare`.
+  std::vector<SearchSubspace> units;  ///< Units of the search; empty before `prepare`.
 };
 
 PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,
                        const Enumeration& enumeration, const simulate::PriceStore& prices)
-    : store_(new Store{job, enumeration, WorkFloor(job, cost), Workers(job, cost, prices), {}}) {}
+    : store_(new Store{
+          job, enumeration, WorkLowerBounds(job, cost), Workers(job, cost, prices), {}}) {}
 
 PlanSearch::~PlanSearch() = default;
 

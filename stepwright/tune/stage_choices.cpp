@@ -26,7 +26,7 @@ Recomputations recomputations(const plan::Job& job, const SpaceDimensions& space
     plan.recompute = recompute;
     if (first_unsupported_ability(space, job, plan, std::array{plan::Ability::kRecompute})) {
       ++out.not_run;
-    } else if (const auto rule = plan::broken_recompute(job, plan)) {
+    } else if (const auto rule = plan::first_broken_recompute_rule(job, plan)) {
       out.refused.emplace_back(*rule, recompute);
     } else {
       out.legal.push_back(recompute);
@@ -40,7 +40,7 @@ using ListedStage =
     std::tuple<std::int64_t, schedule::Schedule, plan::Recompute, std::vector<std::int64_t>>;
 
 /// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
-void add_stage_choices(StageTable& table, const plan::Job& job, const SpaceDimensions& space,
+void add_stage_choices(StageChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
                        plan::Plan plan, std::set<ListedStage>& seen) {
   const bool two_splits = balances(job, space, plan);
   for (const plan::Recompute& recompute : table.recomputations.legal) {
@@ -53,7 +53,7 @@ void add_stage_choices(StageTable& table, const plan::Job& job, const SpaceDimen
     const bool fresh =
         seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
     if (!fresh) continue;
-    const plan::FrameworkLaw::AbilityCoupling joint =
+    const plan::FrameworkSupport::AbilityCoupling joint =
         ability_couplings_of_plan(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
@@ -76,7 +76,7 @@ std::optional<plan::Ability> stage_not_run(const plan::Job& job, const SpaceDime
 
 /// Fills `least_work`. Choices of one schedule with different recomputations are neighbours in the
 /// list.
-void set_least_work(StageTable& table) {
+void set_least_work(StageChoiceTable& table) {
   const auto alike = [](const StageChoice& a, const StageChoice& b) {
     return a.schedule == b.schedule && a.layers == b.layers;
   };
@@ -85,7 +85,7 @@ void set_least_work(StageTable& table) {
   };
   const auto least_of = [](StageChoice choice) {
     // If recomputation differs by position, no choice need be the least everywhere.
-    if (!plan::recomputes_alike(choice.recompute)) choice.recompute = {};
+    if (!plan::has_uniform_recompute(choice.recompute)) choice.recompute = {};
     return choice;
   };
   for (const auto& [micro_batch, choices] : table.by_micro_batch) {
@@ -119,9 +119,9 @@ std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const SpaceDi
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-StageTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                              const plan::Plan& legal) {
-  StageTable table;
+StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                    const plan::Plan& legal) {
+  StageChoiceTable table;
   table.recomputations = recomputations(job, space, legal);
   std::set<ListedStage> seen;
   plan::Plan plan = legal;
@@ -173,7 +173,8 @@ void apply(const StageChoice& choice, plan::Plan& plan) {
   plan.schedule = choice.schedule;
   plan.recompute = choice.recompute;
   plan.layers = choice.layers;
-  plan.offload.activations = plan::kept_modules(plan.offload.activations, plan.recompute);
+  plan.offload.activations =
+      plan::effective_offload_modules(plan.offload.activations, plan.recompute);
 }
 
 }  // namespace stepwright::tune

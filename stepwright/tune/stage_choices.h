@@ -9,50 +9,59 @@
 
 namespace stepwright::tune {
 
-/// A schedule, with a recomputation and a split of the layers into chunks.
+/// One choice of a pipeline schedule, a recomputation, and a split of the layers into chunks.
 struct StageChoice {
   schedule::Schedule schedule;
   plan::Recompute recompute;
   std::vector<std::int64_t> layers;
-  /// True if it stands for two choices: even layers, and layers as `balanced_split` deals them
-  /// out.
+  /// True if the choice stands for two: even layers, and layers split into pipeline positions of
+  /// equal work.
   bool balances = false;
-  /// True for the balanced one of these two choices, which counts leave out.
+  /// True for the variant with balanced layers, which counts of legal plans leave out.
   bool balanced = false;
-  plan::FrameworkLaw::AbilityCoupling joint;
+  plan::FrameworkSupport::AbilityCoupling joint;
 };
 
-/// The recomputations that the space lists, sorted by whether the pipelines of a grid may use them.
+/// The recomputations that the search space lists, sorted by whether they are legal for one
+/// combination of degrees.
 struct Recomputations {
-  std::vector<plan::Recompute> legal;  ///< Legal recomputations that the framework runs.
+  /// Recomputations that are legal and that the framework runs.
+  std::vector<plan::Recompute> legal;
   /// Illegal recomputations that the framework runs, each with the rule that it breaks.
   std::vector<std::pair<plan::Rule, plan::Recompute>> refused;
   std::int64_t not_run = 0;
 };
 
-struct StageTable {
+struct StageChoiceTable {
   Recomputations recomputations;
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
-  /// By micro-batch: for each schedule and split into layers, the choice that recomputes least.
+  /// Stage choices by micro-batch: for each schedule and split into layers only the one that
+  /// recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
-  std::int64_t choices = 0;  ///< Number of choices over all micro-batches.
-  std::uint64_t holds = 0;   ///< Framework lines that any choice makes hold.
-  /// Number of choices by the framework lines that they break or make hold.
-  std::map<plan::FrameworkLaw::AbilityCoupling, std::int64_t> joints;
-  std::int64_t points = 0;  ///< Number of points of the product, with every recomputation.
-  RuleCounts refused{};
-  AbilityCounts not_run{};
+  std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
+  /// Lines of the framework's rule file (as bits) that at least one stage choice makes apply.
+  std::uint64_t holds = 0;
+  /// Number of stage choices, by the lines of the framework's rule file that they break or make
+  /// apply.
+  std::map<plan::FrameworkSupport::AbilityCoupling, std::int64_t> joints;
+  /// Number of combinations of micro-batch, schedule, chunks, strands and layers that are legal and
+  /// that the framework runs; each may have every recomputation.
+  std::int64_t points = 0;
+  RefusedByRule refused{};
+  NotRunByAbility not_run{};
 };
 
-/// Lists the stage choices of a grid. `legal`: a plan of the grid that breaks no rule.
-StageTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                              const plan::Plan& legal);
+/// Lists the legal choices of schedule, recomputation and layers for one combination of degrees.
+/// `legal`: a legal plan with these degrees.
+StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+                                    const plan::Plan& legal);
 
-/// True if the search tries a balanced split of layers beside a plan's even one: where the job
-/// lists no splits and its framework runs any split.
+/// True if the search tries, in addition to a plan's even split of layers, one with equal work per
+/// pipeline position: the job lists no splits, and its framework runs any split.
 bool balances(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan);
 
-/// Writes a stage choice into a plan that already has its block choice.
+/// Writes a stage choice (schedule, recomputation, layers) into a plan that already has its block
+/// choice.
 void apply(const StageChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -12,42 +12,43 @@
 
 namespace stepwright::tune {
 
-/// The result for one value of a sweep.
+/// The search result for one value of a swept field.
 struct SweepPoint {
-  std::string value;  ///< The value as the person wrote it.
-  plan::Job job;      ///< The job with the value set; its cluster has only the devices in use.
+  std::string value;  ///< The value of the swept field, as the user wrote it.
+  /// The job with the swept field set to this value; its cluster has only the devices in use.
+  plan::Job job;
   std::int64_t devices_idle = 0;
   std::optional<TunedPlan> best;
-  std::string refused;  ///< Why there is no plan for this value; empty: there is one.
+  std::string refused;  ///< Why there is no plan for this value; empty if there is one.
 };
 
-/// The results of searching a job again for each value of one of its fields.
+/// A field of a job that is varied, and the search result for each of its values.
 struct Sweep {
-  std::string field;  ///< The field as the person wrote it.
+  std::string field;  ///< The swept field, as the user wrote it: "cluster.nodes".
   std::vector<SweepPoint> points;
 };
 
-/// The field that a sweep varies, and its values.
+/// The job field that a sweep varies, and the values to try.
 struct SweptField {
   std::string field;
-  /// The values that commas separate; commas inside brackets belong to a value.
+  /// The values to try, as text. Commas separate them, except commas inside brackets.
   std::vector<std::string> values;
 };
 
-/// Reads the text of `--sweep`, `FIELD=VALUE,VALUE,...`. Fails with `kInput` when the field or a
-/// value is missing; `example`: a correct text that the message shows.
+/// Reads the field and values of the option `--sweep FIELD=VALUE,VALUE,...`. Fails with `kInput` if
+/// the field or a value is missing; the error message shows `example`, a correct text.
 SweptField read_swept_field(const std::string& text, std::string_view example);
 
-/// Reads `FIELD=VALUE,VALUE,...`, where FIELD is a field of the job as in `predict --set`
-/// ("cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x", "cluster.profile=dgx-h100,dgx-h200"). Fails
-/// with `kInput` for an unknown field, naming the nearest, for a field of the plan, for a bad
-/// value, and for a missing one.
+/// Reads a sweep `FIELD=VALUE,VALUE,...` and makes the job of each value. FIELD is a field of the
+/// job as for `predict --set`: "cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x". Fails with `kInput`
+/// for an unknown field (naming the nearest), a field of the plan, and a bad or missing value.
 Sweep read_sweep(const plan::Job& job, const std::string& text);
 
-/// Finds the best plan of each point. A point whose job has no legal plan gets none.
+/// Finds the best plan for each value of a sweep. A value whose job has no legal plan gets none.
 void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
 
-/// Returns the key `sweep` of the output of `tune --json`.
+/// Returns the JSON value of the key `sweep` in the output of `tune --json`: the best plan for each
+/// value of the swept field.
 nlohmann::ordered_json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run);
 
 }  // namespace stepwright::tune

@@ -8,25 +8,28 @@
 
 namespace stepwright::tune {
 
-/// How long a person wants to train, and what the devices cost.
+/// Length of a training run in tokens, and the price of device hours.
 struct TrainingRun {
-  double tokens = 0;                         ///< Tokens of the run, above 0.
+  double tokens = 0;                         ///< Tokens to train on; above 0.
   std::optional<double> price_per_gpu_hour;  ///< Price in any currency; nullopt: unknown.
 };
 
-/// The cost of a whole training run; counts its steps only, no restarts, checkpoints or evaluation.
+/// The time and money that a whole training run takes; counts training steps only, no restarts,
+/// checkpoints or evaluation.
 struct RunCost {
   double days = 0;
-  double gpu_hours = 0;  ///< Device hours of the run, including those of idle devices.
+  /// Device hours of the run (devices times hours), including those of idle devices.
+  double gpu_hours = 0;
   std::optional<double> cost;
 };
 
-/// Returns the cost of a run. `devices_idle`: devices that are paid for in addition to those of the
-/// job's cluster.
+/// Returns the time and money that a training run takes. `devices_idle`: devices that are paid for
+/// in addition to those of the job's cluster.
 RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run);
 
-/// Adds `days`, `gpu_hours` and, with a price, `cost` to an answer that has a `step_time_s`.
+/// Adds the cost of a training run (`days`, `gpu_hours` and, if a price is known, `cost`) to a JSON
+/// answer that has a `step_time_s`.
 void add_run_cost(nlohmann::ordered_json& answer, const plan::Job& job, std::int64_t devices_idle,
                   const TrainingRun& run);
 

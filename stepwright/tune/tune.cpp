@@ -115,13 +115,13 @@ class Tuning {
     if (enumeration_.legal() == 0) return {};
     small_ = goal_.exhaustive = goal_.bounds = false;
     goal_.keep = kKeepFaster;
-    settled_ = std::min(kMinSettledPlans, options_.top);
+    settled_ = std::min(kMinConfirmedPlans, options_.top);
     below_s_ = below_s;
     evaluation_.look_below(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
-    if (kept_.empty() || evaluation_.best_s() * (1 - kPriceError) >= below_s) return {};
+    if (kept_.empty() || evaluation_.best_s() * (1 - kAssumedPriceError) >= below_s) return {};
     SimulatedPrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked = evaluation_.ranked();
@@ -192,7 +192,7 @@ class Tuning {
     std::vector<PlanCandidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
     reprice_by_simulation(evaluation_, open);
-    settle_by_lower_bounds(evaluation_, open, most);
+    prove_by_lower_bounds(evaluation_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
@@ -266,11 +266,11 @@ class Tuning {
     return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
   }
 
-  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kMinSettledPlans); }
+  [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kMinConfirmedPlans); }
 
   /// If more plans are asked for than are confirmed anyway, simulates those, too.
   void extend() {
-    if (small_ || options_.top <= kMinSettledPlans) return;
+    if (small_ || options_.top <= kMinConfirmedPlans) return;
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
       find();
@@ -437,7 +437,7 @@ class Tuning {
   SearchRunOptions running_;
   simulate::Room room_;
   SearchGoal goal_;
-  std::size_t settled_ = kMinSettledPlans;  ///< Number of best plans that are confirmed.
+  std::size_t settled_ = kMinConfirmedPlans;  ///< Number of best plans that are confirmed.
   double below_s_ = kAny;  ///< Only plans that take less time than this are looked for.
   /// Plans to start from: the rule of thumb's, where the space has it, and plans found so far.
   std::vector<plan::Plan> starts_;
@@ -445,7 +445,7 @@ class Tuning {
   SearchFindings found_;
   std::vector<PlanCandidate> kept_;  ///< Plans kept by the search, by price.
   Evaluation evaluation_;
-  /// Least step time of a plan that fits, as in `KnownKeys`; 0: none is known.
+  /// Least step time of a plan that fits, as in `KnownSearchKeys`; 0: none is known.
   double fitting_s_ = 0;
   double open_bound_s_ = 0;  ///< Least lower bound of the plans kept and not simulated.
   std::vector<PlanCandidate> near_;
@@ -477,7 +477,7 @@ namespace {
 TuneOutcome tune_for_goal(const plan::Job& job, const TuneOptions& options) {
   return job.objective.kind == plan::ObjectiveKind::kSmallestCluster
              ? tune_smallest_cluster(job, options)
-             : tune_on_parts(job, options);
+             : tune_on_cluster_parts(job, options);
 }
 
 /// True if an outcome is better than another outcome of the same job with other kernels: it has a
@@ -507,9 +507,9 @@ namespace {
 /// Searches with the fastest attention kernel, where the job leaves it free, and also with the
 /// job's own kernel where that may be better.
 TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) {
-  plan::Job chosen = with_free_kernels(job);
+  plan::Job chosen = with_fastest_attention(job);
   TuneOutcome outcome = tune_for_goal(chosen, options);
-  if (chosen.kernels.attention != job.kernels.attention && kernel_limits_plans(chosen)) {
+  if (chosen.kernels.attention != job.kernels.attention && attention_limits_plans(chosen)) {
     TuneOutcome usual = tune_for_goal(job, options);
     if (is_better(usual, outcome)) {
       outcome = std::move(usual);
@@ -517,7 +517,7 @@ TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) 
     }
   }
   if (auto* result = std::get_if<TuneResult>(&outcome)) {
-    const std::string note = free_kernels_note(job, chosen);
+    const std::string note = attention_choice_note(job, chosen);
     if (!note.empty()) result->notes.push_back(note);
   }
   return outcome;

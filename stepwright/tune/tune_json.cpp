@@ -59,7 +59,7 @@ Json spares_json(const TuneResult& result) {
            used ? Json(result.job.tokens() / *spares.step_time_if_used_s) : Json(nullptr)}};
 }
 
-Json alternatives_json(const TuneResult& result, const StartedBy& started_by) {
+Json alternatives_json(const TuneResult& result, const FrameworksRunningPlan& started_by) {
   Json list = Json::array();
   for (const Alternative& alternative : alternatives(result)) {
     Json entry = {{"family", alternative.family}};
@@ -74,7 +74,7 @@ Json alternatives_json(const TuneResult& result, const StartedBy& started_by) {
 Json nearest_json(const TuneResult& result, const std::vector<FrameworkRun>& runs) {
   const plan::Plan& best = result.plans.front().plan;
   Json list = Json::array();
-  for (const NearestRun& nearest : nearest_runs(runs, best)) {
+  for (const NearestPlanGroup& nearest : group_by_nearest_plan(runs, best)) {
     const bool found = nearest.plan.has_value();
     list.push_back({{"frameworks", nearest.frameworks},
                     {"plan", found ? plan::plan_json({result.job, *nearest.plan}) : Json(nullptr)},
@@ -113,7 +113,7 @@ std::vector<std::string> all_notes(const TuneResult& result, const simulate::Pre
 }
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
-                     const StartedBy& started_by) {
+                     const FrameworksRunningPlan& started_by) {
   const simulate::Efficiency used = simulate::efficiency(result.job, tuned.plan, tuned.step_time_s);
   const step::StepTokens tokens = step::step_tokens(result.job, tuned.plan);
   Json out = {{"plan", plan::plan_json({result.job, tuned.plan})},
@@ -150,7 +150,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
 }
 
 Json tune_json(const TuneResult& result, const simulate::Prediction& best,
-               const std::vector<FrameworkRun>& runs, const StartedBy& started_by) {
+               const std::vector<FrameworkRun>& runs, const FrameworksRunningPlan& started_by) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) {
     plans.push_back(tuned_plan_json(result, tuned, started_by));

@@ -11,21 +11,22 @@
 
 namespace stepwright::tune {
 
-/// Returns the notes for a person who uses the best plan: those of its prediction, then those of
-/// the search.
+/// Returns the notes for a user of the best plan: first those of its prediction, then those of the
+/// search.
 std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best);
 
-/// Returns the names of the frameworks that run a plan of the result's job unchanged.
-using StartedBy = std::function<std::vector<std::string>(const plan::Plan&)>;
+/// Callback that returns the names of the frameworks that run a plan of the searched job unchanged.
+using FrameworksRunningPlan = std::function<std::vector<std::string>(const plan::Plan&)>;
 
-/// Returns the document of `tune --json`, with keys as in docs/formats.md. `best`: the prediction
-/// of the first plan; `runs`: how frameworks run that plan.
+/// Returns the JSON document of `tune --json` (docs/formats.md). `best`: the prediction of the
+/// first plan of the result; `runs`: how frameworks run that plan; `started_by`: which frameworks
+/// run a plan unchanged.
 nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::Prediction& best,
                                  const std::vector<FrameworkRun>& runs,
-                                 const StartedBy& started_by);
+                                 const FrameworksRunningPlan& started_by);
 
-/// Returns one simulated plan as an entry of `plans` in the document.
+/// Returns one simulated plan as an entry of the JSON list `plans` of `tune --json`.
 nlohmann::ordered_json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
-                                       const StartedBy& started_by);
+                                       const FrameworksRunningPlan& started_by);
 
 }  // namespace stepwright::tune

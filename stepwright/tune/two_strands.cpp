@@ -58,7 +58,7 @@ std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions&
   std::vector<PlanCandidate> candidates;
   const simulate::Room room = simulate::plan_memory_limit(job);
   for (const plan::Plan& plan : plans) {
-    if (plan::first_broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
+    if (plan::first_broken_rule(job, plan) || !framework_runs_plan(job, space, plan)) continue;
     const simulate::Price price = prices.price(plan);
     if (!room.holds(price)) continue;
     candidates.push_back({price.seconds, plan, price});

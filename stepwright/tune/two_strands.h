@@ -7,21 +7,20 @@
 
 namespace stepwright::tune {
 
-/// A plan with two strands that is faster than the best plan of a search that did not include
-/// strands.
+/// A plan with two strands (two micro-batches that run at the same time on a rank) that is faster
+/// than the best plan of a search without strands.
 struct StrandsGain {
   TunedPlan tuned;
-  double gain_s = 0;  ///< Step time saved against the best plan of the answer.
+  double gain_s = 0;  ///< Seconds of step time saved against the best plan of the search.
 };
 
-/// Returns the gain of running a forward beside a backward, operator by operator: tries the best
-/// plan with each schedule of two strands, then neighbours with two strands that are faster in
-/// simulation (`search_locally`), so the gain is a lower bound. nullopt where the search itself
-/// included strands, where the job's framework runs none, where no plan fits, or where the gain is
-/// less than a hundredth.
+/// Returns the gain of running the forward of one micro-batch beside the backward of another,
+/// operator by operator (two strands). Tries the best plan with each such schedule, then faster
+/// neighbours, so the gain is a lower bound. nullopt if the search included strands, the framework
+/// runs none, no plan fits, or the gain is below 1 %.
 std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptions& options);
 
-/// Returns the value that `tune --json` prints for it; null where there is no gain.
+/// Returns the JSON value of `tune --json` on the gain of two strands; null if there is no gain.
 nlohmann::ordered_json two_strands_json(const TuneResult& result,
                                         const std::optional<StrandsGain>& gain);
 

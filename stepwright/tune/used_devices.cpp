@@ -113,7 +113,7 @@ std::vector<cluster::Cluster> cluster_parts_to_try(const cluster::Cluster& clust
 }
 
 FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options) {
-  const plan::Job chosen = with_free_kernels(job);
+  const plan::Job chosen = with_fastest_attention(job);
   const std::vector<cluster::Cluster> parts =
       job.use_all ? std::vector{job.cluster} : cluster_parts_to_try(job.cluster);
   FastPlans best{chosen, {}};
@@ -128,7 +128,7 @@ FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& 
   return best;
 }
 
-TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options) {
+TuneOutcome tune_on_cluster_parts(const plan::Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
   std::optional<EmptySpaceReason> none_on_whole;

@@ -18,7 +18,7 @@
 
 namespace stepwright::validate {
 
-/// The kinds of tables of published measurements.
+/// The kinds of tables of measurements with which predictions are compared.
 enum class TableKind : std::uint8_t {
   kTrainingRuns,
   kMemory,
@@ -32,31 +32,32 @@ inline constexpr Named<TableKind> kTableKindNames[] = {
     {TableKind::kOperatorSamples, "operators"},  {TableKind::kCollectiveSamples, "collectives"},
     {TableKind::kOwnMessages, "messages"},       {TableKind::kLaunches, "launches"}};
 
-/// Recognises the kind of a table by columns that only this kind has. Fails with `kInput`, naming
-/// the columns of each kind, if it is none.
+/// Returns the kind of a table of measurements, recognised by columns that only this kind has.
+/// Fails with `kInput`, listing the columns of each kind.
 TableKind table_kind(const CsvTable& table);
 
-/// Returns the keys by which errors of a kind of table are grouped: "source", "device", ...
+/// Returns the keys by which prediction errors are grouped for a kind of table: "source", "device",
+/// ...
 std::span<const std::string_view> error_groups(TableKind kind);
 
-/// Rows that were skipped for one reason.
+/// Number of rows that were skipped for one reason, and the first of them.
 struct SkippedRows {
   std::size_t count = 0;
-  std::string first;  ///< Line of the first such row, and the detail of its reason.
+  std::string first;  ///< Line number of the first skipped row, and the details of its reason.
 };
 
-/// Number of labels (fitted, or out of memory) that predictions get right.
+/// Numbers of rows for which predictions are right about whether the run fitted in memory.
 struct LabelCount {
   std::size_t right = 0;
   std::size_t wrong = 0;
-  /// Labels predicted right among those whose predicted peak is more than 5 % away from the
-  /// capacity.
+  /// Rows predicted right, among those whose predicted peak differs from the capacity by more than
+  /// 5 %.
   std::size_t clear_right = 0;
   std::size_t clear_wrong = 0;
   std::size_t fits_called_oom = 0;
   std::size_t oom_called_fits = 0;
-  /// Pairs of ids of contradictory labels, which are not counted above: a run that did not fit, and
-  /// one that needs at least as much memory but did.
+  /// Pairs of ids of rows that contradict each other and are not counted: a run that did not fit in
+  /// memory, and one that needs at least as much but fitted.
   std::vector<std::pair<std::string, std::string>> contradictory;
 };
 
@@ -64,36 +65,43 @@ struct Validation {
   TableKind kind{};
   std::size_t rows = 0;
   std::size_t used = 0;
-  std::map<std::string, SkippedRows> skipped;   ///< Skipped rows by reason.
-  std::map<std::string, SkippedRows> left_out;  ///< Unused measurements of used rows, by reason.
-  /// Error statistics of all rows; `used` counts rows, also in `groups`.
+  std::map<std::string, SkippedRows> skipped;  ///< Skipped rows, by reason.
+  /// Measurements that were not used although their row was, by reason.
+  std::map<std::string, SkippedRows> left_out;
+  /// Statistics of the prediction errors of all rows; `used` counts rows, also in `groups`.
   ErrorStatistics errors;
-  /// Error statistics by value, for each key in `error_groups`.
+  /// Statistics of the prediction errors for each key in `error_groups` ("device"), by value
+  /// ("H100").
   std::vector<std::map<std::string, ErrorStatistics>> groups;
-  std::vector<RowResult> results;  ///< Results in the order of the file.
+  std::vector<RowResult> results;  ///< Results in the order of the table's file.
   std::optional<LabelCount> labels;
-  /// Quality of the choices among runs of one job; nullopt: the table has no runs.
+  /// How well predictions choose the fastest plan of a job; nullopt: the table has no training
+  /// runs.
   std::optional<PlanChoiceQuality> choices;
-  /// Share of runs whose measured step is inside the 80 % interval of the prediction; nullopt: the
-  /// table has no runs.
+  /// Share of training runs whose measured step time is inside the predicted 80 % interval;
+  /// nullopt: the table has no training runs.
   std::optional<double> inside_interval;
 };
 
 struct ValidationOptions {
-  std::string profile;  ///< Machine of all rows, a name or a file; empty: each row names its own.
-  std::string tier;     ///< Tiers of the rows to use ("A", "AB"); empty: all rows.
-  std::string conditions;  ///< File of training conditions; empty: the built-in ones.
+  /// Machine on which all rows were measured, a name or a file; empty: each row names its own.
+  std::string profile;
+  /// Quality tiers of the rows to use ("A", "AB"), from the column `tier`; empty: all rows.
+  std::string tier;
+  /// Path of a file of training conditions (constants of devices and frameworks); empty: the
+  /// built-in ones.
+  std::string conditions;
   int threads = 1;
 };
 
-/// Predicts every row of a table in the usual way (runs and memory: job, plan, program, cost,
-/// simulation; operators and collectives: their cost alone) and compares it with the measurement.
-/// Rows that no job or plan can express are skipped with a reason. Runs are predicted in parallel;
-/// the result does not depend on the number of threads. Fails with `kInput` if the table is of no
-/// known kind, if its rows name no machine, or if the machine in the options is unknown.
+/// Predicts every row of a table of measurements and compares prediction and measurement. Rows that
+/// no job or plan can express are skipped with a reason. The result does not depend on the number
+/// of threads. Fails with `kInput` if the kind of table or the machine is unknown, or if no row
+/// names a machine.
 Validation validate(const CsvTable& table, const ValidationOptions& options);
 
-/// Returns the answer of `stepwright validate --json` (docs/formats.md, "Validation").
+/// Returns the JSON document that `stepwright validate --json` prints (docs/formats.md,
+/// "Validation").
 nlohmann::ordered_json validation_json(const Validation& validation);
 
 }  // namespace stepwright::validate

@@ -10,27 +10,28 @@
 
 namespace stepwright::whole_run {
 
-/// The training run that a user asks about, given beside the job, and the devices that the plan
-/// leaves idle.
+/// A user's question about a whole training run, besides the job: its length, and the devices that
+/// the plan leaves idle.
 struct RequestedRun {
   std::optional<tune::TrainingRun> run;
   IdleDevices idle = {};
 };
 
-/// Returns the devices of a job's cluster that a search's best plan leaves idle.
+/// Returns the devices of a job's cluster that the best plan of a search leaves idle.
 IdleDevices idle_devices_of_search(const tune::TuneResult& result);
 
-/// Returns the settings of a whole run: those of the job, overridden by those asked about; a
-/// trillion tokens if neither gives a number.
+/// Returns the settings of a whole training run: the user's where given, else the job's; 10^12
+/// tokens if neither states a number.
 plan::RunSettings run_settings(const plan::Job& job, const RequestedRun& asked);
 
-/// Returns the member `whole_run` in the answers of `predict` and `tune` (docs/formats.md,
-/// "Prediction"): a summary of the run, or the reason why it would never end.
+/// Returns the JSON value of the key `whole_run` in the answers of `predict` and `tune`
+/// (docs/formats.md, "Prediction"): a summary of the whole training run, or the reason why it would
+/// never end.
 nlohmann::ordered_json requested_run_json(const simulate::Prediction& prediction,
                                           const RequestedRun& asked);
 
-/// Adds `days`, `gpu_hours`, `cost` and `whole_run` to each of the `plans` and `alternatives` in a
-/// search's answer.
+/// Adds the duration and cost of the whole training run (`days`, `gpu_hours`, `cost`, `whole_run`)
+/// to each of the `plans` and `alternatives` in the JSON answer of a search.
 void add_whole_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
                     const tune::TrainingRun& run);
 

@@ -15,7 +15,7 @@ double own_bytes(const plan::Plan& plan, const step::Stage& stage, plan::Spread 
   const std::int64_t routed =
       step::shard_elements(plan, spread, {.expert = stage.expert_parameters});
   if (dense + routed == 0) return 0;
-  const auto share_of = [spread](const step::StateSpread& states) {
+  const auto share_of = [spread](const step::ShardingGroups& states) {
     return static_cast<double>(states.divisor(spread)) / static_cast<double>(states.world);
   };
   const double own = static_cast<double>(dense) * share_of(step::dense_spread(plan)) +

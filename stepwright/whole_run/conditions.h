@@ -10,30 +10,30 @@
 
 namespace stepwright::whole_run {
 
-/// A figure with the interval that contains it with a probability of 80 %; if a user states the
-/// figure, low and high are equal to it.
+/// A number with the interval, from `low` to `high`, that contains it with a probability of 80 %;
+/// all three are equal if the user states the number.
 struct Range {
   double value = 0;
   double low = 0;
   double high = 0;
 };
 
-/// Everything known about a run other than its steps: values stated by the user, and assumptions
-/// for the rest.
+/// Conditions that determine the length of a whole training run besides its steps (failures,
+/// restarts, storage): values stated by the user, else assumptions.
 struct RunConditions {
   Range failures_per_device_s;
   Range restart_s;
-  /// Mean seconds until a failed node is back; 0: another node replaces it at once.
+  /// Mean seconds until a failed node is repaired; 0: another node replaces it at once.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;
   plan::CheckpointWriting checkpoints = plan::CheckpointWriting::kExposed;
   double storage_bytes_per_s = 0;
-  /// Bandwidth of copying an asynchronous checkpoint from a device to host memory.
+  /// Bytes/s at which an asynchronous checkpoint is copied from a device to host memory.
   double host_copy_bytes_per_s = 0;
-  /// Seconds between checkpoints; nullopt: use the best interval.
+  /// Seconds between checkpoints that the user states; nullopt: use the best interval.
   std::optional<double> checkpoint_interval_s;
   double straggler_spread = 0;
-  /// Assumptions for values that nobody stated, as text for the user, each with its source.
+  /// Sentences for the user about the values that were assumed, each with its source.
   std::vector<std::string> assumed;
 };
 

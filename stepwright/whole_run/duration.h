@@ -8,8 +8,8 @@ inline constexpr double kMinuteS = 60;
 inline constexpr double kHourS = 3600;
 inline constexpr double kDayS = 86400;
 
-/// Formats a duration with three significant digits and a unit up to days: "2.10 min", "3.09 h",
-/// "54.0 days"; below a minute as `format_time`.
+/// Returns a duration as text with three significant digits and a unit up to days: "2.10 min",
+/// "3.09 h", "54.0 days".
 std::string duration_text(double time_s);
 
 }  // namespace stepwright::whole_run

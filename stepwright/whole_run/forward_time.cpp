@@ -10,7 +10,7 @@ double forward_time_s(const simulate::Prediction& prediction) {
   plan.schedule.strands = 1;
   const step::MicroBatchSize size =
       job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest;
-  const step::StepProgram program = step::forwards_of(job, plan, size);
+  const step::StepProgram program = step::forward_only_program(job, plan, size);
   return simulate::simulate(program, cost::CostModel(job),
                             cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
       .step_time_s;

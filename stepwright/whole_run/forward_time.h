@@ -4,8 +4,8 @@
 
 namespace stepwright::whole_run {
 
-/// Returns the seconds of the forward passes of one batch, as an evaluation runs them: the plan's
-/// program is simulated with the forward passes alone.
+/// Returns the seconds that an evaluation needs for one global batch: the plan's step is simulated
+/// with forward passes only.
 double forward_time_s(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::whole_run

@@ -10,41 +10,42 @@
 
 namespace stepwright::whole_run {
 
-/// A plan of a job and its whole run. Devices of the job's cluster that the plan leaves idle are
-/// part of the cost.
+/// A plan of a job and its predicted whole training run. Devices that the plan leaves idle are paid
+/// for.
 struct RunCandidate {
   simulate::Prediction prediction;
   IdleDevices idle;
   WholeRun run;
 };
 
-/// A plan whose whole run would never end, and why.
+/// A plan whose whole training run would never end, and the reason.
 struct NeverEndingRun {
   plan::PlannedJob planned;
   double step_s = 0;
   std::string why;
 };
 
-/// The plans of a job, compared by their whole runs.
+/// The plans of a job, compared by the time of their whole training runs.
 struct PlansByRun {
-  std::vector<RunCandidate> candidates;  ///< At least one candidate, the shortest whole run first.
-  std::size_t fastest_step = 0;          ///< Index of the candidate with the shortest step.
-  /// Plans whose runs would never end, in the order of the search.
+  /// Plans sorted by the time of their whole run, the shortest first; at least one.
+  std::vector<RunCandidate> candidates;
+  std::size_t fastest_step = 0;  ///< Index in `candidates` of the plan with the shortest step.
+  /// Plans whose whole runs would never end, in the order of the search.
   std::vector<NeverEndingRun> endless;
 };
 
-/// Compares the whole runs of the best plan that `search` finds and of the best plans of other
-/// kinds. Also tries N-1, N-2, ... nodes with the remaining nodes as spares, as long as the run
-/// gets shorter; this is done if the job states how long a failed node is out, or if no run on all
-/// nodes would end. Fails as `search`, with `kRuntime` if no plan fits, and with `kInput` if no run
-/// would end.
+/// Compares the whole training runs of a job's best plans. Also tries N-1, N-2, ... nodes, with the
+/// other nodes as spares, as long as the run gets shorter (if the job states a repair time, or if
+/// no run on all nodes would end). Fails with `kRuntime` if no plan fits, and with `kInput` if no
+/// run would end.
 PlansByRun plans_by_run(const plan::Job& job,
                         const std::function<tune::TuneResult(const plan::Job&)>& search);
 
-/// Returns the member `candidates` of `stepwright run JOB --json`.
+/// Returns the JSON value of the key `candidates` of `stepwright run JOB --json`: plans with their
+/// whole runs.
 nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
-/// Returns the member `endless` of `stepwright run JOB --json`: the plans whose runs would never
-/// end.
+/// Returns the JSON value of the key `endless` of `stepwright run JOB --json`: plans whose runs
+/// would never end.
 nlohmann::ordered_json endless_json(const PlansByRun& comparison);
 
 }  // namespace stepwright::whole_run

@@ -101,7 +101,7 @@ double RunTime::planned_s() const {
   return time_s;
 }
 
-void check_that_it_ends(const RunProcess& process) { check_failures(process, kMostFailures); }
+void check_run_ends(const RunProcess& process) { check_failures(process, kMostFailures); }
 
 RunTime run_time(const RunProcess& process) {
   const auto steps = static_cast<double>(process.steps);

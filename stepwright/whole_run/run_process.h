@@ -7,33 +7,35 @@
 
 namespace stepwright::whole_run {
 
-/// The steps of a run and everything that happens between them: evaluations, checkpoints, failures.
+/// A whole training run as numbers: its steps, and the times of evaluations, checkpoints, failures
+/// and repairs between them.
 struct RunProcess {
   std::int64_t steps = 1;
-  double step_s = 0;  ///< Predicted seconds of a step.
-  /// Additional seconds of each step, spent waiting for the slowest device.
+  double step_s = 0;  ///< Predicted seconds of one training step.
+  /// Additional seconds of each step in which all devices wait for the slowest.
   double straggling_s = 0;
   double evaluation_s = 0;            ///< Seconds of one evaluation.
-  std::int64_t evaluation_every = 1;  ///< Number of steps between evaluations.
-  /// Number of steps between checkpoints; one more checkpoint follows the last step.
+  std::int64_t evaluation_every = 1;  ///< Number of training steps between evaluations.
+  /// Number of training steps between checkpoints; one more checkpoint follows the last step.
   std::int64_t checkpoint_every = 1;
-  double failures_per_s = 0;  ///< Failures per second of all devices in use; 0: none fails.
+  double failures_per_s = 0;  ///< Failures per second of all devices in use together; 0: none.
   double restart_s = 0;
-  double copy_s = 0;   ///< Seconds to copy a checkpoint, while no step runs.
-  double write_s = 0;  ///< Seconds to write a checkpoint, while steps run.
+  double copy_s = 0;   ///< Seconds to copy a checkpoint, during which training stops.
+  double write_s = 0;  ///< Seconds to write a checkpoint to storage, during which training goes on.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;
 };
 
-/// The causes by which a run takes longer than its predicted steps.
+/// The causes that make a whole run longer than its predicted steps.
 enum class RunLoss : std::uint8_t {
   kStragglers,
   kEvaluation,
-  kCheckpoints,  ///< Copies, exposed writes, and the wait for one write before the next copy.
+  /// Checkpoints: copying, writing where training waits for it, and waiting for the previous write.
+  kCheckpoints,
   kRestarts,
-  /// Work since the last saved checkpoint that a failure destroys and that is repeated.
+  /// Repeating the work since the last checkpoint, which a failure destroyed.
   kLostWork,
-  kWaiting  ///< Waiting for a repair because no spare node is left.
+  kWaiting  ///< Waiting for the repair of a node because no spare is left.
 };
 inline constexpr int kRunLosses = 6;
 inline constexpr Named<RunLoss> kRunLossNames[] = {
@@ -41,30 +43,32 @@ inline constexpr Named<RunLoss> kRunLossNames[] = {
     {RunLoss::kCheckpoints, "checkpoints"}, {RunLoss::kRestarts, "restarts"},
     {RunLoss::kLostWork, "lost_work"},      {RunLoss::kWaiting, "waiting"}};
 
-/// The time from the first step to the end of the last checkpoint, averaged over runs.
+/// The wall-clock time of a whole training run, from the first step to the end of the last
+/// checkpoint, averaged over random failures.
 struct RunTime {
   double wall_s = 0;
-  double deviation_s = 0;  ///< Standard deviation over runs, in seconds.
+  /// Standard deviation of the wall-clock time over random failures, in seconds.
+  double deviation_s = 0;
   double failures = 0;
-  /// Seconds lost by cause; together with the predicted steps they sum to `wall_s`.
+  /// Seconds lost by cause; with the time of the predicted steps they add up to `wall_s`.
   std::array<double, kRunLosses> losses_s{};
 
-  /// Returns the seconds of a run without failures.
+  /// Returns the seconds that the run would take without failures.
   [[nodiscard]] double planned_s() const;
 };
 
-/// Fails with `kInput` if failures come faster than steps, or if fewer than one attempt in a
-/// thousand reaches the next checkpoint.
-void check_that_it_ends(const RunProcess& process);
+/// Fails with `kInput` if a training run would practically never end: failures come faster than
+/// steps, or fewer than one attempt in a thousand reaches the next checkpoint.
+void check_run_ends(const RunProcess& process);
 
-/// Returns the time of a run in closed form: cycles between checkpoints (`renewal.h`), then waiting
-/// for repairs (`spares.h`). It is exact if evaluations are spread evenly over the steps and if
-/// waiting is as frequent as in the long run (a real run starts with all its spares). Fails with
-/// `kInput` if failures come so fast that the time cannot be computed.
+/// Returns the mean time of a whole training run by closed-form formulas: cycles between
+/// checkpoints, then waiting for repairs. Exact if evaluations are spread evenly and if waiting is
+/// as frequent as in the long run (a real run starts with all its spares). Fails with `kInput` if
+/// failures come too fast to compute.
 RunTime run_time(const RunProcess& process);
 
-/// Returns the number of steps between checkpoints that makes a run shortest; without failures, all
-/// steps.
+/// Returns the number of training steps between checkpoints that makes a whole run shortest; all
+/// steps if nothing fails.
 std::int64_t best_checkpoint_every(const RunProcess& process);
 
 }  // namespace stepwright::whole_run

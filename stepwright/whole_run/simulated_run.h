@@ -6,24 +6,24 @@
 
 namespace stepwright::whole_run {
 
-/// Distribution of the time that a node is out: exponential around the mean, or always exactly the
-/// mean.
+/// Distribution of repair times of nodes: exponential around the mean, or always exactly the mean.
 enum class RepairTimes : std::uint8_t { kExponential, kFixed };
 
-/// Statistics of runs that were simulated event by event.
+/// Statistics of whole training runs that were simulated event by event.
 struct SimulatedRuns {
   std::int64_t runs = 0;
-  RunTime mean;       ///< Mean over the runs; `deviation_s` is their standard deviation.
-  double low_s = 0;   ///< A tenth of the runs are shorter than this.
-  double high_s = 0;  ///< A tenth of the runs are longer than this.
+  /// Mean times of the simulated runs; its `deviation_s` is the standard deviation between them.
+  RunTime mean;
+  double low_s = 0;   ///< Wall-clock seconds that a tenth of the runs stay below.
+  double high_s = 0;  ///< Wall-clock seconds that a tenth of the runs exceed.
 
-  /// Returns the standard error of `mean.wall_s`.
+  /// Returns the standard error of the mean wall-clock time `mean.wall_s`, in seconds.
   [[nodiscard]] double error_s() const;
 };
 
-/// Simulates `runs` runs (at least one): steps, evaluations, checkpoints, failures, restarts and
-/// repairs one after the other, with random numbers from the seed. It does not use the closed form,
-/// so that it can check it.
+/// Simulates whole training runs (at least one) event by event: steps, evaluations, checkpoints,
+/// failures, restarts and repairs, with random numbers from the seed. Independent of the
+/// closed-form formulas, to check them.
 SimulatedRuns simulate_runs(const RunProcess& process, std::int64_t runs, std::uint64_t seed,
                             RepairTimes repairs = RepairTimes::kExponential);
 

@@ -4,29 +4,27 @@
 
 namespace stepwright::whole_run {
 
-/// Nodes that fail while spare nodes replace those being repaired. The run waits if more nodes are
-/// out than there are spares, and no further node fails while it waits.
+/// The nodes of a training run and its spares, which replace failed nodes until these are repaired.
+/// The run waits while more nodes are out than there are spares; no further node fails meanwhile.
 struct NodePool {
-  /// Failures per second of all nodes together, while the run does not wait.
+  /// Failures per second of all nodes in use together, while the run does not wait for a repair.
   double failures_per_s = 0;
   double repair_s = 0;
-  std::int64_t spares = 0;  ///< Number of spare nodes.
+  std::int64_t spares = 0;  ///< Number of spare nodes, which replace nodes under repair.
 };
 
-/// Returns the share of the time during which the run waits, by Erlang's loss formula for spares +
-/// 1 servers and the mean number of failures in one repair time as load. Only the mean repair time
-/// matters, not its distribution (Sevastyanov, 1957).
+/// Returns the share of time during which a run waits for repairs, by Erlang's loss formula with
+/// spares + 1 servers and the mean number of failures in one repair time as load. Only the mean
+/// repair time matters (Sevastyanov, 1957).
 double waiting_share(const NodePool& pool);
 
-/// Returns the number of spares that minimises the time of a run multiplied by the number of paid
-/// nodes, `nodes` in use plus the spares. A further spare is worth its price as long as it saves
-/// more waiting.
+/// Returns the number of spare nodes that makes a run cheapest: it minimises the run's time
+/// multiplied by the number of paid nodes, which is `nodes` plus the spares.
 std::int64_t cheapest_spares(const NodePool& pool, double nodes);
 
-/// Returns the variance, in s^2, that waiting for repairs adds to the time of a run that has its
-/// nodes for `running_s`; failures cost `lost_share` of that time. It follows from the fundamental
-/// equation of the number of nodes that are out, for repairs without memory and runs that are long
-/// compared with a repair.
+/// Returns the variance, in s^2, of a run's time that is due to waiting for repairs. `running_s`:
+/// seconds during which the run has its nodes; `lost_share`: part of them that failures cost. Holds
+/// for exponential repair times and runs much longer than a repair.
 double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share);
 
 }  // namespace stepwright::whole_run

@@ -145,7 +145,7 @@ WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettin
   set_evaluation(process, prediction, settings);
   run.checkpoint = checkpoint_size(plan, prediction.program);
   set_checkpoints(run, conditions);
-  check_that_it_ends(process);
+  check_run_ends(process);
   run.time = run_time(process);
   if (process.repair_s > 0) {
     run.best_spare_nodes = cheapest_spares(

@@ -14,62 +14,70 @@
 
 namespace stepwright::whole_run {
 
-/// Devices of a cluster that a plan does not use.
+/// Devices of a job's cluster that the plan does not use; they are paid for, and whole nodes can
+/// serve as spares.
 struct IdleDevices {
   std::int64_t devices = 0;
-  /// Whole nodes among the idle devices; they serve as spares for nodes that fail.
+  /// Number of whole nodes among the idle devices; they can replace nodes that fail.
   std::int64_t nodes = 0;
 };
 
-/// A whole training run: means, and intervals that contain the value with a probability of 80 %.
+/// The prediction of a whole training run: mean values, and intervals that contain the value with a
+/// probability of 80 %.
 struct WholeRun {
   double tokens = 0;
-  std::int64_t devices = 0;  ///< Number of devices that are paid: in use, idle and spare.
+  std::int64_t devices = 0;  ///< Number of devices that are paid for: in use, idle and spare.
   std::optional<double> price_per_gpu_hour;
   RunProcess process;
   RunTime time;
   CheckpointSize checkpoint;
-  /// Number of steps between checkpoints that makes the run shortest.
+  /// Number of training steps between checkpoints that makes the run shortest.
   std::int64_t best_every = 0;
-  /// Number of spare nodes with which the run takes the fewest GPU-hours; nullopt: repairs take no
-  /// time.
+  /// Number of spare nodes with which the run costs the fewest GPU-hours; nullopt: repairs take no
+  /// time, so spares have no use.
   std::optional<std::int64_t> best_spare_nodes;
-  /// Range of `time.wall_s`, from the uncertainty of the step, chance and assumptions.
+  /// Interval of the wall-clock time in seconds, from `low_s` to `high_s`; it covers the
+  /// uncertainty of the step time, chance and assumptions.
   double low_s = 0;
   double high_s = 0;
-  double useful_low = 0;  ///< Range of `useful_share`, from chance and assumptions.
+  /// Interval of `useful_share`, from `useful_low` to `useful_high`; it covers chance and
+  /// assumptions.
+  double useful_low = 0;
   double useful_high = 0;
-  std::vector<std::string> assumed;  ///< Assumptions, as in `RunConditions`.
+  /// Sentences for the user about values that were assumed, each with its source.
+  std::vector<std::string> assumed;
 
-  /// Returns the seconds of all steps as predicted, without losses.
+  /// Returns the seconds of all training steps as predicted, without any losses.
   [[nodiscard]] double steps_s() const {
     return process.step_s * static_cast<double>(process.steps);
   }
-  /// Returns the share of the whole time during which steps run as predicted.
+  /// Returns the share of the whole run's time during which training steps run as predicted.
   [[nodiscard]] double useful_share() const { return steps_s() / time.wall_s; }
-  /// Returns the seconds of the run between two checkpoints that are `every` steps apart, without
-  /// the checkpoint's own time.
+  /// Returns the seconds of training between two checkpoints that are `every` steps apart, without
+  /// the time of the checkpoint itself.
   [[nodiscard]] double interval_s(std::int64_t every) const;
-  /// Returns the device-hours (or their cost) of a run that takes so many seconds.
+  /// Returns the GPU-hours of a run that takes `seconds` seconds; `cost`: their price, nullopt if
+  /// no price is given.
   [[nodiscard]] double gpu_hours(double seconds) const;
   [[nodiscard]] std::optional<double> cost(double seconds) const;
 };
 
-/// Returns the number of tokens to train on. Fails with `kInput` if it is not stated.
+/// Returns the number of tokens of a whole training run. Fails with `kInput` if it is not stated.
 double tokens_of(const plan::RunSettings& settings);
 
-/// Predicts the whole run of a plan under the given settings (docs/whole_runs.md), in closed form.
-/// Fails with `kInput` without a number of tokens, and if failures come so fast that no run would
-/// end.
+/// Predicts the whole training run of a plan under the given settings, by closed-form formulas
+/// (docs/whole_runs.md). `idle`: devices that the plan leaves unused. Fails with `kInput` if no
+/// number of tokens is stated, or if failures come so fast that no run would end.
 WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettings& settings,
                    const IdleDevices& idle = {});
 
-/// Returns the answer of `stepwright run --json` (docs/formats.md, "Whole run").
+/// Returns the JSON document that `stepwright run --json` prints (docs/formats.md, "Whole run").
 nlohmann::ordered_json whole_run_json(const WholeRun& run);
-/// Returns the part of `whole_run_json` about duration and cost, with `low`, `high` and
+/// Returns the part of the JSON document of `run` about duration and cost, with `low`, `high` and
 /// `steps_alone`.
 nlohmann::ordered_json run_summary_json(const WholeRun& run);
-/// Returns the member `simulated` of the answer: the statistics of simulated runs.
+/// Returns the JSON value of the key `simulated` in the answer of `run`: statistics of the
+/// simulated runs.
 nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
 
 }  // namespace stepwright::whole_run

@@ -21,7 +21,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 /// Reads the job again with another framework; the job has no framework-specific parts.
-JobFor job_for(const plan::Job& job) {
+ReadJobForFramework job_for(const plan::Job& job) {
   return [&job](const std::string& name) {
     plan::Job there = job;
     for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
@@ -60,7 +60,7 @@ TEST(LaunchAnswer, NoOtherFrameworkStartsAFasterPlan) {
   const double first_s = answer.result.plans.front().step_time_s;
   for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
     plan::Job there = job_for(job)(std::string(starter.name()));
-    there.kernels = plan::started_kernels(there);
+    there.kernels = plan::configured_kernels(there);
     const tune::FastPlans faster =
         tune::faster_plans(there, (1 - 2 * kEqualStepTolerance) * first_s, {.threads = 1});
     for (const tune::TunedPlan& tuned : faster.plans) {

@@ -102,16 +102,17 @@ TEST(Allocations, DevicesAreReadInAllNotations) {
                            "#SBATCH --gpus-per-node=h100:8", "#SBATCH --gres=nvme:1,gpu:8",
                            "#SBATCH -N 2\n#SBATCH --gpus=16", "#SBATCH --gpus-per-node 8",
                            "#SBATCH --ntasks-per-node=4\n#SBATCH --gpus-per-task=2"}) {
-    const auto allocation = directives_of(std::string("#!/bin/bash\n") + line + "\n");
+    const auto allocation = allocation_from_directives(std::string("#!/bin/bash\n") + line + "\n");
     ASSERT_TRUE(allocation.has_value()) << line;
     EXPECT_EQ(allocation->devices_per_node, 8) << line;
   }
 }
 
 TEST(Allocations, LinesBehindTheFirstCommandAreComments) {
-  const auto allocation = directives_of("#!/bin/bash\n#SBATCH -N 2 # two\necho\n#SBATCH -N 4\n");
+  const auto allocation =
+      allocation_from_directives("#!/bin/bash\n#SBATCH -N 2 # two\necho\n#SBATCH -N 4\n");
   EXPECT_EQ(allocation->nodes, 2);
-  EXPECT_FALSE(directives_of("echo\n#SBATCH -N 4\n").has_value());
+  EXPECT_FALSE(allocation_from_directives("echo\n#SBATCH -N 4\n").has_value());
 }
 
 TEST(HostLists, BracketsExpand) {

@@ -80,7 +80,7 @@ TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
         "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather "
         "--use-flash-attn --attention-dropout 0 --hidden-dropout 0"}});
   EXPECT_EQ(planned.job.capacity_factor, 1);
-  EXPECT_EQ(planned.job.kernels.expert_weights, plan::ExpertWeights::kBefore);
+  EXPECT_EQ(planned.job.kernels.expert_weights, plan::RouterWeightPlacement::kBefore);
   EXPECT_LT(allocated_gib(simulate::predict(planned)), 79.1);
   for (int i = 0; i < 128; ++i) planned.job.expert_tokens.push_back(i % 2 == 0 ? 1.6 : 0.4);
   EXPECT_NEAR(plan::capacity_share(planned.job), 0.7, 1e-9);

@@ -48,7 +48,7 @@ std::vector<std::string> proposals(const JobCheck& check) {
 /// Expects that the trainer runs the plan after every change.
 void expect_run(const JobCheck& check) {
   const plan::PlannedJob& planned = check.prediction->planned;
-  const plan::FrameworkLaw law(planned.job.framework);
+  const plan::FrameworkSupport law(planned.job.framework);
   ASSERT_TRUE(check.better);
   for (const tune::Change& change : check.better->changes) {
     EXPECT_TRUE(law.runs(planned.job, change.reached.plan)) << plan::shown(change.reached.plan);
@@ -69,7 +69,7 @@ TEST(Trainers, DeepSpeedSplitsNoTensorsBesideItsThirdStage) {
   expect_run(check);
   for (const tune::Change& change : check.better->changes) {
     const plan::Plan& plan = change.reached.plan;
-    EXPECT_FALSE(plan.parallel.tensor > 1 && plan::sharding_word(plan.sharding) == "GGG");
+    EXPECT_FALSE(plan.parallel.tensor > 1 && plan::sharding_letters(plan.sharding) == "GGG");
   }
 }
 
@@ -159,7 +159,7 @@ TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
   std::uint64_t seed = 0;
   for (const plan::Framework& framework : all_trainers()) {
     SCOPED_TRACE(framework.name + " " + framework.variant);
-    const plan::FrameworkLaw law(framework);
+    const plan::FrameworkSupport law(framework);
     for (int tried = 0; tried < 3; ++tried) {
       plan::Job job = tune::random_job(seed++);
       job.framework = framework;
@@ -168,7 +168,7 @@ TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
       job.use_all = true;
       const std::optional<plan::Plan> own = first_plan(job);
       if (!own || plan::find_plan_rejection(job, *own)) continue;
-      const auto result = tune::search_of_job({job, *own}, {.threads = 1, .top = 1});
+      const auto result = tune::search_planned_job({job, *own}, {.threads = 1, .top = 1});
       if (!result) continue;
       const tune::UserPlanComparison way = tune::compare_user_plan(*result, *own, {.threads = 1});
       for (const tune::Change& change : way.changes) {

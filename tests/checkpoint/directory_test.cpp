@@ -24,11 +24,13 @@ TEST(Directory, TheLastCommittedOneIsFound) {
   const auto last = committed(folder.path(), 10);
   std::filesystem::create_directories(folder.path() / "step-00000011");
   std::filesystem::create_directories(folder.path() / "step-99x");
-  std::filesystem::create_directories(checkpoint::writing_directory(folder.path(), 12, "run"));
+  std::filesystem::create_directories(
+      checkpoint::uncommitted_checkpoint_directory(folder.path(), 12, "run"));
   EXPECT_EQ(checkpoint::last_checkpoint(folder.path()), last);
   EXPECT_EQ(checkpoint::find_checkpoint(last), last);
-  checkpoint::remove_uncommitted(folder.path());
-  EXPECT_FALSE(std::filesystem::exists(checkpoint::writing_directory(folder.path(), 12, "run")));
+  checkpoint::remove_uncommitted_checkpoints(folder.path());
+  EXPECT_FALSE(std::filesystem::exists(
+      checkpoint::uncommitted_checkpoint_directory(folder.path(), 12, "run")));
   EXPECT_EQ(checkpoint::last_checkpoint(folder.path()), last);
 }
 
@@ -84,7 +86,7 @@ TEST(Convert, WritesWholeTensors) {
   const auto out = folder.path() / "whole";
   checkpoint::convert_checkpoint(committed(folder.path(), 1), out);
   const checkpoint::SafetensorsFile file(out);
-  const checkpoint::StoredTensor& whole = file.tensors().at("t");
+  const checkpoint::SafetensorsEntry& whole = file.tensors().at("t");
   EXPECT_THAT(whole.shape, ElementsAre(2, 4));
   const auto* numbers = reinterpret_cast<const double*>(file.bytes_of(whole).data());
   EXPECT_THAT(std::vector<double>(numbers, numbers + 8), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));

@@ -20,9 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            R"(","content":)" + dumped + "}";
   }
   try {
-    const auto index = stepwright::checkpoint::parse_index(file, "fuzz");
-    if (stepwright::checkpoint::parse_index(stepwright::checkpoint::index_text(index), "again") !=
-        index)
+    const auto index = stepwright::checkpoint::parse_checkpoint_index(file, "fuzz");
+    if (stepwright::checkpoint::parse_checkpoint_index(
+            stepwright::checkpoint::checkpoint_index_text(index), "again") != index)
       std::abort();
   } catch (const stepwright::Error& error) {
     if (error.kind() != stepwright::ErrorKind::kInput) std::abort();

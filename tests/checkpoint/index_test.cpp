@@ -30,32 +30,39 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 /// Returns the error for an index that was changed before its checksum was computed.
 std::string refusal(checkpoint::CheckpointIndex index) {
-  return refusal_of(
-      [&] { (void)checkpoint::parse_index(checkpoint::index_text(index), "checkpoint.json"); });
+  return refusal_of([&] {
+    (void)checkpoint::parse_checkpoint_index(checkpoint::checkpoint_index_text(index),
+                                             "checkpoint.json");
+  });
 }
 
 TEST(Index, ReadsWhatItWrote) {
-  EXPECT_EQ(checkpoint::parse_index(checkpoint::index_text(example()), "checkpoint.json"),
+  EXPECT_EQ(checkpoint::parse_checkpoint_index(checkpoint::checkpoint_index_text(example()),
+                                               "checkpoint.json"),
             example());
-  checkpoint::check_complete(example(), "checkpoint.json");
+  checkpoint::check_tensor_coverage(example(), "checkpoint.json");
   checkpoint::CheckpointIndex beside = example();
   beside.run.base = "/models/base";
   beside.run.data = "/data/text";
   beside.run.data_sum = "0123456789abcdef";
-  EXPECT_EQ(checkpoint::parse_index(checkpoint::index_text(beside), "checkpoint.json"), beside);
+  EXPECT_EQ(checkpoint::parse_checkpoint_index(checkpoint::checkpoint_index_text(beside),
+                                               "checkpoint.json"),
+            beside);
 }
 
 TEST(Index, EveryChangedByteIsSeen) {
-  const std::string text = checkpoint::index_text(example());
+  const std::string text = checkpoint::checkpoint_index_text(example());
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     std::string changed = text;
     changed[i] = static_cast<char>(changed[i] ^ 1);
-    EXPECT_NE(refusal_of([&] { (void)checkpoint::parse_index(changed, "checkpoint.json"); }), "")
+    EXPECT_NE(
+        refusal_of([&] { (void)checkpoint::parse_checkpoint_index(changed, "checkpoint.json"); }),
+        "")
         << i;
   }
   EXPECT_THAT(refusal_of([&] {
-                (void)checkpoint::parse_index(replaced(text, "\"step\":3", "\"step\":4"),
-                                              "checkpoint.json");
+                (void)checkpoint::parse_checkpoint_index(replaced(text, "\"step\":3", "\"step\":4"),
+                                                         "checkpoint.json");
               }),
               HasSubstr("checkpoint.json: damaged: checksum"));
 }
@@ -109,8 +116,9 @@ TEST(Index, RefusesWhatIsNestedDeeperThanAnyIndex) {
   const std::string deep(1 << 20, '[');
   const std::string text = R"({"stepwright":"checkpoint/1","xxh3":"","content":)" + deep +
                            std::string(1 << 20, ']') + "}";
-  EXPECT_THAT(refusal_of([&] { (void)checkpoint::parse_index(text, "checkpoint.json"); }),
-              HasSubstr("checkpoint.json: is nested deeper than 16 levels"));
+  EXPECT_THAT(
+      refusal_of([&] { (void)checkpoint::parse_checkpoint_index(text, "checkpoint.json"); }),
+      HasSubstr("checkpoint.json: is nested deeper than 16 levels"));
   checkpoint::CheckpointIndex quoted = example();
   quoted.run.plan = "\"" + deep;  // text is not nested
   EXPECT_EQ(refusal(quoted), "");
@@ -119,7 +127,7 @@ TEST(Index, RefusesWhatIsNestedDeeperThanAnyIndex) {
 TEST(Index, AHoleIsNoCheckpoint) {
   checkpoint::CheckpointIndex index = example();
   index.tensors[0].slices.pop_back();
-  EXPECT_THAT(refusal_of([&] { checkpoint::check_complete(index, "checkpoint.json"); }),
+  EXPECT_THAT(refusal_of([&] { checkpoint::check_tensor_coverage(index, "checkpoint.json"); }),
               HasSubstr("do not hold element 2 of 16 exactly once"));
 }
 
@@ -128,12 +136,12 @@ TEST(Index, PartsOfRanksMakeOne) {
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     const checkpoint::RankCheckpointPart part{{"r" + std::to_string(rank), {8, "aa"}},
                                               {{"t", {4}, {{0, {{2 * rank, 2, 0, 1}}}}}}};
-    checkpoint::add_checkpoint_part(index,
-                                    checkpoint::parse_part(checkpoint::checkpoint_part_text(part)));
+    checkpoint::add_checkpoint_part(
+        index, checkpoint::parse_checkpoint_part(checkpoint::checkpoint_part_text(part)));
   }
   EXPECT_EQ(index.files.size(), 2U);
   EXPECT_EQ(index.tensors.at(0).slices.at(1).file, 1);
-  checkpoint::check_complete(index, "here");
+  checkpoint::check_tensor_coverage(index, "here");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Pieces, ACutInsideARowStandsByItself) {
 TEST(Pieces, RunsStandOneAfterTheOther) {
   std::vector<stepwright::checkpoint::Run> runs;
   const std::vector<checkpoint::ShardPiece> pieces{{2, 3, 8, 2}, {40, 1, 0, 1}};
-  checkpoint::append_runs(runs, pieces, 7);
+  checkpoint::append_element_runs(runs, pieces, 7);
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[1].begin, 10);
   EXPECT_EQ(runs[1].at, 3);

@@ -40,7 +40,7 @@ TEST(Safetensors, ReadsWhatItWrote) {
   const checkpoint::SafetensorsFile file(folder.path() / "w");
   EXPECT_EQ(static_cast<std::int64_t>(file.file().size()), sum.bytes);
   EXPECT_EQ(checkpoint::checksum(file.file()), sum.checksum);
-  const checkpoint::StoredTensor& v = file.tensors().at("v");
+  const checkpoint::SafetensorsEntry& v = file.tensors().at("v");
   double last = 0;
   std::memcpy(&last, file.bytes_of(v).data() + 8, 8);
   EXPECT_EQ(last, 6);

@@ -10,7 +10,7 @@
 namespace stepwright::testing {
 
 std::filesystem::path committed(const std::filesystem::path& folder, std::int64_t step) {
-  const auto writing = checkpoint::writing_directory(folder, step, "run");
+  const auto writing = checkpoint::uncommitted_checkpoint_directory(folder, step, "run");
   std::filesystem::create_directories(writing);
   checkpoint::CheckpointIndex index{.run = {.step = step}, .dtype = "F64", .states = {"weights"}};
   for (std::int64_t rank = 0; rank < 2; ++rank) {

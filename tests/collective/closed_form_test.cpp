@@ -55,7 +55,7 @@ TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
     const CollectiveSchedule schedule = generate(spec);
     for (const std::int32_t nics : {1, members}) {
       const cluster::Cluster cluster = switched(members, nodes, nics, ratio);
-      GroupLinks links = group_links(cluster, members, nodes);
+      GroupLinkRates links = group_links(cluster, members, nodes);
       for (const double payload : {64e3, 4e6, 256e6}) {
         links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStartSeconds : 0;
         const double played = simulate_schedule_seconds(
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Large, Played,
 /// inside a node takes 10 us and its latency.
 TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   const cluster::Cluster cluster = switched(2, 2, 2, 2);
-  GroupLinks links = group_links(cluster, 2, 2);
+  GroupLinkRates links = group_links(cluster, 2, 2);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 2};
   EXPECT_NEAR(closed_form_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
@@ -98,7 +98,7 @@ TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
 TEST(ClosedForm, ApproachesTheLowerBound) {
   for (const std::int32_t nics : {1, 8}) {
     for (const double ratio : {2.0, 9.0, 24.0}) {
-      const GroupLinks links = group_links(switched(8, 4, nics, ratio), 8, 4);
+      const GroupLinkRates links = group_links(switched(8, 4, nics, ratio), 8, 4);
       const double payload = 4e9;
       const double nic = 3.0 / 4 * payload / nics / kTestNic;
       const double inside = 7.0 / 8 * payload / (ratio * kTestNic);
@@ -112,14 +112,14 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
 }
 
 TEST(ClosedForm, MoreChunksPayForLargeBuffersOnly) {
-  const GroupLinks links = group_links(switched(8, 4, 8, 9), 8, 4);
+  const GroupLinkRates links = group_links(switched(8, 4, 8, 9), 8, 4);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {8, 4}};
   EXPECT_EQ(with_fastest_chunk_count(spec, links, 1e3).chunks, 1);
   EXPECT_GT(with_fastest_chunk_count(spec, links, 1e9).chunks, 1);
 }
 
 TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) {
-  const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
+  const GroupLinkRates links = group_links(switched(8, 4, 1, 9), 8, 4);
   EXPECT_EQ(fastest_schedule(Collective::kAllReduce, links, 1e9).method, Algorithm::kHoRing);
   const Algorithm small = fastest_schedule(Collective::kAllReduce, links, 64).method;
   EXPECT_TRUE(small == Algorithm::kHalvingDoubling || small == Algorithm::kTree ||
@@ -134,7 +134,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
     for (const double payload : {64e3, 64e6, 1e9}) {
       for (const Collective collective : {Collective::kAllGather, Collective::kAllReduce}) {
         const cluster::Cluster cluster = switched(8, nodes, 8, 12);
-        const GroupLinks links = group_links(cluster, 8, nodes);
+        const GroupLinkRates links = group_links(cluster, 8, nodes);
         const ScheduleSpec spec =
             with_fastest_chunk_count({Algorithm::kRings, collective, {8, nodes}}, links, payload);
         const double played = simulate_generated_schedule(
@@ -149,7 +149,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
 /// Each of m rings on m rails carries 1/m: per ring, 15/16 of 4 MB in 15 messages of 31.25 kB.
 TEST(ClosedForm, IsWhatAHandCountsForRings) {
   const cluster::Cluster cluster = switched(8, 2, 8, 1e6);
-  GroupLinks links = group_links(cluster, 8, 2);
+  GroupLinkRates links = group_links(cluster, 8, 2);
   links.message_s = 0;
   links.inside_latency_s = 0;
   links.network_latency_s = 0;
@@ -160,7 +160,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRings) {
 /// Two steps on a rail with 31.25 kB and 62.5 kB, then 7 messages of 125 kB inside a node.
 TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
   const cluster::Cluster cluster = switched(8, 4, 8, 10);
-  GroupLinks links = group_links(cluster, 8, 4);
+  GroupLinkRates links = group_links(cluster, 8, 4);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kRailHalving, Collective::kAllGather, {8, 4}};
   const double rail = 93.75e3 / kTestNic + 2 * 6e-6;
@@ -171,7 +171,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
 }
 
 TEST(ClosedForm, DoesNotCutWhatChunksDoNotHelp) {
-  const GroupLinks links = group_links(switched(8, 4, 1, 9), 8, 4);
+  const GroupLinkRates links = group_links(switched(8, 4, 1, 9), 8, 4);
   for (const Algorithm method : {Algorithm::kHalvingDoubling, Algorithm::kRailHalving}) {
     EXPECT_EQ(with_fastest_chunk_count({method, Collective::kAllGather, {8, 4}}, links, 1e9).chunks,
               1);

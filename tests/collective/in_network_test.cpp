@@ -12,7 +12,7 @@ constexpr double kBuffer = 4e6;
 /// Two nodes of two: half of the buffer takes 40 us inside, and 80 us on a NIC. A start of 1 ms
 /// allows only one chunk. Latencies: 2, 6 and 2 us.
 TEST(InNetwork, IsWhatAHandCounts) {
-  GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
+  GroupLinkRates links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 1e-3;
   EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kBetweenNodes, links, kBuffer),
               3e-3 + 40e-6 + 80e-6 + 40e-6 + 10e-6, 1e-12);
@@ -23,7 +23,7 @@ TEST(InNetwork, IsWhatAHandCounts) {
 /// With small chunks only the slower level counts: 80 us on the NIC; inside 80 us, or 3/2 of that
 /// if the switch there adds for two.
 TEST(InNetwork, ApproachesTheSlowerLevel) {
-  GroupLinks links = group_links(switched(2, 2, 2, 2), 2, 2);
+  GroupLinkRates links = group_links(switched(2, 2, 2, 2), 2, 2);
   links.message_s = 0;
   EXPECT_NEAR(in_network_seconds(cluster::InNetworkReduction::kBetweenNodes, links, kBuffer), 90e-6,
               1e-6);
@@ -42,7 +42,7 @@ TEST(InNetwork, DoesNotGrowWithTheNodes) {
 }
 
 TEST(InNetwork, TakesNoTimeForOneRank) {
-  const GroupLinks links = group_links(switched(1, 1, 1, 9), 1, 1);
+  const GroupLinkRates links = group_links(switched(1, 1, 1, 9), 1, 1);
   EXPECT_EQ(in_network_seconds(cluster::InNetworkReduction::kEverywhere, links, 1e9), 0);
 }
 

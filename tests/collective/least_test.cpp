@@ -10,23 +10,23 @@ namespace {
 
 /// Two nodes of two, 4 MB: 1 MB on each rail, 2 MB inside, 3 MB to each rank in total.
 TEST(Least, IsWhatAHandCounts) {
-  const GroupLinks balanced = group_links(switched(2, 2, 2, 1), 2, 2);
+  const GroupLinkRates balanced = group_links(switched(2, 2, 2, 1), 2, 2);
   const LeastSeconds gather = least_seconds(Collective::kAllGather, balanced, 4e6);
   EXPECT_NEAR(gather.levels_s, 2e6 / kTestNic, 1e-12);
   EXPECT_NEAR(gather.any_s, 3e6 / (2 * kTestNic), 1e-12);
   const LeastSeconds both = least_seconds(Collective::kAllReduce, balanced, 4e6);
   EXPECT_NEAR(both.levels_s, 2 * gather.levels_s, 1e-12);
   EXPECT_NEAR(both.any_s, 2 * gather.any_s, 1e-12);
-  const GroupLinks fast_inside = group_links(switched(2, 2, 2, 8), 2, 2);
+  const GroupLinkRates fast_inside = group_links(switched(2, 2, 2, 8), 2, 2);
   EXPECT_NEAR(least_seconds(Collective::kAllGather, fast_inside, 4e6).any_s, 1e6 / kTestNic, 1e-12);
-  const GroupLinks shared = group_links(switched(2, 2, 1, 8), 2, 2);
+  const GroupLinkRates shared = group_links(switched(2, 2, 1, 8), 2, 2);
   EXPECT_NEAR(least_seconds(Collective::kAllGather, shared, 4e6).any_s, 2e6 / kTestNic, 1e-12);
 }
 
 TEST(Least, HasOneLevelWhereThereIsOne) {
-  const GroupLinks node = group_links(switched(4, 1, 1, 2), 4, 1);
+  const GroupLinkRates node = group_links(switched(4, 1, 1, 2), 4, 1);
   EXPECT_NEAR(least_seconds(Collective::kAllGather, node, 4e6).any_s, 3e6 / (2 * kTestNic), 1e-12);
-  const GroupLinks single = group_links(switched(1, 4, 1, 2), 1, 4);
+  const GroupLinkRates single = group_links(switched(1, 4, 1, 2), 1, 4);
   EXPECT_NEAR(least_seconds(Collective::kAllGather, single, 4e6).any_s, 3e6 / kTestNic, 1e-12);
   EXPECT_EQ(least_seconds(Collective::kAllGather, group_links(switched(1, 1, 1, 2), 1, 1), 1).any_s,
             0);

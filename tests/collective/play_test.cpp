@@ -88,7 +88,7 @@ TEST(Play, OfOneNodeIsThatOf512Ranks) {
 /// The largest point of the curve: 2,048 nodes of eight.
 TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
   const cluster::Cluster cluster = switched(8, 2048, 8, 9);
-  const GroupLinks links = group_links(cluster, 8, 2048);
+  const GroupLinkRates links = group_links(cluster, 8, 2048);
   for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
     if (no_schedule_reason(spec) || method == Algorithm::kRings) continue;

@@ -154,7 +154,7 @@ void expect_changes_found(const CollectiveSchedule& sound, StepRef at, const Sch
                               [](auto& steps, std::int32_t i) {
                                 ScheduleStep& changed = steps[static_cast<std::size_t>(i)];
                                 PieceRun& place = reads(changed) ? changed.source : changed.target;
-                                place.piece = (place.piece + 1) & kMostPieces;
+                                place.piece = (place.piece + 1) & kMaxPieceCount;
                               }))
       << "channel " << at.channel << " step " << at.step;
   EXPECT_TRUE(change_is_found(sound, at,

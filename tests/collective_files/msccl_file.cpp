@@ -50,7 +50,7 @@ bool place_of(pugi::xml_node node, const char* buffer, const char* offset,
   require(letter != std::string_view::npos, "no such buffer");
   place.buffer = static_cast<collective::RankBuffer>(letter);
   const std::int32_t piece = int_of(node, offset);
-  place.piece = static_cast<std::uint32_t>(piece) & collective::kMostPieces;
+  place.piece = static_cast<std::uint32_t>(piece) & collective::kMaxPieceCount;
   return piece >= 0;
 }
 

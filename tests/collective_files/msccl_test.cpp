@@ -141,20 +141,20 @@ TEST(Msccl, WaitsForSeveralInNops) {
 
 TEST(FlowChannels, AreTheirOwnBetweenTheSameRanks) {
   const collective::ScheduleStep step{};
-  const Landings landings = {{{0, 1, 2}, {{0, &step}}},
-                             {{1, 1, 2}, {{0, &step}}},
-                             {{1, 2, 1}, {{0, &step}}},
-                             {{5, 1, 2}, {{0, &step}}}};
+  const ReceivesOfFlows landings = {{{0, 1, 2}, {{0, &step}}},
+                                    {{1, 1, 2}, {{0, &step}}},
+                                    {{1, 2, 1}, {{0, &step}}},
+                                    {{5, 1, 2}, {{0, &step}}}};
   EXPECT_EQ(flow_channels(landings, 32),
             (FlowChannels{{{0, 1, 2}, 0}, {{1, 1, 2}, 1}, {{1, 2, 1}, 0}, {{5, 1, 2}, 2}}));
 }
 
 TEST(FlowChannels, HoldSoManyPeers) {
   const collective::ScheduleStep step{};
-  const Landings landings = {{{0, 0, 1}, {{0, &step}}},
-                             {{0, 0, 2}, {{0, &step}}},
-                             {{0, 0, 3}, {{0, &step}}},
-                             {{0, 1, 3}, {{0, &step}}}};
+  const ReceivesOfFlows landings = {{{0, 0, 1}, {{0, &step}}},
+                                    {{0, 0, 2}, {{0, &step}}},
+                                    {{0, 0, 3}, {{0, &step}}},
+                                    {{0, 1, 3}, {{0, &step}}}};
   EXPECT_EQ(flow_channels(landings, 2),
             (FlowChannels{{{0, 0, 1}, 0}, {{0, 0, 2}, 0}, {{0, 0, 3}, 1}, {{0, 1, 3}, 0}}));
 }

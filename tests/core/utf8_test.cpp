@@ -41,7 +41,7 @@ TEST(Utf8, FindsWhatATerminalObeys) {
 }
 
 TEST(Utf8, KeepsLinesOfTextForTerminals) {
-  EXPECT_EQ(plain_text("a\n\tb € \x1b[2J\r\x7f\u009b\u202e\xff"),
+  EXPECT_EQ(terminal_safe_text("a\n\tb € \x1b[2J\r\x7f\u009b\u202e\xff"),
             "a\n\tb € \\u001b[2J\\u000d\\u007f\\u009b\\u202e\\xff");
 }
 

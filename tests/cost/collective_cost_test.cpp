@@ -329,7 +329,7 @@ TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
        {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
         collective::Collective::kAllReduce}) {
     for (const double bytes : {64e6, 1e9, 8e9}) {
-      const collective::GroupLinks links = collective::group_links(cluster, 8, 2);
+      const collective::GroupLinkRates links = collective::group_links(cluster, 8, 2);
       const double closed = collective::closed_form_seconds(
           collective::with_fastest_chunk_count({collective::Algorithm::kHoRing, collective, {8, 2}},
                                                links, bytes),

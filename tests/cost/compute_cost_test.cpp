@@ -65,9 +65,9 @@ TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
   plan::Job job = h100_job();
   const ComputeCost usual(job, {});
   job.cluster.device.board_power_w = 500;
-  EXPECT_NEAR(
-      clock_under_power(cluster::device_generation_of(job.cluster.device), job.cluster.device),
-      0.8068, 1e-4);
+  EXPECT_NEAR(power_limited_peak_share(cluster::device_generation_of(job.cluster.device),
+                                       job.cluster.device),
+              0.8068, 1e-4);
   const ComputeCost less(job, {});
   const ComputeCost alone(job, {}, DeviceLoad::kIsolated);
   const step::Operator product = linear(8192, 8192, 8192);
@@ -81,14 +81,14 @@ TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
 // An H20 has 400 W for 148 TFLOP/s: (274 / 574 * 989 / 148)^(1/2) = 1.79, more than any clock.
 TEST(ComputeCost, ABoardOfMuchPowerForItsPeakIsBoundByNone) {
   const cluster::Device h20 = cluster::built_in_device("h20-96g");
-  EXPECT_EQ(clock_under_power(cluster::device_generation_of(h20), h20),
+  EXPECT_EQ(power_limited_peak_share(cluster::device_generation_of(h20), h20),
             constants::kFreeClock.value);
 }
 
 // ((1000 - 135) / (750 - 135))^(1/2) = 1.186; AMD's own rates of both are 1.19 apart.
 TEST(ComputeCost, AnMi325xKeepsAHigherClockThanAnMi300x) {
   const cluster::Device device = cluster::built_in_device("mi325x");
-  EXPECT_NEAR(clock_under_power(cluster::device_generation_of(device), device), 1.186, 1e-3);
+  EXPECT_NEAR(power_limited_peak_share(cluster::device_generation_of(device), device), 1.186, 1e-3);
 }
 
 TEST(ComputeCost, Tf32IsHalfOf16BitsWhereTheDeviceHasIt) {

@@ -27,12 +27,12 @@ std::string refusal_of_measured(const std::string& text) {
 }
 
 TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
-  const SocketLaw law{.start_s = 1e-3, .network_hop_s = 2e-4, .network_s_per_byte = 8e-8};
-  const ScheduleLaw schedule{.message_s = 1e-4,
-                             .inside_s_per_byte = 1e-8,
-                             .network_s_per_byte = 8e-8,
-                             .chunk_bytes = 4096};
-  const ShapeCurve curve{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}};
+  const GlooCostLaw law{.start_s = 1e-3, .network_hop_s = 2e-4, .network_s_per_byte = 8e-8};
+  const ScheduledCollectiveLaw schedule{.message_s = 1e-4,
+                                        .inside_s_per_byte = 1e-8,
+                                        .network_s_per_byte = 8e-8,
+                                        .chunk_bytes = 4096};
+  const TimeRatioCurve curve{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}};
   const ComputationLaw product{.kind = step::OperatorKind::kLinear,
                                .phase = step::Phase::kDataGradient,
                                .dtype = DType::kFp32,
@@ -59,10 +59,10 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   EXPECT_DOUBLE_EQ(gathered->law.hop_s, 0);
   EXPECT_DOUBLE_EQ(gathered->law.network_hop_s, 2e-4);
   EXPECT_DOUBLE_EQ(gathered->law.network_s_per_byte, 8e-8);
-  const SocketGroup group{2, 4, 1};
-  const auto time = [&](collective::Algorithm algorithm, const SocketGroup& of) {
+  const GroupNodePlacement group{2, 4, 1};
+  const auto time = [&](collective::Algorithm algorithm, const GroupNodePlacement& of) {
     return profile.messages.time(
-        scheduled_method(algorithm, collective::Collective::kAllReduce, of),
+        scheduled_algorithm(algorithm, collective::Collective::kAllReduce, of),
         collective::Collective::kAllReduce, 1e5, of);
   };
   ASSERT_TRUE(time(collective::Algorithm::kHoRing, group).has_value());
@@ -116,7 +116,8 @@ TEST(MeasuredProfiles, HoldNoNumberAsNullWhichIsRefused) {
 }
 
 TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {
-  const std::vector<ShapeCurve> curves{{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}}};
+  const std::vector<TimeRatioCurve> curves{
+      {.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}}};
   const auto factor = [&](double bytes) { return measured_time_factor(curves, {2, 4, 1}, bytes); };
   EXPECT_DOUBLE_EQ(factor(100), 1.25);
   EXPECT_DOUBLE_EQ(factor(1e4), 1.25);

@@ -44,14 +44,14 @@ constexpr double kActivations = 2.0 * 128 * 128 * 4;
 TEST(PlanMessages, OfTensorParallelismAreRowsOfAMicroBatchInsideTheNode) {
   const auto messages =
       messages_of(two_nodes("parallel: {tensor: 4, data: 2}\nsequence_parallel: true\n"));
-  const SocketGroup inside{.nodes = 1, .members = 4, .groups = 1};
+  const GroupNodePlacement inside{.nodes = 1, .members = 4, .groups = 1};
   EXPECT_TRUE(has(messages, {{}, collective::Collective::kAllGather, inside, kActivations}));
   EXPECT_TRUE(has(messages, {{}, collective::Collective::kReduceScatter, inside, kActivations}));
 }
 
 TEST(PlanMessages, NeighboursSendWhatAStageHandsOn) {
   const auto messages = messages_of(two_nodes("parallel: {pipeline: 2, data: 4}\n"));
-  const SocketGroup across{.nodes = 2, .members = 1, .groups = 4};
+  const GroupNodePlacement across{.nodes = 2, .members = 1, .groups = 4};
   EXPECT_TRUE(has(messages, {{}, collective::Collective::kPointToPoint, across, kActivations}));
 }
 

@@ -18,8 +18,8 @@ Diagnosis from_log(std::string_view text) {
 }
 
 TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
-  for (const ClueKind& kind : clue_kinds()) {
-    Clues clues;
+  for (const FaultLinePattern& kind : clue_kinds()) {
+    FaultLines clues;
     ASSERT_FALSE(kind.lines.empty()) << kind.reason;
     std::string line;
     for (const std::string& word : kind.lines.front()) line += word + " ";

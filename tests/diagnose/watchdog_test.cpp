@@ -50,7 +50,7 @@ TEST(Watchdog, ReadsRanksThatPyTorchNames) {
                                  "caused this timeout. They never joined any collectives"),
               ElementsAre(1));
   EXPECT_THAT(read_lagging_ranks("[2] joined but didn't finish collective #4"), IsEmpty());
-  EXPECT_THAT(listed_numbers("[-1, x, 99999999999]"), IsEmpty());
+  EXPECT_THAT(numbers_in_list("[-1, x, 99999999999]"), IsEmpty());
 }
 
 TEST(Watchdog, WorkInFrontOfATimeOutIsTheFirstCause) {

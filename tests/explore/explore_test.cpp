@@ -78,9 +78,9 @@ TEST(Explore, AnOrderIsFoundOnce) {
   plan["schedule"] = "auto";
   const Json answer = asked("predict", plan.dump(), true);
   ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
-  EXPECT_FALSE(schedule::is_settled(read_back(answer.at("plan")).plan.schedule));
+  EXPECT_FALSE(schedule::has_decided_order(read_back(answer.at("plan")).plan.schedule));
   const Json settled = answer.at("settled");
-  EXPECT_TRUE(schedule::is_settled(read_back(settled).plan.schedule));
+  EXPECT_TRUE(schedule::has_decided_order(read_back(settled).plan.schedule));
   const Json again = asked("predict", settled.dump());
   EXPECT_FALSE(again.contains("settled"));
   EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));

@@ -28,7 +28,7 @@ launch_scripts::SourceFile launch(const std::string& type, const std::string& li
 
 TEST(Accelerate, ReadsTheStrategiesOfBothVersionsOfFsdp) {
   const auto sharding = [](const std::string& section) {
-    return plan::sharding_word(
+    return plan::sharding_letters(
         launched({launch("FSDP", "fsdp_config: {" + section + "}\n")}).planned.plan.sharding);
   };
   EXPECT_EQ(sharding("fsdp_sharding_strategy: FULL_SHARD"), "GGG");
@@ -79,7 +79,7 @@ TEST(Accelerate, ReadsMegatronInsideIt) {
   EXPECT_EQ(plan.parallel.pipeline, 4);
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kSelective);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "NNG");
 }
 
 TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
@@ -115,7 +115,7 @@ TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
           .planned;
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NGG");
 }
 
 TEST(DeepSpeed, ReadsTheConfigurationThatALogHas) {
@@ -137,7 +137,7 @@ step 1 {loss: 3}
 )"};
   const ImportedPlan plan = launched({log});
   EXPECT_EQ(plan.target, "deepspeed");
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NNG");
   EXPECT_EQ(plan.planned.plan.gradient_bucket, 500'000'000);
   const auto stage =
       std::ranges::find(plan.report.read, "zero_optimization.stage", &ReadSetting::name);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Returns the adapters that a program's arguments describe, before the plan is checked.
-AdapterWords words_of(const std::string& target, const std::string& text) {
+StatedAdapters words_of(const std::string& target, const std::string& text) {
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   UserFacts given;
   given.cluster = "dgx-h100";
@@ -36,7 +36,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   const std::string head =
       "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n"
       "sequence_len: 4096\nbf16: auto\n";
-  const AdapterWords words =
+  const StatedAdapters words =
       words_of("axolotl", head +
                               "adapter: qlora\nload_in_4bit: true\nlora_r: 32\nlora_alpha: 16\n"
                               "lora_dropout: 0.05\nlora_target_linear: true\n");
@@ -46,7 +46,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   EXPECT_EQ(words.base, DType::kNf4);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
   // Absent settings have peft's defaults: rank 8, the queries and the values.
-  const AdapterWords usual = words_of("axolotl", head + "adapter: lora\n");
+  const StatedAdapters usual = words_of("axolotl", head + "adapter: lora\n");
   EXPECT_EQ(usual.rank, 8);
   EXPECT_THAT(usual.modules, ElementsAre("q_proj", "v_proj"));
 }
@@ -56,19 +56,19 @@ TEST(AdaptersOfFiles, LlamaFactoryTrainsThemByDefault) {
       "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 2048\n"
       "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
       "quantization_bit: 8\n";
-  const AdapterWords words = words_of("llama-factory", text);
+  const StatedAdapters words = words_of("llama-factory", text);
   EXPECT_EQ(words.rank, 8);
   EXPECT_EQ(words.alpha, 16);  // twice the rank
   EXPECT_EQ(words.base, DType::kFp8);
   EXPECT_THAT(words.modules, ElementsAre("all"));
-  const AdapterWords named =
+  const StatedAdapters named =
       words_of("llama-factory", text + "lora_rank: 64\nlora_target: q_proj,o_proj\n");
   EXPECT_EQ(named.alpha, 128);
   EXPECT_THAT(named.modules, ElementsAre("q_proj", "o_proj"));
 }
 
 TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
-  const AdapterWords swift =
+  const StatedAdapters swift =
       words_of("ms-swift",
                "model: Qwen/Qwen3-8B\ntuner_type: lora\nmax_length: 2048\n"
                "per_device_train_batch_size: 1\nlora_rank: 16\nquant_bits: 4\n"
@@ -77,7 +77,7 @@ TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
   EXPECT_EQ(swift.alpha, 32);
   EXPECT_EQ(swift.dropout, 0.05);
   EXPECT_EQ(swift.base, DType::kNf4);
-  const AdapterWords trl =
+  const StatedAdapters trl =
       words_of("hf",
                "model_name_or_path: meta-llama/Meta-Llama-3-8B\nuse_peft: true\noutput_dir: out\n"
                "per_device_train_batch_size: 1\nbf16: true\nmax_length: 1024\n");
@@ -91,7 +91,7 @@ TEST(AdaptersOfFiles, VerlHasThemWhereTheirRankIsAboveZero) {
       "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.actor.ppo_mini_batch_size=64 "
       "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.n_gpus_per_node=8 "
       "trainer.nnodes=1 actor_rollout_ref.model.lora_rank=";
-  const AdapterWords words = words_of("verl", script + "32\n");
+  const StatedAdapters words = words_of("verl", script + "32\n");
   EXPECT_EQ(words.rank, 32);
   EXPECT_EQ(words.alpha, 16);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
@@ -104,7 +104,7 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   job.model = model::built_in_model("llama-3-8b").value();
   job.framework.name = "accelerate";
   ImportReport report;
-  AdapterWords words{
+  StatedAdapters words{
       .rank = 16, .alpha = 32, .modules = {"q_proj", "model.layers.0.mlp.down_proj"}};
   words.modules.emplace_back("lm_head");
   apply_adapters(words, "train.yaml", job, report);
@@ -234,17 +234,17 @@ TEST(AdaptersOfFiles, ExpertsAreParametersThatAreNamed) {
 }
 
 TEST(AdaptersOfFiles, ExpressionsAreThoseOfPython) {
-  EXPECT_EQ(matches_whole("a.c", "abc"), true);
-  EXPECT_EQ(matches_whole("a|bc+", "bcc"), true);
-  EXPECT_EQ(matches_whole("[^a-c]{2,3}?x", "zzx"), true);
-  EXPECT_EQ(matches_whole("(?:ab)*", "ababa"), false);
-  EXPECT_EQ(matches_whole("^a\\.b$", "a.b"), true);
-  EXPECT_EQ(matches_whole("a\\.b", "axb"), false);
-  EXPECT_EQ(matches_whole("[\\d]+", "2026"), true);
+  EXPECT_EQ(fullmatch_regex("a.c", "abc"), true);
+  EXPECT_EQ(fullmatch_regex("a|bc+", "bcc"), true);
+  EXPECT_EQ(fullmatch_regex("[^a-c]{2,3}?x", "zzx"), true);
+  EXPECT_EQ(fullmatch_regex("(?:ab)*", "ababa"), false);
+  EXPECT_EQ(fullmatch_regex("^a\\.b$", "a.b"), true);
+  EXPECT_EQ(fullmatch_regex("a\\.b", "axb"), false);
+  EXPECT_EQ(fullmatch_regex("[\\d]+", "2026"), true);
   for (const char* other : {"(a", "a)", "[a", "*a", "a**", "(?=a)b", "\\1", "a{999}", "\\"}) {
-    EXPECT_EQ(matches_whole(other, "a"), std::nullopt) << other;
+    EXPECT_EQ(fullmatch_regex(other, "a"), std::nullopt) << other;
   }
-  EXPECT_EQ(matches_whole("(((a*)*)*)*b", std::string(200, 'a')), false);
+  EXPECT_EQ(fullmatch_regex("(((a*)*)*)*b", std::string(200, 'a')), false);
 }
 
 TEST(AdaptersOfFiles, OtherTunersAreSaid) {

@@ -138,7 +138,7 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "nemo");
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NNG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
   EXPECT_THAT(plan.report.not_read,

@@ -220,7 +220,7 @@ TEST(Bridge, AFunctionIsCalledWithArguments) {
   const auto [job, plan] = by_device("small_pretrain_config_h100(precision='fp8_cs')");
   EXPECT_EQ(job.precision, DType::kFp8);
   EXPECT_EQ(job.length, 4096);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT([] { by_device("small_pretrain_config_h100(config_variant='v3')"); },
               testing::ThrowsMessage<Error>(

@@ -69,7 +69,7 @@ TEST(LlamaFactoryV1, SharesItsModelByFsdp2) {
   EXPECT_EQ(job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
   for (const UnreadSetting& one : imported.report.not_read) {
     if (one.name == "kernel_config.include_kernels") continue;
     EXPECT_EQ(one.matters, SettingImpact::kNo) << one.name;
@@ -83,7 +83,7 @@ TEST(LlamaFactoryV1, ReadsItsMeshes) {
   plan::Plan plan = dist("  cp_size: 2\n  mp_replicate_size: 2\n  reshard_after_forward: false\n");
   EXPECT_EQ(plan.parallel.context, 2);
   EXPECT_EQ(plan.context_kind, plan::ContextKind::kUlysses);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "NII");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "NII");
   EXPECT_EQ(plan.sharding.group, 8);
   EXPECT_EQ(dist("  cp_size: 4\n  cp_mode: ring_zigzag\n").context_kind, plan::ContextKind::kRing);
   EXPECT_TRUE(dist("  offload_params: true\n").offload.parameters);
@@ -100,7 +100,7 @@ TEST(LlamaFactoryV1, WithoutDistConfigNothingCasts) {
   std::string text = shared_with("dist_config:\n  name: fsdp2\n  dcp_path: null\n", "");
   const plan::PlannedJob planned = read_v1(text).planned;
   EXPECT_EQ(planned.job.precision, DType::kFp32);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NNN");
   text += "peft_config: {name: lora}\nglobal_batch_size: 64\n";
   const plan::PlannedJob lora = read_v1(text).planned;
   EXPECT_EQ(lora.job.precision, DType::kBf16);
@@ -153,7 +153,7 @@ TEST(LlamaFactoryV1, DeepSpeedHasAFileOfItsOwn) {
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.job.sequences, 64);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
   EXPECT_THAT(v1_refused(text),
               HasSubstr("names a configuration of DeepSpeed: give its file, too"));

@@ -85,7 +85,7 @@ TEST(Axolotl, ReadsDegreesOnAMesh) {
   EXPECT_EQ(planned.plan.parallel.context, 2);
   EXPECT_EQ(planned.plan.parallel.tensor, 2);
   EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kAllGather);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.micro_batch, 1);
   EXPECT_EQ(planned.job.sequences, 8);
   EXPECT_EQ(planned.job.length, 8192);
@@ -100,7 +100,7 @@ TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
   text.replace(text.find("context_parallel_size: 2"), 24, "context_parallel_size: 1");
   const plan::Plan plan = started(text).planned.plan;
   EXPECT_EQ(plan.parallel.data, 4);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "III");
   EXPECT_EQ(plan.sharding.group, 2);
   EXPECT_THAT(refused(with(kAxolotl, "dp_replicate_size: 3\n")), HasSubstr("3 (replicate) x 2"));
   EXPECT_THAT(refused("base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\ndp_shard_size: 2\n"),
@@ -114,7 +114,7 @@ TEST(Axolotl, ItsDefaultsAreItsOwn) {
   EXPECT_EQ(planned.job.length, 512);
   EXPECT_EQ(planned.job.sequences, 2 * 4 * 8);
   EXPECT_EQ(planned.job.precision, DType::kBf16);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NNN");
 }
 
 TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
@@ -124,7 +124,7 @@ TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
       "gradient_checkpointing: offload\noptimizer: paged_adamw_8bit\n"
       "fsdp: [full_shard, auto_wrap]\nfsdp_config: {fsdp_offload_params: true, "
       "fsdp_sharding_strategy: SHARD_GRAD_OP}\n");
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(left_out_of(plan, "load_in_4bit"), HasSubstr("4 bits"));
   EXPECT_EQ(left_out_of(plan, "load_in_8bit"), "");
@@ -150,7 +150,7 @@ TEST(Axolotl, RingmasterSplitsSequences) {
           .planned;
   EXPECT_EQ(planned.plan.parallel.context, 8);
   EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kUlysses);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
 }
 
 TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
@@ -159,7 +159,7 @@ TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
   const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "llama-3-8b");
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.gradient_bucket, 4096 * 4096);
   EXPECT_FALSE(planned.plan.overlap.gradients);
   EXPECT_EQ(planned.job.length, 1024);
@@ -191,7 +191,7 @@ TEST(LlamaFactory, AccelerateSharesItsModel) {
       "num_processes: 8\nfsdp_config: {fsdp_version: 2, "
       "fsdp_reshard_after_forward: true, fsdp_offload_params: true}\n"};
   const ImportedPlan plan = started(text, {launch});
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_TRUE(plan.planned.plan.offload.parameters);
 }
 
@@ -225,7 +225,7 @@ TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
        "fsdp_config: {fsdp_version: 2, fsdp_offload_params: true}\n"}};
   const plan::PlannedJob planned = import_sources("", files, {.cluster = "dgx-h100"}).planned;
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
   EXPECT_THAT([&] { import_sources("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
@@ -281,7 +281,7 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
   EXPECT_EQ(job.sequences, 2 * 8);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(plan::sharding_word(layout.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(layout.sharding), "NNG");
   EXPECT_EQ(left_out_of(started(with(kFactoryOnMegatron, "variable_seq_lengths: true\n")),
                         "variable_seq_lengths"),
             "that sequences are of different lengths");

@@ -70,7 +70,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan.planned.job.model_name, "qwen3-8b");
   EXPECT_EQ(plan.planned.job.length, 4096);
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 4);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.not_read, lists("max_length", SettingImpact::kYes));
   for (const UnreadSetting& one : plan.report.not_read) {
@@ -106,11 +106,11 @@ TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
             settings};
   };
   const ImportedPlan plan = read_with(with("zero2"));
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.job.length, 1024);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan::sharding_word(read_with(with("fsdp2")).planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(read_with(with("fsdp2")).planned.plan.sharding), "GGG");
   EXPECT_THAT(refusal_with(with("zero4")),
               HasSubstr("accelerate_config: names a configuration of Accelerate"));
 }
@@ -157,7 +157,7 @@ TEST(TrainerScript, AccelerateIsAlsoJson) {
     "num_machines": 1, "num_processes": 4,
     "fsdp_config": {"fsdp_version": 2, "fsdp_reshard_after_forward": false}})"};
   const ImportedPlan plan = read_with({script, json, kSftSettings});
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
 }
 
@@ -219,7 +219,7 @@ TEST(Script, ADeepSpeedFileThatItWritesIsTaken) {
       "--model_name_or_path Qwen/Qwen3-8B --model_max_length 2048 "
       "--per_device_train_batch_size 1\n"};
   const ImportedPlan plan = read_with({script});
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
 }
 
@@ -339,7 +339,7 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
     EXPECT_EQ(read.planned.job.sequences, 2 * 4 * 8);
     EXPECT_EQ(read.planned.job.precision, DType::kFp16);
     EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-    EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_EQ(plan::sharding_letters(read.planned.plan.sharding), "NGG");
     EXPECT_THAT(read.report.not_read, lists("train_mine.py", SettingImpact::kMaybe));
     EXPECT_THAT(read.report.not_read, lists("own_switch", SettingImpact::kMaybe));
     EXPECT_THAT(refusal_with({{"run.sh", text}}),
@@ -382,7 +382,7 @@ TEST(DeepspeedScript, AConfigurationRightBehindTheProgramIsNoFileOfSettings) {
       "deepspeed --num_gpus=8 tune.py --deepspeed_config=ds.json --model_name "
       "Qwen/Qwen3-8B --max_length 2048\n"};
   const ImportedPlan read = read_with({script, json});
-  EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(read.planned.plan.sharding), "GGG");
   EXPECT_EQ(read.planned.job.sequences, 16);
   const launch_scripts::SourceFile open{
       "run.sh", "MODE=${1:-}\ndeepspeed tune.py --deepspeed_config=${MODE}.json\n"};
@@ -401,12 +401,12 @@ TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   };
   const ImportedPlan plain = read("--zero_stage $ZERO_STAGE");
   EXPECT_EQ(plain.planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(plan::sharding_word(plain.planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_letters(plain.planned.plan.sharding), "NNN");
   EXPECT_EQ(plain.planned.job.precision, DType::kFp16);
   EXPECT_EQ(plain.planned.job.length, 512);
   EXPECT_EQ(plain.planned.job.sequences, 4 * 8 * 2);
   const ImportedPlan third = read("--zero_stage 3 --offload --dtype bf16 --lora_dim 128");
-  EXPECT_EQ(plan::sharding_word(third.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(third.planned.plan.sharding), "GGG");
   EXPECT_EQ(third.planned.job.precision, DType::kBf16);
   EXPECT_TRUE(third.planned.plan.offload.parameters);
   EXPECT_FALSE(third.planned.job.model.adapters.has_value());  // Beside "decoder.layers." only.

@@ -36,7 +36,7 @@ TEST(HuggingFaceArguments, ReadsModelAndTraining) {
   EXPECT_EQ(planned.job.model_name, "llama-3-8b");
   EXPECT_EQ(planned.plan.parallel.data, 16);
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(planned.plan.accumulate, DType::kBf16);
 }
@@ -47,7 +47,7 @@ TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
       "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"
       "deepspeed: ds.json\n";
   const plan::PlannedJob planned = read({arguments, kDeepSpeed, kModel});
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NGG");
   EXPECT_EQ(planned.plan.micro_batch, 2);
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
   EXPECT_THROW(read({arguments, kModel}), Error);
@@ -71,7 +71,7 @@ TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
                                          R"({"fsdp_version": 2, "reshard_after_forward": false,
     "transformer_layer_cls_to_wrap": ["LlamaDecoderLayer"], "activation_checkpointing": true})"};
   const plan::PlannedJob planned = read({arguments, named, kModel});
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NGG");
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   try {
     read({arguments, kModel});
@@ -142,7 +142,7 @@ TEST(HuggingFaceArguments, AutoOfDeepSpeedIsWhatTheTrainerFillsIn) {
 TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {
   const plan::PlannedJob planned =
       read_files({arguments_with("deepspeed: {zero_optimization: {stage: 2}}\n"), kModel}).planned;
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NGG");
   EXPECT_EQ(planned.job.precision, DType::kBf16);
 }
 
@@ -159,7 +159,8 @@ TEST(HuggingFaceArguments, WhatDoesNotStartIsRefused) {
 
 TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
   const auto states = [](const std::string& lines) {
-    return plan::sharding_word(read_files({arguments_with(lines), kModel}).planned.plan.sharding);
+    return plan::sharding_letters(
+        read_files({arguments_with(lines), kModel}).planned.plan.sharding);
   };
   EXPECT_EQ(states("fsdp: [full_shard, auto_wrap]\n"), "GGG");
   EXPECT_EQ(states("fsdp: shard_grad_op auto_wrap\n"), "NGG");
@@ -227,7 +228,7 @@ TEST(HuggingFaceArguments, AccelerateStartsThem) {
       "parallelism_config_dp_shard_size: 4, parallelism_config_tp_size: 2}\n"};
   const plan::PlannedJob planned =
       read_files({arguments_with("max_length: 4096\n"), launch, kModel}, "").planned;
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "III");
   EXPECT_EQ(planned.plan.sharding.group, 4);
   EXPECT_EQ(planned.plan.parallel.tensor, 2);
   EXPECT_EQ(planned.plan.micro_batch, 2);
@@ -245,11 +246,11 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
   const plan::PlannedJob shared = launched(
       "--use_fsdp --fsdp_sharding_strategy=SHARD_GRAD_OP --fsdp_activation_checkpointing true "
       "--mixed_precision bf16 --num_processes 16 --num_machines 2");
-  EXPECT_EQ(plan::sharding_word(shared.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(shared.plan.sharding), "NGG");
   EXPECT_EQ(shared.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(shared.job.precision, DType::kBf16);
   const plan::PlannedJob zero = launched("--use_deepspeed --zero_stage 3 --mixed_precision fp16");
-  EXPECT_EQ(plan::sharding_word(zero.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(zero.plan.sharding), "GGG");
   EXPECT_EQ(zero.job.precision, DType::kFp16);
   EXPECT_EQ(launched("--multi_gpu").job.precision, DType::kFp32);
   EXPECT_THROW(launched("--use_deepspeed --deepspeed_config_file ds.json"), Error);
@@ -258,7 +259,7 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
                                         "distributed_type: FSDP\nmixed_precision: bf16\n"
                                         "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n"};
   const plan::PlannedJob over = launched("--config_file fsdp.yaml --mixed_precision fp16", {file});
-  EXPECT_EQ(plan::sharding_word(over.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(over.plan.sharding), "GGG");
   EXPECT_EQ(over.job.precision, DType::kFp16);
 }
 
@@ -311,7 +312,8 @@ TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("names a configuration of DeepSpeed: give its file, too")));
   const std::vector<launch_scripts::SourceFile> files = {script, kDeepSpeed};
-  EXPECT_EQ(plan::sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(import_sources("hf", files, given).planned.plan.sharding),
+            "NGG");
 }
 
 TEST(HubArguments, ModelsHaveOtherNamesInScripts) {

@@ -116,7 +116,7 @@ TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
       "train_micro_batch_size_per_gpu": 1})"};
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "deepspeed");
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   given.settings = {"zero_optimization"};
   EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
 }

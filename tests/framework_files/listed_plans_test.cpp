@@ -160,7 +160,7 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       plan::PlannedJob there = best;
       there.job.framework = target_framework(target.word, "");
       plan::Job started = there.job;
-      started.kernels = plan::started_kernels(started);
+      started.kernels = plan::configured_kernels(started);
       started.kernels.attention = plan::runnable_attention(started, best.plan);
       const auto nearest = plan::nearest_runnable_plan(started.framework, started, best.plan);
       const bool none =

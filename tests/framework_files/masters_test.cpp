@@ -136,7 +136,7 @@ TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
     planned.plan = plan::Plan{};
     planned.plan.parallel.data = planned.job.cluster.devices();
     planned.plan.accumulate = DType::kBf16;
-    const plan::FrameworkLaw law({.name = "accelerate", .variant = "axolotl"});
+    const plan::FrameworkSupport law({.name = "accelerate", .variant = "axolotl"});
     planned.plan = law.with_buckets(planned.job, planned.plan);
     const LaunchFile file = export_plan("axolotl", planned, "");
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));

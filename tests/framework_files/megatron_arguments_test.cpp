@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -256,11 +256,11 @@ TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {
   const ImportedPlan muon = imported_script(small_command(
       "--optimizer dist_muon --muon-tp-mode distributed --no-use-layer-wise-param-layout"));
   EXPECT_EQ(muon.planned.job.optimizer, plan::Optimizer::kMuon);
-  EXPECT_EQ(muon.planned.job.muon, plan::MuonForm::kDistributed);
-  EXPECT_EQ(plan::sharding_word(muon.planned.plan.sharding), "NNG");
+  EXPECT_EQ(muon.planned.job.muon, plan::MuonTensorSplit::kDistributed);
+  EXPECT_EQ(plan::sharding_letters(muon.planned.plan.sharding), "NNG");
   EXPECT_FALSE(muon.planned.job.kernels.scattered_gradients);
   EXPECT_EQ(imported_script(small_command("--optimizer muon")).planned.job.muon,
-            plan::MuonForm::kBlockwise);
+            plan::MuonTensorSplit::kBlockwise);
   const plan::Offload host =
       imported_script(small_command("--optimizer-cpu-offload --optimizer-offload-fraction 0.5 "
                                     "--fine-grained-activation-offloading "

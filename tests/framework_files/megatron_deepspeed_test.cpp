@@ -43,7 +43,7 @@ TEST(MegatronDeepspeed, ReadsBloomAsItWasTrained) {
   EXPECT_EQ(job.model.name, "bloom-176b");
   EXPECT_EQ(plan.parallel.data, 8);
   // Its optimizer of bf16 shards its states without ZeRO.
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "NNG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", SettingImpact::kYes));
   EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", SettingImpact::kYes));
@@ -65,7 +65,7 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
       {"train.sh", "cat <<EOT > ds.json\n" + json + "\nEOT\n" + command}};
   for (const auto& files : {given, written}) {
     const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});
-    EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_EQ(plan::sharding_letters(read.planned.plan.sharding), "NGG");
     EXPECT_EQ(read.planned.plan.gradient_bucket, 200'000'000);
     EXPECT_THAT(read.report.not_read,
                 testing::Not(lists("--deepspeed_config", SettingImpact::kYes)));
@@ -81,14 +81,14 @@ TEST(MegatronDeepspeed, ReadsStagesOfZeroAndUlysses) {
       "--seq-length 8192 --max-position-embeddings 8192 --micro-batch-size 1 --global-batch-size 8 "
       "--fp16 --use-flash-attn-v2 --ds-sequence-parallel-size 4 --deepspeed --zero-stage ";
   const plan::PlannedJob planned = from_deepspeed(arguments + "3\n", "dgx-h100:1").planned;
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.parallel.context, 4);
   EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kUlysses);
   EXPECT_EQ(planned.job.model.kv_heads, 8);
   EXPECT_EQ(planned.job.model.norm, model::Norm::kRms);
   EXPECT_EQ(planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
   EXPECT_EQ(
-      plan::sharding_word(from_deepspeed(arguments + "0\n", "dgx-h100:1").planned.plan.sharding),
+      plan::sharding_letters(from_deepspeed(arguments + "0\n", "dgx-h100:1").planned.plan.sharding),
       "NNN");
   EXPECT_THROW(from_deepspeed(arguments + "4\n", "dgx-h100:1"), Error);
 }
@@ -101,7 +101,7 @@ TEST(MegatronDeepspeed, HasExpertsInEachSecondLayer) {
   EXPECT_EQ(job.dispatcher, plan::Dispatcher::kAllToAll);
   EXPECT_EQ(plan.parallel.expert, 4);
   EXPECT_EQ(plan.parallel.expert_tensor, 1);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");  // --zero-stage is 1 by default
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "NNG");  // --zero-stage is 1 by default
   EXPECT_EQ(job.capacity_factor, 1);
   EXPECT_FALSE(
       from_deepspeed(kExperts + "1\n", "dgx-a100-80g:1").planned.job.model.experts.has_value());

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "tests/framework_files/imported.h"
 #include "tests/model/random_architecture.h"
@@ -53,7 +53,7 @@ void expect_read_back(std::string_view target, const model::Architecture& model)
   const plan::PlannedJob back = read_text(target, text, planned.job.cluster);
   EXPECT_THAT(huggingface::differences(back.job.model, model), IsEmpty()) << text;
   EXPECT_EQ(back.job.model.pattern, model.pattern) << text;
-  EXPECT_EQ(back.job.model.predicted_ahead(), model.predicted_ahead());
+  EXPECT_EQ(back.job.model.extra_predicted_tokens(), model.extra_predicted_tokens());
   EXPECT_EQ(back.plan.parallel, planned.plan.parallel);
 }
 
@@ -144,13 +144,14 @@ model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   model::set_layers(model, std::move(layers));
   model.state_mixer.reset();
   if (model::has_mixer(model, model::Mixer::kMamba2)) {
-    model.state_mixer = model::StateMixer{.heads = 8 * static_cast<std::int64_t>(1 + random() % 9),
-                                          .head_dim = 32,
-                                          .groups = 4,
-                                          .state = 64,
-                                          .chunk = 128,
-                                          .convolution_bias = true,
-                                          .normed = true};
+    model.state_mixer =
+        model::RecurrentMixer{.heads = 8 * static_cast<std::int64_t>(1 + random() % 9),
+                              .head_dim = 32,
+                              .groups = 4,
+                              .state = 64,
+                              .chunk = 128,
+                              .convolution_bias = true,
+                              .normed = true};
   }
   if (!model::has_mixer(model, model::Mixer::kAttention))
     model.qkv_bias = model.attention_output_bias = false;
@@ -174,7 +175,7 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
     SCOPED_TRACE(model::inline_model(model).dump());
     ++written;
     hybrids += std::ranges::any_of(model::model_layers(model), model::has_one_branch) ? 1 : 0;
-    others += model::carries_state(model) || model.sinks || model.attention_gate ? 1 : 0;
+    others += model::has_recurrent_mixer(model) || model.sinks || model.attention_gate ? 1 : 0;
     try {
       expect_read_back(GetParam(), model);
     } catch (const Error& error) {

@@ -234,7 +234,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
       with(layout_script("Et*22|t*21|t*21|t*16mL"), "--eval-interval 100",
            "--eval-interval 100 --mtp-num-layers 1 --mtp-loss-scaling-factor 0.3");
   const plan::PlannedJob planned = read(script);
-  EXPECT_EQ(planned.job.model.predicted_ahead(), 1);
+  EXPECT_EQ(planned.job.model.extra_predicted_tokens(), 1);
   EXPECT_EQ(planned.job.model.multi_token_weight, 0.3);
   EXPECT_THAT(planned.plan.layers, testing::ElementsAre(22, 21, 21, 16));
   const std::string written = export_plan("megatron", planned, "").text;
@@ -250,7 +250,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   EXPECT_THAT(report.not_read,
               testing::Contains(testing::Field(&UnreadSetting::why,
                                                testing::HasSubstr("before that of the loss"))));
-  EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
+  EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.extra_predicted_tokens(), 0);
 }
 
 /// Returns the script with arguments about the weight gradients of the head.

@@ -10,9 +10,10 @@ namespace stepwright::framework_files {
 namespace {
 
 std::string named_as(std::string_view id) {
-  ModelWords words;
+  StatedModel words;
   ImportReport report;
-  return take_named_model(id, {}, words, report) ? words.model->name : "no " + words.unknown_model;
+  return set_built_in_model(id, {}, words, report) ? words.model->name
+                                                   : "no " + words.unknown_model;
 }
 
 TEST(NamedModel, ModelsTrainedFurtherHaveTheSizesThatTheyBeganWith) {

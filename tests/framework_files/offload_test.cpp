@@ -81,7 +81,7 @@ TEST(OffloadedFsdp, TheHostUpdatesNoMuon) {
 TEST(OffloadedFsdp, EachProgramPassesItOn) {
   const auto offload = [](const std::string& name, const std::string& text) {
     const ImportedPlan plan = import_file(name, text);
-    EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG") << text;
+    EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG") << text;
     return plan.planned.plan.offload;
   };
   EXPECT_EQ(offload("axolotl.yml",

@@ -203,7 +203,8 @@ TEST(Primus, TurboDeepEpIsTheDispatcher) {
   // primus/configs/modules/megatron/pre_trainer.yaml: use_distributed_optimizer.
   std::string silent = kPrimus;
   silent.erase(silent.find("      use_distributed_optimizer: true\n"), 38);
-  EXPECT_EQ(plan::sharding_word(import_text("", "exp.yaml", silent).planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(import_text("", "exp.yaml", silent).planned.plan.sharding),
+            "NNG");
   EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), plan::Dispatcher::kAllToAll);
   const std::string turbo = "      use_turbo_deepep: true\n";
   EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), plan::Dispatcher::kAllGather);
@@ -311,7 +312,7 @@ TEST(Verl, HydraChoosesTheEngine) {
   const plan::PlannedJob named =
       engine("--config-path=config --config-name='ppo_megatron_trainer.yaml'");
   EXPECT_EQ(named.job.framework.name, "megatron-core");
-  EXPECT_EQ(plan::sharding_word(named.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(named.plan.sharding), "NNG");
   EXPECT_EQ(named.plan.recompute.kind, plan::RecomputeKind::kNone);
   EXPECT_EQ(engine("--config-name=fully_async_ppo_megatron_trainer").job.framework.name,
             "megatron-core");

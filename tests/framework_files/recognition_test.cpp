@@ -85,8 +85,8 @@ TEST(Targets, SayHowTheyAreKnown) {
 }
 
 TEST(UnreadPrograms, AreNamed) {
-  EXPECT_EQ(unread_program("x/litgpt/train.py"), "of LitGPT");
-  EXPECT_EQ(unread_program("train.py"), std::nullopt);
+  EXPECT_EQ(unsupported_program_owner("x/litgpt/train.py"), "of LitGPT");
+  EXPECT_EQ(unsupported_program_owner("train.py"), std::nullopt);
   EXPECT_EQ(unread_file({"a.yaml", "_target_: nemo.collections.x"}), "NeMo 2");
 }
 

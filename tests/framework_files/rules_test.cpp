@@ -40,19 +40,20 @@ std::string written(const Rule& rule, const plan::Plan& plan) {
 
 TEST(Places, AreSwitchesAndCountsOfAPlan) {
   plan::Plan plan;
-  set_plain(plan, "parallel.tensor", std::int64_t{4});
-  set_plain(plan, "overlap.expert", true);
+  set_switch_or_count(plan, "parallel.tensor", std::int64_t{4});
+  set_switch_or_count(plan, "overlap.expert", true);
   EXPECT_EQ(plan.parallel.tensor, 4);
   EXPECT_TRUE(plan.overlap.expert);
-  EXPECT_EQ(plain_at(plan, "parallel.tensor"), Plain(std::int64_t{4}));
-  EXPECT_EQ(plain_at(plan, "overlap.expert"), Plain(true));
-  EXPECT_EQ(plain_at(plan, "recompute"), std::nullopt);
+  EXPECT_EQ(switch_or_count_at(plan, "parallel.tensor"), Plain(std::int64_t{4}));
+  EXPECT_EQ(switch_or_count_at(plan, "overlap.expert"), Plain(true));
+  EXPECT_EQ(switch_or_count_at(plan, "recompute"), std::nullopt);
 }
 
 TEST(Places, RefuseWhatARowMayNotSet) {
   plan::Plan plan;
-  EXPECT_THROW(set_plain(plan, "parallel.tensor", true), std::bad_variant_access);
-  EXPECT_THROW(set_plain(plan, "parallel.tensors", std::int64_t{4}), std::bad_optional_access);
+  EXPECT_THROW(set_switch_or_count(plan, "parallel.tensor", true), std::bad_variant_access);
+  EXPECT_THROW(set_switch_or_count(plan, "parallel.tensors", std::int64_t{4}),
+               std::bad_optional_access);
 }
 
 TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
@@ -60,9 +61,9 @@ TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
     ASSERT_FALSE(rule->rows.empty());
     for (const std::string_view key : rule->rows) {
       const KnownSetting& row = setting_row(rule->table, key);
-      EXPECT_TRUE(plain_at(plan::Plan(), row.field)) << key;
+      EXPECT_TRUE(switch_or_count_at(plan::Plan(), row.field)) << key;
       EXPECT_FALSE(row.usual.framework_word(kOtherFrameworks).empty()) << key;
-      EXPECT_TRUE(row.when.empty() || plain_at(plan::Plan(), row.when)) << key;
+      EXPECT_TRUE(row.when.empty() || switch_or_count_at(plan::Plan(), row.when)) << key;
     }
   }
 }

@@ -81,7 +81,7 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
   const ImportedPlan plan = read_started(kOpenScript);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
   EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.not_read,
               not_read("[ \"$FSDP\" = 1 ]", SettingImpact::kMaybe,
                        "--tensor-model-parallel-size 1 instead of 2, no --use-distributed-"
@@ -109,7 +109,7 @@ TP=${TP:-2}
 TEST(Started, SettingsDecideAndStandInThePlaceOfAssignments) {
   const ImportedPlan plan = read_started(kOpenScript, {.settings = {"FSDP=1"}});
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(degrees(kOpenScript, {.settings = {"TP=8", "EXTRA_ARGS=--sequence-parallel"}}).tensor,
             8);
   EXPECT_EQ(read_started(kOpenScript, {.nodes = 2}).planned.job.cluster.nodes, 2);

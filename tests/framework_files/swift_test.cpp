@@ -76,8 +76,8 @@ TEST(Swift, ReadsFsdpThatIsWrittenOut) {
     said.replace(said.find("SHARD,"), 5, shard);
     return swift_of(said).planned.plan;
   };
-  EXPECT_EQ(plan::sharding_word(sharded("true").sharding), "GGG");
-  EXPECT_EQ(plan::sharding_word(sharded("false").sharding), "NGG");
+  EXPECT_EQ(plan::sharding_letters(sharded("true").sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(sharded("false").sharding), "NGG");
   EXPECT_EQ(sharded("true").recompute.kind, plan::RecomputeKind::kFull);
 }
 
@@ -136,7 +136,7 @@ TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.accumulate, DType::kFp32);
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "NNG");
   EXPECT_FALSE(planned.plan.overlap.gradients);
 }
 
@@ -178,7 +178,7 @@ TEST(Swift, ItsDefaultsOfMegatronAreItsOwn) {
   EXPECT_EQ(imported.planned.job.model_name, "qwen3-8b");
   EXPECT_EQ(imported.planned.job.sequences, 16);
   EXPECT_EQ(imported.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
-  EXPECT_EQ(plan::sharding_word(imported.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(imported.planned.plan.sharding), "NNG");
 }
 
 TEST(Swift, ExpertsAreWholeUnlessItSaysOtherwise) {
@@ -194,7 +194,7 @@ TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "qwen2.5-32b");
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.parallel.data, 8);
   EXPECT_EQ(planned.job.sequences, 16);
   EXPECT_EQ(planned.job.length, 8192);
@@ -239,7 +239,7 @@ TEST(Swift, ScriptsOfTransformersTrainerAreReadLikeTheirArguments) {
       "  --per_device_train_batch_size 2 --gradient_accumulation_steps=4 --bf16 \\\n"
       "  --fsdp 'full_shard auto_wrap' --block-size 4096 --gradient_checkpointing True\n");
   EXPECT_EQ(imported.target, "hf");
-  EXPECT_EQ(plan::sharding_word(imported.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(imported.planned.plan.sharding), "GGG");
   EXPECT_EQ(imported.planned.job.sequences, 64);
   EXPECT_EQ(imported.planned.job.length, 4096);
   EXPECT_EQ(imported.planned.job.precision, DType::kBf16);

@@ -112,8 +112,8 @@ TEST(SettingTable, KeepsItsTextsWhenItIsMoved) {
   EXPECT_EQ(second.rows().front().name, "a_name_that_is_not_short");
 }
 
-TEST(PlaceTable, ReadsAPlaceForEachPath) {
-  const PlaceTable table(Document::parse(
+TEST(FieldPathTable, ReadsAPlaceForEachPath) {
+  const FieldPathTable table(Document::parse(
       "- source: a.yaml\n"
       "  places: [{paths: [engine.*, optim.lr]}, {path: engine.tp, field: tensor}]\n"
       "- {source: b.yaml, rows: [{key: seed}]}\n",
@@ -148,7 +148,7 @@ TEST(WordTable, NamesBuiltInModels) {
   for (const std::string_view table : {"bridge/models", "maxtext/models", "primus/models"}) {
     EXPECT_FALSE(section_words(table, "models").empty()) << table;
     for (const auto& [word, model] : section_words(table, "models")) {
-      EXPECT_TRUE(model::built_in_of_id("hub/" + model)) << table << ": " << word;
+      EXPECT_TRUE(model::built_in_model_of_hub_id("hub/" + model)) << table << ": " << word;
     }
   }
   EXPECT_EQ(word_meaning("primus/models", "models", "llama3_8b"), "llama-3-8b");

@@ -58,7 +58,7 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
   EXPECT_EQ(job.kernels.loss_chunks, 8);
   EXPECT_EQ(job.kernels.loss_keeps, plan::LossSavedTensors::kAllLogits);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_TRUE(plan.offload.parameters);
   EXPECT_THAT(read.report.read, takes("model._component_", "job.model"));
@@ -140,7 +140,7 @@ TEST(Torchtune, DegreesAreThoseOfItsMesh) {
           .planned.plan;
   EXPECT_EQ(copied.parallel, (plan::Parallel{.context = 2, .data = 4}));
   EXPECT_EQ(copied.context_kind, plan::ContextKind::kAllGather);
-  EXPECT_EQ(plan::sharding_word(copied.sharding), "NII");
+  EXPECT_EQ(plan::sharding_letters(copied.sharding), "NII");
   EXPECT_EQ(copied.sharding.group, 4);
   EXPECT_THAT(
       tune_refusal(tune_recipe("llama3_1.llama3_1_8b", plain + "data_parallel_shard_dim: 4\n")),

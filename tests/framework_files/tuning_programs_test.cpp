@@ -47,7 +47,7 @@ TEST(VerlTuning, ReadsTheTrainerOnFsdp) {
   EXPECT_EQ(plan.planned.job.sequences, 32);
   EXPECT_EQ(plan.planned.job.length, 4096);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.read, takes("model.partial_pretrain", "job.model"));
 }
@@ -90,7 +90,7 @@ TEST(VerlTuning, ReadsTheTrainerOverAnEngine) {
       "model.path=Qwen/Qwen3-8B ";
   const plan::PlannedJob sharded = read_tuning(words + "engine=fsdp engine.fsdp_size=4\n").planned;
   EXPECT_EQ(sharded.plan.micro_batch, 2);
-  EXPECT_EQ(plan::sharding_word(sharded.plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_letters(sharded.plan.sharding), "III");
   EXPECT_EQ(sharded.plan.sharding.group, 4);
   const ImportedPlan parallel =
       read_tuning(words +
@@ -121,7 +121,7 @@ TEST(Verl, ReadsAdaptersAndFsdpOfMegatron) {
   EXPECT_THAT(plan.report.read, takes("actor_rollout_ref.model.lora.rank", "job.adapters.rank"));
   const plan::PlannedJob sharded =
       read_tuning(words + "actor_rollout_ref.actor.megatron.use_megatron_fsdp=True\n").planned;
-  EXPECT_EQ(plan::sharding_word(sharded.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_letters(sharded.plan.sharding), "GGG");
 }
 
 constexpr const char* kSlime =
@@ -141,7 +141,7 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_EQ(plan.planned.job.sequences, 32 * 8 / 2);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.read, takes("--actor-num-nodes", "job.cluster"));
   EXPECT_THAT(plan.report.not_read, lists("--hf-checkpoint", SettingImpact::kNo));
   EXPECT_THAT(plan.report.not_read, lists("--use-kl-loss", SettingImpact::kYes));

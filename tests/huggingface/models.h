@@ -82,7 +82,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     tensors[i].bytes = std::as_bytes(std::span(values[i]));
   }
-  const auto writing = checkpoint::writing_directory(folder, 1, "run");
+  const auto writing = checkpoint::uncommitted_checkpoint_directory(folder, 1, "run");
   std::filesystem::create_directories(writing);
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, tensors);
   checkpoint::add_checkpoint_part(index, part);

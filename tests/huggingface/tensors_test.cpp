@@ -16,10 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-huggingface::ForeignTensor tensor_of(const char* model, std::string_view name) {
+huggingface::HuggingFaceTensor tensor_of(const char* model, std::string_view name) {
   const model::Architecture architecture = model_of(model);
-  for (const huggingface::ForeignTensor& tensor :
-       huggingface::foreign_tensors(architecture, huggingface::family_of(architecture))) {
+  for (const huggingface::HuggingFaceTensor& tensor :
+       huggingface::huggingface_tensors(architecture, huggingface::family_of(architecture))) {
     if (tensor.name == name) return tensor;
   }
   ADD_FAILURE() << "no " << name;
@@ -31,7 +31,8 @@ void expect_complete(const model::Architecture& model, const huggingface::Family
   std::map<std::string, std::set<std::int64_t>> rows;
   std::map<std::string, std::int64_t> columns;
   std::set<std::string> names;
-  for (const huggingface::ForeignTensor& tensor : huggingface::foreign_tensors(model, family)) {
+  for (const huggingface::HuggingFaceTensor& tensor :
+       huggingface::huggingface_tensors(model, family)) {
     EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
     columns[tensor.own] = tensor.columns;
     for (const huggingface::RowRun& run : tensor.rows) {
@@ -61,13 +62,13 @@ TEST(ForeignTensors, BuiltInModelsHaveNames) {
   for (const char* name : {"llama-3.1-8b", "qwen3-8b", "mistral-7b", "mixtral-8x7b", "gpt2",
                            "pythia-1.4b", "qwen2.5-7b"}) {
     const model::Architecture model = model::built_in_model(name).value();
-    EXPECT_FALSE(huggingface::foreign_tensors(model, huggingface::family_of(model)).empty())
+    EXPECT_FALSE(huggingface::huggingface_tensors(model, huggingface::family_of(model)).empty())
         << name;
   }
 }
 
 TEST(ForeignTensors, QueriesKeysAndValuesAreApart) {
-  const huggingface::ForeignTensor keys =
+  const huggingface::HuggingFaceTensor keys =
       tensor_of(kLlamaConfig, "model.layers.1.self_attn.k_proj.weight");
   EXPECT_EQ(keys.own, "layers.1.attention.qkv");
   EXPECT_THAT(keys.rows, ElementsAre(huggingface::RowRun{16, 8}));
@@ -75,7 +76,7 @@ TEST(ForeignTensors, QueriesKeysAndValuesAreApart) {
 }
 
 TEST(ForeignTensors, ExpertsAreApart) {
-  const huggingface::ForeignTensor up =
+  const huggingface::HuggingFaceTensor up =
       tensor_of(kMixtral, "model.layers.0.block_sparse_moe.experts.2.w3.weight");
   EXPECT_EQ(up.own, "layers.0.experts.fc1");
   EXPECT_THAT(up.rows, ElementsAre(huggingface::RowRun{30, 6}));
@@ -83,13 +84,13 @@ TEST(ForeignTensors, ExpertsAreApart) {
 }
 
 TEST(ForeignTensors, ConvolutionsAreTransposed) {
-  const huggingface::ForeignTensor fc1 = tensor_of(kGpt2, "transformer.h.0.mlp.c_fc.weight");
+  const huggingface::HuggingFaceTensor fc1 = tensor_of(kGpt2, "transformer.h.0.mlp.c_fc.weight");
   EXPECT_TRUE(fc1.transposed);
   EXPECT_THAT(fc1.shape(), ElementsAre(8, 12));
 }
 
 TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
-  const huggingface::ForeignTensor qkv =
+  const huggingface::HuggingFaceTensor qkv =
       tensor_of(kGptNeox, "gpt_neox.layers.0.attention.query_key_value.bias");
   EXPECT_THAT(qkv.rows,
               ElementsAre(huggingface::RowRun{0, 4, 0}, huggingface::RowRun{8, 4, 4},
@@ -99,14 +100,14 @@ TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
 }
 
 /// Returns the tensors of a model in a family's files, by name.
-std::map<std::string, huggingface::ForeignTensor> tensors_in(const char* text,
-                                                             std::string_view family) {
+std::map<std::string, huggingface::HuggingFaceTensor> tensors_in(const char* text,
+                                                                 std::string_view family) {
   const model::Architecture model = model_of(text);
   const huggingface::Family* found = huggingface::find_family(family);
   EXPECT_NE(found, nullptr) << family;
   expect_complete(model, *found);
-  std::map<std::string, huggingface::ForeignTensor> tensors;
-  for (huggingface::ForeignTensor& tensor : huggingface::foreign_tensors(model, *found))
+  std::map<std::string, huggingface::HuggingFaceTensor> tensors;
+  for (huggingface::HuggingFaceTensor& tensor : huggingface::huggingface_tensors(model, *found))
     tensors[tensor.name] = tensor;
   return tensors;
 }
@@ -116,11 +117,12 @@ TEST(ForeignTensors, PairsOfARotaryPositionStandSideBySide) {
       "{layers: 1, hidden: 8, heads: 2, kv_heads: 1, head_dim: 6, ffn: 12, vocab: 20, "
       "rotary_fraction: 0.7}",
       "cohere2");
-  const huggingface::ForeignTensor& keys = tensors.at("model.layers.0.self_attn.k_proj.weight");
+  const huggingface::HuggingFaceTensor& keys = tensors.at("model.layers.0.self_attn.k_proj.weight");
   EXPECT_THAT(keys.rows,
               ElementsAre(huggingface::RowRun{12, 2, 0, 2}, huggingface::RowRun{14, 2, 1, 2},
                           huggingface::RowRun{16, 2, 4}));
-  const huggingface::ForeignTensor& values = tensors.at("model.layers.0.self_attn.v_proj.weight");
+  const huggingface::HuggingFaceTensor& values =
+      tensors.at("model.layers.0.self_attn.v_proj.weight");
   EXPECT_THAT(values.rows, ElementsAre(huggingface::RowRun{18, 6}));
 }
 
@@ -141,12 +143,12 @@ constexpr const char* kStackedExperts =
 
 TEST(ForeignTensors, ExpertsAreStacked) {
   const auto whole = tensors_in(kStackedExperts, "granitemoe");
-  const huggingface::ForeignTensor& fc1 =
+  const huggingface::HuggingFaceTensor& fc1 =
       whole.at("model.layers.0.block_sparse_moe.input_linear.weight");
   EXPECT_THAT(fc1.shape(), ElementsAre(3, 12, 8));
   EXPECT_EQ(fc1.index_of(13, 2), 106);
   const auto transposed = tensors_in(kStackedExperts, "gpt_oss");
-  const huggingface::ForeignTensor& turned =
+  const huggingface::HuggingFaceTensor& turned =
       transposed.at("model.layers.0.mlp.experts.gate_up_proj");
   EXPECT_THAT(turned.shape(), ElementsAre(3, 8, 12));
   EXPECT_THAT(turned.rows,
@@ -163,7 +165,7 @@ TEST(ForeignTensors, ExpertsAreStacked) {
 
 TEST(ForeignTensors, PartsWithoutANameAreRefused) {
   EXPECT_THAT(refusal_of([] {
-                huggingface::foreign_tensors(
+                huggingface::huggingface_tensors(
                     model_of("{layers: 1, hidden: 8, heads: 2, ffn: 6, vocab: 20, "
                              "attention_gate: true}"),
                     *huggingface::find_family("llama"));

@@ -89,7 +89,7 @@ TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
     ++at;
   }
   const checkpoint::SafetensorsFile file(folder.path() / "out" / "model.safetensors");
-  const checkpoint::StoredTensor& stored = file.tensors().at("transformer.h.0.mlp.c_fc.weight");
+  const checkpoint::SafetensorsEntry& stored = file.tensors().at("transformer.h.0.mlp.c_fc.weight");
   std::vector<double> found(96);
   huggingface::read_numbers({.bytes = file.bytes_of(stored), .type = huggingface::NumberType::kF32},
                             found);

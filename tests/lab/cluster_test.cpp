@@ -12,9 +12,9 @@ LabSpec lab(std::int64_t ranks, NicOwner owner) {
   return {.name = "mine",
           .nodes = 4,
           .ranks_per_node = ranks,
-          .nic = shaped_link(50e6),
+          .nic = rate_limited_link(50e6),
           .nic_of = owner,
-          .inside = shaped_link(200e6),
+          .inside = rate_limited_link(200e6),
           .device = cluster::built_in_device("a40")};
 }
 

@@ -16,7 +16,7 @@ using namespace stepwright;
 void check_lab(const lab::LabSpec& spec) {
   if (lab::lab_cluster(spec).devices() != spec.ranks()) std::abort();
   if (spec.nodes > 4 || spec.ranks_per_node > 4) return;
-  for (const lab::CommandLine& command : lab::shaping_commands(spec, "L")) {
+  for (const lab::CommandLine& command : lab::rate_limit_commands(spec, "L")) {
     for (const std::string& word : command) {
       if (word.empty()) std::abort();
     }

@@ -37,9 +37,9 @@ LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node, NicOwner owne
   return {.name = "small",
           .nodes = nodes,
           .ranks_per_node = ranks_per_node,
-          .nic = shaped_link(25e6),
+          .nic = rate_limited_link(25e6),
           .nic_of = owner,
-          .inside = shaped_link(50e6)};
+          .inside = rate_limited_link(50e6)};
 }
 
 Ran run_everywhere(const Lab& lab, const CommandLine& command) {

@@ -109,9 +109,9 @@ TEST_F(LabRate, OfTheBusIsNotThatOfTheNic) {
 
 TEST_F(LabRate, IsKeptByAllLinksAtOnce) {
   const LabSpec lab = small_lab(2, 2, NicOwner::kRank);
-  expect_rate([&] { return busy_links(lab, 1).nic; }, 1);
-  expect_rate([&] { return busy_links(lab, 1).inside; }, 1);
-  EXPECT_EQ(busy_links(small_lab(1, 1), 0.1).nic, 1);
+  expect_rate([&] { return measure_busy_links(lab, 1).nic; }, 1);
+  expect_rate([&] { return measure_busy_links(lab, 1).inside; }, 1);
+  EXPECT_EQ(measure_busy_links(small_lab(1, 1), 0.1).nic, 1);
 }
 
 TEST_F(LabRate, OfTheMachineIsThatOfUnshapedLinks) {

@@ -53,11 +53,11 @@ TEST(ReadLab, GivesEveryRankItsNic) {
 }
 
 TEST(ReadLab, ChoosesPacketsAndBurstsForTheRate) {
-  EXPECT_EQ(shaped_link(50e6).packet_bytes, 9000);
-  EXPECT_EQ(shaped_link(50e6).burst_bytes, 9014 + 5000);
-  EXPECT_EQ(shaped_link(400e6).packet_bytes, 20000);
-  EXPECT_EQ(shaped_link(400e6).burst_bytes, 20014 + 40000);
-  EXPECT_EQ(shaped_link(12.5e9).packet_bytes, 65000);
+  EXPECT_EQ(rate_limited_link(50e6).packet_bytes, 9000);
+  EXPECT_EQ(rate_limited_link(50e6).burst_bytes, 9014 + 5000);
+  EXPECT_EQ(rate_limited_link(400e6).packet_bytes, 20000);
+  EXPECT_EQ(rate_limited_link(400e6).burst_bytes, 20014 + 40000);
+  EXPECT_EQ(rate_limited_link(12.5e9).packet_bytes, 65000);
   EXPECT_EQ(with("nic.burst", "64e3").nic.burst_bytes, 64000);
 }
 

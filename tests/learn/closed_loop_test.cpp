@@ -78,7 +78,7 @@ MeasuredRunsVerdict answer(const plan::Job& job, const std::string& rows,
                              {.next = next, .tune = {.threads = 2}});
 }
 
-std::size_t index_of(const RejudgedPlan& plan) { return std::stoul(plan.id.substr(5)); }
+std::size_t index_of(const PlanWithExpectedTime& plan) { return std::stoul(plan.id.substr(5)); }
 
 TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
   const plan::Job job = loop_job();
@@ -125,7 +125,7 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
              kLoopChoices.size());
   const auto error = [&](const MeasuredRunsVerdict& loop) {
     double sum = 0;
-    for (const RejudgedPlan& plan : loop.next) {
+    for (const PlanWithExpectedTime& plan : loop.next) {
       const std::size_t i = index_of(plan);
       if (i != 0 && i != 3) sum += std::abs(std::log(plan.expected_s / seconds[i]));
     }
@@ -141,7 +141,7 @@ TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
   const MeasuredRunsVerdict loop =
       answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
   std::set<std::string> ids;
-  for (const RejudgedPlan& plan : loop.next) {
+  for (const PlanWithExpectedTime& plan : loop.next) {
     EXPECT_TRUE(ids.insert(plan.id).second);
     EXPECT_NE(plan.id, "plan-2");
     EXPECT_LT(plan.low_s, plan.expected_s);
@@ -170,7 +170,7 @@ TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
     const MeasuredRunsVerdict loop =
         answer(job, row_of(first, outcome), candidates, kLoopChoices.size());
     EXPECT_NE(loop.best->id, fmt::format("plan-{}", first));
-    for (const RejudgedPlan& plan : loop.next) EXPECT_NE(index_of(plan), first);
+    for (const PlanWithExpectedTime& plan : loop.next) EXPECT_NE(index_of(plan), first);
   }
 }
 
@@ -179,7 +179,7 @@ TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
   const MeasuredRuns candidates = all_candidates(job);
   const auto of = [&](const MeasuredRunsVerdict& loop) {
     std::map<std::string, double> sure;
-    for (const RejudgedPlan& plan : loop.next) sure[plan.id] = plan.p_fits;
+    for (const PlanWithExpectedTime& plan : loop.next) sure[plan.id] = plan.p_fits;
     return sure;
   };
   const auto before = of(answer(job, "", candidates, kLoopChoices.size()));
@@ -227,7 +227,7 @@ TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
     EXPECT_LT(std::abs(run.now_s / run.measured_s - 1), 0.1);
   }
   EXPECT_THAT(loop.contrary, IsEmpty());
-  for (const RejudgedPlan& plan : loop.next) {
+  for (const PlanWithExpectedTime& plan : loop.next) {
     EXPECT_GT(plan.expected_s,
               step_s(candidates.plans[index_of(plan)], cost::built_in_conditions()));
   }

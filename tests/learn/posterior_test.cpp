@@ -8,7 +8,7 @@ namespace stepwright::learn {
 namespace {
 
 /// Returns times in which one constant changes all plans equally.
-LinearTimes common_rate(Eigen::Index plans) {
+LinearizedStepTimes common_rate(Eigen::Index plans) {
   return {.around = Eigen::VectorXd::Zero(1),
           .seconds = Eigen::VectorXd::Zero(plans),
           .slopes = Eigen::MatrixXd::Ones(plans, 1)};
@@ -69,7 +69,7 @@ TEST(Posterior, NoConstantLeavesItsLimits) {
 }
 
 TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
-  const LinearTimes times = common_rate(2);
+  const LinearizedStepTimes times = common_rate(2);
   const auto sure = [&](double seconds) {
     return deviations(
         learned(wide_prior(1, 0.1), times, measured_steps(Eigen::VectorXd::Constant(2, seconds))),
@@ -80,10 +80,10 @@ TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
 }
 
 TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
-  LinearTimes times = common_rate(2);
+  LinearizedStepTimes times = common_rate(2);
   times.slopes = Eigen::MatrixXd::Identity(2, 2);
   times.around = Eigen::VectorXd::Zero(2);
-  const LinearTimes first{
+  const LinearizedStepTimes first{
       .around = times.around, .seconds = times.seconds.head(1), .slopes = times.slopes.topRows(1)};
   const Distribution distribution =
       learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));

@@ -46,8 +46,8 @@ TEST(Held, WorkspacesAreThoseOfTheGeneration) {
   EXPECT_EQ(blas_workspace_bytes(device("H100"), false), 32 * kMiB);
   EXPECT_EQ(blas_workspace_bytes(device("B200"), false), 8.125 * kMiB);
   EXPECT_EQ(blas_workspace_bytes(device("A100"), true), 32 * kMiB);
-  EXPECT_EQ(engine_workspace_bytes(device("A100")), 4 * kMiB);
-  EXPECT_EQ(engine_workspace_bytes(device("B200")), 32 * kMiB);
+  EXPECT_EQ(transformer_engine_workspace_bytes(device("A100")), 4 * kMiB);
+  EXPECT_EQ(transformer_engine_workspace_bytes(device("B200")), 32 * kMiB);
 }
 
 TEST(Held, IsNothingWithoutAFramework) {

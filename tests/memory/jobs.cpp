@@ -50,7 +50,7 @@ plan::Job any_job(std::mt19937& random) {
   job.kernels.cross_entropy = one_of<plan::CrossEntropy>(
       random, {plan::CrossEntropy::kUnfused, plan::CrossEntropy::kCompiled,
                plan::CrossEntropy::kNative, plan::CrossEntropy::kTe});
-  if (flip(random)) job.kernels.expert_weights = plan::ExpertWeights::kBefore;
+  if (flip(random)) job.kernels.expert_weights = plan::RouterWeightPlacement::kBefore;
   job.dispatcher = flip(random) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
   job.imbalance = 1.3;
   job.kernels.masters = one_of<plan::MasterWeights>(

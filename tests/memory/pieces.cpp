@@ -176,8 +176,8 @@ step::TensorId Piece::restored(std::int64_t bytes, step::TensorKind kind) {
 Piece& Piece::op(const std::vector<step::TensorId>& reads,
                  const std::vector<step::TensorId>& writes, step::Stream stream) {
   const auto slice = [&](const std::vector<step::TensorId>& ids) {
-    const step::Slice result{static_cast<std::int32_t>(piece_.operands.size()),
-                             static_cast<std::int32_t>(ids.size())};
+    const step::IndexRange result{static_cast<std::int32_t>(piece_.operands.size()),
+                                  static_cast<std::int32_t>(ids.size())};
     piece_.operands.insert(piece_.operands.end(), ids.begin(), ids.end());
     return result;
   };

@@ -89,7 +89,7 @@ class Unroller {
   /// chunks of one position have the same key in both.
   Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
                 std::size_t strand) {
-    const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
+    const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
   using Buffers = std::map<step::TensorId, int>;

@@ -63,21 +63,21 @@ TEST(Catalog, ModelsThatSeeImagesAreWhatTheirConfigurationsSay) {
     read.name = name;
     EXPECT_EQ(inline_model(built_in_model(name).value()), inline_model(read));
   }
-  EXPECT_EQ(built_in_of_id("Qwen/Qwen3-VL-8B-Instruct"), "qwen3-vl-8b");
-  EXPECT_EQ(built_in_of_id("Qwen/Qwen2.5-VL-72B-Instruct"), "qwen2.5-vl-72b");
+  EXPECT_EQ(built_in_model_of_hub_id("Qwen/Qwen3-VL-8B-Instruct"), "qwen3-vl-8b");
+  EXPECT_EQ(built_in_model_of_hub_id("Qwen/Qwen2.5-VL-72B-Instruct"), "qwen2.5-vl-72b");
 }
 
 TEST(Catalog, IdsNameTheBuiltInModelAndItsTunedSiblings) {
-  EXPECT_EQ(built_in_of_id("meta-llama/Llama-3.1-70B"), "llama-3.1-70b");
-  EXPECT_EQ(built_in_of_id("meta-llama/Meta-Llama-3-8B-Instruct"), "llama-3-8b");
-  EXPECT_EQ(built_in_of_id("meta-llama/Llama-2-13b-chat-hf"), "llama-2-13b");
+  EXPECT_EQ(built_in_model_of_hub_id("meta-llama/Llama-3.1-70B"), "llama-3.1-70b");
+  EXPECT_EQ(built_in_model_of_hub_id("meta-llama/Meta-Llama-3-8B-Instruct"), "llama-3-8b");
+  EXPECT_EQ(built_in_model_of_hub_id("meta-llama/Llama-2-13b-chat-hf"), "llama-2-13b");
 }
 
 TEST(Catalog, IdsOfOtherSizesNameNone) {
-  EXPECT_FALSE(built_in_of_id("openai-community/gpt2-medium"));
-  EXPECT_FALSE(built_in_of_id("meta-llama/Llama-3.1-70"));
-  EXPECT_FALSE(built_in_of_id("llama-3-8b"));
-  EXPECT_FALSE(built_in_of_id(""));
+  EXPECT_FALSE(built_in_model_of_hub_id("openai-community/gpt2-medium"));
+  EXPECT_FALSE(built_in_model_of_hub_id("meta-llama/Llama-3.1-70"));
+  EXPECT_FALSE(built_in_model_of_hub_id("llama-3-8b"));
+  EXPECT_FALSE(built_in_model_of_hub_id(""));
 }
 
 TEST(Catalog, DescriptionHoldsCountsAndFlops) {

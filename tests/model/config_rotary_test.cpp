@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "tests/model/tiny_config.h"
 
 namespace stepwright::model {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "tests/model/tiny_config.h"
 
 namespace stepwright::model {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "tests/model/random_architecture.h"
 
 namespace stepwright::model {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "stepwright/model/architecture.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::model {
 
@@ -26,7 +26,7 @@ class RandomArchitecture {
     if (maybe(3)) use_mixers(model);
     const bool has_dense = has_feed_forward(model, FeedForward::kDense);
     model.mlp_bias = has_dense && maybe(2);
-    if (!has_shared_width(model) && maybe(2)) model.ffn = 0;
+    if (!has_default_ffn_layer(model) && maybe(2)) model.ffn = 0;
     model.multi_token_layers = maybe(3) ? number(1, 3) : 0;
     model.count_multi_token = maybe(2);
     if (maybe(3)) model.multi_token_weight = 0.3;
@@ -168,16 +168,16 @@ class RandomArchitecture {
 
   /// Replaces layers in the middle of the model by other kinds; the first and last layers stay.
   void use_mixers(Architecture& model) {
-    model.state_mixer = StateMixer{.heads = 4 * number(1, 32),
-                                   .head_dim = number(1, 64),
-                                   .groups = 2 * number(1, 2),
-                                   .state = number(1, 128),
-                                   .kernel = number(2, 4),
-                                   .step_rank = number(1, 64),
-                                   .convolution_bias = maybe(2),
-                                   .bias = maybe(2),
-                                   .normed = maybe(2),
-                                   .selection_normed = maybe(3)};
+    model.state_mixer = RecurrentMixer{.heads = 4 * number(1, 32),
+                                       .head_dim = number(1, 64),
+                                       .groups = 2 * number(1, 2),
+                                       .state = number(1, 128),
+                                       .kernel = number(2, 4),
+                                       .step_rank = number(1, 64),
+                                       .convolution_bias = maybe(2),
+                                       .bias = maybe(2),
+                                       .normed = maybe(2),
+                                       .selection_normed = maybe(3)};
     std::vector<LayerClass> layers = model_layers(model);
     for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
       LayerClass& layer = layers[i];
@@ -191,7 +191,7 @@ class RandomArchitecture {
       layer.ffn = layer.feed_forward == FeedForward::kDense && maybe(2) ? number(1, 5000) : 0;
     }
     set_layers(model, layers);
-    if (!carries_state(model)) model.state_mixer.reset();
+    if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   }
 
   void use_windows(Architecture& model) {

@@ -14,7 +14,7 @@ const char* const kPipeline = "parallel: {pipeline: 4, data: 4}\nschedule: 1f1b\
 
 /// Returns the computation seconds of all forward operators on a rank of the first position.
 double computation_s(const plan::PlannedJob& planned) {
-  const step::StepProgram program = step::forwards_of(planned.job, planned.plan);
+  const step::StepProgram program = step::forward_only_program(planned.job, planned.plan);
   const cost::CostModel cost(planned.job);
   double seconds = 0;
   const step::Stage& stage = program.stages.front();
@@ -48,7 +48,7 @@ TEST(ForwardPass, IsLessThanABackward) {
 TEST(ForwardPass, HasNoBackwardAndKeepsNothing) {
   for (const char* choices : {kTensor, kPipeline}) {
     const plan::PlannedJob planned = plan_of(choices);
-    for (const step::Stage& stage : step::forwards_of(planned.job, planned.plan).stages) {
+    for (const step::Stage& stage : step::forward_only_program(planned.job, planned.plan).stages) {
       EXPECT_EQ(stage.states.gradients + stage.states.optimizer, 0);
       for (const step::Slot& slot : stage.schedule) {
         EXPECT_EQ(stage.sequences[static_cast<std::size_t>(slot.sequence)].direction,

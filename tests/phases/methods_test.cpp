@@ -27,7 +27,7 @@ TEST(Methods, AreReadWithTheirDefaults) {
   EXPECT_FALSE(grpo.dispatch);
   const plan::TrainingMethod verl =
       method_of("{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240}}");
-  EXPECT_EQ(verl.dispatch->token_s, plan::Dispatch::kRayPutSecondsPerToken);
+  EXPECT_EQ(verl.dispatch->token_s, plan::SequenceDispatch::kRayPutSecondsPerToken);
   const plan::TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
   EXPECT_EQ(ppo.critic.place, plan::SecondModelPlace::kSame);
   EXPECT_EQ(ppo.rollout->seconds, 120);

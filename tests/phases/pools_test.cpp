@@ -20,7 +20,7 @@ plan::Job job_of(const std::string& objective, int nodes = 4, const char* model 
 }
 
 PoolSplits splits_of(const plan::Job& job) {
-  return best_splits(
+  return best_device_splits(
       job, [](const plan::Job& part) { return tune::tune(part, {.threads = 1, .top = 3}); });
 }
 

@@ -62,7 +62,7 @@ TEST(Canonical, ForgetsMessagesThatNobodySends) {
 TEST(Canonical, AGroupOfOneIsNAndAGroupOfAllIsG) {
   Plan plan = data_plan();
   plan.sharding = *sharding_of("IIG");
-  EXPECT_EQ(sharding_word(canonical(plan, small_job()).sharding), "NNG");
+  EXPECT_EQ(sharding_letters(canonical(plan, small_job()).sharding), "NNG");
   plan.sharding.group = 16;
   EXPECT_EQ(canonical(plan, small_job()).sharding, *sharding_of("GGG"));
   plan.sharding.group = 4;

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 /// Returns the marks of a code, joined with the code's spaces.
 std::string joined(const std::string& code) {
   std::string text;
-  for (const CodeMark& mark : explained_code(code)) {
+  for (const CodeMark& mark : explain_plan_code(code)) {
     if (code.substr(text.size()).starts_with(' ')) text += ' ';
     text += mark.code;
   }
@@ -22,7 +22,7 @@ std::string joined(const std::string& code) {
 
 std::string refusal(const std::string& code) {
   try {
-    static_cast<void>(explained_code(code));
+    static_cast<void>(explain_plan_code(code));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -32,7 +32,7 @@ std::string refusal(const std::string& code) {
 
 std::string meaning(const std::string& code) {
   std::string text;
-  for (const CodeMark& mark : explained_code(code)) {
+  for (const CodeMark& mark : explain_plan_code(code)) {
     text += (text.empty() ? "" : " ") + mark.means;
   }
   return text;

@@ -56,7 +56,7 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
 
 TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
   for (const std::string_view name : kFrameworkNames) {
-    const FrameworkLaw law({.name = std::string(name), .version = ""});
+    const FrameworkSupport law({.name = std::string(name), .version = ""});
     for (const cluster::DeviceGeneration& generation : cluster::device_generations()) {
       const cluster::AttentionKernel kernel =
           default_kernels({.name = std::string(name)}, {.generation = &generation}).attention;
@@ -67,13 +67,13 @@ TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
 
 TEST(Frameworks, OverlapByDefaultWhatTheyRun) {
   for (const std::string_view name : kFrameworkNames) {
-    const FrameworkLaw law({.name = std::string(name)});
+    const FrameworkSupport law({.name = std::string(name)});
     const Overlap within = overlap_within(overlap_all(true), law.allowed(Ability::kOverlap, 0));
     const auto& usual = framework_defaults({.name = std::string(name)}).overlap;
     for (std::size_t i = 0; i < usual.size(); ++i) {
       if (kOverlapNames[i].value == &Overlap::context) continue;  // where there is any
       if (within.*kOverlapNames[i].value) continue;
-      EXPECT_EQ(usual[i], Circumstance::kNowhere) << name << " " << kOverlapNames[i].name;
+      EXPECT_EQ(usual[i], DefaultCondition::kNowhere) << name << " " << kOverlapNames[i].name;
     }
   }
 }
@@ -120,7 +120,7 @@ TEST(Frameworks, AccelerateCopiesNoGroupOfContextAlone) {
     plan.parallel = {.context = 2, .data = 8};
     plan.sharding = *sharding_of("III");
     plan.sharding.group = group;
-    return FrameworkLaw(job.framework).runs(Ability::kGroups, job, plan);
+    return FrameworkSupport(job.framework).runs(Ability::kGroups, job, plan);
   };
   EXPECT_FALSE(runs("accelerate", 2));
   EXPECT_TRUE(runs("accelerate", 4));
@@ -139,7 +139,8 @@ TEST(Frameworks, NobodyHasUserBuffersOnRocm) {
   plan.overlap.tensor = true;
   for (const auto& [profile, runs] : {std::pair("dgx-h100", true), {"mi300x-8gpu", false}}) {
     job.cluster = *cluster::built_in_cluster(profile, 1);
-    EXPECT_EQ(FrameworkLaw(job.framework).runs(Ability::kOverlap, job, canonical(plan, job)), runs)
+    EXPECT_EQ(FrameworkSupport(job.framework).runs(Ability::kOverlap, job, canonical(plan, job)),
+              runs)
         << profile;
   }
 }
@@ -156,7 +157,8 @@ TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
     Plan plan;
     plan.parallel.data = 8;
     plan.accumulate = type;
-    return FrameworkLaw(framework).runs(Ability::kAccumulate, trained, canonical(plan, trained));
+    return FrameworkSupport(framework).runs(Ability::kAccumulate, trained,
+                                            canonical(plan, trained));
   };
   EXPECT_TRUE(sums_in(axolotl, DType::kBf16, false));
   EXPECT_FALSE(sums_in(axolotl, DType::kFp32, false));
@@ -170,7 +172,7 @@ TEST(Frameworks, TogetherRunEveryWord) {
   for (const auto& [ability, word] : kAbilityNames) {
     WordSet all;
     for (const std::string_view name : kFrameworkNames) {
-      all |= FrameworkLaw({.name = std::string(name), .version = ""}).allowed(ability, 0);
+      all |= FrameworkSupport({.name = std::string(name), .version = ""}).allowed(ability, 0);
     }
     for (std::size_t i = 0; i < ability_words(ability).size(); ++i) {
       if (ability == Ability::kSchedule && i < std::size(schedule::kScheduleRows) &&
@@ -260,7 +262,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
 TEST(Frameworks, ReleasesDiffer) {
   const auto runs = [](std::string version, Ability ability) {
     return words_text(ability,
-                      FrameworkLaw({"megatron-core", std::move(version)}).allowed(ability, 0));
+                      FrameworkSupport({"megatron-core", std::move(version)}).allowed(ability, 0));
   };
   EXPECT_EQ(runs("0.12.3", Ability::kLayers), "equal");
   EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any, hollow");
@@ -275,7 +277,8 @@ TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
   Plan plan = legal_expert_plan();
   plan.overlap = {.tensor_gradients = true, .shared_experts = true, .pipeline = false};
   const auto runs = [&](std::string version) {
-    return FrameworkLaw({"megatron-core", std::move(version)}).runs(Ability::kOverlap, job, plan);
+    return FrameworkSupport({"megatron-core", std::move(version)})
+        .runs(Ability::kOverlap, job, plan);
   };
   EXPECT_TRUE(runs(""));
   EXPECT_FALSE(runs("0.8"));
@@ -290,7 +293,8 @@ TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
 
 TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {
   const auto runs = [](std::string variant, Ability ability) {
-    const FrameworkLaw law({.name = "megatron-lm", .version = "", .variant = std::move(variant)});
+    const FrameworkSupport law(
+        {.name = "megatron-lm", .version = "", .variant = std::move(variant)});
     return words_text(ability, law.allowed(ability, 0));
   };
   EXPECT_EQ(runs("", Ability::kLayers), "equal");
@@ -307,7 +311,7 @@ TEST(Frameworks, RunWhatTheyDoByDefault) {
     for (const std::string_view variant : variants) {
       Job job = plain;
       job.framework = {.name = std::string(name), .version = "", .variant = std::string(variant)};
-      const FrameworkLaw law(job.framework);
+      const FrameworkSupport law(job.framework);
       Plan plan;
       plan.parallel = {.tensor = 2, .data = 8};
       plan.sequence_parallel = law.allowed(Ability::kSequenceParallel, 1)[1];
@@ -344,7 +348,7 @@ TEST(Frameworks, RunPlansMadeByHand) {
   // DistributedDataParallel has buckets of its own under torchtitan and accelerate.
   for (const std::string name : {"torchtitan", "accelerate"}) {
     const Framework framework{.name = name, .version = ""};
-    EXPECT_THAT(frameworks_running_plan(job, FrameworkLaw(framework).with_buckets(job, plan)),
+    EXPECT_THAT(frameworks_running_plan(job, FrameworkSupport(framework).with_buckets(job, plan)),
                 Contains(name));
   }
   // Some frameworks reduce after the last backward pass, others only concurrently with it.
@@ -366,9 +370,9 @@ TEST(Frameworks, RunPlansMadeByHand) {
   EXPECT_THAT(frameworks_running_plan(job, plan), ElementsAre("stepwright"));
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 16;  // that is NGG
-  EXPECT_THAT(
-      frameworks_running_plan(job, FrameworkLaw({.name = "torchtitan"}).with_buckets(job, plan)),
-      Contains("torchtitan"));
+  EXPECT_THAT(frameworks_running_plan(
+                  job, FrameworkSupport({.name = "torchtitan"}).with_buckets(job, plan)),
+              Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
   plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
@@ -413,7 +417,7 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   expected.parallel = {.tensor = 2, .data = 8};
   expected.sharding = *sharding_of("NGG");
   expected.overlap.gradients = expected.overlap.parameters = true;
-  expected = FrameworkLaw({"fsdp", ""}).with_buckets(job, expected);
+  expected = FrameworkSupport({"fsdp", ""}).with_buckets(job, expected);
   EXPECT_EQ(nearest_runnable_plan({"fsdp", ""}, job, plan), expected);
   Job narrow = job;
   narrow.precision = DType::kFp8;

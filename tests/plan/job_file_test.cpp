@@ -72,9 +72,9 @@ TEST(JobFile, CountsWhatIsTrainedByHand) {
   const std::int64_t layer = 4096 * 6144 + 4096 * 4096 + 3 * 4096 * 14336 + 2 * 4096;
   EXPECT_EQ(model::count_parameters(whole) - model::count_trained_parameters(part),
             128256 * 4096 + 16 * layer);
-  EXPECT_EQ(part.layer_class(15).gradients, model::GradientPath::kAbove);
-  EXPECT_EQ(part.layer_class(16).gradients, model::GradientPath::kEnds);
-  EXPECT_EQ(part.layer_class(17).gradients, model::GradientPath::kThrough);
+  EXPECT_EQ(part.layer_class(15).gradients, model::LayerGradientFlow::kAbove);
+  EXPECT_EQ(part.layer_class(16).gradients, model::LayerGradientFlow::kEnds);
+  EXPECT_EQ(part.layer_class(17).gradients, model::LayerGradientFlow::kThrough);
 }
 
 TEST(JobFile, WritesAdaptersThatReadBack) {
@@ -431,7 +431,7 @@ TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {
       job_with("optimizer: muon\nmuon: blockwise\nsearch: {offload: {optimizer: [0, 0.5, 1]}}\n");
   EXPECT_EQ(job.space.offload.optimizer, (std::vector<double>{0, 0.5, 1}));
   EXPECT_EQ(job.optimizer, Optimizer::kMuon);
-  EXPECT_EQ(job.muon, MuonForm::kBlockwise);
+  EXPECT_EQ(job.muon, MuonTensorSplit::kBlockwise);
   for (const std::string line :
        {"offload: {optimizer: 1.5}", "offload: {optimizer: -0.1}", "offload: {optimizer: cpu}",
         "search: {offload: {optimizer: 2}}"}) {

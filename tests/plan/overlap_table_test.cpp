@@ -15,14 +15,14 @@ namespace {
 TEST(OverlapTable, NamesAndCodesDiffer) {
   std::set<std::string_view> names;
   std::set<std::string_view> codes;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(codes.insert(row.code).second) << row.code;
   }
 }
 
 TEST(OverlapTable, OverlapOfAllLeavesOutWhatCostsMemory) {
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     EXPECT_EQ(overlap_all(true).*row.flag, !row.chosen) << row.name;
     EXPECT_FALSE(overlap_all(false).*row.flag) << row.name;
   }
@@ -33,9 +33,9 @@ TEST(OverlapTable, CanonicalPlansHaveDefaultsWhereNothingDependsOnAFlag) {
   for (int i = 0; i < 500; ++i) {
     const Job job = random_good_job(dice);
     Plan plan = random_legal_plan(dice, job);
-    for (const OverlapRow& row : kOverlapTable) plan.overlap.*row.flag = dice.chance(2);
+    for (const OverlapFlagTraits& row : kOverlapTable) plan.overlap.*row.flag = dice.chance(2);
     const Plan settled = canonical(plan, job);
-    for (const OverlapRow& row : kOverlapTable) {
+    for (const OverlapFlagTraits& row : kOverlapTable) {
       const bool kept = row.matters(job, settled);
       EXPECT_EQ(settled.overlap.*row.flag, (kept ? plan.overlap : Overlap{}).*row.flag) << row.name;
     }
@@ -43,15 +43,15 @@ TEST(OverlapTable, CanonicalPlansHaveDefaultsWhereNothingDependsOnAFlag) {
 }
 
 TEST(OverlapTable, BlocksKeepTheirFlagsAlone) {
-  const Overlap of_blocks = overlap_of_blocks({.gradients = false,
-                                               .parameters = false,
-                                               .tensor = true,
-                                               .tensor_gradients = false,
-                                               .context = false,
-                                               .expert = true,
-                                               .shared_experts = true,
-                                               .pipeline = false,
-                                               .defer_embedding_gradient = true});
+  const Overlap of_blocks = block_cost_overlap({.gradients = false,
+                                                .parameters = false,
+                                                .tensor = true,
+                                                .tensor_gradients = false,
+                                                .context = false,
+                                                .expert = true,
+                                                .shared_experts = true,
+                                                .pipeline = false,
+                                                .defer_embedding_gradient = true});
   EXPECT_EQ(of_blocks, (Overlap{.tensor = true,
                                 .tensor_gradients = false,
                                 .context = false,
@@ -62,19 +62,19 @@ TEST(OverlapTable, BlocksKeepTheirFlagsAlone) {
 
 TEST(OverlapTable, FloorsTakeWhatAnyListedOverlapHides) {
   const Overlap listed[] = {overlap_all(false), {.gradients = false, .shared_experts = true}};
-  EXPECT_EQ(overlap_in_floors(listed), (Overlap{.shared_experts = true}));
+  EXPECT_EQ(lower_bound_overlap(listed), (Overlap{.shared_experts = true}));
   const Overlap both[] = {{.expert = true, .shared_experts = true}};
-  EXPECT_EQ(overlap_in_floors(both), (Overlap{.expert = true}));
+  EXPECT_EQ(lower_bound_overlap(both), (Overlap{.expert = true}));
   const Overlap either[] = {{.expert = true}, {.shared_experts = true}};
-  EXPECT_EQ(overlap_in_floors(either), (Overlap{.expert = true, .shared_experts = true}));
-  EXPECT_EQ(overlap_in_floors({}), Overlap{});
+  EXPECT_EQ(lower_bound_overlap(either), (Overlap{.expert = true, .shared_experts = true}));
+  EXPECT_EQ(lower_bound_overlap({}), Overlap{});
 }
 
 TEST(OverlapTable, AHeadIsDeferredOnPipelinesThatTrainIt) {
   Job job;
   Plan plan;
   plan.overlap.defer_embedding_gradient = true;
-  const auto defers = [&] { return settled_overlap(job, plan).defer_embedding_gradient; };
+  const auto defers = [&] { return effective_overlap(job, plan).defer_embedding_gradient; };
   EXPECT_FALSE(defers());
   plan.parallel.pipeline = 2;
   EXPECT_TRUE(defers());

@@ -67,7 +67,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_THAT(plan.layers, ElementsAre(40, 40));
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_EQ(plan.tensor_input, TensorInput::kKeep);
-  EXPECT_EQ(sharding_word(plan.sharding), "IIG");
+  EXPECT_EQ(sharding_letters(plan.sharding), "IIG");
   EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(plan.parameter_bucket, 30'000'000);
@@ -180,7 +180,7 @@ TEST(PlanNotes, SayThatAGroupIsOne) {
 
 TEST(PlanNotes, SayThatOtherOptimizersReadNoFormOfMuon) {
   PlannedJob planned = read_plan_text(std::string(kJob) + "parallel: {data: 64}\n");
-  planned.job.muon = MuonForm::kBlockwise;
+  planned.job.muon = MuonTensorSplit::kBlockwise;
   EXPECT_THAT(plan_notes(planned), ElementsAre(HasSubstr("the optimizer is adam")));
   planned.job.optimizer = Optimizer::kMuon;
   EXPECT_THAT(plan_notes(planned), IsEmpty());

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 
 TEST(Sharding, HasFourteenStrategies) {
   std::vector<std::string> words;
-  for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+  for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_letters(strategy));
   EXPECT_THAT(words, ElementsAre("NNN", "NNI", "NNG", "NII", "NIG", "NGG", "INI", "ING", "III",
                                  "IIG", "IGG", "GNG", "GIG", "GGG"));
 }
@@ -57,8 +57,8 @@ TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {
       for (const Spread o : all) {
         const Sharding sharding{.parameters = p, .gradients = g, .optimizer = o};
         const bool listed = std::ranges::find(strategies, sharding) != strategies.end();
-        EXPECT_EQ(is_paro_strategy(sharding), listed) << sharding_word(sharding);
-        EXPECT_EQ(sharding_of(sharding_word(sharding)), sharding);
+        EXPECT_EQ(is_paro_strategy(sharding), listed) << sharding_letters(sharding);
+        EXPECT_EQ(sharding_of(sharding_letters(sharding)), sharding);
       }
     }
   }
@@ -66,7 +66,7 @@ TEST(Sharding, StrategiesAreThoseOfTheTwentySevenWithTheFinestOptimizer) {
 
 TEST(Sharding, ReadsAliases) {
   const auto word = [](std::string_view alias) {
-    return sharding_word(sharding_of(alias).value());
+    return sharding_letters(sharding_of(alias).value());
   };
   EXPECT_EQ(word("ddp"), "NNN");
   EXPECT_EQ(word("zero1"), "NNG");
@@ -163,7 +163,7 @@ std::vector<Plan> plans_of_one_choice() {
   plans[37].sharding.gradients = Spread::kInner;
   plans[38].recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}};
   plans[39].collectives.data = collective::Algorithm::kDirect;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     Plan& plan = plans.emplace_back();
     plan.overlap.*row.flag = !(plan.overlap.*row.flag);
   }

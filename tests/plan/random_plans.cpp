@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/kinds.h"

@@ -253,7 +253,7 @@ bool states_can_be_kept(const Job& job, const Plan& plan) {
   static const std::set<std::pair<DType, DType>> kSums = {
       {DType::kBf16, DType::kBf16}, {DType::kBf16, DType::kFp32}, {DType::kBf16, DType::kFp64},
       {DType::kFp32, DType::kFp32}, {DType::kFp32, DType::kFp64}, {DType::kFp64, DType::kFp64}};
-  return kStrategies.contains(sharding_word(plan.sharding)) &&
+  return kStrategies.contains(sharding_letters(plan.sharding)) &&
          job.cluster.device.peak_flops.contains(job.precision) &&
          kSums.contains({job.precision, plan.accumulate});
 }
@@ -305,7 +305,7 @@ bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
     return groups.begin()->second.size() > 1 &&
            runs_in(algorithm, groups, job.cluster.devices_per_node);
   };
-  const std::string states = sharding_word(plan.sharding);
+  const std::string states = sharding_letters(plan.sharding);
   const bool tree = algorithm == collective::Algorithm::kTree;
   if (states[2] == 'N') return runs(all);
   if (states[2] == 'I') return runs(outer) || (!tree && runs(inner));

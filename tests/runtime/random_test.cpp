@@ -6,7 +6,7 @@
 #include <map>
 
 #include "stepwright/core/error.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "tests/plan/random_plans.h"
@@ -74,15 +74,16 @@ void use_mixers(plan::Dice& dice, model::Architecture& model) {
       dice.pick<model::Mixer>({model::Mixer::kDeltaNet, model::Mixer::kMamba2, model::Mixer::kMamba,
                                model::Mixer::kShortConvolution});
   const bool of_heads = kind == model::Mixer::kDeltaNet || kind == model::Mixer::kMamba2;
-  model.state_mixer = model::StateMixer{.heads = of_heads ? 8 : 32,
-                                        .head_dim = of_heads ? 6 : 1,
-                                        .groups = of_heads ? 8 : 1,
-                                        .state = kind == model::Mixer::kShortConvolution ? 0 : 5,
-                                        .kernel = 3,
-                                        .step_rank = kind == model::Mixer::kMamba ? 3 : 0,
-                                        .convolution_bias = dice.chance(2),
-                                        .bias = dice.chance(2),
-                                        .normed = of_heads && !dice.chance(4)};
+  model.state_mixer =
+      model::RecurrentMixer{.heads = of_heads ? 8 : 32,
+                            .head_dim = of_heads ? 6 : 1,
+                            .groups = of_heads ? 8 : 1,
+                            .state = kind == model::Mixer::kShortConvolution ? 0 : 5,
+                            .kernel = 3,
+                            .step_rank = kind == model::Mixer::kMamba ? 3 : 0,
+                            .convolution_bias = dice.chance(2),
+                            .bias = dice.chance(2),
+                            .normed = of_heads && !dice.chance(4)};
   std::vector<model::LayerClass> layers;
   for (std::int64_t i = 0; i < model.layers; ++i) {
     model::LayerClass layer = model.layer_class(i);
@@ -126,8 +127,8 @@ void add_experts(plan::Dice& dice, plan::Job& job) {
   job.routing = dice.pick<plan::Routing>({plan::Routing::kBalanced, plan::Routing::kLearned});
   job.dispatcher =
       dice.pick<plan::Dispatcher>({plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather});
-  job.kernels.expert_weights =
-      dice.pick<plan::ExpertWeights>({plan::ExpertWeights::kAfter, plan::ExpertWeights::kBefore});
+  job.kernels.expert_weights = dice.pick<plan::RouterWeightPlacement>(
+      {plan::RouterWeightPlacement::kAfter, plan::RouterWeightPlacement::kBefore});
 }
 
 plan::Job random_training(plan::Dice& dice) {

@@ -35,7 +35,7 @@ class Model {
       add(fmt::format("layers.{}.", i), model::layer_parameters(model, model.layer_class(i)),
           initial);
     }
-    for (std::int64_t i = 0; i < model.predicted_ahead(); ++i) {
+    for (std::int64_t i = 0; i < model.extra_predicted_tokens(); ++i) {
       add(fmt::format("layers.{}.", model.layers + i), model::multi_token_parameters(model),
           initial);
     }
@@ -160,7 +160,7 @@ class Model {
     Tensor sum = at::zeros({}, at::kDouble);
     Tensor hidden = rows;
     const std::int64_t length = rows.size(1);
-    for (std::int64_t ahead = 1; ahead <= m_.predicted_ahead(); ++ahead) {
+    for (std::int64_t ahead = 1; ahead <= m_.extra_predicted_tokens(); ++ahead) {
       const std::string name = fmt::format("layers.{}.multi_token.", m_.layers + ahead - 1);
       const Tensor following =
           at::constant_pad_nd(all.narrow(1, ahead, length + 1 - ahead), {0, ahead - 1});
@@ -172,7 +172,7 @@ class Model {
       sum = sum + entropy(norm(hidden, name + "norm_final").narrow(1, 0, known),
                           all.narrow(1, ahead + 1, known));
     }
-    return sum * m_.multi_token_weight / std::max<std::int64_t>(1, m_.predicted_ahead());
+    return sum * m_.multi_token_weight / std::max<std::int64_t>(1, m_.extra_predicted_tokens());
   }
 
   static Tensor capped(const Tensor& x, double cap) {

@@ -37,7 +37,7 @@ Tensor levelled(const Tensor& x, double epsilon) {
 }
 
 Tensor delta_net(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const model::StateMixer& m = *model.state_mixer;
+  const model::RecurrentMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   const std::vector<Tensor> in =
@@ -95,7 +95,7 @@ Tensor scanned(const Scan& in, const Tensor& skip) {
 }
 
 Tensor mamba2(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const model::StateMixer& m = *model.state_mixer;
+  const model::RecurrentMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   const std::vector<Tensor> in =
@@ -120,7 +120,7 @@ Tensor mamba2(const model::Architecture& model, const Tensor& x, const LayerPara
 }
 
 Tensor mamba(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const model::StateMixer& m = *model.state_mixer;
+  const model::RecurrentMixer& m = *model.state_mixer;
   const std::vector<Tensor> in = linear(x, p, "mixer.in").chunk(2, -1);
   const Tensor values = at::silu(convolved(in[0], p));
   std::vector<Tensor> selected =

@@ -69,7 +69,7 @@ TurnSeconds seconds_of(const Uneven& u, const Placement& placement) {
 }
 
 UnevenPipeline pipeline_of(const Uneven& u, const Placement& placement) {
-  return evenly_held(placement, u.micro_batches, seconds_of(u, placement), u.most);
+  return pipeline_with_activation_cap(placement, u.micro_batches, seconds_of(u, placement), u.most);
 }
 
 bool holds(const Uneven& u, std::span<const Turns> turns, std::int64_t chunks) {
@@ -170,8 +170,8 @@ TEST(FoundSchedule, IsNeverLongerThanTheBestNamedOne) {
 // shorter than one forward on the first stage and then all 6 units of the second.
 TEST(FoundSchedule, IsTheShortestByHand) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  const std::vector<Turns> turns =
-      found_turns(evenly_held(Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
+  const std::vector<Turns> turns = found_turns(pipeline_with_activation_cap(
+      Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 2));
   TurnSimulator player;
   EXPECT_DOUBLE_EQ(
       makespan_s(player.play(turns, Placement(PlacementKind::kV, 2, 1), {.parts = {2, {part}}})),
@@ -191,7 +191,8 @@ std::int64_t parts_in(std::span<const Turns> turns, Direction direction) {
 /// `backward`.
 UnevenPipeline four(double backward) {
   const PartSeconds part{.forward = 1, .backward = backward, .data = 1, .weight = 1};
-  return evenly_held(Placement(PlacementKind::kV, 4, 1), 16, {.parts = {4, {part}}}, 4);
+  return pipeline_with_activation_cap(Placement(PlacementKind::kV, 4, 1), 16,
+                                      {.parts = {4, {part}}}, 4);
 }
 
 // 1F1B takes 19 (1 + 1.5) with whole backward passes; each one that is split costs its position
@@ -221,9 +222,9 @@ TEST(FoundSchedule, HasRoomForOneMicroBatchAtATime) {
 
 TEST(FoundSchedule, RefusesToHoldLessThanOneMicroBatch) {
   const PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
-  EXPECT_THROW(
-      found_turns(evenly_held(Placement(PlacementKind::kV, 2, 1), 2, {.parts = {2, {part}}}, 0.5)),
-      Error);
+  EXPECT_THROW(found_turns(pipeline_with_activation_cap(Placement(PlacementKind::kV, 2, 1), 2,
+                                                        {.parts = {2, {part}}}, 0.5)),
+               Error);
 }
 
 TEST(FoundSchedule, TheSamePipelineHasTheSameOrder) {

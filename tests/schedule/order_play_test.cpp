@@ -33,7 +33,7 @@ UnevenPipeline random_pipeline(std::mt19937& random, PlacementKind placement) {
           {.forward = units(6), .backward = units(8), .data = units(6), .weight = units(4)});
     }
   }
-  return evenly_held({placement, kStages, 2}, kMicroBatches, seconds, 4);
+  return pipeline_with_activation_cap({placement, kStages, 2}, kMicroBatches, seconds, 4);
 }
 
 double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders) {

@@ -213,7 +213,7 @@ double least_s(const plan::PlannedJob& planned) {
       plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
       if (plan::first_broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
-      plan.schedule.basis = priced_basis(pricer, plan, 2 * plan.parallel.pipeline);
+      plan.schedule.basis = order_basis_of_plan(pricer, plan, 2 * plan.parallel.pipeline);
       least =
           std::min(least, schedule::least_order_s(plan.schedule, plan.parallel.pipeline, count));
     }
@@ -293,13 +293,13 @@ TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
   asked.plan.schedule.chunks = 2;
   const cost::CostModel cost(asked.job);
   Pricer pricer(asked.job, cost);
-  EXPECT_FALSE(found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
-  EXPECT_TRUE(found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
+  EXPECT_FALSE(plans_with_found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
+  EXPECT_TRUE(plans_with_found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
 }
 
 TEST(FoundOrder, IsSettledOnce) {
   const plan::PlannedJob settled = resolve_schedule_order(planned(cases().front()));
-  EXPECT_TRUE(schedule::is_settled(settled.plan.schedule));
+  EXPECT_TRUE(schedule::has_decided_order(settled.plan.schedule));
   EXPECT_EQ(resolve_schedule_order(settled).plan, settled.plan);
   EXPECT_EQ(resolve_schedule_order(planned(cases().front())).plan, settled.plan);
 }

@@ -267,7 +267,7 @@ TEST(Adapters, OfExpertsThatAreCutAreSummed) {
   plan.parallel.expert = 4;
   plan.parallel.expert_tensor = 2;
   plan.sharding = *plan::sharding_of("NNN");
-  const UnitSize size =
+  const BlockParameterSizes size =
       unit_size(make_setting(job, plan),
                 local_layer_parameters(make_setting(job, plan), job.model.layer_class(0)));
   // A of gate and input, and B of the second product, of two experts.

@@ -68,7 +68,7 @@ TEST(DocumentLoss, IssuesItsKernelsForEachDocument) {
 // Log-probabilities alone are taken of a whole pack, then cut.
 TEST(DocumentLoss, WithoutAnUpdateIsTakenOnce) {
   const plan::Job job = job_of_documents(1024);
-  const StepProgram forwards = forwards_of(job, plan_of(job, 1, 1), MicroBatchSize::kMean);
+  const StepProgram forwards = forward_only_program(job, plan_of(job, 1, 1), MicroBatchSize::kMean);
   EXPECT_EQ(loss_in(forwards, "head.forward").shape.inner, 19 + 4 * 7);
   EXPECT_EQ(memory_bytes(loss_in(forwards, "head.forward")),
             memory_bytes(loss_of(job, "head.forward")));

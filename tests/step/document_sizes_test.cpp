@@ -89,7 +89,7 @@ TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
   EXPECT_EQ(documents[0].length, 96);
   EXPECT_NEAR(documents[0].count, 11 * 90.0 / 96, 1e-9);
   EXPECT_NEAR(step_tokens(job, plan).of_documents, 64 * 11 * 90 * 90.0 / 96, 1e-6);
-  EXPECT_NEAR(own_documents(job, plan)[0].count, documents[0].count, 1e-12);
+  EXPECT_NEAR(unpadded_documents(job, plan)[0].count, documents[0].count, 1e-12);
 }
 
 TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
@@ -104,7 +104,7 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
         for (const auto& [layer, count] : job.model.layer_classes()) {
           const Setting floor = make_setting(job, plan, MicroBatchSize::kLeast);
           const Setting mean = make_setting(job, plan, MicroBatchSize::kMean);
-          EXPECT_LE(sequence_pairs(floor, layer), sequence_pairs(mean, layer)) << context;
+          EXPECT_LE(mean_sequence_pairs(floor, layer), mean_sequence_pairs(mean, layer)) << context;
         }
       }
     }

@@ -77,8 +77,9 @@ TEST(Encoder, HasTheParametersThatItSays) {
   EXPECT_EQ(sum, 428'225'600 + 21'498'880);
   EXPECT_EQ(model::count_parameters(job.model),
             model::count_parameters(*model::built_in_model("llama-3-8b")));
-  const UnitSize own = unit_size(make_setting(job, eight_ranks()),
-                                 local_embedding_parameters(make_setting(job, eight_ranks())));
+  const BlockParameterSizes own =
+      unit_size(make_setting(job, eight_ranks()),
+                local_embedding_parameters(make_setting(job, eight_ranks())));
   EXPECT_EQ(own.dense, sum + 128'256 * 4096);
 }
 
@@ -134,14 +135,15 @@ TEST(Encoder, FrozenLeavesItsProjectorToLearn) {
   EXPECT_NEAR(work_flops(pair.backward, Phase::kWeightGradient), projector, 1e-3 * projector);
   EXPECT_EQ(work_flops(pair.backward, Phase::kDataGradient), 0);
   EXPECT_EQ(kept_bytes(pair.forward), 2 * 2 * 729 * 1152);
-  const UnitSize own = unit_size(make_setting(job, eight_ranks()),
-                                 local_embedding_parameters(make_setting(job, eight_ranks())));
+  const BlockParameterSizes own =
+      unit_size(make_setting(job, eight_ranks()),
+                local_embedding_parameters(make_setting(job, eight_ranks())));
   EXPECT_EQ(own.frozen_dense, 428'225'600);
   job.model.frozen = {.embedding = true, .encoder = true, .projector = true};
   EXPECT_TRUE(embedding(job).backward.operators.empty());
-  EXPECT_EQ(job.model.layer_class(0).gradients, model::GradientPath::kEnds);
+  EXPECT_EQ(job.model.layer_class(0).gradients, model::LayerGradientFlow::kEnds);
   job.model.frozen.projector = false;
-  EXPECT_EQ(job.model.layer_class(0).gradients, model::GradientPath::kThrough);
+  EXPECT_EQ(job.model.layer_class(0).gradients, model::LayerGradientFlow::kThrough);
 }
 
 TEST(Encoder, WithoutImagesIsNotThere) {

@@ -111,7 +111,7 @@ TEST(Experts, ResultsAreNotKeptWhereWeightsAreMultipliedBefore) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
     const plan::Plan plan = expert_plan(job, expert, 1);
     const double after = kept_bytes(build_program(job, plan));
-    job.kernels.expert_weights = plan::ExpertWeights::kBefore;
+    job.kernels.expert_weights = plan::RouterWeightPlacement::kBefore;
     const StepProgram program = build_program(job, plan);
     EXPECT_EQ(after - kept_bytes(program), 4096.0 * 8 * 2048 * 2) << expert;
     for_each_routed(program, [](const Template& /*piece*/, const Operator& op) {
@@ -128,12 +128,12 @@ TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
     framework.version = version;
     return plan::default_kernels(framework, {}).expert_weights;
   };
-  EXPECT_EQ(where("megatron-core", ""), plan::ExpertWeights::kBefore);
-  EXPECT_EQ(where("megatron-core", "0.12.1"), plan::ExpertWeights::kBefore);
-  EXPECT_EQ(where("megatron-core", "0.12.0"), plan::ExpertWeights::kAfter);
-  EXPECT_EQ(where("torchtitan", "0.2.2"), plan::ExpertWeights::kAfter);
-  EXPECT_EQ(where("torchtitan", "0.3"), plan::ExpertWeights::kAfterExact);
-  EXPECT_EQ(where("accelerate", ""), plan::ExpertWeights::kAfterRows);
+  EXPECT_EQ(where("megatron-core", ""), plan::RouterWeightPlacement::kBefore);
+  EXPECT_EQ(where("megatron-core", "0.12.1"), plan::RouterWeightPlacement::kBefore);
+  EXPECT_EQ(where("megatron-core", "0.12.0"), plan::RouterWeightPlacement::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.2.2"), plan::RouterWeightPlacement::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.3"), plan::RouterWeightPlacement::kAfterExact);
+  EXPECT_EQ(where("accelerate", ""), plan::RouterWeightPlacement::kAfterRows);
 }
 
 // Qwen3-30B-A3B, 4,096 tokens to 8 experts each: results of 2,048 columns, in fp32 where they are
@@ -144,9 +144,9 @@ TEST(Experts, SingleKernelsWeighResultsRowByRow) {
     plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
     const plan::Plan plan = expert_plan(job, expert, 1);
     const double after = kept_bytes(build_program(job, plan));
-    job.kernels.expert_weights = plan::ExpertWeights::kAfterRows;
+    job.kernels.expert_weights = plan::RouterWeightPlacement::kAfterRows;
     EXPECT_EQ(kept_bytes(build_program(job, plan)), after) << expert;
-    job.kernels.expert_weights = plan::ExpertWeights::kAfterExact;
+    job.kernels.expert_weights = plan::RouterWeightPlacement::kAfterExact;
     const StepProgram program = build_program(job, plan);
     EXPECT_EQ(kept_bytes(program) - after, kNumbers * 2) << expert;
     int gradients = 0;
@@ -345,7 +345,7 @@ TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   job.framework = {.name = "torchtitan", .version = "0.3"};
   const Setting wrapped = make_setting(job, plan);
   EXPECT_TRUE(wrapped.gather_expert && wrapped.reduce_expert);
-  const UnitSize layer =
+  const BlockParameterSizes layer =
       unit_size(wrapped, local_layer_parameters(wrapped, job.model.layer_class(0)));
   EXPECT_EQ(gathered_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
   EXPECT_EQ(gradient_tensor(wrapped, layer).elements(), layer.dense + layer.expert);

@@ -89,7 +89,7 @@ TEST(Loss, AForwardThatGoesOnKeepsGradients) {
 TEST(Loss, AForwardAloneMakesNoGradients) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   job.kernels.loss_keeps = plan::LossSavedTensors::kGradients;
-  for (const Template& piece : forwards_of(job, plan_of(job, 1, 1)).templates) {
+  for (const Template& piece : forward_only_program(job, plan_of(job, 1, 1)).templates) {
     if (piece.name != "head.forward") continue;
     EXPECT_TRUE(std::ranges::none_of(piece.operators,
                                      [](const Operator& op) { return is_backward(op.phase); }));

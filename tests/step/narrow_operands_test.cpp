@@ -125,7 +125,7 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
     const Setting setting = make_setting(job, plan);
     for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
       const model::LayerClass kind = job.model.layer_class(layer);
-      const UnitSize size = unit_size(setting, local_layer_parameters(setting, kind));
+      const BlockParameterSizes size = unit_size(setting, local_layer_parameters(setting, kind));
       const BlockPair pair = build_layer(setting, kind, {});
       EXPECT_EQ(size.narrow_dense + size.narrow_expert, narrow_elements(pair.forward))
           << name << " layer " << layer;

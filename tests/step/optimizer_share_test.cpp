@@ -92,8 +92,8 @@ TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
 }
 
-UnitSize size_of(std::int64_t matrices) {
-  UnitSize size{.dense = 100 * matrices + 50};
+BlockParameterSizes size_of(std::int64_t matrices) {
+  BlockParameterSizes size{.dense = 100 * matrices + 50};
   size.dense_matrices = {.elements = 100 * matrices, .count = matrices, .flops = 7 * matrices};
   size.largest_table = 40;
   return size;
@@ -189,7 +189,7 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
       << "gradients read for their norm, read and written to be clipped; parameters in bf16";
 }
 
-MatrixSize of_square(plan::MuonForm form, std::int64_t cut) {
+MatrixSize of_square(plan::MuonTensorSplit form, std::int64_t cut) {
   const model::Parameter whole{
       .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::TensorSplit::kColumn};
   const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
@@ -198,14 +198,14 @@ MatrixSize of_square(plan::MuonForm form, std::int64_t cut) {
 
 TEST(Matrices, TensorRanksShareOneInThreeWays) {
   EXPECT_EQ(orthogonal_flops(8, 4), 4 * 16 * 8 + 2 * 64);
-  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 1).flops, 640);
-  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 1).payload, 0);
-  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 2).flops, 640);
-  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 2).payload, 32);
-  EXPECT_EQ(of_square(plan::MuonForm::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
-  EXPECT_EQ(of_square(plan::MuonForm::kDistributed, 2).payload, 5 * 16);
-  EXPECT_EQ(of_square(plan::MuonForm::kBlockwise, 2).flops, orthogonal_flops(4, 4));
-  EXPECT_EQ(of_square(plan::MuonForm::kBlockwise, 2).payload, 0);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 1).flops, 640);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 1).payload, 0);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 2).flops, 640);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 2).payload, 32);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kDistributed, 2).payload, 5 * 16);
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kBlockwise, 2).flops, orthogonal_flops(4, 4));
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kBlockwise, 2).payload, 0);
 }
 
 TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
@@ -214,15 +214,19 @@ TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
   whole.fused = {8, 4, 4};
   const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
   const MatrixSize size =
-      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonForm::kDuplicated, 1});
+      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1});
   EXPECT_EQ(size.count, 3);
   EXPECT_EQ(size.elements, 64);
   EXPECT_EQ(size.flops, orthogonal_flops(8, 4) + 2 * orthogonal_flops(4, 4));
   whole.name = "embedding.word";
   EXPECT_EQ(
-      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonForm::kDuplicated, 1}).count, 0);
+      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1})
+          .count,
+      0);
   EXPECT_EQ(
-      matrices_of(whole, local, {plan::Optimizer::kAdam, plan::MuonForm::kDuplicated, 1}).count, 0);
+      matrices_of(whole, local, {plan::Optimizer::kAdam, plan::MuonTensorSplit::kDuplicated, 1})
+          .count,
+      0);
 }
 
 TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
@@ -231,7 +235,7 @@ TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
   whole.fused = {8, 4, 4};
   const auto size = [&](const LocalParameter& local, std::int64_t cut) {
     return matrices_of(whole, local,
-                       {plan::Optimizer::kAdafactor, plan::MuonForm::kDuplicated, cut});
+                       {plan::Optimizer::kAdafactor, plan::MuonTensorSplit::kDuplicated, cut});
   };
   const MatrixSize alone = size({.name = whole.name, .rows = 16, .columns = 4}, 1);
   EXPECT_EQ(alone.numbers, 16 + 3 * 4);
@@ -254,7 +258,8 @@ TEST(Matrices, BlocksOfEightBitsAreThoseOfWhatARankHolds) {
   const model::Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
   const auto numbers = [&](std::int64_t blocks) {
     const LocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
-    return matrices_of(whole, local, {plan::Optimizer::kAdam8bit, plan::MuonForm::kDuplicated, 1})
+    return matrices_of(whole, local,
+                       {plan::Optimizer::kAdam8bit, plan::MuonTensorSplit::kDuplicated, 1})
         .numbers;
   };
   EXPECT_EQ(numbers(1), 2 * 5) << "1200 elements";
@@ -268,7 +273,7 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
   plan.parallel.data = 4;
   const MatrixSize matrices{
       .elements = 160, .count = 2, .numbers = 48, .updates = 5, .cut_updates = 3, .payload = 20};
-  const UnitSize size{.dense = 200, .dense_matrices = matrices};
+  const BlockParameterSizes size{.dense = 200, .dense_matrices = matrices};
   const auto sent = [&] {
     std::vector<std::int64_t> elements;
     for (const StepEndMessage& one : matrix_messages(job, plan, optimizer_share(job, plan, size))) {

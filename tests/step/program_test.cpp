@@ -393,7 +393,7 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
     const States& states = program.stages[0].states;
     EXPECT_NEAR(static_cast<double>(states.parameters + states.gradients + states.optimizer),
                 expected, 1e-6 * expected)
-        << plan::sharding_word(sharding);
+        << plan::sharding_letters(sharding);
     expect_well_formed(program);
   }
 }
@@ -415,7 +415,7 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
   for (const Row& row : rows) {
     plan::Plan plan = plan_of(job, 1, 1);
     for (const plan::Sharding& sharding : plan::paro_strategies()) {
-      if (plan::sharding_word(sharding) == row.name) plan.sharding = sharding;
+      if (plan::sharding_letters(sharding) == row.name) plan.sharding = sharding;
     }
     const std::string_view word = row.name;
     plan.sharding.group = word.find('I') == std::string_view::npos ? 1 : 8;
@@ -569,7 +569,7 @@ void expect_purposes(const StepProgram& program) {
       const bool at_the_end = is_communication(op.kind) && op.phase == Phase::kOptimizer;
       const bool of_states =
           op.scheme == Scheme::kData || op.scheme == Scheme::kControl || at_the_end;
-      EXPECT_EQ(is_of_states(op.purpose), of_states) << op.name;
+      EXPECT_EQ(carries_model_states(op.purpose), of_states) << op.name;
       const bool travels = op.scheme == Scheme::kExpert && op.routed;
       EXPECT_EQ(op.purpose == Purpose::kToExperts || op.purpose == Purpose::kFromExperts, travels)
           << op.name;

@@ -93,7 +93,7 @@ TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
   plan::Plan own;
   own.parallel.data = 8;
   own.recompute.kind = plan::RecomputeKind::kFull;
-  own = plan::FrameworkLaw(job.framework).with_buckets(job, plan::canonical(own, job));
+  own = plan::FrameworkSupport(job.framework).with_buckets(job, plan::canonical(own, job));
   const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   ASSERT_GT(found.changes.size(), 1U);

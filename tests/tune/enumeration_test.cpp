@@ -12,7 +12,7 @@ namespace {
 
 /// The result of visiting every point of the product of dimensions.
 struct Visit {
-  RuleCounts refused{};
+  RefusedByRule refused{};
   std::int64_t total = 0;
   std::int64_t points = 0;
   std::set<plan::Plan> plans;

@@ -43,7 +43,7 @@ TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
   const SpaceDimensions space = dimensions(job);
   const auto run = [&](plan::Ability ability, const plan::Plan& plan) {
     return std::ranges::any_of(plan::kFrameworkNames, [&](std::string_view name) {
-      return plan::FrameworkLaw({.name = std::string(name), .version = ""})
+      return plan::FrameworkSupport({.name = std::string(name), .version = ""})
           .runs(ability, job, plan);
     });
   };
@@ -68,7 +68,7 @@ TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
   }
   for (const plan::Sharding& sharding : space.sharding) {
     plan.sharding = sharding;
-    EXPECT_TRUE(run(plan::Ability::kSharding, plan)) << plan::sharding_word(sharding);
+    EXPECT_TRUE(run(plan::Ability::kSharding, plan)) << plan::sharding_letters(sharding);
   }
   EXPECT_EQ(space.sharding.size(), 14U);
 }
@@ -116,13 +116,13 @@ std::set<plan::Plan> plans_of(const plan::Job& job,
     plan::Plan usual = plan::canonical(plan, job);
     if (wanted(usual)) plans.insert(usual);
   };
-  for (const GridChoice& grid : enumeration.grids()) {
+  for (const RankGridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
       plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
       plan.micro_batch = micro_batch;
       for (const StageChoice& stage : stages) {
         apply(stage, plan);
-        for (const DataChoice& data : grid.data->choices) {
+        for (const DataParallelChoice& data : grid.data->choices) {
           apply(data, plan);
           for (const BlockChoice& block : grid.blocks) {
             if (!grid.runs(block, stage.joint, data.joint)) continue;
@@ -149,7 +149,7 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     job.space.recompute = {{plan::RecomputeKind::kFull, 1}, {plan::RecomputeKind::kEvery, 2}};
     job.space.overlap = dimensions(job).overlap;
     const SpaceDimensions space = dimensions(job);
-    const plan::FrameworkLaw law(job.framework);
+    const plan::FrameworkSupport law(job.framework);
     plan::Job free = job;
     free.framework = {};
     free.space.schedule = space.schedule;
@@ -174,7 +174,7 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
     job.model.layers = 6;
     job.space.micro_batch = {2};
     job.space.context = {1, 2};
-    const plan::FrameworkLaw law(job.framework);
+    const plan::FrameworkSupport law(job.framework);
     const auto most = [&](plan::Plan& plan) {
       plan::Plan all = plan;
       all.overlap = plan::overlap_all(true);
@@ -238,7 +238,7 @@ TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
   const plan::Plan& best = result.plans.front().plan;
   const std::vector<plan::Framework> frameworks = all_frameworks();
-  const StartedBy started_by = [&](const plan::Plan& plan) {
+  const FrameworksRunningPlan started_by = [&](const plan::Plan& plan) {
     return std::vector<std::string>{plan == best ? "first" : "other"};
   };
   const nlohmann::ordered_json json =

@@ -38,8 +38,9 @@ void draw_training(Draw& draw, plan::Job& job) {
   job.optimizer = draw.of<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW,
                                             plan::Optimizer::kAdam8bit, plan::Optimizer::kMuon,
                                             plan::Optimizer::kAdafactor});
-  job.muon = draw.of<plan::MuonForm>(
-      {plan::MuonForm::kDuplicated, plan::MuonForm::kDistributed, plan::MuonForm::kBlockwise});
+  job.muon = draw.of<plan::MuonTensorSplit>({plan::MuonTensorSplit::kDuplicated,
+                                             plan::MuonTensorSplit::kDistributed,
+                                             plan::MuonTensorSplit::kBlockwise});
   if (draw.chance(4)) {
     job.space.offload.optimizer = {0, 0.5, 1};
     if (draw.chance(2)) job.space.offload.masters = {true, false};

@@ -41,7 +41,7 @@ struct Prepared {
 TEST(BestPlans, LookAgainUpToAPlanThatFits) {
   BestPlans plans(2);
   plans.limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
-  EXPECT_DOUBLE_EQ(plans.open_below(), 4 * (1 - kWantedPriceGap));
+  EXPECT_DOUBLE_EQ(plans.open_below(), 4 * (1 - kRevisitPriceGap));
   EXPECT_DOUBLE_EQ(BestPlans(2, &plans).open_below(), plans.open_below());
   plans.offer(3.0, plan::Plan{}, {.seconds = 3.0, .lower_bound_s = 2.5});
   plans.offer(4.5, plan::Plan{}, {.seconds = 4.5, .lower_bound_s = 3.9});

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::tune {
 namespace {

@@ -161,10 +161,10 @@ TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
 TEST(RunTime, TellsAttemptsThatHardlyEverEndApart) {
   RunProcess process = usual();
   process.restart_s = 5 / process.failures_per_s;
-  check_that_it_ends(process);
+  check_run_ends(process);
   process.restart_s = 8 / process.failures_per_s;
   EXPECT_GT(run_time(process).wall_s, 0);
-  EXPECT_THROW(check_that_it_ends(process), Error);
+  EXPECT_THROW(check_run_ends(process), Error);
 }
 
 TEST(SimulatedRuns, FollowFromTheSeed) {

@@ -460,7 +460,7 @@ def choice_cell(found: dict) -> str:
 
 def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) -> list[str]:
     """By how much constants move when the rows of their framework or generation are seen: root mean
-    squares of logarithms (the widths of `learn/learnable.cpp`)."""
+    squares of logarithms (the widths of `learn/learnable_constants.cpp`)."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for word, section in (("framework", "frameworks"), ("generation", "devices")):
         for one, y in without[word].items():

@@ -64,7 +64,7 @@ void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input
   throw Error(ErrorKind::kRuntime, message);
 }
 
-void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+void tune_function(const Keywords& given, const tune::SearchProgressCallback& tell, Reply& reply) {
   const answers::UserFile& file = given.file("job");
   plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_words()));
   given.reserve().apply(job);
@@ -102,7 +102,8 @@ void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply&
   if (!answer.fault.empty()) fail_run(answer.fault);
 }
 
-void advise_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+void advise_function(const Keywords& given, const tune::SearchProgressCallback& tell,
+                     Reply& reply) {
   const answers::UserFile& file = given.file("job");
   const answers::MeasuredRunsRequest request{
       .name = file.name,
@@ -116,7 +117,7 @@ void advise_function(const Keywords& given, const tune::TellProgress& tell, Repl
     fail_run(fault);
 }
 
-void predict_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+void predict_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const Output trace(given, "trace"), program(given, "program"), report(given, "report");
   check_outputs({trace, program, report}, {"plan", file.name});
@@ -140,7 +141,7 @@ void predict_function(const Keywords& given, const tune::TellProgress&, Reply& r
   reply.text = answers::json_text(answers::prediction_answer_json(answer));
 }
 
-void run_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+void run_function(const Keywords& given, const tune::SearchProgressCallback& tell, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   answers::WholeRunRequest request{.name = file.name,
                                    .settings = {},
@@ -159,7 +160,8 @@ void run_function(const Keywords& given, const tune::TellProgress& tell, Reply& 
   reply.text = answers::json_text(answers::whole_run_answer_json(answer));
 }
 
-void phases_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+void phases_function(const Keywords& given, const tune::SearchProgressCallback& tell,
+                     Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const answers::StepPhasesRequest request{
       .name = file.name, .reserve = given.reserve(), .threads = given.threads(), .progress = tell};
@@ -170,7 +172,7 @@ void phases_function(const Keywords& given, const tune::TellProgress& tell, Repl
   reply.text = answers::json_text(answers::step_phases_answer_json(answer));
 }
 
-void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+void traffic_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const Output matrix(given, "matrix");
   check_outputs({matrix}, {"plan", file.name});
@@ -188,7 +190,7 @@ void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& r
   reply.text = answers::json_text(answers::traffic_answer_json(answer));
 }
 
-void memory_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+void memory_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const answers::MemoryAnswer answer = answers::account_plan_memory(
       answers::read_plan(file),
@@ -196,7 +198,7 @@ void memory_function(const Keywords& given, const tune::TellProgress&, Reply& re
   reply.text = answers::json_text(answers::memory_answer_json(answer));
 }
 
-void compare_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+void compare_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
   const Output report(given, "report");
   check_outputs({report}, {"plan", file.name});
@@ -207,7 +209,7 @@ void compare_function(const Keywords& given, const tune::TellProgress&, Reply& r
   if (!answer.fault.empty()) fail_run(answer.fault);
 }
 
-void check_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+void check_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   answers::CheckRequest request{
       .job = {.files = given.files("configurations"),
               .source = given.one_of("from", framework_files::import_words()),

@@ -22,7 +22,8 @@ struct Reply {
 
 /// A function of the module, which answers like the command with a similar name. `tell` is called
 /// between rounds of a search. Fails with `Error`.
-using Function = void (*)(const Keywords& given, const tune::TellProgress& tell, Reply& reply);
+using Function = void (*)(const Keywords& given, const tune::SearchProgressCallback& tell,
+                          Reply& reply);
 
 /// Returns all functions of the module with their names in Python.
 std::vector<std::pair<std::string, Function>> functions();

@@ -86,7 +86,7 @@ std::optional<tune::TrainingRun> Keywords::training_run() const {
 }
 
 int Keywords::threads() const {
-  return static_cast<int>(whole("threads", 1, answers::kMostThreads).value_or(0));
+  return static_cast<int>(whole("threads", 1, answers::kMaxTuneThreads).value_or(0));
 }
 
 }  // namespace stepwright::python

@@ -38,13 +38,13 @@ collective::Collective collective_of(const std::string& word) {
 }
 
 /// Reads rows of (operation, most bytes, method or "gloo"), in order.
-std::vector<process_group::SizeChoice> choices_of(const py::list& rows) {
-  std::vector<process_group::SizeChoice> choices;
+std::vector<process_group::AlgorithmForSize> choices_of(const py::list& rows) {
+  std::vector<process_group::AlgorithmForSize> choices;
   for (const py::handle row : rows) {
     const auto [operation, most_bytes, word] =
         row.cast<std::tuple<std::string, double, std::string>>();
-    process_group::SizeChoice& choice = choices.emplace_back(
-        process_group::SizeChoice{collective_of(operation), most_bytes, std::nullopt});
+    process_group::AlgorithmForSize& choice = choices.emplace_back(
+        process_group::AlgorithmForSize{collective_of(operation), most_bytes, std::nullopt});
     if (word != kWrapped) choice.method = method_of(word);
   }
   return choices;

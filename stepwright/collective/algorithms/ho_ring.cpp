@@ -13,7 +13,7 @@ double ho_gather_s(const ClosedFormTerms& t, double pass) {
   const double stage = t.chunks * pass;
   const double hop = t.rail.bytes_s + t.rail.latency_s;
   const double pace = std::max(t.chunks * t.rail.bytes_s, hop);
-  const double rail = chunked_chain(t.nodes - 1, t.chunks, t.rail);
+  const double rail = pipelined_chunk_seconds(t.nodes - 1, t.chunks, t.rail);
   const double from_second = std::max(stage, hop) + (t.nodes - 1) * stage;
   const double from_last = (t.nodes - 2) * pace + hop + stage;
   return std::max({rail + pass, from_second, from_last}) + end_latency(t);
@@ -28,7 +28,7 @@ double first_sum_s(const ClosedFormTerms& t, double pass, double stage) {
 /// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
 double last_chunk_s(double stages, const ClosedFormTerms& t) {
   const double alone = stages * (t.rail.bytes_s + t.rail.latency_s);
-  return std::max(alone, t.rail.bytes_s + chunked_chain(stages - 1, t.chunks, t.rail));
+  return std::max(alone, t.rail.bytes_s + pipelined_chunk_seconds(stages - 1, t.chunks, t.rail));
 }
 
 /// Seconds of a reduction and `more` further stages of the rail, the longest of its paths: inside
@@ -40,9 +40,9 @@ double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
   for (const double from : {1.0, 2.0, t.nodes - 1}) {
     if (from >= t.nodes) continue;
     const double left = t.nodes - 1 - from + more;
-    longest =
-        std::max({longest, first_sum_s(t, pass, from) + chunked_chain(left + 1, t.chunks, t.rail),
-                  (from + 1) * stage + end_latency(t) + last_chunk_s(left + 1, t)});
+    longest = std::max(
+        {longest, first_sum_s(t, pass, from) + pipelined_chunk_seconds(left + 1, t.chunks, t.rail),
+         (from + 1) * stage + end_latency(t) + last_chunk_s(left + 1, t)});
   }
   return longest;
 }
@@ -66,7 +66,7 @@ double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
 double ho_ring_s(const ClosedFormTerms& t) {
   const ScheduleSpec& spec = t.spec;
   const double pass = pass_s(t, spec.inner);
-  if (t.members == 1) return chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  if (t.members == 1) return pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
   if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
   if (t.nodes == 1) return t.chunks * pass + end_latency(t);
   return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);

@@ -8,8 +8,8 @@ namespace stepwright::collective {
 
 double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across) {
   const double stages = t.passes * (t.ranks - 1);
-  if (t.nodes == 1) return chunked_chain(stages, t.chunks, within);
-  if (t.members == 1) return chunked_chain(stages, t.chunks, across);
+  if (t.nodes == 1) return pipelined_chunk_seconds(stages, t.chunks, within);
+  if (t.members == 1) return pipelined_chunk_seconds(stages, t.chunks, across);
   const ChunkHop& slow = across.bytes_s >= within.bytes_s ? across : within;
   const double paced = stages * t.chunks * slow.bytes_s + slow.latency_s;
   const double rounds = std::floor(stages / t.ranks);

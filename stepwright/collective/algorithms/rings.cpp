@@ -57,7 +57,7 @@ class PlacedRing {
     return placed(run, (block * rings_ + ring_) * spec_.chunks + piece % spec_.chunks);
   }
   static PieceRun placed(PieceRun run, std::int64_t piece) {
-    run.piece = static_cast<std::uint32_t>(piece) & kMostPieces;
+    run.piece = static_cast<std::uint32_t>(piece) & kMaxPieceCount;
     return run;
   }
 

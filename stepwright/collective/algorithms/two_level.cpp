@@ -13,7 +13,7 @@ TieredRingSpec two_level_tiers(const ScheduleSpec& spec) {
 double two_level_s(const ClosedFormTerms& t) {
   if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
   const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
-  return t.passes * inside + chunked_chain(t.passes * (t.nodes - 1), t.chunks, t.rail);
+  return t.passes * inside + pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 
 }  // namespace

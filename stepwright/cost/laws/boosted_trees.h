@@ -8,29 +8,32 @@
 
 namespace stepwright::cost {
 
-/// A boosted ensemble of regression trees, fitted by XGBoost and evaluated here: the base plus one
-/// leaf of each tree, summed in single precision. The saved text of a tree lists its nodes, a node
-/// before its children and the lower child first: `feature<threshold` or the value of a leaf.
+/// A boosted ensemble of regression trees, fitted by XGBoost and evaluated here in single
+/// precision: a base value plus one leaf of each tree. In the saved text of a tree each node comes
+/// before its children, the lower child first: `feature<threshold` for a split, a number for a
+/// leaf.
 class BoostedTrees {
  public:
   BoostedTrees() = default;
-  /// Reads the trees. Fails with `kInput`, naming `where`, when a text is no tree, or uses a
-  /// feature whose index is not below `features`.
+  /// Reads each tree from its text. Fails with `kInput`, naming `where`, if a text is not a tree or
+  /// uses a feature index of `features` or above.
   BoostedTrees(float base, std::span<const std::string> trees, std::size_t features,
                const std::string& where);
 
-  /// Returns the sum for one row of features; allocates nothing. 0 without trees.
+  /// Returns the ensemble's prediction for one row of features: the base plus one leaf per tree.
+  /// Allocates no memory.
   [[nodiscard]] double evaluate(std::span<const float> features) const;
   [[nodiscard]] bool empty() const { return roots_.empty(); }
   [[nodiscard]] float base() const { return base_; }
-  /// Returns the texts from which the trees can be read again.
+  /// Returns the text of each tree, from which the constructor can read it again.
   [[nodiscard]] std::vector<std::string> texts() const;
 
  private:
   struct Node {
-    float value = 0;          ///< Threshold of a node, or the value that a leaf adds.
-    std::int32_t upper = -1;  ///< Child at or above the threshold; the lower one comes next.
-    /// Index of the feature that the node tests; -1: the node is a leaf.
+    float value = 0;  ///< Threshold of a split node; value to add if the node is a leaf.
+    /// Index of the child for values at or above the threshold; the other child is the next node.
+    std::int32_t upper = -1;
+    /// Index of the feature that a split node compares; -1: the node is a leaf.
     std::int16_t feature = -1;
   };
 

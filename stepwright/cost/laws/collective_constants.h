@@ -21,61 +21,70 @@ inline constexpr Named<collective::Collective> kCollectiveNames[] = {
 };
 inline constexpr int kCollectives = std::size(kCollectiveNames);
 
-/// The protocols by which a collective library sends data, from the one with the shortest start and
-/// the lowest rate to the one with the longest and the highest. NCCL calls them LL, LL128, Simple.
+/// Protocols by which a collective library sends data (NCCL's LL, LL128, Simple), from the one with
+/// the shortest start time and lowest rate to the one with the longest start and highest rate.
 enum class Protocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;
 
-/// The constants of one protocol of a collective library.
+/// Fitted constants of one protocol of a collective library (NCCL's LL, LL128 or Simple).
 struct ProtocolConstants {
-  double start_us = 0;     ///< Start of a message in microseconds.
-  double hop = 0;          ///< Time of a hop inside a node, as a multiple of the link's latency.
-  double network_hop = 0;  ///< Time of a hop on the network, as a multiple of that link's latency.
-  double rate = 1;         ///< Rate of the protocol, as a share of the full protocol's.
-  /// Selection factor (`belief` in files): the library chooses the protocol whose time multiplied
-  /// by its factor is least; with 1 for all, the fastest one. It never grows from one protocol to
-  /// the next, so that time grows with the payload.
+  double start_us = 0;  ///< Microseconds to start a message.
+  double hop = 0;       ///< Time of a hop inside a node, as a multiple of the link's latency.
+  /// Time of a hop on the network, as a multiple of the network link's latency.
+  double network_hop = 0;
+  double rate = 1;  ///< Bandwidth of the protocol, as a share of the full protocol's (Simple).
+  /// Factor with which the library's own estimate misjudges the protocol (`belief` in files): it
+  /// chooses the protocol with the least time x factor. 1 for all: it chooses the fastest. Factors
+  /// never grow from one protocol to the next, so that the time never falls when bytes grow.
   double selection = 1;
 
   bool operator==(const ProtocolConstants&) const = default;
 };
 
-/// The cost of one operation: the constants of
+/// The fitted cost of one collective operation, for a group with n ranks in a node:
 ///
 ///     seconds^2 = wait^2 + 2 fill wait move + move^2
 ///     wait      = start + hops * latency
 ///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
-///                     bytes on the network / (network_share line rate) * crowd^crowding) / rate
+///                     bytes on the network / (network_share line rate) * crowd^congestion) / rate
 ///
-/// for n ranks in a node; crowd is 1, or the ranks of a group across nodes over kUncrowdedRanks.
+/// crowd is 1 for groups up to `kUncongestedRanks` and inside one node, else ranks /
+/// `kUncongestedRanks`.
 struct OperationConstants {
   std::array<ProtocolConstants, kProtocols> protocols;
-  /// How start and transfer combine: 0: in parallel (the longer counts); 1: one after the other;
-  /// above 1: a pipeline that fills slowly.
+  /// How start and transfer of a message combine. 0: they overlap (square root of the sum of
+  /// squares); 1: one after the other; above 1: a pipeline that fills slowly.
   double fill = 1;
-  double inside_share = 1;   ///< Share of the line rate inside a node, with many ranks.
-  double few_ranks = 0;      ///< Share of the rate inside a node that n ranks lose, times n - 1.
-  double network_share = 1;  ///< Share of the NICs' line rate that messages attain.
-  double tree_share = 1;  ///< Share of the NICs' line rate along a tree of nodes; all-reduce only.
-  double congestion = 0;  ///< Exponent of `crowd` with which large groups lose network rate.
-  /// Share of the line rate inside a node when the switch adds (NVLS) and each rank sends its
-  /// buffer once; all-reduce only; 0: no switch adds.
+  double inside_share = 1;  ///< Share of the intra-node line rate that large groups attain.
+  /// Loss of intra-node rate in small groups: n ranks in a node lose the share few_ranks / (n - 1).
+  double few_ranks = 0;
+  /// Share of the NICs' line rate that messages attain, except along trees.
+  double network_share = 1;
+  /// Share of the NICs' line rate that an all-reduce along a tree of nodes attains.
+  double tree_share = 1;
+  /// Exponent of network slow-down in large groups: time grows as (ranks /
+  /// kUncrowdedRanks)^congestion.
+  double congestion = 0;
+  /// Share of the intra-node line rate that an all-reduce attains when the switch adds (NVLS) and
+  /// each rank sends its buffer once; 0: the switch does not add.
   double switch_share = 0;
 
   bool operator==(const OperationConstants&) const = default;
 };
 
-/// Ranks of two nodes of eight: messages of larger groups disturb each other in the network.
-inline constexpr double kUncrowdedRanks = 16;
+/// Ranks above which a group across nodes suffers network congestion: two nodes of eight GPUs.
+inline constexpr double kUncongestedRanks = 16;
 
-/// Constants of every operation on one kind of machine.
+/// Fitted constants of every collective operation on one kind of machine.
 struct CollectiveConstants {
-  std::array<OperationConstants, kCollectives> operations;  ///< Constants, indexed by `Collective`.
-  std::optional<std::string> fit;  ///< Profile that fitted them; nullopt: documented defaults.
-  /// True if the constants were fitted on this very cluster, not on others with its device.
+  /// Constants of each operation, indexed by `Collective`.
+  std::array<OperationConstants, kCollectives> operations;
+  /// Name of the profile that holds the fit; nullopt: documented defaults.
+  std::optional<std::string> fit;
+  /// True if the constants were fitted on this very cluster, not on another with the same device.
   bool of_cluster = false;
-  /// Ranges of bytes, ranks and nodes of the fitted messages, by operation; empty: none were
-  /// fitted.
+  /// Ranges of message bytes, ranks and nodes on which the constants were fitted, indexed by
+  /// `Collective`; empty: not fitted.
   std::array<std::vector<FittedRange>, kCollectives> ranges;
 
   [[nodiscard]] const OperationConstants& of(collective::Collective collective) const {
@@ -83,15 +92,19 @@ struct CollectiveConstants {
   }
 };
 
-/// Unfitted rate of a tree on the network over that of a ring: with switches that add
-/// (`kSwitchTree`), and with a chain inside each node (`kChainTree`).
+/// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, if the switch
+/// inside each node adds.
 inline constexpr double kSwitchTree = 0.9;
+/// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, with a chain of
+/// ranks inside each node.
 inline constexpr double kChainTree = 0.55;
-/// Unfitted share of the line rate at which switches add.
+/// Assumed share of the intra-node line rate that an all-reduce attains when the switch adds
+/// (NVLS).
 inline constexpr double kDefaultSwitchShare = 0.5;
 
-/// Returns the documented constants for machines that were not sampled (`docs/models.md`): medians
-/// of the fitted ones, with the `network_share` of the device's generation.
+/// Returns the documented message constants for machines on which no messages were measured
+/// (`docs/models.md`): medians of the fitted machines. `unfitted_collectives` adapts them to a
+/// cluster.
 const CollectiveConstants& default_collectives();
 
 }  // namespace stepwright::cost

@@ -4,11 +4,13 @@
 
 namespace stepwright::cost {
 
-/// A constant of the unfitted cost model, with its public source.
+/// A documented constant of the cost model for devices without fitted measurements, with its public
+/// source.
 struct Constant {
   std::string_view name;
   double value = 0;
-  std::string_view unit;  ///< Unit of the value: "", "us", "ns", "rows" or "keys".
+  /// Unit of the value: "us", "ns", "rows" or "keys"; "": a ratio or a count.
+  std::string_view unit;
   std::string_view source;
 };
 
@@ -30,9 +32,10 @@ inline constexpr Constant kHostUpdateThread{
     "time of a thread of a host for Adam on a parameter", 2.45, "ns",
     "measured by this project on the host of an H200, 268 million fp32 parameters: 82 ms with 8 "
     "threads; on that of an H100 2.0 billion of bf16 in 0.29 s with 16, 2.3 ns"};
-/// Bytes that Adam on the host moves for a parameter of `kHostUpdateThread`: gradient, parameter
-/// and moments in fp32. Passes over gradients cost as much by byte (this project, a thread of an
-/// AMD EPYC, fp32: Adam .56 ns, a product .16 for 8 bytes, a norm .14 for 4).
+/// Bytes of host memory that an fp32 Adam update moves per parameter: gradient, parameter and two
+/// moments; `kHostUpdateThread` is its time. Other passes over gradients cost as much per byte
+/// (this project, one thread of an AMD EPYC, fp32: Adam .56 ns, a product .16 for 8 bytes, a norm
+/// .14 for 4).
 inline constexpr double kHostUpdateBytes = 28;
 inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of peak", 0.60, "",
                                      "operator tables of arXiv 2509.22832: LayerNorm .51 on A100, "

@@ -4,29 +4,31 @@
 
 namespace stepwright::cost {
 
-/// A dispatch of rows to the ranks of their experts, or a combine of results (`combines`), by
-/// kernels of DeepEP inside one node: a row is sent to each rank once, whatever number of its
-/// experts are on that rank.
+/// One dispatch of token rows to expert ranks, or one combine of their results (`combines`), by
+/// DeepEP's kernels inside a node. A row is sent to each rank once, however many of its experts are
+/// there.
 struct ExpertExchange {
   bool combines = false;
-  double tokens = 0;  ///< Rows of one rank before the exchange, one for each token.
-  double width = 0;   ///< Elements of a row.
-  double bytes = 2;   ///< Bytes of an element as it is sent.
+  double tokens = 0;  ///< Token rows that one rank has before the dispatch.
+  double width = 0;   ///< Elements of a row (hidden width).
+  double bytes = 2;   ///< Bytes of an element during the exchange (2: bf16).
   std::int64_t ranks = 8;
-  double met_ranks = 1;  ///< Mean number of ranks that a row is sent to, its own included.
-  std::int64_t multiprocessors = 20;  ///< Multiprocessors that the kernel uses (`num_sms`).
+  /// Mean number of distinct ranks that hold the experts of one row, its own rank included.
+  double met_ranks = 1;
+  /// Streaming multiprocessors of the GPU that the kernel occupies (DeepEP's `num_sms`).
+  std::int64_t multiprocessors = 20;
 };
 
-/// Returns the seconds of an exchange over links of `link_bytes_per_s` (one direction of a device's
-/// links):
+/// Returns the seconds of an expert exchange; `link_bytes_per_s`: one direction of a device's
+/// links.
 ///
 ///     start + (copy^q + link^q)^(1/q)
 ///     copy = tokens * (width * bytes * (met * sent + read) + met * row) / multiprocessors
 ///     link = tokens * width * bytes * met * (ranks - 1) / ranks / (share * link_bytes_per_s)
 ///
-/// fitted to 2,738 times on H100 and H200 (`data/collectives/expert_exchange.csv`): off by 3.8 % of
-/// dispatches and 4.0 % of combines in the mean, by 5.5 and 4.7 % of widths that a fit has not
-/// seen.
+/// met: `met_ranks`; other names are fitted constants. Fitted to 2,738 times on H100 and H200
+/// (`data/collectives/expert_exchange.csv`): mean error 3.8 % of dispatches and 4.0 % of combines,
+/// 5.5 and 4.7 % for row widths that the fit has not seen.
 double expert_exchange_s(const ExpertExchange& exchange, double link_bytes_per_s);
 
 }  // namespace stepwright::cost

@@ -9,26 +9,29 @@
 
 namespace stepwright::cost {
 
-/// A size of an operator or message, with its name.
+/// One size of an operator or message ("keys", "rows", "bytes", ...) with its value.
 struct NamedSize {
   std::string_view name;
   double value = 0;
 };
 
-/// The range of one size over the rows of a fit, both ends included.
+/// The least and the greatest value of one size (rows, keys, bytes, ...) in the measurements on
+/// which a fit rests, both included.
 struct FittedRange {
   std::string name;
   double low = 0, high = 0;
 };
 
-/// Extends ranges to include these sizes; a size without a range gets one.
+/// Widens the range of each named size so that it includes the given value; adds a range for a size
+/// that has none.
 void widen_ranges(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes);
 
-/// Reads `{NAME: [lowest, highest], ...}` of a profile. Fails with `kInput`, naming file and field.
+/// Reads the fitted ranges `{NAME: [lowest, highest], ...}` of a profile file. Fails with `kInput`,
+/// naming file and field.
 std::vector<FittedRange> read_ranges(Node node);
 
-/// Returns in words the size that is farthest outside of its range ("keys 32768, fitted 1024 to
-/// 5120"); empty when all sizes are inside or have no range.
+/// Returns text about the size that lies farthest outside its fitted range, as "keys 32768, fitted
+/// 1024 to 5120"; empty if all sizes are inside or have no range.
 std::string outside_range(std::span<const FittedRange> ranges, std::span<const NamedSize> sizes);
 
 }  // namespace stepwright::cost

@@ -9,27 +9,27 @@
 
 namespace stepwright::cost {
 
-/// A class of computations that follow one law: by what the kernel computes, and by how the
-/// framework wrote it.
+/// Classes of computations that are measured and fitted separately: by what the kernel computes,
+/// and by whether the framework fuses it.
 enum class OperatorClass : std::uint8_t {
-  kProduct,         ///< kLinear; kGroupedLinear as several products at once
-  kScores,          ///< kScores: batched Q K^T
-  kAttendValues,    ///< kAttendValues: batched P V
-  kAttention,       ///< kAttention: a fused kernel
-  kCausalSoftmax,   ///< kSoftmax: mask and softmax in one kernel
-  kUnfusedSoftmax,  ///< kSoftmax: softmax alone, the framework's own
-  kMask,            ///< the mask alone, before an unfused softmax
-  kNorm,            ///< kNorm: one fused kernel
-  kUnfusedNorm,     ///< kNorm: several kernels, in fp32
-  kActivation,      ///< kActivation: one fused kernel
-  kUnfusedRotary,   ///< kRotary: several kernels in turn
-  kResidual,        ///< kAdd: a sum of two tensors
-  kEmbedding,       ///< kEmbedding: rows of a table
-  kLoss,            ///< kLossLocal: an unfused cross entropy
-  /// kOptimizer: multi-tensor kernels; `Shape::batch` is the number of layers whose tensors they
-  /// update
+  kProduct,         ///< Matrix product; a grouped one counts as several.
+  kScores,          ///< Unfused attention: batched product Q K^T.
+  kAttendValues,    ///< Unfused attention: batched product P V.
+  kAttention,       ///< Fused attention kernel (FlashAttention, cuDNN).
+  kCausalSoftmax,   ///< Causal mask and softmax in one kernel.
+  kUnfusedSoftmax,  ///< Softmax alone, by the framework's own kernel.
+  kMask,            ///< Causal mask alone, in a kernel before an unfused softmax.
+  kNorm,            ///< Norm in one fused kernel.
+  kUnfusedNorm,     ///< Norm by several unfused kernels, in fp32.
+  kActivation,      ///< Activation function in one fused kernel.
+  kUnfusedRotary,   ///< Rotary embedding by several unfused kernels.
+  kResidual,        ///< Residual addition of two tensors.
+  kEmbedding,       ///< Embedding look-up: rows of a table.
+  kLoss,            ///< Unfused cross entropy over a rank's logits.
+  /// Optimizer update by multi-tensor kernels; `Shape::batch` is the number of layers whose tensors
+  /// they update.
   kOptimizer,
-  kUnfusedOptimizer,  ///< kOptimizer: a kernel per tensor and step of the update
+  kUnfusedOptimizer,  ///< Optimizer update with one kernel per tensor and arithmetic step.
 };
 inline constexpr Named<OperatorClass> kOperatorClassNames[] = {
     {OperatorClass::kProduct, "product"},
@@ -50,29 +50,31 @@ inline constexpr Named<OperatorClass> kOperatorClassNames[] = {
     {OperatorClass::kUnfusedOptimizer, "unfused_optimizer"}};
 inline constexpr std::size_t kOperatorClasses = std::size(kOperatorClassNames);
 
-/// The pass of an operator that one measurement covers: the forward, or the whole backward (data
-/// and weight gradient).
+/// The unit of operator measurements: the forward, or the whole backward (data and weight gradient
+/// together).
 enum class Pass : std::uint8_t { kForward, kBackward };
 inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
                                              {Pass::kBackward, "backward"}};
 inline constexpr std::size_t kPasses = std::size(kPassNames);
 
-/// Returns the pass of a phase; recomputation and updates count as forward.
+/// Returns whether a phase of a step is priced as forward or as backward; recomputation and
+/// optimizer updates count as forward.
 constexpr Pass operator_pass(step::Phase phase) {
   return step::is_backward(phase) ? Pass::kBackward : Pass::kForward;
 }
 
-/// Returns the class of an operator under the framework's kernels; nullopt for operators that were
-/// never sampled (fused rotary embeddings, permutations, dropout, ...) and for communication.
+/// Returns the fitted class that prices an operator with these kernels of a framework; nullopt for
+/// communication and for operators that were never measured (fused rotary embeddings, permutations,
+/// dropout, ...).
 std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kernels& kernels);
 
-/// True if the class is a matrix product or an attention, so that arithmetic may limit it.
+/// True for matrix products and attention, which FLOP/s may limit; all other classes are limited by
+/// memory bandwidth.
 constexpr bool has_arithmetic(OperatorClass what) { return what <= OperatorClass::kAttention; }
 
-/// Returns the number of equal operators of a program that one measured time of the class covers:
-/// an unfused loss passes twice over the logits in the forward, and the two products of unfused
-/// attention have two gradients each. A product's data and weight gradients are not equal; the law
-/// divides them.
+/// Returns how many equal operators of a step one measured time of the class stands for: an unfused
+/// loss passes twice over the logits in the forward, and each product of unfused attention has two
+/// gradients. A matrix product's two gradients differ, so they count as one measurement.
 constexpr int operators_per_measurement(OperatorClass what, Pass pass) {
   const bool forward = pass == Pass::kForward;
   if (what == OperatorClass::kLoss) return forward ? 2 : 1;

@@ -206,7 +206,8 @@ constexpr std::string_view kOptimizerFeatureNames[] = {"log2_parameters", "layer
 
 }  // namespace
 
-PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors) {
+PassWork measured_pass_work(OperatorClass what, Pass pass, const step::Operator& op,
+                            int multiprocessors) {
   step::Operator phased = op;
   phased.phase = pass == Pass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
   PassWork work;

@@ -11,37 +11,44 @@
 
 namespace stepwright::cost {
 
-/// The features of one kernel of a sampled pass that its law uses.
+/// The work of one kernel (FLOPs, bytes, tiles, ...) from which a fitted law computes its time.
 struct KernelWork {
-  double flops = 0;  ///< FLOPs, with the head dimension padded to the one that the kernel computes.
-  double bytes = 0;  ///< Bytes that the kernel moves, as `memory_bytes` counts them.
-  /// Ratio (at least 1) of the elements that full waves of tiles compute to the elements asked for:
-  /// the least over tiles of 128 x 256, 256 x 128 and 128 x 128; for a fused attention from the
-  /// rows of queries.
+  /// FLOPs of the kernel; attention counts the padded head dimension that the kernel computes.
+  double flops = 0;
+  /// Bytes of device memory that the kernel reads and writes (`step::memory_bytes`).
+  double bytes = 0;
+  /// Waste by partial tiles and waves: elements computed by full waves of tiles / elements asked
+  /// for, at least 1. The least over tiles of 128 x 256, 256 x 128 and 128 x 128; for fused
+  /// attention, from the rows of queries.
   double waves = 1;
-  double depth = 0;  ///< Length of the inner sum of each result; 0: not a product.
-  /// Rows of a vector kernel; for an optimizer, the number of layers whose tensors it updates.
+  double depth = 0;  ///< Length of a matrix product's inner dimension; 0: not a product.
+  /// Rows of an element-wise or row-wise kernel; for an optimizer, the number of layers whose
+  /// tensors it updates.
   double rows = 0;
-  /// True if the head dimension is not a multiple of 32 (fused attention).
+  /// True if fused attention has a head dimension that is not a multiple of 32.
   bool uneven_head = false;
-  bool wide_head = false;  ///< True if the head dimension is above 128 (fused attention).
-  double head_dim = 0;     ///< Padded head dimension (fused attention).
-  /// Number of queries over the number of pairs that a mask leaves (fused attention); 0 without a
-  /// mask.
+  bool wide_head = false;  ///< True if fused attention has a head dimension above 128.
+  double head_dim = 0;     ///< Head dimension of fused attention, padded as its kernel computes it.
+  /// Queries / query-key pairs that the mask of fused attention leaves; 0 without a mask.
   double masked = 0;
 };
 
-/// The kernels of one pass: two for the backward of a product, (0) data and (1) weight gradient.
+/// The work of the kernels that one measurement covers: one kernel, or two for the backward of a
+/// matrix product (index 0: data gradient; 1: weight gradient).
 struct PassWork {
   std::array<KernelWork, 2> kernels{};
   int count = 1;
-  double starts = 1;  ///< Number of starts of the pass: 2 where a sample includes a second kernel.
+  /// Number of kernel starts that one measurement includes: 2 if it has a second kernel.
+  double starts = 1;
 };
 
-/// Returns the features that the law of a class uses. `pass` counts, the phase of `op` does not.
-PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
+/// Returns the work of an operator in the given pass (`pass`, not the operator's own phase) as the
+/// fitted law of its class uses it.
+PassWork measured_pass_work(OperatorClass what, Pass pass, const step::Operator& op,
+                            int multiprocessors);
 
-/// Inputs of the trees that correct a law: logarithms of sizes, alignments, tiles and waves.
+/// Largest number of inputs (logarithms of sizes, alignments, tiles, waves) of the boosted trees
+/// that correct a fitted law.
 inline constexpr std::size_t kMaxTreeFeatures = 18;
 struct Features {
   std::array<float, kMaxTreeFeatures> values{};
@@ -51,10 +58,12 @@ struct Features {
   [[nodiscard]] std::span<const float> all() const { return {values.data(), count}; }
 };
 Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
-/// Returns the names of these features, in order.
+/// Returns the names of the inputs of the boosted trees for a class and pass, in the order of
+/// `features`.
 std::span<const std::string_view> feature_names(OperatorClass what, Pass pass);
 
-/// The sizes over which a fit states its range; at most four.
+/// The sizes of an operator (at most four) for which a fit states the range that it was measured
+/// on.
 struct Quantities {
   std::array<NamedSize, 4> values{};
   std::size_t count = 0;

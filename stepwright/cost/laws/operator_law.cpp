@@ -18,8 +18,8 @@ double arithmetic_s(const LawConstants& law, const KernelWork& kernel, double fl
 
 }  // namespace
 
-std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
-                                  const DevicePeaks& peaks, double arithmetic_speedup) {
+std::array<double, 2> fitted_law_seconds(const LawConstants& law, const PassWork& work,
+                                         const DevicePeaks& peaks, double arithmetic_speedup) {
   std::array<double, 2> seconds{};
   for (int i = 0; i < work.count; ++i) {
     const KernelWork& kernel = work.kernels[i];

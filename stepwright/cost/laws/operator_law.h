@@ -8,37 +8,47 @@
 
 namespace stepwright::cost {
 
-/// The constants of the law of one class and pass on one device. A share refers to a peak of the
-/// device, so that a law also applies to a device with other peaks.
+/// Fitted constants of the law that gives the time of one operator class, forward or backward.
+/// Rates are shares of the device's peaks, so that the law also applies to devices with other
+/// peaks.
 struct LawConstants {
-  double start_us = 0;          ///< Microseconds to start a pass, whatever its size.
-  double arithmetic_share = 1;  ///< Share of the 16-bit peak that arithmetic attains.
-  double wave_weight = 0;       ///< Exponent of `KernelWork::waves`; 1: tiles wait for full waves.
-  double ramp = 0;  ///< Extra depth of the inner sum that each result costs: filling the pipeline.
-  double memory_share = 1;  ///< Share of the memory bandwidth, over the counted bytes.
-  double row_ns = 0;        ///< Nanoseconds per row, in addition to its bytes.
-  double uneven_head = 0;   ///< Relative extra time where the head dimension is padded.
-  double wide_head = 0;     ///< Relative extra time where the head dimension is above 128.
-  double head_ramp = 0;     ///< Extra head dimension that each head costs.
-  double masked_keys = 0;   ///< Extra keys per query where a mask cuts tiles.
+  double start_us = 0;          ///< Fixed microseconds of a forward or backward, whatever its size.
+  double arithmetic_share = 1;  ///< Share of the 16-bit peak FLOP/s that the kernel attains.
+  /// Exponent of `KernelWork::waves`; 0: partial waves cost nothing; 1: they cost full waves.
+  double wave_weight = 0;
+  /// Cost of filling the pipeline, as additional elements of the inner dimension.
+  double ramp = 0;
+  double memory_share = 1;  ///< Share of the peak memory bandwidth that the kernel attains.
+  double row_ns = 0;  ///< Nanoseconds of a kernel per row, beside the time to move the row's bytes.
+  /// Relative additional time of fused attention if its head dimension is padded (0.2: 20 %
+  /// longer).
+  double uneven_head = 0;
+  /// Relative additional time of fused attention if its head dimension is above 128.
+  double wide_head = 0;
+  /// Fixed work per attention head, as additional elements of the head dimension.
+  double head_ramp = 0;
+  double masked_keys = 0;  ///< Work on tiles that a mask cuts, as additional keys per query.
 };
 
 struct LawConstant {
   std::string_view name;
   double LawConstants::* value;
-  /// Value at which a fit starts, and which it keeps where the rows do not determine the constant.
+  /// Initial value of the constant in a fit, kept if the measured rows do not determine it.
   double prior;
-  bool arithmetic;  ///< True if it belongs to the arithmetic of products and attention.
-  bool attention;   ///< True if it belongs to fused attention only.
-  bool vector;      ///< True if it belongs to classes without arithmetic.
+  bool arithmetic;  ///< True if only matrix products and attention use the constant.
+  bool attention;   ///< True if only fused attention uses the constant.
+  /// True if the constant is used only by operator classes that memory bandwidth limits.
+  bool vector;
 };
-/// The least share of a peak in a law: a rate that is a trillion times slower was stated in other
-/// units.
+/// Smallest share of a device's peak that a profile may state; a smaller one must have been written
+/// in wrong units.
 inline constexpr double kMinPeakShare = 1e-12;
-/// True if a constant is a share of a peak, by which work is divided.
-constexpr bool is_share(const LawConstant& constant) { return constant.name.ends_with("_share"); }
+/// True if a constant of a law is the share of a device's peak that a kernel attains.
+constexpr bool is_peak_share(const LawConstant& constant) {
+  return constant.name.ends_with("_share");
+}
 
-/// All constants of laws; `uses` says which of them a class uses.
+/// All constants of a fitted law with name, member, prior and the classes that use them (`uses`).
 inline constexpr LawConstant kLawConstants[] = {
     {"start_us", &LawConstants::start_us, 5, false, false, false},
     {"arithmetic_share", &LawConstants::arithmetic_share, 0.8, true, false, false},
@@ -58,20 +68,20 @@ constexpr bool uses(OperatorClass what, const LawConstant& constant) {
   return true;
 }
 
-/// The peaks of a device to which the shares of a law refer.
+/// Peak FLOP/s and memory bandwidth of a device, of which a fitted law states shares.
 struct DevicePeaks {
-  double flops = 1;  ///< Peak dense FLOP/s in 16 bits.
+  double flops = 1;  ///< Peak dense FLOP/s in 16-bit types.
   double bandwidth_bytes_per_s = 1;
 };
 
-/// Returns the seconds of each kernel of a pass; the start is divided evenly among them. A kernel
-/// takes the smooth maximum (fourth powers) of
+/// Returns the seconds of each kernel of a forward or backward by the fitted law. Each takes an
+/// equal part of the start, and the smooth maximum (fourth powers) of
 ///   flops * waves^wave_weight * (1 + ramp / depth) / (arithmetic_share * peak) and
 ///   bytes / (memory_share * bandwidth) + rows * row_ns.
-/// For a fused attention the arithmetic is multiplied by (1 + uneven_head) and (1 + wide_head)
-/// where they apply, and by (1 + head_ramp / head_dim) and (1 + masked_keys * masked).
-/// `arithmetic_speedup`: factor on the rate of arithmetic, as of a narrower type.
-std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
-                                  const DevicePeaks& peaks, double arithmetic_speedup = 1);
+/// For fused attention, flops are multiplied by (1 + uneven_head) and (1 + wide_head) if they
+/// apply, and by (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`:
+/// factor on the FLOP/s, as of a narrower type.
+std::array<double, 2> fitted_law_seconds(const LawConstants& law, const PassWork& work,
+                                         const DevicePeaks& peaks, double arithmetic_speedup = 1);
 
 }  // namespace stepwright::cost

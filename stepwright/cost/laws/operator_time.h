@@ -4,14 +4,15 @@
 
 namespace stepwright::cost {
 
-/// The links that a message uses; messages of one class on one rank share these links.
+/// Class of the slowest link that a message uses: links inside the node, or the network between
+/// nodes; kNone: not a message. Messages of one class on one rank compete for its links.
 enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
 inline constexpr int kLinkClasses = 3;
 
-/// Seconds of one operator when nothing else runs beside it.
+/// The seconds of one operator without other work beside it, and the link that it uses.
 struct OperatorTime {
   double seconds = 0;
-  /// Class of the slowest link that a message uses; kNone for computation.
+  /// Class of the slowest link that a message uses; kNone: the operator is a computation.
   LinkClass link = LinkClass::kNone;
 };
 

@@ -113,7 +113,7 @@ void read_operations(Node operations, CollectiveConstants& constants) {
 CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster) {
   CollectiveConstants constants = default_collectives();
   double tree = kChainTree;
-  if (cluster::adds_inside(cluster::in_network_reduction(cluster))) {
+  if (cluster::node_switches_reduce(cluster::in_network_reduction(cluster))) {
     constants.operations[static_cast<std::size_t>(collective::Collective::kAllReduce)]
         .switch_share = kDefaultSwitchShare;
     tree = kSwitchTree;

@@ -8,33 +8,37 @@
 
 namespace stepwright::cost {
 
-/// The communication library that is assumed when none is named.
+/// Communication library whose fitted constants are used if a job names none.
 inline constexpr std::string_view kDefaultLibrary = "nccl";
 
-/// Returns the documented constants, with the attainable share of the NICs of the device's
-/// generation.
+/// Returns the documented message constants for clusters without a fit, with the share of the NICs'
+/// line rate that is usual for the device's generation.
 CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster);
 
-/// Returns fitted constants from the built-in profiles: the profile of the cluster's name, else of
-/// its device, else `unfitted_collectives`. Constants that a profile does not state keep their
-/// defaults.
+/// Returns the message constants of a cluster: from the built-in profile with the cluster's name,
+/// else from that of its device, else documented defaults. Constants that a profile leaves out keep
+/// their defaults.
 CollectiveConstants collectives_of(const cluster::Cluster& cluster,
                                    std::string_view library = kDefaultLibrary);
-/// Returns fitted constants from the profile `profile` only.
+/// Returns message constants from the built-in profile of this name, with documented defaults for
+/// what it leaves out.
 CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
                                            std::string_view profile, std::string_view library);
 
-/// Overwrites constants with the entry of `library` in the `collectives` list of a profile; false
-/// when the list has none. Fails with `kInput` on unknown keys and on values out of range.
+/// Overwrites `constants` with the entry of `library` ("nccl", ...) in the `collectives` list of a
+/// profile file; returns false if it has none. Fails with `kInput` on unknown keys and on values
+/// out of range.
 bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants);
 
-/// True for the parts of an operation's constants that were fitted.
+/// Which constants of a collective operation the measurements could determine; the others are not
+/// written to the profile.
 struct FittedParts {
-  bool network = false;  ///< Network constants: the fit had rows on more than one node.
-  bool tree = false;     ///< Tree constants: the fit had all-reduces on more than one node.
+  /// True if network constants were fitted: some measurements span several nodes.
+  bool network = false;
+  bool tree = false;  ///< True if tree constants were fitted: some all-reduces span several nodes.
 };
-/// Returns the entry of one operation, which `read_collectives` can read back; numbers are rounded
-/// to four digits.
+/// Returns the profile entry of one collective operation as JSON, numbers rounded to four digits;
+/// `read_collectives` reads it back.
 nlohmann::ordered_json operation_json(const OperationConstants& constants, FittedParts parts);
 
 }  // namespace stepwright::cost

@@ -6,8 +6,8 @@
 
 namespace stepwright::cost {
 
-/// Returns the profiles of machines whose collectives were sampled: `profiles/collectives/*.json`
-/// of the repository, compiled in.
+/// Returns the profile files of machines on which collectives were measured
+/// (`profiles/collectives/*.json` of the repository), compiled into the program.
 std::span<const EmbeddedFile> embedded_machines();
 
 }  // namespace stepwright::cost

@@ -17,11 +17,11 @@ std::int64_t read_count(Node node, std::string_view key) {
   return static_cast<std::int64_t>(node.get(key).number(1, kMostMeasuredRanks));
 }
 
-ShapeCurve read_curve(Node node) {
+TimeRatioCurve read_curve(Node node) {
   node.allow_only({"nodes", "ranks_of_node", "groups_of_node", "factors"});
-  ShapeCurve curve{.group = {.nodes = read_count(node, "nodes"),
-                             .members = read_count(node, "ranks_of_node"),
-                             .groups = read_count(node, "groups_of_node")}};
+  TimeRatioCurve curve{.group = {.nodes = read_count(node, "nodes"),
+                                 .members = read_count(node, "ranks_of_node"),
+                                 .groups = read_count(node, "groups_of_node")}};
   const Node list = node.get("factors");
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Node pair = list.at(i);
@@ -36,8 +36,8 @@ ShapeCurve read_curve(Node node) {
   return curve;
 }
 
-std::vector<ShapeCurve> read_curves(Node entry) {
-  std::vector<ShapeCurve> curves;
+std::vector<TimeRatioCurve> read_curves(Node entry) {
+  std::vector<TimeRatioCurve> curves;
   if (const auto list = entry.find("shapes")) {
     for (std::size_t i = 0; i < list->size(); ++i) curves.push_back(read_curve(list->at(i)));
   }
@@ -49,7 +49,7 @@ bool read_own_nics(Node node) {
   return found && found->boolean();
 }
 
-SampledLaw<SocketLaw> read_socket_law(Node node) {
+SampledLaw<GlooCostLaw> read_socket_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "hop_us", "network_hop_us",
                    "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
                    "held_out_error"});
@@ -62,7 +62,7 @@ SampledLaw<SocketLaw> read_socket_law(Node node) {
           read_curves(node)};
 }
 
-SampledLaw<ScheduleLaw> read_schedule_law(Node node) {
+SampledLaw<ScheduledCollectiveLaw> read_schedule_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "message_us", "network_hop_us",
                    "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes", "shapes",
                    "rows", "held_out_error"});
@@ -76,9 +76,9 @@ SampledLaw<ScheduleLaw> read_schedule_law(Node node) {
           read_curves(node)};
 }
 
-Json curves_json(const std::vector<ShapeCurve>& curves) {
+Json curves_json(const std::vector<TimeRatioCurve>& curves) {
   Json list = Json::array();
-  for (const ShapeCurve& curve : curves) {
+  for (const TimeRatioCurve& curve : curves) {
     Json factors = Json::array();
     for (const auto& [bytes, factor] : curve.factors) {
       factors.push_back({bytes, round_to_five_digits(factor)});
@@ -92,17 +92,17 @@ Json curves_json(const std::vector<ShapeCurve>& curves) {
 }
 
 template <class Law>
-OperatorTime corrected(OperatorTime time, const SampledLaw<Law>& sampled, const SocketGroup& group,
-                       double bytes) {
+OperatorTime corrected(OperatorTime time, const SampledLaw<Law>& sampled,
+                       const GroupNodePlacement& group, double bytes) {
   time.seconds *= measured_time_factor(sampled.curves, group, bytes);
   return time;
 }
 
 }  // namespace
 
-double measured_time_factor(const std::vector<ShapeCurve>& curves, const SocketGroup& group,
-                            double bytes) {
-  const auto curve = std::ranges::find(curves, group, &ShapeCurve::group);
+double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
+                            const GroupNodePlacement& group, double bytes) {
+  const auto curve = std::ranges::find(curves, group, &TimeRatioCurve::group);
   if (curve == curves.end()) return 1;
   const auto& factors = curve->factors;
   const auto above =
@@ -114,9 +114,9 @@ double measured_time_factor(const std::vector<ShapeCurve>& curves, const SocketG
   return from + way * (above->second - from);
 }
 
-std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
-                                                      collective::Collective collective,
-                                                      const SocketGroup& group) {
+std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm algorithm,
+                                                         collective::Collective collective,
+                                                         const GroupNodePlacement& group) {
   const collective::Algorithm runs =
       collective::settled(algorithm, collective,
                           {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
@@ -128,7 +128,7 @@ std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algo
 std::optional<OperatorTime> MeasuredMessages::time(std::optional<collective::Algorithm> method,
                                                    collective::Collective collective,
                                                    double payload_bytes,
-                                                   const SocketGroup& group) const {
+                                                   const GroupNodePlacement& group) const {
   if (method) {
     const auto found = schedules.find({*method, collective});
     if (found == schedules.end()) return std::nullopt;
@@ -161,8 +161,8 @@ void read_messages(Node entry, MeasuredMessages& messages) {
   library.fail_unsupported("only messages of gloo and of our schedules are modelled");
 }
 
-Json message_law_json(collective::Collective collective, const SampledLaw<SocketLaw>& sampled) {
-  const SocketLaw& law = sampled.law;
+Json message_law_json(collective::Collective collective, const SampledLaw<GlooCostLaw>& sampled) {
+  const GlooCostLaw& law = sampled.law;
   Json json = {{"library", kGlooLibrary}, {"operation", name_of(kCollectiveNames, collective)}};
   write_micros(json, "start_us", law.start_s);
   write_micros(json, "hop_us", law.hop_s);
@@ -175,8 +175,8 @@ Json message_law_json(collective::Collective collective, const SampledLaw<Socket
 }
 
 Json message_law_json(collective::Algorithm method, collective::Collective collective,
-                      const SampledLaw<ScheduleLaw>& sampled) {
-  const ScheduleLaw& law = sampled.law;
+                      const SampledLaw<ScheduledCollectiveLaw>& sampled) {
+  const ScheduledCollectiveLaw& law = sampled.law;
   Json json = {{"library", name_of(collective::kAlgorithmNames, method)},
                {"operation", name_of(kCollectiveNames, collective)},
                {"chunk_bytes", law.chunk_bytes}};

@@ -9,69 +9,75 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/cost/laws/collective_constants.h"
-#include "stepwright/cost/laws/schedule_law.h"
-#include "stepwright/cost/laws/socket_law.h"
+#include "stepwright/cost/laws/gloo_cost_law.h"
+#include "stepwright/cost/laws/scheduled_collective_law.h"
 
 namespace stepwright::cost {
 
-/// By message size, the ratio of measured time to the law's time, in groups of one shape.
-struct ShapeCurve {
-  SocketGroup group;
-  /// Bytes of the full buffer, ascending, with the ratio.
+/// Measured time / time by the fitted law, by message size, for groups of one placement on nodes.
+struct TimeRatioCurve {
+  GroupNodePlacement group;
+  /// Pairs (bytes of the whole buffer, measured time / law's time), by ascending bytes.
   std::vector<std::pair<double, double>> factors;
 };
 
-/// Returns the ratio for a message: interpolated linearly over the logarithm of its bytes; beyond
-/// the sampled sizes, the nearest sample's; 1 in groups that were not sampled.
-double measured_time_factor(const std::vector<ShapeCurve>& curves, const SocketGroup& group,
-                            double bytes);
+/// Returns measured time / law's time for a message: interpolated over the logarithm of its bytes;
+/// outside the measured sizes, that of the nearest one; 1 if groups of this placement were not
+/// measured.
+double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
+                            const GroupNodePlacement& group, double bytes);
 
-/// A law, with its ratios to the measured times where it was sampled.
+/// A fitted law of message times, with correction curves where it was measured.
 template <class Law>
 struct SampledLaw {
   Law law;
-  std::vector<ShapeCurve> curves;
+  std::vector<TimeRatioCurve> curves;
 };
 
-/// The costs of messages that were sampled on the cluster itself.
+/// Fitted costs of the messages that the user measured on their own cluster: of c10d's Gloo, and of
+/// explicit schedules by algorithm.
 struct MeasuredMessages {
-  std::array<std::optional<SampledLaw<SocketLaw>>, kCollectives> gloo;
-  std::map<std::pair<collective::Algorithm, collective::Collective>, SampledLaw<ScheduleLaw>>
+  std::array<std::optional<SampledLaw<GlooCostLaw>>, kCollectives> gloo;
+  std::map<std::pair<collective::Algorithm, collective::Collective>,
+           SampledLaw<ScheduledCollectiveLaw>>
       schedules;
 
-  /// Returns the time of a message by a schedule's algorithm (`method`), or by c10d's Gloo
-  /// (nullopt). Returns nullopt if no such message was sampled.
+  /// Returns the time of a message by the schedule of algorithm `method`, or by c10d's Gloo if
+  /// `method` is nullopt. Returns nullopt if no such message was measured.
   [[nodiscard]] std::optional<OperatorTime> time(std::optional<collective::Algorithm> method,
                                                  collective::Collective collective,
                                                  double payload_bytes,
-                                                 const SocketGroup& group) const;
+                                                 const GroupNodePlacement& group) const;
   [[nodiscard]] bool any() const;
 };
 
-/// Returns the algorithm that the process group runs as a schedule in a group whose plan names one;
-/// nullopt where the group stays with c10d's Gloo.
-std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
-                                                      collective::Collective collective,
-                                                      const SocketGroup& group);
+/// Returns the algorithm by which the project's process group runs a collective as an explicit
+/// schedule, if the plan names one for the group; nullopt: c10d's Gloo runs it.
+std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm algorithm,
+                                                         collective::Collective collective,
+                                                         const GroupNodePlacement& group);
 
-/// Name, in tables and files, of the library of c10d's Gloo messages; other names there are those
-/// of algorithms.
+/// Name of c10d's Gloo in the `library` column of tables and in files, where other names are
+/// algorithms of explicit schedules.
 inline constexpr std::string_view kGlooLibrary = "gloo";
 
-/// Upper limits in measured profiles and in the tables from which they are fitted: nodes, ranks or
-/// groups (`kMostMeasuredRanks`), and bytes.
+/// Largest number of nodes, ranks or groups in measured profiles and in the tables from which they
+/// are fitted.
 inline constexpr double kMostMeasuredRanks = 1e6;
+/// Largest number of bytes of a message in measured profiles and in the tables from which they are
+/// fitted.
 inline constexpr double kMostMeasuredBytes = 1e18;
 
-/// Reads one entry of a profile's `messages` into `messages`. Fails with `kInput`, naming field and
-/// value.
+/// Reads one entry of a measured profile's `messages` list and adds it to `messages`. Fails with
+/// `kInput`, naming field and value.
 void read_messages(Node entry, MeasuredMessages& messages);
 
-/// Returns a law as an entry of `messages`; fields on which the law does not depend are left out.
+/// Returns a fitted law of messages as an entry of a measured profile's `messages` list, without
+/// the fields on which the law does not depend.
 nlohmann::ordered_json message_law_json(collective::Collective collective,
-                                        const SampledLaw<SocketLaw>& law);
+                                        const SampledLaw<GlooCostLaw>& law);
 nlohmann::ordered_json message_law_json(collective::Algorithm method,
                                         collective::Collective collective,
-                                        const SampledLaw<ScheduleLaw>& law);
+                                        const SampledLaw<ScheduledCollectiveLaw>& law);
 
 }  // namespace stepwright::cost

@@ -13,11 +13,12 @@
 
 namespace stepwright::cost {
 
-/// The law of one kind of computation on the measured device: start + FLOPs / rate + bytes / rate,
-/// with FLOPs and bytes as `step/work.h` counts them.
+/// Fitted time of one kind of computation on the user's device: start + FLOPs / rate + bytes /
+/// rate, with FLOPs and bytes as `step/work.h` counts them.
 struct ComputationLaw {
   step::OperatorKind kind{};
-  step::Phase phase{};  ///< Phase of the computation; recomputation counts as forward.
+  /// Phase of the step to which the law applies; recomputation counts as forward.
+  step::Phase phase{};
   DType dtype{};
   double start_s = 0;
   double s_per_flop = 0;
@@ -28,32 +29,32 @@ struct ComputationLaw {
   }
 };
 
-/// The largest slow-down factor: computation and messages that gain nothing by running side by side
-/// would have an infinite one.
+/// Largest slow-down factor that a measured profile may state, since one would be infinite if
+/// computation and messages gain nothing by running side by side.
 inline constexpr double kMaxSlowdownFactor = 100;
 
-/// Factors on the time of computation while messages run inside the node and on the network; 0: not
-/// sampled.
+/// Measured factors on the time of computation while a message runs inside the node, and on the
+/// network; 0: not measured.
 struct MeasuredOverlap {
   double beside_inside = 0;
   double beside_network = 0;
 };
 
-/// The host's work for a message in addition to its transfer, before or after it: copies into and
-/// out of the buffer, and a framework's dispatch of tensors that are split over ranks.
+/// Measured host time of a message in addition to its transfer: copies into and out of the buffer,
+/// and a framework's dispatch of sharded tensors.
 struct HostOverheadLaw {
   step::Scheme scheme{};
   collective::Collective operation{};
   double start_s = 0;
-  double s_per_byte = 0;  ///< Seconds of the host for each byte of the message's full buffer.
+  double s_per_byte = 0;  ///< Host seconds per byte of the message's whole buffer.
 
   [[nodiscard]] double seconds(double payload_bytes) const {
     return start_s + payload_bytes * s_per_byte;
   }
 };
 
-/// The laws that were fitted to measurements of the user's cluster: a file `measured/1`
-/// (docs/formats.md), which a job names as `measured`.
+/// All laws that were fitted to measurements on the user's own cluster: the content of a file
+/// `measured/1` (docs/formats.md), which a job names under `measured`.
 struct MeasuredProfile {
   std::string name;
   MeasuredMessages messages;
@@ -61,34 +62,42 @@ struct MeasuredProfile {
   std::vector<ComputationLaw> computations;
   MeasuredOverlap overlap;
 
-  /// Returns the law of a computation; null when its kind, phase and type were not sampled.
+  /// Returns the measured law of a computation; null if its kind, phase or data type was not
+  /// measured.
   [[nodiscard]] const ComputationLaw* find(const step::Operator& op) const;
-  /// Returns the seconds of the host's work for a message; 0 where its kind was not measured.
+  /// Returns the host seconds of a message in addition to its transfer; 0 if messages of its scheme
+  /// and operation were not measured.
   [[nodiscard]] double host_overhead_s(step::Scheme scheme, collective::Collective operation,
                                        double payload_bytes) const;
-  /// Returns what the profile has, in words: "messages, 23 kinds of computation, contention".
+  /// Returns a short list of what was measured: "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
 
-/// Returns the phase whose law an operator follows: recomputation follows the forward's.
+/// Returns the phase under which a computation was measured: forward for recomputation, else the
+/// phase itself.
 constexpr step::Phase law_phase(step::Phase phase) {
   return phase == step::Phase::kRecompute ? step::Phase::kForward : phase;
 }
 
-/// Headers of the tables from which a measured profile is fitted (docs/formats.md, "Own samples").
+/// Header line of the CSV table of message times from which a measured profile is fitted
+/// (docs/formats.md, "Own samples").
 inline constexpr std::string_view kMessageSampleHeader =
     "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds";
+/// Header line of the CSV table of computation times from which a measured profile is fitted.
 inline constexpr std::string_view kComputationSampleHeader =
     "operator,phase,dtype,shape,flops,memory_bytes,seconds";
+/// Header line of the CSV table of computations beside messages, from which slow-down factors are
+/// fitted.
 inline constexpr std::string_view kOverlapSampleHeader =
     "link,operation,computation,payload_bytes,seconds_computation,seconds_message,"
     "seconds_together";
 
-/// Reads a measured profile. Fails with `kInput`, naming file, field and value.
+/// Reads a measured profile from a file. Fails with `kInput`, naming file, field and value.
 MeasuredProfile load_measured(const std::filesystem::path& path);
 MeasuredProfile read_measured(const Document& document);
 
-/// Returns a law as an entry of the file; fields on which the law does not depend are left out.
+/// Returns a law of computations as an entry of a measured profile, without the fields on which the
+/// law does not depend.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
 nlohmann::ordered_json host_overhead_law_json(const HostOverheadLaw& law);
 

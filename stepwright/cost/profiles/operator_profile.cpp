@@ -23,7 +23,7 @@ LawConstants read_law(Node node, OperatorClass what) {
   for (const LawConstant& constant : kLawConstants) {
     if (!uses(what, constant)) continue;
     known.push_back(constant.name);
-    const double least = is_share(constant) ? kMinPeakShare : 0;
+    const double least = is_peak_share(constant) ? kMinPeakShare : 0;
     law.*constant.value = node.get(constant.name).number(least, kHighest);
   }
   node.allow_only(known);
@@ -127,16 +127,16 @@ OperatorProfile read_operator_profile(const Document& document) {
 
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
                                      const step::Operator& op, const FitPriceConditions& use) {
-  const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
+  const PassWork work = measured_pass_work(entry.what, entry.pass, op, profile.multiprocessors);
   LawConstants law = entry.law;
   law.start_us = start_us(profile, entry, use);
-  std::array<double, 2> seconds = law_seconds(law, work, use.peaks, use.arithmetic_speedup);
+  std::array<double, 2> seconds = fitted_law_seconds(law, work, use.peaks, use.arithmetic_speedup);
   if (entry.kind == FitKind::kLaw || !use.trees) return seconds;
   const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
   const double log = entry.trees.evaluate(inputs.all());
   double factor = std::exp(std::clamp(log, entry.lowest_log, entry.highest_log));
   if (entry.kind == FitKind::kTrees) {
-    const std::array<double, 2> there = law_seconds(entry.law, work, profile.peaks);
+    const std::array<double, 2> there = fitted_law_seconds(entry.law, work, profile.peaks);
     factor /= there[0] + there[1];
   }
   for (double& kernel_s : seconds) kernel_s *= factor;

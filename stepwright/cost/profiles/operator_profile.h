@@ -16,87 +16,94 @@
 
 namespace stepwright::cost {
 
-/// The form that a fit chose for one class and pass.
+/// Which model a fit chose for one operator class, forward or backward: a law, boosted trees, or
+/// both.
 enum class FitKind : std::uint8_t {
-  kLaw,            ///< The physical law only, without trees.
-  kTrees,          ///< Trees that predict the logarithm of the seconds.
-  kLawTimesTrees,  ///< The law, corrected by trees over the logarithm of its error.
+  kLaw,            ///< A physical law (FLOPs, bytes, start) alone.
+  kTrees,          ///< Boosted trees that predict the logarithm of the seconds.
+  kLawTimesTrees,  ///< A physical law, corrected by trees that predict the logarithm of its error.
 };
 inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
                                                    {FitKind::kTrees, "trees"},
                                                    {FitKind::kLawTimesTrees, "law_times_trees"}};
 
-/// The fit of one class and pass on one device.
+/// The fitted model of one operator class, forward or backward, on one device.
 struct OperatorEntry {
   OperatorClass what{};
   Pass pass{};
   FitKind kind{};
   LawConstants law;
   BoostedTrees trees;
-  /// Least and greatest sum of the trees (a logarithm) on the fitted rows; later sums are clamped
-  /// to them.
+  /// Least and greatest output of the trees (a logarithm) on the measured rows; predictions are
+  /// clamped to this range.
   double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
-  /// The attention kernel that was sampled, for kAttention.
+  /// Attention kernel that was measured; used only by the class kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
-/// One fit of a class and pass. A class and pass has one fit; attention has one for each kernel
-/// that was sampled.
+/// One fitted model of an operator class, forward or backward. Attention has one for each kernel
+/// that was measured; other classes have one.
 struct FittedKernel {
-  cluster::AttentionKernel kernel =
-      cluster::AttentionKernel::kFlash2;  ///< The attention kernel, for kAttention entries.
+  /// Attention kernel that was measured; used only by the class kAttention.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
   std::unique_ptr<const Later<OperatorEntry>> entry;
 };
 
-/// The fitted operators of one device, as a profile file has them (docs/formats.md, "Profile").
+/// All fitted operator classes of one device: the content of a profile file (docs/formats.md,
+/// "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;  ///< Name of the device, usually a built-in one.
-  /// The device's generation, or else the one that its peak suggests.
+  std::string device;  ///< Name of the measured device, usually a built-in one.
+  /// Generation of the measured device; for an unknown device, the one that its peak FLOP/s
+  /// suggest.
   const cluster::DeviceGeneration* generation = nullptr;
   DevicePeaks peaks;
   int multiprocessors = 1;
-  /// Fits by class and pass; empty: not fitted. Fits of built-in profiles are read when they are
-  /// first asked for.
+  /// Fitted models, indexed by class and pass (forward, backward); empty: not fitted. Built-in ones
+  /// are parsed at first use.
   std::array<std::array<std::vector<FittedKernel>, kPasses>, kOperatorClasses> entries;
 
-  /// Returns the fit of a class and pass; for attention the fit of `kernel`, or else of the kernel
-  /// whose share of the peak is nearest. Null without a fit.
+  /// Returns the fitted model of a class and pass; null if there is none. For attention: that of
+  /// `kernel`, else of the kernel with the nearest share of the peak.
   [[nodiscard]] const Later<OperatorEntry>* find(
       OperatorClass what, Pass pass,
       cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2) const;
-  /// Adds a fit. False if the class, pass and kernel have one already.
+  /// Adds a fitted model; returns false if the class, pass and attention kernel already have one.
   bool add(OperatorClass what, Pass pass, FittedKernel fitted);
 };
 
-/// Reads the operators of a profile document, and ignores its other keys. Fails with `kInput`,
-/// naming file and field.
+/// Reads the fitted operators of a profile document and ignores its other keys. Fails with
+/// `kInput`, naming file and field.
 OperatorProfile read_operator_profile(const Document& document);
-/// Reads one entry of the `operators` of a profile. Fails as `read_operator_profile` does.
+/// Reads one entry of the `operators` list of a profile. Fails with `kInput`, naming file and
+/// field.
 OperatorEntry read_operator_entry(Node node);
 
-/// The circumstances under which a fit is asked for a price.
+/// Conditions under which a fitted model predicts a time: the target device's peaks, its speed-up,
+/// and how kernels are launched.
 struct FitPriceConditions {
   DevicePeaks peaks;
-  double arithmetic_speedup = 1;  ///< Factor on the rate of arithmetic.
-  bool trees = true;              ///< True if trees correct the law.
-  /// True if the host has issued a kernel before the device reaches it, as in a step, where the
-  /// host's time is counted apart (`CostModel::host_s`); false: a start takes as long as it was
-  /// sampled.
+  /// Factor on the fitted FLOP/s, as of a narrower type or another generation.
+  double arithmetic_speedup = 1;
+  bool trees = true;  ///< True if the fit's boosted trees are used; false: only its law.
+  /// True if the host launches a kernel before the device is ready for it, as in a training step
+  /// (launch time is then counted by `CostModel::host_s`); false: each kernel has the start time
+  /// that was measured.
   bool issued_ahead = false;
 };
-/// Returns the seconds of each kernel of a pass on a device: the law with the device's peaks,
-/// corrected by the fit's trees.
+/// Returns the seconds of each kernel of an operator's forward or backward: the fitted law with the
+/// target device's peaks, corrected by the fit's boosted trees.
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
                                      const step::Operator& op, const FitPriceConditions& use);
 
-/// Returns the least seconds, by the fit, of an operator of the class and pass with `flops` FLOPs.
+/// Returns a lower bound, by the fitted model, on the seconds of any operator of its class and pass
+/// with `flops` FLOPs.
 double least_fitted_seconds(const OperatorEntry& entry, double flops,
                             const FitPriceConditions& use);
 
-/// Returns in words the quantity that is farthest outside of the fitted range ("keys 32768, fitted
-/// 1024 to 5120"); empty when all are inside.
+/// Returns text about the operator's size that lies farthest outside the measured range, as "keys
+/// 32768, fitted 1024 to 5120"; empty if all are inside.
 std::string outside_range(const OperatorEntry& entry, const step::Operator& op);
 
 }  // namespace stepwright::cost

@@ -11,19 +11,20 @@
 
 namespace stepwright::cost {
 
-/// Returns the files of the top folder `profiles/`, compiled in.
+/// Returns the built-in profile files (folder `profiles/` of the repository), compiled into the
+/// program.
 std::span<const EmbeddedFile> embedded_profiles();
 
-/// Returns the names of the built-in profiles, sorted.
+/// Returns the names of the built-in operator profiles, sorted.
 std::vector<std::string_view> built_in_profiles();
 
-/// Loads a built-in profile by its name, or else a profile file. Fails with `kInput` when there is
-/// neither, listing the built-in ones.
+/// Loads the built-in profile of this name, or else the file at this path. Fails with `kInput`,
+/// listing the built-in names, if there is neither.
 Document load_profile(const std::string& name_or_path);
 
-/// Returns built-in profiles for a device until every class of operators of a program is covered:
-/// the device's own first, then by how near their dense 16-bit peak and memory bandwidth are to the
-/// device's.
+/// Returns the built-in operator profiles that price a device, in order of preference: its own,
+/// then those of devices with similar 16-bit peak and memory bandwidth, until every operator class
+/// is covered.
 std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device);
 
 }  // namespace stepwright::cost

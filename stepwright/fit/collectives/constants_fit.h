@@ -8,25 +8,25 @@
 
 namespace stepwright::fit {
 
-/// A sample in the form that the fit of one operation uses: the routes of its message and its
-/// seconds.
+/// A timed collective, in the form in which the fit of one operation uses it: the routes of its
+/// message (links and protocols) and its seconds.
 struct TimedRoutes {
   cost::MessageRoutes routes;
   double seconds = 0;
 };
 
-/// How far a fit may move the constants from their start values.
+/// Limits on how far a fit may move the constants of a collective from their start values.
 struct ConstantLimits {
-  /// Factor on the documented spread of the constants for the inside of a node: below 1 when the
-  /// start comes from samples of the same devices.
+  /// Factor on the documented spread of the constants that describe the inside of a node; below 1
+  /// if the start values come from samples of the same devices.
   double inside = 1;
 };
 
-/// Returns the constants of one operation that predict the samples best: least squares of the
-/// logarithm of predicted over measured, robust against outliers (a deviation far above 3 % counts
-/// by its size, not its square), with `start` as prior. Alternates between fitting the constants
-/// for given protocols and the selection factors for given constants, from several first guesses of
-/// where protocols change. Deterministic. Constants that no sample shows keep their `start`.
+/// Returns the constants of one collective operation that predict the samples best: least squares
+/// of the logarithm of predicted over measured, robust against outliers (a deviation far above 3 %
+/// counts by its size, not its square), with `start` as prior. Alternates between the constants for
+/// given protocols and the factors that select protocols, from several first guesses of where
+/// protocols change. Deterministic. Constants that no sample shows keep their start values.
 cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
                                        const cost::OperationConstants& start,
                                        ConstantLimits looseness = {});

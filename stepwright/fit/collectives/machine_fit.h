@@ -13,47 +13,50 @@
 
 namespace stepwright::fit {
 
-/// Relative errors |predicted / measured - 1|.
+/// Summary of relative errors |predicted / measured - 1| over a number of samples.
 struct ErrorSummary {
   std::size_t rows = 0;
   double median = 0;
   double mean = 0;
-  /// Median of predicted / measured - 1; positive: the prediction is too slow.
+  /// Median of predicted / measured - 1; positive: predicted times are too long.
   double signed_median = 0;
 };
 ErrorSummary summary(std::vector<double> signed_errors);
 
-/// The fitted constants of one library on one machine.
+/// The fitted constants of one communication library on one machine.
 struct MachineFit {
   const SampledMachine* machine = nullptr;
   std::string library;
   cost::CollectiveConstants constants;
   std::array<cost::FittedParts, cost::kCollectives> parts{};
-  std::array<std::size_t, cost::kCollectives> rows{};  ///< Number of samples of each operation.
+  /// Number of samples of each collective operation.
+  std::array<std::size_t, cost::kCollectives> rows{};
 };
 
-/// Samples of one library on one machine.
+/// Timed collectives of one communication library on one machine.
 struct MachineSamples {
   const SampledMachine* machine = nullptr;
   std::string library;
   std::vector<const CollectiveSample*> samples;
 };
 
-/// Returns the samples by machine and library, in the order of `sampled_machines()`. Operations of
-/// a layout whose rows contradict each other are left out, and their lines are added to `dropped`.
+/// Groups timed collectives by machine and library, in the order of `sampled_machines()`.
+/// Operations of a layout whose rows contradict each other are left out, and their lines are added
+/// to `dropped`.
 std::vector<MachineSamples> samples_by_machine(std::span<const CollectiveSample> samples,
                                                std::vector<DroppedRow>& dropped);
 
-/// Fits every operation that has samples. `inside`: constants of the same devices sampled inside a
-/// node, from which the fit starts; null: none. Operations without samples across nodes take their
-/// network constants from the all-reduce.
+/// Fits the constants of every collective operation that has samples. `inside`: constants of the
+/// same devices sampled inside a node, from which the fit starts; null: none. Operations without
+/// samples across nodes take their network constants from the all-reduce.
 MachineFit fit_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
-/// Returns the error of constants on samples.
+/// Returns the errors of the times that these constants predict for samples.
 ErrorSummary prediction_error(const cost::CollectiveConstants& constants,
                               std::span<const CollectiveSample* const> samples);
 
-/// Returns the entry of a fit in a profile's `collectives` list.
+/// Returns a fit as an entry of the list `collectives` of a profile file. `held_out`: errors on
+/// rows left out.
 nlohmann::ordered_json collectives_json(const MachineFit& fit, const ErrorSummary& held_out);
 
 }  // namespace stepwright::fit

@@ -8,46 +8,46 @@
 
 namespace stepwright::fit {
 
-/// The fit of one library on one machine, with its errors on rows left out.
+/// The fitted constants of one library on one machine, with their errors on rows left out of fits.
 struct FittedLibrary {
   MachineFit fit;
   MachineStudy study;
-  /// Why the fit is not used (it predicts rows left out worse than the defaults do); empty: it is
-  /// used.
+  /// Why the fit is not used (it predicts rows left out worse than the default constants do);
+  /// empty: it is used.
   std::string refused;
 };
 
-/// The fits of one machine, one for each library.
+/// The fitted collectives of one machine, one entry for each library.
 struct FittedMachine {
   const SampledMachine* machine = nullptr;
   std::vector<FittedLibrary> libraries;
 
-  /// True if any of the fits is used.
+  /// True if the fit of at least one library is used.
   [[nodiscard]] bool useful() const;
 };
 
-/// The result of fitting tables of collective samples.
+/// The fits of all machines in tables of timed collectives.
 struct FittedCollectives {
   std::vector<FittedMachine> machines;
-  /// Rows that no fit used, by file.
+  /// Rows that no fit used, with reasons, by file name.
   std::vector<std::pair<std::string, std::vector<DroppedRow>>> dropped;
 };
 
-/// Fits every machine of the tables. If another machine of the tables sampled the same devices
-/// inside a node, the fit starts from its constants.
+/// Fits the collectives of every machine in the tables. If another machine in the tables has the
+/// same devices, sampled inside a node, the fit starts from its constants.
 FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables);
 
-/// Returns the profile `profile/1` of a machine: {`name`, `cluster`, `device`, `sources`,
+/// Returns the profile document `profile/1` of a machine: {`name`, `cluster`, `device`, `sources`,
 /// `collectives` [{`library`, `rows` {operation: count}, `held_out_error`, `range` {operation:
 /// {`bytes` [least, most], `ranks`, `nodes`}}, `operations` {operation: {`fill`, `inside_share`,
 /// `few_ranks`, `network_share`, `tree_share`, `switch_share`, `crowding`, `start_us`, `hop`,
 /// `network_hop`, `rate`, `belief`}}}]}. `start_us` to `belief` have a number for each protocol;
-/// rates may not fall and beliefs may not grow from one protocol to the next. The same samples give
-/// the same bytes.
+/// rates may not fall and beliefs may not grow from one protocol to the next. Equal samples give
+/// equal bytes.
 nlohmann::ordered_json machine_profile(const FittedMachine& machine,
                                        const std::vector<std::string>& sources);
 
-/// Returns the text of a profile file.
+/// Returns the text of a profile file for fitted collectives.
 std::string machine_profile_text(const nlohmann::ordered_json& profile);
 
 }  // namespace stepwright::fit

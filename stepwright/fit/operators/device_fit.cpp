@@ -77,7 +77,7 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   FitRow row{.file = &file, .sample = &sample, .seconds = *measured};
   row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
   row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
-  row.work = cost::pass_work(what_, pass_, sample.op, target_.multiprocessors);
+  row.work = cost::measured_pass_work(what_, pass_, sample.op, target_.multiprocessors);
   if (pass_ == cost::Pass::kForward && sample.copied_bytes > 0) {
     row.work.kernels[1] = {.bytes = sample.copied_bytes};
     row.work.count = 2;
@@ -182,7 +182,7 @@ void ClassFit::choose(const HeldOutPredictions& held_out) {
 /// Refuses a law that no profile may have, since its rows are in other units.
 void ClassFit::refuse_other_units() {
   for (const cost::LawConstant& constant : cost::kLawConstants) {
-    if (!cost::uses(what_, constant) || !cost::is_share(constant)) continue;
+    if (!cost::uses(what_, constant) || !cost::is_peak_share(constant)) continue;
     const double share = out_.entry.law.*constant.value;
     if (share >= cost::kMinPeakShare) continue;
     out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are in another unit",

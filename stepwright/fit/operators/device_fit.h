@@ -10,53 +10,57 @@
 
 namespace stepwright::fit {
 
-/// Relative errors of predicted over measured time.
+/// Summary of the relative errors of predicted over measured operator times.
 struct FitError {
   double mean = 0;    ///< Mean of |predicted / measured - 1| over rows.
   double median = 0;  ///< Median of |predicted / measured - 1| over rows.
   double p90 = 0;     ///< 90th percentile of |predicted / measured - 1| over rows.
-  double bias = 0;    ///< Median of predicted / measured - 1.
+  double bias = 0;  ///< Median of predicted / measured - 1; positive: predicted times are too long.
   std::size_t rows = 0;
 };
 
-/// Errors of the candidates that were tried for a class and pass, each on rows left out together by
-/// hidden size.
+/// Errors of the three kinds of fits that are tried for a class of operators and a pass (forward or
+/// backward), each on rows left out together by hidden size.
 struct FitCandidates {
   FitError law, trees, law_times_trees;
-  FitError unfitted;  ///< Error of the documented defaults, which were fitted to no row.
+  FitError unfitted;  ///< Errors of the documented default constants, which are fitted to no row.
 };
 
-/// The fit of one class of operators in one pass, with its errors and dropped rows.
+/// The fit of one class of operators in one pass (forward or backward), with its errors and the
+/// rows that it dropped.
 struct FittedOperator {
   cost::OperatorEntry entry;
-  std::vector<std::string> series;  ///< Names of the class's operators in the tables.
+  /// Names in the tables of the operators that belong to the class.
+  std::vector<std::string> series;
   FitCandidates errors;
-  /// Errors of the chosen candidate, by series.
+  /// Errors of the chosen kind of fit, by operator name.
   std::map<std::string, FitError> by_series;
-  std::map<std::string, std::size_t> dropped;  ///< Number of dropped rows, by reason.
+  /// Number of rows that the fit did not use, by reason.
+  std::map<std::string, std::size_t> dropped;
   std::size_t rows = 0;
-  std::string refused;  ///< Why it must not be used; empty: it may be.
-  /// The law from which it was derived, since nothing was measured; empty: it was measured.
+  std::string refused;  ///< Why the fit must not be used; empty: it may be used.
+  /// Name of the formula from which the entry was derived because nothing was measured; empty: it
+  /// was measured.
   std::string derived;
 };
 
-/// The device that a fit is for.
+/// The device to which operator times are fitted, with facts that the fit needs.
 struct FitTarget {
   cluster::Device device;
   int multiprocessors = 1;
-  /// Attention kernel whose documented default a fit must beat.
+  /// Attention kernel whose default prediction a fit must beat.
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
 };
 
 struct DeviceFit {
   std::vector<FittedOperator> operators;
-  std::vector<BadRow> dropped;  ///< Dropped rows, in order of file and line.
+  std::vector<BadRow> dropped;  ///< Rows that the fit did not use, in order of file and line.
 };
 
-/// Fits every class and pass that has samples. Rows above a peak, in wrong units, or far from all
-/// other rows are dropped and listed; a series with mostly impossible rows is dropped as a whole.
-/// The candidate is chosen by its mean error on hidden sizes left out (six folds); a fit that is
-/// worse than the default on them is refused.
+/// Fits the times of every class of operators and pass that has samples. Rows above a peak, in
+/// wrong units, or far from all other rows are dropped and listed; operators with mostly impossible
+/// rows are dropped as a whole. Of three kinds of fits, the one with the least mean error on hidden
+/// sizes left out (six folds) is chosen, and refused if the defaults are better.
 DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
 
 }  // namespace stepwright::fit

@@ -8,11 +8,11 @@
 
 namespace stepwright::fit {
 
-/// The parts of a profile other than its fits.
+/// The parts of an operator profile file other than its fits.
 struct ProfileHeader {
   std::string name;
   FitTarget target;
-  std::vector<std::string> sources;  ///< File names of the samples.
+  std::vector<std::string> sources;  ///< File names of the tables of samples.
 };
 
 /// Returns the profile document `profile/1` with the operators that were not refused: {`name`,
@@ -31,8 +31,8 @@ struct ProfileHeader {
 /// - `derived`: the law from which it was derived, when nothing was measured
 nlohmann::ordered_json profile_json(const ProfileHeader& head, const DeviceFit& fit);
 
-/// Returns the text of a profile file: indented, with short lists on one line. The same fit gives
-/// the same bytes.
+/// Returns the text of an operator profile file: indented, with short lists on one line. Equal fits
+/// give equal bytes.
 std::string profile_text(const nlohmann::ordered_json& profile);
 
 }  // namespace stepwright::fit

@@ -118,7 +118,7 @@ void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
 }
 
 double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting) {
-  const std::array<double, 2> seconds = cost::law_seconds(law, row.work, setting.peaks);
+  const std::array<double, 2> seconds = cost::fitted_law_seconds(law, row.work, setting.peaks);
   return seconds[0] + seconds[1];
 }
 

@@ -13,13 +13,14 @@ namespace stepwright::fit {
 
 inline constexpr std::size_t kFewestFitRows = 24;
 
-/// A sample, with everything that a fit uses of it.
+/// One row of the fit of operator times: a sample in one pass, with everything that the fit uses of
+/// it.
 struct FitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
-  double floor_s = 0;     ///< Least seconds at the device's peaks.
-  double unfitted_s = 0;  ///< Seconds predicted by the documented defaults.
+  double floor_s = 0;     ///< Least possible seconds, at the peak rates of the device.
+  double unfitted_s = 0;  ///< Seconds that the documented default constants predict.
   cost::PassWork work;
   cost::Features inputs;
   bool kept = true;
@@ -31,30 +32,33 @@ struct FitSetting {
   cost::DevicePeaks peaks;
 };
 
-/// Seconds of each row, predicted by fits without the rows of its hidden size.
+/// Predicted seconds of each row, by fits that did not use the rows of its hidden size; one list
+/// for each kind of fit.
 struct HeldOutPredictions {
   std::vector<double> law, trees, law_times_trees;
 };
-/// Predicts rows left out, in six folds over the sorted distinct hidden sizes; with a single size,
-/// over the rows themselves.
+/// Predicts each row by fits without its hidden size, in six folds over the sorted distinct hidden
+/// sizes; if there is a single size, over the rows themselves.
 HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const FitSetting& setting);
 
 std::vector<LawRow> law_rows(std::span<const FitRow> rows);
-/// Returns rows for a fit of trees. The target is the logarithm of the seconds; for
-/// `FitKind::kLawTimesTrees`, of the seconds over the law's.
+/// Converts rows for a fit of boosted trees. The target is the logarithm of the seconds; for
+/// `FitKind::kLawTimesTrees`, of the seconds over those that the law (formula) predicts.
 std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
                                const FitSetting& setting);
-/// Fits the trees of an entry, and sets the least and the most that they add on the fitted rows.
+/// Fits the boosted trees of an operator entry, and sets the least and the most that the trees add
+/// on the fitted rows.
 void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
                      const FitSetting& setting);
-/// Returns the seconds of a row, predicted by a law.
+/// Returns the seconds that a law (formula with fitted constants) predicts for a row.
 double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting);
 
 FitError prediction_error(std::span<const FitRow> rows, std::span<const double> predicted_s);
 FitError unfitted_error(std::span<const FitRow> rows);
 std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
                                                  std::span<const double> predicted_s);
-/// Returns the lowest and highest value of each quantity of the class.
+/// Returns the lowest and highest value in the rows of each quantity on which times of the class
+/// depend.
 std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what);
 
 }  // namespace stepwright::fit

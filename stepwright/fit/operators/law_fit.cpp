@@ -40,7 +40,7 @@ class LawProblem {
     cost::LawConstants law;
     for (Eigen::Index i = 0; i < size(); ++i) {
       const double value = std::exp(logs[i]);
-      law.*constant(i).value = is_share(constant(i)) ? std::min(value, 1.0) : value;
+      law.*constant(i).value = is_peak_share(constant(i)) ? std::min(value, 1.0) : value;
     }
     return law;
   }
@@ -50,7 +50,8 @@ class LawProblem {
     const cost::LawConstants constants = law(logs);
     Eigen::VectorXd out(std::ssize(rows_) + size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const std::array<double, 2> seconds = cost::law_seconds(constants, rows_[i]->work, peaks_);
+      const std::array<double, 2> seconds =
+          cost::fitted_law_seconds(constants, rows_[i]->work, peaks_);
       out[static_cast<Eigen::Index>(i)] = std::log((seconds[0] + seconds[1]) / rows_[i]->seconds);
     }
     out.tail(size()) = pull_ * (logs - priors());
@@ -77,8 +78,8 @@ class LawProblem {
   }
   /// True for a share of a peak that cannot exceed 1: the bytes of products and attention are
   /// counted exactly, while those of vector kernels are a convention.
-  [[nodiscard]] bool is_share(const cost::LawConstant& constant) const {
-    return bounded_ && cost::is_share(constant);
+  [[nodiscard]] bool is_peak_share(const cost::LawConstant& constant) const {
+    return bounded_ && cost::is_peak_share(constant);
   }
   [[nodiscard]] Eigen::Index size() const { return std::ssize(constants_); }
   [[nodiscard]] const cost::LawConstant& constant(Eigen::Index i) const {

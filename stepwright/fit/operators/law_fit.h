@@ -6,23 +6,23 @@
 
 namespace stepwright::fit {
 
-/// One measured pass: the features that a law uses, and the seconds.
+/// One measured pass (forward or backward) of an operator: the work on which the formula depends,
+/// and the seconds.
 struct LawRow {
   cost::PassWork work;
   double seconds = 0;
 };
 
-/// Returns the constants of a class's law that fit the rows best: least squares of the logarithm of
-/// predicted over measured, robust (soft L1, 5 %), with a weak pull to the priors of
-/// `kLawConstants`, so that constants that the rows do not determine stay at their priors.
-/// Levenberg-Marquardt; the same result on every run. Fails with `kInput` when there are fewer than
-/// eight rows.
+/// Returns the constants of the formula for a class of operators that fit the rows best: least
+/// squares of the logarithm of predicted over measured, robust (soft L1, 5 %), with a weak pull to
+/// the priors of `kLawConstants`, at which constants stay that the rows do not determine.
+/// Levenberg-Marquardt, deterministic. Fails with `kInput` if there are fewer than eight rows.
 cost::LawConstants fit_law(cost::OperatorClass what, std::span<const LawRow> rows,
                            const cost::DevicePeaks& peaks);
 
-/// Returns a fitted number rounded to the digits that a profile keeps: more than any fit
-/// determines, but few enough that mathematical libraries and processors agree on them, so that a
-/// fit gives the same profile everywhere.
+/// Returns a fitted number rounded to the digits that a profile keeps: more than a fit determines,
+/// but few enough that all mathematical libraries and processors agree on them, so that a fit gives
+/// equal profiles everywhere.
 double round_to_profile_digits(double number);
 
 }  // namespace stepwright::fit

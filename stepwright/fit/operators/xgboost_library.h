@@ -5,7 +5,7 @@
 namespace stepwright::fit {
 
 /// The functions of XGBoost's C interface that are used. The library is loaded when trees are first
-/// fitted, since loading takes longer than most commands need before they read a file.
+/// fitted, since loading takes long.
 struct XgboostLibrary {
   decltype(&XGBGetLastError) last_error;
   decltype(&XGDMatrixCreateFromMat) matrix_create;
@@ -19,8 +19,8 @@ struct XgboostLibrary {
   decltype(&XGBoosterFree) free;
 };
 
-/// Returns the library, loading it if needed. Fails with `kRuntime` when it is not at its path of
-/// the time of the build.
+/// Returns the XGBoost library, loading it if needed. Fails with `kRuntime` if it is not at the
+/// path known since the build.
 const XgboostLibrary& xgboost();
 
 }  // namespace stepwright::fit

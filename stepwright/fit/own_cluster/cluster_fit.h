@@ -11,30 +11,32 @@
 
 namespace stepwright::fit {
 
-/// A fitted law and, where it was computed, its error on rows that the fit did not use (each fifth
-/// row left out in turn).
+/// A formula with fitted constants and, if it was computed, its error on rows that the fit did not
+/// use (each fifth row left out in turn).
 template <class Law>
 struct FittedLaw {
   Law law;
   std::size_t rows = 0;
-  std::optional<double> held_out_error;  ///< Median of |predicted / measured - 1|.
+  /// Median of |predicted / measured - 1| on rows left out of the fit; nullopt: not computed.
+  std::optional<double> held_out_error;
 };
 
-/// Fitted laws of a cluster's own messages and computations.
+/// Formulas fitted to the messages and computations that were measured on a user's own cluster.
 struct ClusterFit {
-  std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::SocketLaw>>>
-      messages;  ///< Laws of c10d's Gloo.
+  std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::GlooCostLaw>>>
+      /// Formulas for collectives of Gloo, the library of torch.distributed (c10d), by operation.
+      messages;
   std::map<std::pair<collective::Algorithm, collective::Collective>,
-           FittedLaw<cost::SampledLaw<cost::ScheduleLaw>>>
+           FittedLaw<cost::SampledLaw<cost::ScheduledCollectiveLaw>>>
       schedules;
-  /// Laws of host overhead; an entry with 0 rows is assumed, not fitted.
+  /// Formulas for the host's overhead for messages; an entry with 0 rows is assumed, not fitted.
   std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;
   std::vector<FittedLaw<cost::ComputationLaw>> computations;
   cost::MeasuredOverlap overlap;
 };
 
-/// Fits laws for every operation, and for every kind, phase and type of computation, that has
-/// samples.
+/// Fits a formula for every collective operation, and for every kind, phase and element type of
+/// computation, that has samples.
 ClusterFit fit_cluster(const OwnSamples& samples);
 
 /// Returns the file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`,

@@ -9,30 +9,34 @@
 
 namespace stepwright::fit {
 
-/// Widths of a model by which the operators of a framework are told apart.
+/// Widths (sizes of the last dimension) of a model's tensors, by which operators in a PyTorch trace
+/// are told apart.
 struct ModelWidths {
   std::set<std::int64_t> hidden;
-  std::set<std::int64_t> inner;       ///< Widths of an MLP, on one rank or on all.
-  std::set<std::int64_t> vocabulary;  ///< Rows of the vocabulary, on one rank or on all.
-  /// Widths of a head, and their halves, which rotary embeddings use.
+  std::set<std::int64_t> inner;  ///< Inner widths of an MLP, on one rank or on all ranks together.
+  /// Numbers of rows of the vocabulary, on one rank or on all ranks together.
+  std::set<std::int64_t> vocabulary;
+  /// Widths of an attention head, and their halves, which rotary embeddings use.
   std::set<std::int64_t> head;
 };
 
-/// Returns the widths of a program's operators, and of the model before it was cut.
+/// Returns the tensor widths of a step program's operators on a rank, and of the whole model.
 ModelWidths widths_of(const step::StepProgram& program, const model::Architecture& model);
 
-/// The kind of computation of a PyTorch operator, from its name and sizes.
+/// The kind of computation that a PyTorch operator does, recognised by its name and sizes.
 struct HostOperator {
   step::OperatorKind kind{};
-  bool certain = false;  ///< True if its name alone determines it, whatever operator encloses it.
+  /// True if the operator's name alone determines the kind, whatever operator encloses it.
+  bool certain = false;
 };
 
-/// Returns the computation of an operator; nullopt if neither its name nor its sizes determine it.
+/// Returns the kind of computation of a PyTorch operator; nullopt if neither name nor sizes
+/// determine it.
 std::optional<HostOperator> host_operator(const logs::KinetoSignature& op,
                                           const ModelWidths& widths);
 
-/// Returns the sizes of a matrix product [rows, inner] x [inner, columns]; nullopt for any other
-/// operator.
+/// Returns the sizes of a PyTorch operator that is a matrix product [rows, inner] x [inner,
+/// columns]; nullopt for any other operator.
 std::optional<step::Shape> host_product(const logs::KinetoSignature& op);
 
 }  // namespace stepwright::fit

@@ -9,43 +9,46 @@
 
 namespace stepwright::fit {
 
-/// Host seconds of one kind of computation in one step.
+/// Host seconds that one kind of computation takes in one step.
 struct HostSeconds {
-  double busy = 0;  ///< Seconds inside operators of the kind.
-  /// Seconds between operators of the kind, and in operators that only call others.
+  double busy = 0;  ///< Seconds inside operators of this kind of computation.
+  /// Seconds between operators of this kind of computation, and in operators that only call others.
   double host = 0;
 };
 
-/// One step of a host thread. Every moment of it belongs to a computation, to waiting for a
+/// One step on a host thread. Every moment of it is assigned to a computation, to waiting for a
 /// message, to the framework's dispatch, or to `unknown`.
 struct HostStep {
-  double start_s = 0;  ///< Start of the step, by the clock of its trace.
+  double start_s = 0;  ///< Start of the step in seconds, on the clock of its trace.
   double seconds = 0;
   double waiting = 0;
-  /// Seconds of dispatch for tensors that are split over ranks (DTensor), outside of updates.
+  /// Seconds of dispatch for tensors that are split over ranks (DTensor), outside of optimizer
+  /// updates.
   double dispatch = 0;
   double unknown = 0;
   std::map<std::pair<step::OperatorKind, step::Phase>, HostSeconds> kinds;
 };
 
-/// One execution of a matrix product.
+/// One execution of a matrix product on the host.
 struct HostProduct {
   step::Phase phase{};
   step::Shape shape;
   double seconds = 0;
-  bool beside = false;  ///< True if a message of this rank was in progress for most of it.
+  /// True if a message of this rank was in progress during most of the product.
+  bool beside = false;
 };
 
-/// The work of one rank in the steps that its trace marks (`ProfilerStep`).
+/// The work of one rank in the steps that its PyTorch profiler trace marks (`ProfilerStep`).
 struct HostTrace {
   std::vector<HostStep> steps;
-  std::vector<HostProduct> products;  ///< Products of all steps.
+  std::vector<HostProduct> products;  ///< Matrix products of all steps.
 };
 
-/// Reads the steps of a host trace. A backward node has the kind of the forward with its sequence
-/// number; an operator inside another one has that one's kind unless its name says otherwise. A
-/// thread that does nothing while a message of its rank is in progress counts as waiting for it.
-/// Fails with `kInput` when no whole step is marked.
+/// Reads the marked steps of a host trace, and assigns their time to kinds of computation. A
+/// backward operator has the kind of the forward operator with its sequence number; an operator
+/// inside another one has the outer kind unless its name says otherwise. A thread that does nothing
+/// while a message of its rank is in progress counts as waiting for it. Fails with `kInput` if no
+/// whole step is marked.
 HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths);
 
 }  // namespace stepwright::fit

@@ -21,11 +21,11 @@ constexpr double kWrong = 0.5;
 /// A sample whose ratio to the law is beyond this, in either direction, counts as a disturbance.
 constexpr double kMostMissed = 1.5;
 
-double time_s(const cost::SocketLaw& law, const MessageSample& sample) {
+double time_s(const cost::GlooCostLaw& law, const MessageSample& sample) {
   return law.time(cost::socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
 }
 
-double time_s(const cost::ScheduleLaw& law, const MessageSample& sample) {
+double time_s(const cost::ScheduledCollectiveLaw& law, const MessageSample& sample) {
   return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
 }
 
@@ -40,24 +40,25 @@ void drop_endless(Law& law, double Law::* const (&constants)[kCount]) {
   }
 }
 
-constexpr double cost::SocketLaw::* kSocketConstants[] = {
-    &cost::SocketLaw::start_s, &cost::SocketLaw::hop_s, &cost::SocketLaw::network_hop_s,
-    &cost::SocketLaw::inside_s_per_byte, &cost::SocketLaw::network_s_per_byte};
+constexpr double cost::GlooCostLaw::* kSocketConstants[] = {
+    &cost::GlooCostLaw::start_s, &cost::GlooCostLaw::hop_s, &cost::GlooCostLaw::network_hop_s,
+    &cost::GlooCostLaw::inside_s_per_byte, &cost::GlooCostLaw::network_s_per_byte};
 
-constexpr double cost::SocketLaw::* kSocketRates[] = {&cost::SocketLaw::inside_s_per_byte,
-                                                      &cost::SocketLaw::network_s_per_byte};
+constexpr double cost::GlooCostLaw::* kSocketRates[] = {&cost::GlooCostLaw::inside_s_per_byte,
+                                                        &cost::GlooCostLaw::network_s_per_byte};
 
-constexpr double cost::ScheduleLaw::* kScheduleConstants[] = {
-    &cost::ScheduleLaw::start_s, &cost::ScheduleLaw::message_s, &cost::ScheduleLaw::network_hop_s,
-    &cost::ScheduleLaw::inside_s_per_byte, &cost::ScheduleLaw::network_s_per_byte};
+constexpr double cost::ScheduledCollectiveLaw::* kScheduleConstants[] = {
+    &cost::ScheduledCollectiveLaw::start_s, &cost::ScheduledCollectiveLaw::message_s,
+    &cost::ScheduledCollectiveLaw::network_hop_s, &cost::ScheduledCollectiveLaw::inside_s_per_byte,
+    &cost::ScheduledCollectiveLaw::network_s_per_byte};
 
 /// Returns the law that no message of the samples beats; its start is a part of the shortest
 /// message.
-cost::SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
-  cost::SocketLaw law{.own_nics = own_nics};
+cost::GlooCostLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
+  cost::GlooCostLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
-    const cost::SocketLoads loads =
+    const cost::GlooMessageLoads loads =
         cost::socket_loads(sample.operation, sample.payload_bytes, sample.group);
     lower(law.start_s, sample.seconds, kFewOfIt);
     lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
@@ -76,8 +77,10 @@ bool of_one_group(const std::vector<MessageSample>& samples) {
 
 /// Returns the law that no schedule of the samples beats: at least one message for each rank inside
 /// and for each node outside.
-cost::ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
-  cost::ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
+cost::ScheduledCollectiveLaw fastest_schedule(const std::vector<MessageSample>& samples,
+                                              bool own_nics) {
+  cost::ScheduledCollectiveLaw law{.chunk_bytes = samples.front().chunk_bytes,
+                                   .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
     const auto nodes = static_cast<double>(sample.group.nodes);
@@ -150,16 +153,17 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
 /// Returns the ratios of measured times to a law, for each shape of groups in the order of the
 /// samples.
 template <class Law>
-std::vector<cost::ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
-  std::vector<cost::ShapeCurve> curves;
+std::vector<cost::TimeRatioCurve> missed(const Law& law,
+                                         const std::vector<MessageSample>& samples) {
+  std::vector<cost::TimeRatioCurve> curves;
   for (const MessageSample& sample : samples) {
-    auto curve = std::ranges::find(curves, sample.group, &cost::ShapeCurve::group);
+    auto curve = std::ranges::find(curves, sample.group, &cost::TimeRatioCurve::group);
     if (curve == curves.end()) curve = curves.insert(curve, {.group = sample.group, .factors = {}});
     const double factor = sample.seconds / time_s(law, sample);
     curve->factors.emplace_back(sample.payload_bytes,
                                 std::clamp(factor, 1 / kMostMissed, kMostMissed));
   }
-  for (cost::ShapeCurve& curve : curves) {
+  for (cost::TimeRatioCurve& curve : curves) {
     std::ranges::sort(curve.factors);
     const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
     curve.factors.erase(std::unique(curve.factors.begin(), curve.factors.end(), same),
@@ -184,10 +188,10 @@ auto better(Fit fit, const std::vector<MessageSample>& samples) {
 
 }  // namespace
 
-cost::SampledLaw<cost::SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
-  const cost::SocketLaw law = better(
+cost::SampledLaw<cost::GlooCostLaw> fit_gloo(const std::vector<MessageSample>& samples) {
+  const cost::GlooCostLaw law = better(
       [&](bool own_nics) {
-        cost::SocketLaw made = fastest_gloo(samples, own_nics);
+        cost::GlooCostLaw made = fastest_gloo(samples, own_nics);
         improve(made, kSocketConstants, samples);
         return made;
       },
@@ -195,22 +199,22 @@ cost::SampledLaw<cost::SocketLaw> fit_gloo(const std::vector<MessageSample>& sam
   return {law, missed(law, samples)};
 }
 
-std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> fit_gloo_operations(
+std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operations(
     const std::vector<MessageSample>& samples) {
-  const cost::SocketLaw law = better(
+  const cost::GlooCostLaw law = better(
       [&](bool own_nics) {
-        cost::SocketLaw made = fastest_gloo(samples, own_nics);
+        cost::GlooCostLaw made = fastest_gloo(samples, own_nics);
         if (of_one_group(samples)) made.hop_s = made.network_hop_s = 0;
         improve(made, kSocketConstants, samples);
         return made;
       },
       samples);
-  std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> laws;
+  std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> laws;
   for (const Named<collective::Collective>& operation : cost::kCollectiveNames) {
     std::vector<MessageSample> own;
     std::ranges::copy_if(samples, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation.value; });
-    cost::SocketLaw moved = law;
+    cost::GlooCostLaw moved = law;
     const bool shows_rate = std::ranges::any_of(
         own, [&](const MessageSample& sample) { return sample.seconds > 2 * law.start_s; });
     if (shows_rate) improve(moved, kSocketRates, own);
@@ -219,10 +223,11 @@ std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> fit_gloo_ope
   return laws;
 }
 
-cost::SampledLaw<cost::ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
-  const cost::ScheduleLaw law = better(
+cost::SampledLaw<cost::ScheduledCollectiveLaw> fit_schedule(
+    const std::vector<MessageSample>& samples) {
+  const cost::ScheduledCollectiveLaw law = better(
       [&](bool own_nics) {
-        cost::ScheduleLaw made = fastest_schedule(samples, own_nics);
+        cost::ScheduledCollectiveLaw made = fastest_schedule(samples, own_nics);
         improve(made, kScheduleConstants, samples);
         return made;
       },
@@ -230,11 +235,12 @@ cost::SampledLaw<cost::ScheduleLaw> fit_schedule(const std::vector<MessageSample
   return {law, missed(law, samples)};
 }
 
-double predicted_s(const cost::SampledLaw<cost::SocketLaw>& law, const MessageSample& sample) {
+double predicted_s(const cost::SampledLaw<cost::GlooCostLaw>& law, const MessageSample& sample) {
   return sampled_s(law, sample);
 }
 
-double predicted_s(const cost::SampledLaw<cost::ScheduleLaw>& law, const MessageSample& sample) {
+double predicted_s(const cost::SampledLaw<cost::ScheduledCollectiveLaw>& law,
+                   const MessageSample& sample) {
   return sampled_s(law, sample);
 }
 

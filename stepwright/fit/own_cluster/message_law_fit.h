@@ -7,26 +7,29 @@
 
 namespace stepwright::fit {
 
-/// Returns the law of c10d's Gloo that fits the samples best, with its ratio to the measured times
-/// for each shape of groups. Least squares of the logarithm of predicted over measured; errors
-/// beyond 2 % count by their size, up to a half. Levenberg-Marquardt, starting from the fastest law
-/// that the samples allow, with one NIC for each rank or the NICs of a node shared, whichever fits
-/// better. A constant that no sample shows is 0. All samples must be of one operation; there must
-/// be at least one.
-cost::SampledLaw<cost::SocketLaw> fit_gloo(const std::vector<MessageSample>& samples);
+/// Returns the time formula for Gloo of torch.distributed (c10d) that fits the samples best, with
+/// its ratio to the measured times for each shape of groups. Least squares of the logarithm of
+/// predicted over measured; errors beyond 2 % count by their size, up to a half.
+/// Levenberg-Marquardt, starting from the fastest formula that the samples allow, with one NIC for
+/// each rank or the NICs of a node shared, whichever fits better. A constant that no sample shows
+/// is 0. Samples must be of one operation; at least one.
+cost::SampledLaw<cost::GlooCostLaw> fit_gloo(const std::vector<MessageSample>& samples);
 
-/// Returns one law for several operations, since the same sockets carry them. Operations with
-/// samples get rates of their own and ratios to the measured times; operations without samples get
-/// the common law only. If all groups have the same shape, hops cannot be told from starts, and all
-/// of that time is the start.
-std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> fit_gloo_operations(
+/// Returns a time formula of Gloo for each of several operations, fitted together since the same
+/// sockets carry them. Operations with samples get their own rates and ratios to measured times;
+/// operations without samples get the common formula. If all groups have one shape, hops cannot be
+/// told from starts, and all of this time is the start.
+std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operations(
     const std::vector<MessageSample>& samples);
 
-/// Fits the law of schedules; all samples must have the same method, operation and chunk size.
-cost::SampledLaw<cost::ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples);
+/// Fits the time formula of a collective that this project's process group runs as an explicit
+/// schedule of sends. All samples must have the same algorithm, operation and chunk size.
+cost::SampledLaw<cost::ScheduledCollectiveLaw> fit_schedule(
+    const std::vector<MessageSample>& samples);
 
-/// Returns the predicted seconds of a sample's message.
-double predicted_s(const cost::SampledLaw<cost::SocketLaw>& law, const MessageSample& sample);
-double predicted_s(const cost::SampledLaw<cost::ScheduleLaw>& law, const MessageSample& sample);
+/// Returns the seconds that a formula predicts for a sample's message.
+double predicted_s(const cost::SampledLaw<cost::GlooCostLaw>& law, const MessageSample& sample);
+double predicted_s(const cost::SampledLaw<cost::ScheduledCollectiveLaw>& law,
+                   const MessageSample& sample);
 
 }  // namespace stepwright::fit

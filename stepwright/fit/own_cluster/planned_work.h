@@ -9,7 +9,8 @@
 
 namespace stepwright::fit {
 
-/// The computations of one kind and phase that one rank does in one step, by the plan.
+/// Computations of one kind and phase that one rank does in one step of the plan: number of
+/// operators, FLOPs and bytes.
 struct PlannedWork {
   double operators = 0;
   double flops = 0;
@@ -18,18 +19,19 @@ struct PlannedWork {
 };
 using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedWork>;
 
-/// The messages of one scheme and operation that one rank sends in one step, by the plan.
+/// Messages of one kind of parallelism and operation that one rank sends in one step of the plan.
 struct PlannedMessages {
   double calls = 0;
-  double bytes = 0;  ///< Bytes of the full buffers of all calls.
+  double bytes = 0;  ///< Bytes of the full buffers, summed over all calls.
 };
 using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 
-/// Returns the computations of a pipeline position in a step; recomputation counts as forward
-/// (`law_phase`).
+/// Returns the planned computations of a pipeline position in a step, by kind and phase;
+/// recomputation counts as forward (`law_phase`).
 WorkByKind planned_work(const step::StepProgram& program, const step::Stage& stage);
 
-/// Returns the messages that a pipeline position sends to other ranks in a step.
+/// Returns the planned messages of a pipeline position to other ranks in a step, by kind of
+/// parallelism and operation.
 MessagesByScheme planned_messages(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::fit

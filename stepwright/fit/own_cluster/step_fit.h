@@ -10,21 +10,22 @@
 
 namespace stepwright::fit {
 
-/// Laws fitted to a job's steps, and the parts of these steps.
+/// Formulas fitted to the measured steps of a job, and where the time of these steps went.
 struct StepFit {
   ClusterFit fit;
-  double step_s = 0;     ///< Mean seconds of a step, over the middle half of all steps by duration.
-  double waiting_s = 0;  ///< Seconds of a step in which ranks wait for messages.
-  double unknown_s = 0;  ///< Seconds of a step that belong to no operator of the plan.
+  /// Mean seconds of a step, over the middle half of all steps sorted by duration.
+  double step_s = 0;
+  double waiting_s = 0;  ///< Seconds per step in which ranks wait for messages.
+  double unknown_s = 0;  ///< Seconds per step that belong to no operator of the plan.
   std::vector<std::string> notes;
 };
 
-/// Fits the laws of a measured profile to the traces of all ranks of a job that ran a plan on
+/// Fits the formulas of a measured profile to the traces of all ranks of a job that ran a plan on
 /// hosts. Matrix products are fitted by their shapes; other computations by the time of their kind
-/// in a step over the work that the plan states for it, with the time between operators as their
-/// start; messages by the calls of `log`, which was read from the same files. Operations that the
-/// job did not send take the law of one that it sent. Fails with `kInput` when the products of a
-/// step are not those of the plan.
+/// in a step over their planned work, with the time between operators as their start; messages by
+/// the calls of `log`, read from the same files. Operations that the job did not send take the
+/// formula of one that it sent. Fails with `kInput` if the products of a step are not those of the
+/// plan.
 StepFit fit_steps(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
                   const logs::Log& log);
 

@@ -12,16 +12,15 @@ namespace stepwright::fit {
 
 /// The calls of one operation and size that a rank makes in a step, on average.
 struct StepMessages {
-  MessageSample sample;  ///< The message, with its seconds without the wait for the last rank.
+  MessageSample sample;  ///< The message, with its mean seconds without the wait for the last rank.
   double calls = 0;
-  double waiting_s = 0;  ///< Seconds that one call waits for other ranks, on average over ranks.
+  double waiting_s = 0;  ///< Seconds that one call waits for other ranks, as a mean over ranks.
 };
 
-/// Returns the timed calls of a log for which `is_chosen` is true, as messages of a plan: a call
-/// counts for the plan's first group of its size. Its seconds without waiting are the shortest over
-/// all ranks of the same call (the n-th of its operation and size in that group), whether or not
-/// the log names its group. `steps`: number of steps, over all ranks, in which these calls were
-/// made.
+/// Returns the timed calls of a log for which `is_chosen` is true, assigned to messages of a plan:
+/// a call counts for the plan's first group of its size. Seconds without waiting are the shortest
+/// over all ranks of one call (the n-th of its operation and size in the group). `steps`: number of
+/// steps, over all ranks, in which these calls were made.
 std::vector<StepMessages> step_messages(
     const plan::PlannedJob& planned, const step::StepProgram& program, const logs::Log& log,
     double steps, const std::function<bool(const logs::LogRecord&)>& is_chosen);

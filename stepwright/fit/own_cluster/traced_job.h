@@ -9,9 +9,9 @@
 
 namespace stepwright::fit {
 
-/// Fails with `kInput`, naming the difference, unless traces belong to the job of a program: from
-/// all of its ranks and no others, with its products and its kinds of messages. `log`: the calls of
-/// the same files.
+/// Checks that traces belong to the job of a step program: they come from all of its ranks and no
+/// others, with its matrix products and its kinds of messages. Fails with `kInput`, naming the
+/// difference. `log`: the calls of the same files.
 void check_traces(const step::StepProgram& program, const plan::Grid& grid,
                   const std::vector<HostTrace>& ranks, const logs::Log& log);
 

@@ -16,30 +16,34 @@
 
 namespace stepwright::fit {
 
-/// Names of libraries in tables: the kernels of an inference library (`kInferenceKernelLibrary`),
-/// and the list calls of torch.distributed with their copies (`kListLibrary`).
+/// Names of libraries in tables of timed collectives: the kernels of an inference library
+/// (`kInferenceKernelLibrary`), and the calls of torch.distributed that take lists of tensors, with
+/// their copies (`kListLibrary`).
 inline constexpr std::string_view kInferenceKernelLibrary = "trtllm";
 inline constexpr std::string_view kListLibrary = "torch-lists";
 
-/// A message that was measured.
+/// One timed collective of a table: machine, library, operation, layout, payload and seconds.
 struct CollectiveSample {
   const SampledMachine* machine = nullptr;
-  std::string library;  ///< Library of the collective: `kDefaultLibrary` or one of the above.
+  /// Communication library: `kDefaultLibrary`, `kInferenceKernelLibrary` or `kListLibrary`.
+  std::string library;
   collective::Collective operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
-  double payload_bytes = 0;  ///< Bytes of the full buffer (docs/formats.md, "Collective samples").
+  /// Bytes of the full buffer of the collective (docs/formats.md, "Collective samples").
+  double payload_bytes = 0;
   double seconds = 0;
-  bool switch_adds = true;  ///< True if a switch can add numbers of this type (16 bits or more).
-  std::string id;           ///< Id of the row in its source, else its file and line.
+  /// True if a network switch can add numbers of the message's type (16 bits or more).
+  bool switch_adds = true;
+  std::string id;  ///< Id of the row in its source; without one, its file and line.
   std::size_t line = 0;
-  /// Routes of the message, assuming that nothing else runs on the machine.
+  /// Routes of the message (links and protocols), assuming that nothing else runs on the machine.
   cost::MessageRoutes routes;
 
-  /// Returns the layout as text, nodes x ranks on each: "2x4".
+  /// Returns the layout as text, nodes x ranks per node: "2x4".
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
-  /// Returns the quantities for which a fit states its range.
+  /// Returns the quantities (bytes, ranks, nodes) for which a fit states the range of its samples.
   [[nodiscard]] std::array<cost::NamedSize, 3> quantities() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
@@ -47,39 +51,39 @@ struct CollectiveSample {
   }
 };
 
-/// A row that no fit may use.
+/// A row of a table that fits must not use, and why.
 struct DroppedRow {
   std::size_t line = 0;
   std::string reason;
 
-  /// Returns the reason with `#` in place of numbers, so that rows of one kind are reported
+  /// Returns the reason with `#` in place of numbers, so that rows with equal reasons are reported
   /// together.
   [[nodiscard]] std::string kind() const;
 };
 
-/// The content of a table of collective samples.
+/// The content of a table of timed collectives: usable samples, and dropped rows with reasons.
 struct CollectiveSamples {
   std::string file;
   std::vector<CollectiveSample> samples;
   std::vector<DroppedRow> dropped;
 };
 
-/// True if a table has one of the two schemas of collective samples: `op, nodes, gpus_per_node,
+/// True if a table holds timed collectives in one of two schemas: `op, nodes, gpus_per_node,
 /// elements_fp16, time_us` (one machine, which the table does not name), or `gpu, nodes, gpus,
 /// collective, size_bytes, time_us, ...` (many clusters).
 bool holds_collectives(const CsvTable& table);
 
-/// Reads a table of either schema. `machine`: name of the machine (`SampledMachine`) of all rows,
-/// whatever their columns say; empty: the machine that the columns name. Rows that are no
-/// measurement or not credible are dropped with the reason: not a number, not positive, unknown
-/// operation or machine, faster than the line rate, the same row twice, or an order of magnitude
-/// that only another unit explains. Fails with `kInput` when a column is missing, or the machine is
-/// missing or unknown.
+/// Reads a table of timed collectives of either schema. `machine`: name of the machine
+/// (`SampledMachine`) of all rows; empty: the machine that the columns name. Rows that are no
+/// credible measurement are dropped with the reason: not a number, not positive, unknown operation
+/// or machine, faster than the line rate, repeated, or an order of magnitude that only another unit
+/// explains. Fails with `kInput` if a column is missing, or the machine is missing or unknown.
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
-/// Reads samples of a known machine; null: the machine that the columns name.
+/// Reads a table of timed collectives of a known machine; null: the machine that the columns name.
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* machine);
 
-/// Makes the clusters that samples ran on, each as large as its samples need and only once.
+/// Cache of the clusters on which collectives were timed, each made once and as large as its
+/// samples need.
 class SampledClusters {
  public:
   const cluster::Cluster& of(const CollectiveSample& sample);
@@ -88,21 +92,23 @@ class SampledClusters {
   std::map<std::pair<const SampledMachine*, std::int64_t>, cluster::Cluster> clusters_;
 };
 
-/// Returns how the ranks of a sample are placed on their cluster when nothing else runs on it.
+/// Returns how the ranks of a timed collective are placed on their cluster if nothing else runs on
+/// it.
 cluster::GroupLayout sample_layout(const CollectiveSample& sample, const cluster::Cluster& cluster);
 
-/// Predicts the seconds of samples from profiles: the built-in profile of the machine, else of its
-/// cluster, else of its device. Make one for many samples, since it remembers constants.
+/// Predicts the seconds of timed collectives from profiles: the built-in profile of the machine,
+/// else of its cluster, else of its device. Caches constants, so make one for many samples.
 class SamplePredictor {
  public:
-  /// From now on uses the constants of this profile for a machine; the profile must outlive this.
+  /// Uses the constants of this profile for a machine from now on; the profile must outlive this
+  /// object.
   void use(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
-  /// Returns the profile from which the constants for the sample's machine come; nullopt:
-  /// documented defaults.
+  /// Returns the name of the profile whose constants predict this sample; nullopt: documented
+  /// default constants.
   std::optional<std::string> fit(const CollectiveSample& sample);
-  /// Returns in words how the sample is outside of the range that the constants were fitted on;
-  /// empty when it is inside.
+  /// Describes how the sample is outside of the range to which the constants were fitted; empty if
+  /// it is inside.
   std::string outside_range(const CollectiveSample& sample);
 
  private:

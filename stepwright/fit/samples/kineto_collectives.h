@@ -7,17 +7,18 @@
 
 namespace stepwright::fit {
 
-/// The messages read from a trace, and the kernels that gave none.
+/// The timed collectives read from a PyTorch profiler trace, and the kernels that gave none.
 struct TraceCollectives {
-  /// Table in the second schema of `read_collective_samples`; its lines are numbers of events.
+  /// Table in the second schema of `read_collective_samples`; line numbers are indices of trace
+  /// events.
   CsvTable table;
   UnusedByName unused;
 };
 
-/// Reads NCCL's collectives from a trace of nodes with `devices_per_node` devices, whose ranks are
-/// numbered node by node. A kernel lasts from its rank's arrival, which may be before the others',
-/// to the end, so that the least time of equal messages over all their calls is their sample. Only
-/// kernels that ran alone count. Fails with `kInput` when the trace has no kernel of NCCL.
+/// Reads timed NCCL collectives from a trace of nodes with `devices_per_node` devices, whose ranks
+/// are numbered node by node. A kernel lasts from the arrival of its rank, which may be before the
+/// others', to the end; so the least time over all calls of equal messages is their sample. Only
+/// kernels that ran alone count. Fails with `kInput` if the trace has no NCCL kernel.
 TraceCollectives trace_collectives(const logs::KinetoTrace& trace, std::int64_t devices_per_node);
 
 }  // namespace stepwright::fit

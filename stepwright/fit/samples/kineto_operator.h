@@ -12,37 +12,38 @@
 
 namespace stepwright::fit {
 
-/// A PyTorch operator, translated into an operator of this project.
+/// A PyTorch operator, translated into an operator of this project's cost model.
 struct MappedOperator {
   cost::OperatorClass what{};
   cost::Pass pass = cost::Pass::kForward;
   step::Operator op;
-  /// Kernel of an attention; of no meaning for other operators.
+  /// Kernel of an attention; without meaning for other operators.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
-  /// Size by which rows are left out together, as in `OperatorSample`.
+  /// Size by which rows are left out together in cross-validation, as in `OperatorSample`.
   std::int64_t hold_out = 0;
 };
 
-/// Why a PyTorch operator has no translation.
+/// Why a PyTorch operator cannot be translated, in words.
 struct UnmappedReason {
   std::string reason;
 };
 
-/// Sizes [batch, heads, queries, keys] of the softmaxes in a trace: they tell the two products of
-/// unfused attention from each other and from other batched products.
+/// Sizes [batch, heads, queries, keys] of the softmaxes in a trace. With them, the two matrix
+/// products of unfused attention are told from each other and from other batched products.
 using SoftmaxSizes = std::set<std::vector<std::int64_t>>;
 SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace);
 
-/// How the kernels of an operator are counted, by its name.
+/// How the kernels of a PyTorch operator are counted, judged by its name.
 enum class KinetoRole : std::uint8_t {
   kNone,
-  kElementwise,  ///< Counted as an operator if no mapped operator encloses it.
+  /// Counted as an operator of its own unless an operator of role kMapped encloses it.
+  kElementwise,
   kMapped,
 };
 KinetoRole role_of(std::string_view name);
 
-/// Translates an operator by its name, sizes and types (docs/formats.md, "Samples"); products are
-/// given the forward pass.
+/// Translates a PyTorch operator by its name, sizes and types (docs/formats.md, "Samples"), or says
+/// why not; matrix products are given the forward pass.
 std::variant<MappedOperator, UnmappedReason> map_operator(const logs::KinetoSignature& op,
                                                           const SoftmaxSizes& softmaxes);
 

@@ -10,28 +10,29 @@
 
 namespace stepwright::fit {
 
-/// Kernels that became no sample, by the operator (or else the kernel) and the reason.
+/// Number and seconds of kernels that became no sample, for one operator (or else kernel) and
+/// reason.
 struct UnusedKernels {
   std::size_t kernels = 0;
   double seconds = 0;
 };
 using UnusedByName = std::map<std::pair<std::string, std::string>, UnusedKernels>;
 
-/// The operator samples read from a trace, and the kernels that gave none.
+/// The timed operators read from a PyTorch profiler trace, and the kernels that gave none.
 struct TraceOperators {
-  OperatorTable table;  ///< Samples; their lines are numbers of events.
+  OperatorTable table;  ///< Table of samples; line numbers are indices of trace events.
   UnusedByName unused;
 };
 
-/// Returns one sample for each operator and its sizes, with the median of its times; the kernels of
-/// one operator call count together. Only operators whose kernels ran alone are samples. The
-/// backward of a product is the sum of the two products in its backward node, which is matched to
-/// the forward by sequence number. Only the attention kernel with most samples is kept. Fails with
-/// `kInput` when the trace has no operators or no sizes.
+/// Returns one sample for each PyTorch operator and its sizes, with the median of its times; the
+/// kernels of one operator call count together. Only operators whose kernels ran alone are samples.
+/// The backward of a matrix product is the sum of the two products in its backward operator,
+/// matched to the forward by sequence number. Only the attention kernel with most samples is kept.
+/// Fails with `kInput` if the trace has no operators or no sizes.
 TraceOperators trace_operators(const logs::KinetoTrace& trace);
 
-/// Returns the built-in device for a driver's name ("NVIDIA H100 80GB HBM3"); empty when there is
-/// none.
+/// Returns the name of the built-in device for a device name that the driver reports ("NVIDIA H100
+/// 80GB HBM3"); empty if there is none.
 std::string device_of_driver_name(const std::string& name);
 
 }  // namespace stepwright::fit

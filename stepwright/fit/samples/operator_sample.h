@@ -10,52 +10,54 @@
 
 namespace stepwright::fit {
 
-/// One measured operator, translated into an operator of this project.
+/// One timed operator of a table, translated into an operator of this project's cost model.
 struct OperatorSample {
-  std::string name;  ///< Name in the table: "linear_qkv", "gemm", ...
+  std::string name;  ///< Name of the operator in the table: "linear_qkv", "gemm", ...
   cost::OperatorClass what{};
   step::Operator op;
-  /// Seconds of the forward, and of the whole backward (both gradients); nullopt: not measured.
+  /// Seconds of the forward, and of the whole backward (data and weight gradients); nullopt: not
+  /// measured.
   std::optional<double> forward_s, backward_s;
   /// Bytes that another kernel reads and writes within `forward_s`: inference engines rotate
-  /// queries and keys and fill their cache before an attention.
+  /// queries and keys and fill their cache before the attention.
   double copied_bytes = 0;
-  /// The size by which rows are left out together: the hidden size where the table has one, else
-  /// the next best (heads, tokens).
+  /// Size by which rows are left out together in cross-validation: the hidden size if the table has
+  /// one, else the next best (heads, tokens).
   std::int64_t hold_out = 0;
-  std::string device;  ///< Built-in device; empty when the table does not state it.
-  /// Kernel of an attention; of no meaning for other operators.
+  std::string device;  ///< Name of the built-in device; empty if the table does not state it.
+  /// Kernel of an attention; without meaning for other operators.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
   std::size_t line = 0;
 };
 
-/// A row that cannot be used.
+/// A row of a table of operators that cannot be used, and why.
 struct BadRow {
   std::string file;
   std::size_t line = 0;
-  std::string reason;  ///< Reason in short: "bad value", "duplicate", or why a fit dropped the row.
+  std::string reason;  ///< Short reason: "bad value", "duplicate", or why a fit dropped the row.
   std::string detail;
 };
 
-/// The operator samples of one file.
+/// The content of one file of timed operators: usable samples, and rows that are not.
 struct OperatorTable {
   std::string file;
   std::vector<OperatorSample> samples;
-  /// Rows with a value that is no number or not positive, without a shape, or repeated.
+  /// Rows with a value that is no number or not positive, with a missing shape, or repeated.
   std::vector<BadRow> bad;
-  /// Rows with an operator, type, device or unit that no class covers.
+  /// Rows with an operator, type, device or unit that no class of operators covers.
   std::vector<BadRow> passed_over;
 };
 
-/// True if a table has operator samples: one of the two headers of docs/formats.md, "Samples".
+/// True if a table holds timed operators: it has one of the two headers of docs/formats.md,
+/// "Samples".
 bool has_operator_samples(const CsvTable& table);
 
-/// Reads a table of operator samples. Fails with `kInput` when it has neither of the two headers.
+/// Reads a table of timed operators. Fails with `kInput` if it has neither of the two headers.
 OperatorTable read_operator_samples(const CsvTable& table);
 
-/// The operator and class of a row in a table with columns `op,tp,batch,seq,hidden,heads,layers`.
+/// Operator and class of a row in a table with columns `op,tp,batch,seq,hidden,heads,layers`.
 /// `sampled_operator` returns nullopt if `op` is unknown, and fails with `kInput`, naming the
-/// field, when a size that the operator needs is missing.
+/// field, if a size that the operator needs is missing.
 struct SampledOperator {
   cost::OperatorClass what{};
   step::Operator op;
@@ -67,13 +69,14 @@ struct SampledSizes {
 };
 std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes);
 
-/// A time below this share of the least time at the device's peaks is impossible; from this share
-/// up to 1, clocks and caches may explain it.
+/// Share of the least time at the device's peaks below which a measured time is impossible; from
+/// this share up to 1, clocks and caches may explain it.
 inline constexpr double kImpossibleTimeShare = 0.97;
-/// A time that differs by this factor from the model's is in other units than microseconds.
+/// Factor between a measured and a predicted time from which the measured one is taken to be in
+/// other units than microseconds.
 inline constexpr double kWrongUnitsFactor = 100;
 
-/// Returns the predicted seconds of a sample's forward or backward. `cost` must be made for
+/// Returns the predicted seconds of a timed operator's forward or backward. `cost` must be made for
 /// `DeviceLoad::kIsolated`.
 inline double predicted_s(const cost::ComputeCost& cost, const OperatorSample& sample,
                           cost::Pass pass) {

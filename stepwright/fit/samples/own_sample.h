@@ -9,20 +9,21 @@
 
 namespace stepwright::fit {
 
-/// A message that `stepwright sample collectives` timed.
+/// A collective that `stepwright sample collectives` timed on a user's own cluster.
 struct MessageSample {
-  /// Algorithm of the schedule that was timed; nullopt: c10d's Gloo.
+  /// Algorithm of the explicit schedule of sends with which this project's process group ran the
+  /// collective; nullopt: Gloo of torch.distributed ran it.
   std::optional<collective::Algorithm> method;
-  double chunk_bytes = 0;  ///< Bytes of a chunk of the schedule.
+  double chunk_bytes = 0;  ///< Bytes of a chunk into which the schedule of sends cuts the payload.
   collective::Collective operation{};
-  cost::SocketGroup group;
+  cost::GroupNodePlacement group;
   double payload_bytes = 0;
   double seconds = 0;
   std::string file;
   std::size_t line = 0;
 };
 
-/// A computation that `stepwright sample operators` timed.
+/// A computation that `stepwright sample operators` timed on a user's own cluster.
 struct ComputationSample {
   step::OperatorKind kind{};
   step::Phase phase{};
@@ -33,7 +34,8 @@ struct ComputationSample {
   std::size_t line = 0;
 };
 
-/// A computation and messages, timed by `stepwright sample overlap` alone and together.
+/// A computation and messages on one class of links, timed by `stepwright sample overlap` alone and
+/// together.
 struct OverlapSample {
   cost::LinkClass link{};
   double computation_s = 0;
@@ -41,23 +43,24 @@ struct OverlapSample {
   double together_s = 0;
 };
 
-/// The samples of tables that a person measured on the own cluster.
+/// The samples of messages, computations and overlap that a user measured on the own cluster.
 struct OwnSamples {
   std::vector<MessageSample> messages;
   std::vector<ComputationSample> computations;
   std::vector<OverlapSample> overlaps;
 };
 
-/// True if a table is one of own samples.
+/// True if a table holds samples that a user measured on the own cluster: messages, computations or
+/// overlap.
 bool holds_own_samples(const CsvTable& table);
 
-/// Fails with `kInput` if a table that is none of own samples has a column whose name is nearly one
-/// of theirs.
+/// Fails with `kInput` if a table is probably one of a user's own samples with a misspelt header:
+/// it is none of them, but a column has nearly one of their names.
 void refuse_misspelt_own(const CsvTable& table);
 
-/// Adds the rows of a table of own samples. Fails with `kInput`, naming file, line and column, for
-/// a word that docs/formats.md does not list or a number that no measured profile allows, and for a
-/// table without rows.
+/// Adds the rows of a table that a user measured on the own cluster to `samples`. Fails with
+/// `kInput`, naming file, line and column, for a word that docs/formats.md does not list or a
+/// number that no measured profile allows, and for a table without rows.
 void read_own_samples(const CsvTable& table, OwnSamples& samples);
 
 }  // namespace stepwright::fit

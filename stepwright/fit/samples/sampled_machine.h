@@ -5,28 +5,29 @@
 
 namespace stepwright::fit {
 
-/// A machine on which collectives were sampled.
+/// A machine on which collectives were timed, and how tables name it.
 struct SampledMachine {
-  std::string_view name;     ///< Name of the machine's profile.
-  std::string_view cluster;  ///< The built-in cluster that describes it.
-  std::string_view gpu;      ///< GPU as tables write it; empty when tables name no machine.
-  /// Beginning of the network's name in tables; empty: rows are inside one node.
+  std::string_view name;     ///< Name of the machine, and of its profile.
+  std::string_view cluster;  ///< Name of the built-in cluster that describes the machine.
+  std::string_view gpu;      ///< Name of the GPU in tables; empty if tables name no machine.
+  /// Beginning of the network's name in tables; empty: rows are measured inside one node.
   std::string_view network;
-  /// The machine with the same devices that was sampled inside a node; empty: none.
+  /// Name of the machine with the same devices that was timed inside a node; empty: none.
   std::string_view inside;
-  /// True if "nodes" in the tables are trays of one fast domain.
+  /// True if "nodes" in the tables are trays of one NVLink domain (NVL72), not separate nodes.
   bool trays = false;
 };
 
-/// Returns all sampled machines, and every other built-in cluster under its own name.
+/// Returns all machines on which collectives were timed, and every other built-in cluster under its
+/// own name.
 std::span<const SampledMachine> sampled_machines();
 
-/// Returns the machine of that name; null when there is none.
+/// Returns the machine with this name; null if there is none.
 const SampledMachine* find_machine(std::string_view name);
 
-/// Returns the machine that a table's columns mean. On a network that no listed machine has: one
-/// with the same devices, else one with devices of the same family ("H100"); null when there is
-/// none.
+/// Returns the machine that the columns of a table name. If no listed machine has the network: a
+/// machine with the same devices, else one with devices of the same family ("H100"); null if there
+/// is none.
 const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes);
 
 }  // namespace stepwright::fit

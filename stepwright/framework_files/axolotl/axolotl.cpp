@@ -10,8 +10,8 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -83,7 +83,7 @@ void read_attention_flags(const Fields& fields, PartialPlan& settled) {
   apply_attention_kernel(fields, "attn_implementation", settled);
 }
 
-/// True if the plugin for cut cross entropy is listed and not switched off.
+/// True if axolotl's plugin for cut cross entropy is listed in `plugins` and not switched off.
 bool names_cut_loss(const Fields& fields) {
   const auto plugins = fields.node().find("plugins");
   if (!plugins || !plugins->is_sequence() || fields.has("cut_cross_entropy")) return false;
@@ -110,7 +110,7 @@ void read_loss(const Fields& fields, PartialPlan& settled) {
 /// Reads the section of ringmaster, which chooses Ulysses if its ranks divide the key and value
 /// heads; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
 bool read_ringmaster(const Fields& fields, const UserFacts& given, plan::Plan& plan,
-                     const ModelWords& model_words, ImportReport& report) {
+                     const StatedModel& model_words, ImportReport& report) {
   static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                            {plan::ContextKind::kRing, "ring"}};
   const Fields section = fields.section("context_parallel");
@@ -152,10 +152,10 @@ void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) 
       "ring_attn_func", kRings, packed ? plan::ContextKind::kAllGather : plan::ContextKind::kRing);
 }
 
-/// Reads the degrees: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
+/// Reads the degrees of parallelism: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
 /// _get_parallel_config_kwargs.
 void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given, Trainer& trainer,
-               plan::Plan& plan, ModelWords& model_words, ImportReport& report) {
+               plan::Plan& plan, StatedModel& model_words, ImportReport& report) {
   plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
   plan.parallel.expert = fields.integer("expert_parallel_size", 1);
   if (!read_ringmaster(fields, given, plan, model_words, report))
@@ -190,14 +190,14 @@ void settle_experts(const Fields& fields, const Trainer& trainer, PartialPlan& s
   settled.expert_group = share > 1 ? share : degrees.context;
 }
 
-/// Reads adapters; absent values are peft's defaults. Sources: axolotl-ai-cloud/axolotl
+/// Reads LoRA adapters; absent values are peft's defaults. Sources: axolotl-ai-cloud/axolotl
 /// src/axolotl/loaders/adapter.py: load_lora; src/axolotl/loaders/model.py:
 /// _set_quantization_config.
-std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
+std::optional<StatedAdapters> axolotl_adapters(const Fields& fields) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
   fields.mark_read("adapter");
-  AdapterWords words = read_adapter_words(fields, "axolotl/adapters", "lora");
+  StatedAdapters words = read_adapter_words(fields, "axolotl/adapters", "lora");
   if (!fields.flag("lora_target_linear", false)) return words;
   if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) {
     words.modules.clear();
@@ -210,9 +210,9 @@ std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
 /// src/axolotl/utils/freeze.py.
 constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
-/// Reads frozen parts: axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except,
-/// freeze_mm_modules.
-void read_frozen_parts(const Fields& fields, const UserFacts& given, ModelWords& model_words) {
+/// Reads which parts of the model are frozen: axolotl-ai-cloud/axolotl src/axolotl/train.py:
+/// freeze_layers_except, freeze_mm_modules.
+void read_frozen_parts(const Fields& fields, const UserFacts& given, StatedModel& model_words) {
   if (fields.flag("freeze_mm_modules", false)) model_words.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
   const std::optional<model::Architecture>& model =
@@ -239,7 +239,7 @@ void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batc
       {packing::LongDocumentPolicy::kTruncate, "truncate"},
       {packing::LongDocumentPolicy::kRefuse, "raise"}};
   constexpr std::int64_t kUsualGroup = 100000;
-  PackingWords words;
+  StatedPacking words;
   packing::Packing& packing = words.packing;
   packing.too_long =
       fields.choice("excess_length_strategy", kExcess, packing::LongDocumentPolicy::kDrop);
@@ -255,7 +255,7 @@ void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batc
   const auto packs = fields.node().find("sample_packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && !fields.flag("pad_to_sequence_len", false)) {
-    list_length_bound(fields, "sequence_len", given, batch, report);
+    report_example_length_limit(fields, "sequence_len", given, batch, report);
   }
 }
 
@@ -263,8 +263,8 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
                            Draft draft, ImportReport& report) {
   const Fields fields(document.root());
   if (files.model) draft.model = model::read_config(*files.model, &report.notes);
-  if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft, report);
-  take_trainer_defaults(draft, draft.batch);
+  if (const auto id = fields.find("base_model")) set_model_by_hub_id(*id, given, draft, report);
+  apply_trainer_defaults(draft, draft.batch);
   Trainer trainer;
   constexpr std::int64_t kUsualLength = 512;
   draft.batch.length = fields.integer("sequence_len", kUsualLength);
@@ -276,7 +276,7 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
   draft.adapters = axolotl_adapters(fields);
   read_frozen_parts(fields, given, draft);
   read_multipack(fields, given, draft.batch, report);
-  take_optimizer(fields, "optimizer", draft, report);
+  read_optimizer_name(fields, "optimizer", draft, report);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft.plan, draft, report);
   trainer.deepspeed = deepspeed_config_of(fields, "deepspeed", files);
@@ -286,20 +286,21 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
   return draft;
 }
 
-/// Returns the settings file after the words that start axolotl's training; null if none do
-/// (axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train).
+/// Returns the word that names the settings file in a command that starts axolotl's training; null
+/// for other commands (axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train).
 const ShellWord* settings_of_axolotl(Words words) {
   bool starts = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
-    if (starts && names_settings(text)) return &words[i];
+    if (starts && is_settings_path(text)) return &words[i];
     starts = starts || text == "axolotl.cli.train" || text.ends_with("axolotl/cli/train.py") ||
              (text == "train" && i > 0 && words[i - 1].text.ends_with("axolotl"));
   }
   return nullptr;
 }
 
-/// Reads a script that starts axolotl with a file; options of the command override the file.
+/// Reads a shell script that starts axolotl with a settings file; options of the command override
+/// the file.
 Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFacts& given,
                           Draft draft, ImportReport& report) {
   const StartedProgram program{.framework = "axolotl",
@@ -310,7 +311,7 @@ Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFac
   HubScript read = read_hub_script(script, files, given, program, draft.start, report);
   const std::vector<ShellWord> words = read.command.all_words();
   read_launcher(read.command, draft.extent, report);
-  take_named_settings(*settings_of_axolotl(words), read);
+  set_settings_file(*settings_of_axolotl(words), read);
   apply_launch_arguments(read.command, read.files, report);
   Document said = parse_like_python_yaml(read.files.program->text, read.files.program->name);
   draft =

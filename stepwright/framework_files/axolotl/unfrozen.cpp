@@ -77,7 +77,7 @@ PartNames part_names(const model::Architecture& model) {
           .layers = names.layers};
 }
 
-/// Reads the run of layers in "layers.(4|5|6).", the last list of numbers in a pattern.
+/// Reads the frozen layers from the last list of numbers in a pattern: "layers.(4|5|6).".
 void read_run(std::string_view pattern, model::Frozen& frozen) {
   const std::size_t open = pattern.rfind(".(");
   if (open == std::string_view::npos) return;
@@ -91,8 +91,8 @@ void read_run(std::string_view pattern, model::Frozen& frozen) {
                  '|');
 }
 
-/// Returns the parts that a pattern written by `unfrozen_pattern` leaves frozen: those for which it
-/// would write this pattern. nullopt: another pattern.
+/// Returns the frozen parts for which `unfrozen_pattern` writes this pattern, by trying all
+/// combinations; nullopt if it writes it for none.
 std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Architecture model) {
   constexpr unsigned kWays = 8;
   for (unsigned parts = 0; parts < 2 * kWays; ++parts) {

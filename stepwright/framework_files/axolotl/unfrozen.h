@@ -8,15 +8,14 @@
 
 namespace stepwright::framework_files {
 
-/// Returns a pattern for `unfrozen_parameters` that trains everything except the frozen parts of a
-/// model; names that belong to no part stay trained. Fails with `kUnsupported` if transformers has
-/// no names for the model.
+/// Returns the regular expression for axolotl's `unfrozen_parameters` with which everything except
+/// `model.frozen` is trained; parameters outside the known parts are trained, too. Fails with
+/// `kUnsupported` if the parameter names of the model in transformers are unknown.
 std::string unfrozen_pattern(const model::Architecture& model);
 
-/// Returns the parts of a model that `unfrozen_parameters` leaves frozen. The patterns are those of
-/// `unfrozen_pattern`, or names with which whole parts begin (`model.language_model.*`, `lm_head`).
-/// nullopt if they divide a layer, freeze parts that a job always trains (head, last norm), or have
-/// another form.
+/// Returns the parts of a model that axolotl freezes under these `unfrozen_parameters`, name
+/// prefixes (`model.language_model.*`) or the expression of `unfrozen_pattern`. nullopt if they
+/// split the layers, freeze the head or the last norm, or have another form.
 std::optional<model::Frozen> frozen_parts_of_patterns(const std::vector<std::string>& patterns,
                                                       const model::Architecture& model);
 

@@ -1,8 +1,8 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/unfrozen.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
@@ -40,7 +40,7 @@ void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
     file.set("deepspeed", deepspeed_configuration(planned));
     return;
   }
-  if (plan::sharding_word(plan.sharding) == "NNN") return;
+  if (plan::sharding_letters(plan.sharding) == "NNN") return;
   const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
   // Without degrees, FSDP shards states over all ranks.

@@ -31,16 +31,18 @@ constexpr std::string_view kContainer = "ConfigContainer";
 /// instead of get_workload_base_config.
 constexpr std::string_view kTables = "set_parallelism_and_batch_configs(";
 constexpr std::string_view kWorkload = "get_workload_base_config(";
-/// Key of a container that names the recipe whose common settings it has.
+/// Key in a ConfigContainer's tree for the name of the function whose common settings it starts
+/// from.
 constexpr std::string_view kBase = "()";
 
-/// Returns the settings of a function with which recipes begin; empty for any other function.
+/// Returns the settings of a function that recipes call for common settings; empty for any other
+/// function.
 std::span<const WordRow> common_of(std::string_view function) {
   return section_words("bridge/recipes", function);
 }
 
-/// Fails for a configuration made by a recipe that no file has, because that recipe's settings are
-/// needed.
+/// Fails with `kInput` if the configuration comes from a recipe that no given file defines, because
+/// that recipe's settings are needed.
 void check_base(const launch_scripts::PythonConfig& config, const std::string& file) {
   if (config.tree.find(kBase) != nullptr) return;
   for (const std::string& full : config.elsewhere) {
@@ -160,8 +162,8 @@ void take_precision_object(Node root, Tree& said) {
   if (reduced != nullptr) reduced->text = wide ? "true" : "false";
 }
 
-/// Sets the distributed optimizer if either of its two switches is set; the optimizer of common
-/// recipes sets it (src/megatron/bridge/training/config.py).
+/// Switches the distributed optimizer on if one of its two switches is on, as Megatron-Bridge does;
+/// the optimizers of common recipes switch it on (src/megatron/bridge/training/config.py).
 void share_optimizer(Node root, Tree& said) {
   Tree* own = said.find("use_distributed_optimizer");
   if (own == nullptr || own->text == "true") return;
@@ -173,9 +175,9 @@ void share_optimizer(Node root, Tree& said) {
   if (on) own->text = "true";
 }
 
-/// Takes the padded vocabulary of the tokenizer for a model that states none
-/// (src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size).
-void take_tokenizer(Node root, const ModelWords& model_words, MegatronText& text) {
+/// Adds the tokenizer's settings, from which the padded vocabulary follows, for a model that states
+/// no vocabulary (src/megatron/bridge/training/setup.py: _validate_and_set_vocab_size).
+void take_tokenizer(Node root, const StatedModel& model_words, MegatronFieldSources& text) {
   const bool said = model_words.model || text.said.find("vocab_size") != nullptr;
   if (said) text.derived.set("pad_vocab_size", false);
   const auto tokenizer = root.find("tokenizer");
@@ -193,9 +195,9 @@ void take_tokenizer(Node root, const ModelWords& model_words, MegatronText& text
   take("vocab_size");
 }
 
-/// Takes the sequence length from the data if the model has none; the two must agree
-/// (src/megatron/bridge/training/config.py).
-void take_data_length(Node root, MegatronText& text) {
+/// Sets the sequence length from the data set's settings if the model states none; Megatron-Bridge
+/// requires them to be equal (src/megatron/bridge/training/config.py).
+void take_data_length(Node root, MegatronFieldSources& text) {
   if (text.said.find("seq_length") != nullptr) return;
   const auto data = root.find("dataset");
   if (!data || !data->is_mapping()) return;
@@ -206,7 +208,7 @@ void take_data_length(Node root, MegatronText& text) {
   }
 }
 
-/// Adds the sizes that a model's class has as defaults.
+/// Adds the model sizes that the Megatron-Bridge class of the model has as defaults.
 void add_provider_defaults(Node root, Tree& usual) {
   const auto model = root.find("model");
   const auto type = model && model->is_mapping() ? model->find("()") : std::nullopt;
@@ -219,7 +221,8 @@ void add_provider_defaults(Node root, Tree& usual) {
   }
 }
 
-/// Reports that the vocabulary is that of a model's class, although it can be the tokenizer's.
+/// Reports `tokenizer.vocab_size` as not read, because the plan uses the vocabulary of the built-in
+/// model.
 void list_tokens_of_class(const Document& document, const std::string& name, ImportReport& report) {
   const auto tokenizer = document.root().find("tokenizer");
   const auto tokens =
@@ -231,7 +234,7 @@ void list_tokens_of_class(const Document& document, const std::string& name, Imp
        fmt::format("that {} has no vocabulary of its own: the tokenizer's counts there", name)});
 }
 
-/// True if a class of models has no sizes of its own.
+/// True if a model class of Megatron-Bridge is generic and has no sizes as defaults.
 bool has_open_sizes(std::string_view type) {
   static constexpr std::string_view kOpen[] = {"GPTModelProvider", "MLAModelProvider",
                                                "MambaModelProvider", "HybridModelProvider"};
@@ -245,13 +248,13 @@ bool says_sizes(Node model) {
                              [&](std::string_view name) { return model.find(name).has_value(); });
 }
 
-void name_bridge_model(const Document& document, const UserFacts& given, ModelWords& model_words,
+void name_bridge_model(const Document& document, const UserFacts& given, StatedModel& model_words,
                        ImportReport& report) {
   const auto model = document.root().find("model");
   if (!model || !model->is_mapping()) return;
   const auto unnamed = model->find("[]");
   if (unnamed && unnamed->size() > 0 && unnamed->at(0).is_scalar()) {
-    take_named_model(unnamed->at(0).text(), given, model_words, report);
+    set_built_in_model(unnamed->at(0).text(), given, model_words, report);
   }
   const auto call = model->find("()");
   if (!call || !call->is_scalar()) return;
@@ -259,7 +262,7 @@ void name_bridge_model(const Document& document, const UserFacts& given, ModelWo
   const std::string name(launch_scripts::last_python_name(text));
   const std::string_view known = word_meaning("bridge/models", "models", name);
   if (!known.empty()) {
-    take_named_model(fmt::format("hub/{}", known), given, model_words, report);
+    set_built_in_model(fmt::format("hub/{}", known), given, model_words, report);
     list_tokens_of_class(document, name, report);
   } else if (!unnamed && !has_open_sizes(name)) {
     if (!says_sizes(*model)) model_words.unknown_model = printable(text);
@@ -362,7 +365,7 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
     Tree over = placed_tree(document.root());
     drop_line_numbers(over);
     merge_over(config.tree, over);
-    std::erase_if(config.unread, [&](const launch_scripts::PythonUnread& one) {
+    std::erase_if(config.unread, [&](const launch_scripts::UnknownPythonValue& one) {
       return says_path(over, one.name);
     });
   }
@@ -406,11 +409,11 @@ Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportRepo
       files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
   if (!overrides) texts.push_back({embedded_text("bridge/overrides"), "utils/overrides.py"});
   const std::optional<cluster::Device> device = device_of(given);
-  const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
+  const std::string dispatcher = device ? flex_dispatcher_source(*device) : "";
   if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
   texts.push_back({embedded_text("bridge/helpers"), "recipes/utils.py"});
   const auto chosen = [&](const std::string& function, const Tree& arguments,
-                          const PythonValue& value) {
+                          const PythonVariableLookup& value) {
     auto workload = bridge_workload(function, arguments, value);
     if (workload && !draft.extent.ranks) draft.extent.ranks = bridge_devices(*workload);
     return workload;
@@ -434,9 +437,10 @@ Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportRepo
   const Document document = with_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
   name_bridge_model(document, given, draft, report);
-  MegatronText text{.said = megatron_tree(document.root(), megatron_places("bridge/settings")),
-                    .usual = common_defaults(document),
-                    .program = "Megatron-Bridge's common recipe"};
+  MegatronFieldSources text{
+      .said = flat_megatron_settings(document.root(), megatron_places("bridge/settings")),
+      .usual = common_defaults(document),
+      .program = "Megatron-Bridge's common recipe"};
   use_words_of_arguments(text.said);
   take_precision_object(document.root(), text.said);
   share_optimizer(document.root(), text.said);

@@ -86,9 +86,9 @@ std::vector<std::string> overrides_of(const BridgeCommand& command) {
 
 }  // namespace
 
-BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobExtent& extent,
+BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobRankCounts& extent,
                              ProgramStart& start, ImportReport& report) {
-  SplitScriptFiles parted = parted_files(files);
+  SplitScriptFiles parted = split_script_files(files);
   BridgeRun run{.files = std::move(parted.others), .given = given, .devices = std::nullopt};
   const StartedProgram program{.framework = "Megatron-Bridge",
                                .arguments = "run_script.py --model_recipe_name NAME",

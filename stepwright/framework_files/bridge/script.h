@@ -8,18 +8,22 @@
 
 namespace stepwright::framework_files {
 
-/// A run of Megatron-Bridge's performance recipes that a script starts.
+/// Files, user options and device count for a Megatron-Bridge performance recipe that a shell
+/// script starts.
 struct BridgeRun {
-  std::vector<SourceFile> files;  ///< Files that were given with the scripts.
-  /// The user's facts, with the recipe's function, and with settings that override the recipe.
+  /// Files other than shell scripts that the user gave; the one that defines the recipe is first.
+  std::vector<SourceFile> files;
+  /// The user's options, completed with the recipe's Python function and its overrides from the
+  /// command line.
   UserFacts given;
-  std::optional<std::int64_t> devices;  ///< Number of devices in `--num_gpus`; nullopt: absent.
+  /// Value of `--num_gpus`, devices of the whole job; nullopt if absent.
+  std::optional<std::int64_t> devices;
 };
 
-/// Reads a script that starts scripts/performance/run_script.py of Megatron-Bridge (or
-/// setup_experiment.py, which submits that script). Fails like `started_command`, and with
-/// `kInput`, naming them, if the files of the recipe were not given.
-BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobExtent& extent,
+/// Reads a shell script that starts scripts/performance/run_script.py of Megatron-Bridge (or
+/// setup_experiment.py, which submits that script). Fails with `kInput` if no command starts it, or
+/// if the recipe's files were not given.
+BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobRankCounts& extent,
                              ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -104,7 +104,7 @@ std::optional<Tree> precision_of_workload(const std::string& word) {
 }  // namespace
 
 std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
-                                    const PythonValue& value) {
+                                    const PythonVariableLookup& value) {
   if (function != "get_workload_base_config") return std::nullopt;
   const auto recipe = text_argument(arguments, "model_recipe_name", 1);
   const auto gpu = text_argument(arguments, "gpu", 2);
@@ -127,7 +127,7 @@ std::optional<Tree> bridge_workload(const std::string& function, const Tree& arg
 }
 
 std::optional<std::int64_t> bridge_devices(const Tree& workload) {
-  const auto devices = launch_scripts::number_in_digits(workload.find("num_gpus")->text);
+  const auto devices = launch_scripts::integer_from_digits(workload.find("num_gpus")->text);
   return devices.value_or(0) > 0 ? devices : std::nullopt;
 }
 
@@ -143,7 +143,7 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
   return arguments.items.empty() ? mixed_precision(function) : std::nullopt;
 }
 
-std::string bridge_flex_dispatcher(const cluster::Device& device) {
+std::string flex_dispatcher_source(const cluster::Device& device) {
   // Devices of compute capability 8, 9 and 10.
   const std::string_view generation = cluster::device_generation_of(device).name;
   const bool before_blackwell = generation == "A100" || generation == "H100";

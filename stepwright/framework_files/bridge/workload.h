@@ -14,25 +14,28 @@ namespace stepwright::framework_files {
 // Workloads of Megatron-Bridge's scripts/performance: recipes for each device use tables of
 // workloads.
 
-/// Returns the value that the files give a name; nullopt if there is none.
-using PythonValue = std::function<std::optional<Tree>(const std::string& name)>;
+/// A function that returns the value of a variable of the Python files that are read; nullopt if
+/// they do not define it.
+using PythonVariableLookup = std::function<std::optional<Tree>(const std::string& name)>;
 
-/// Returns the workload that `get_workload_base_config` finds for its arguments, with the defaults
-/// of its class; nullopt for other functions. Fails with `kInput`, naming the workload, if no file
-/// has it.
+/// Returns the result of Megatron-Bridge's `get_workload_base_config(arguments)`: degrees and batch
+/// for one device type, completed with defaults. nullopt for other functions. Fails with `kInput`
+/// if no file defines this workload.
 std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
-                                    const PythonValue& value);
+                                    const PythonVariableLookup& value);
 
-/// Returns the number of devices that a workload is for; nullopt: not stated.
+/// Returns the number of devices (`num_gpus`) of a workload of Megatron-Bridge's performance
+/// scripts; nullopt if it is not a positive number.
 std::optional<std::int64_t> bridge_devices(const Tree& workload);
 
-/// Returns the precision that `bf16_with_mxfp8_mixed()` and similar functions,
-/// `get_mixed_precision_config` or `get_precision_config` return; nullopt for other functions.
+/// Returns the MixedPrecisionConfig that a Megatron-Bridge function returns:
+/// `bf16_with_mxfp8_mixed()` and similar ones, `get_mixed_precision_config`,
+/// `get_precision_config`. nullopt for other functions.
 std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments);
 
-/// Returns the effect of `apply_flex_dispatcher_backend` on a model, as Python text; empty if the
-/// device is none of the NVIDIA devices that the function distinguishes. Source:
-/// src/megatron/bridge/training/flex_dispatcher_backend.py.
-std::string bridge_flex_dispatcher(const cluster::Device& device);
+/// Returns Python source of `apply_flex_dispatcher_backend` as it behaves on this device; empty if
+/// the device is no NVIDIA A100, H100, B200 or relative, the only ones that the function
+/// distinguishes. Source: src/megatron/bridge/training/flex_dispatcher_backend.py.
+std::string flex_dispatcher_source(const cluster::Device& device);
 
 }  // namespace stepwright::framework_files

@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/name.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files/read_adapters.h"
@@ -21,7 +21,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Sets a value from a file or an option; fails if both state it differently.
+/// Sets `value`, which files state, to the user's value; fails with `kInput` if both are stated and
+/// differ.
 void settle_value(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
                   const std::string& file, const char* option, const char* what) {
   if (given && value && *given != *value) {
@@ -32,14 +33,14 @@ void settle_value(std::optional<std::int64_t>& value, const std::optional<std::i
 }
 
 /// Returns the number of ranks that the files state; nullopt if they do not.
-std::optional<std::int64_t> ranks_said(const JobExtent& extent) {
+std::optional<std::int64_t> ranks_said(const JobRankCounts& extent) {
   if (extent.ranks) return extent.ranks;
   if (!extent.nodes || !extent.devices_of_node) return std::nullopt;
   return *extent.nodes * *extent.devices_of_node;
 }
 
 /// Replaces the files' numbers of ranks, nodes and devices with the user's.
-void take_given_extent(JobExtent& extent, const UserFacts& given) {
+void take_given_extent(JobRankCounts& extent, const UserFacts& given) {
   if (given.devices) {
     extent.ranks = given.devices;
     extent.nodes = extent.devices_of_node = std::nullopt;
@@ -50,9 +51,9 @@ void take_given_extent(JobExtent& extent, const UserFacts& given) {
   }
 }
 
-/// Returns the devices that a job uses of each node, if that is not the whole node of the profile;
-/// else nullopt.
-std::optional<std::int64_t> part_of_nodes(const JobExtent& extent, const std::string& profile,
+/// Returns the number of devices that a job uses on each node if that is fewer than the cluster
+/// profile's node has; else nullopt.
+std::optional<std::int64_t> part_of_nodes(const JobRankCounts& extent, const std::string& profile,
                                           std::int64_t nodes) {
   const std::int64_t said = extent.ranks ? 0 : extent.devices_of_node.value_or(0);
   const bool both = extent.ranks && extent.nodes == nodes && *extent.ranks % nodes == 0;
@@ -64,7 +65,7 @@ std::optional<std::int64_t> part_of_nodes(const JobExtent& extent, const std::st
 
 }  // namespace
 
-std::string open_extent_text(const JobExtent& extent) {
+std::string unknown_size_message(const JobRankCounts& extent) {
   std::string open;
   std::string set;
   for (const std::string& name : extent.open_extents) {
@@ -79,11 +80,11 @@ std::string open_extent_text(const JobExtent& extent) {
 
 namespace {
 
-/// Returns the size of the cluster in the form of a job.
-std::string extent_text(const JobExtent& extent, ImportReport& report, const std::string& profile,
-                        const std::optional<std::int64_t>& nodes) {
+/// Returns the cluster's size as keys of a job file: "nodes: 2, devices_per_node: 4".
+std::string extent_text(const JobRankCounts& extent, ImportReport& report,
+                        const std::string& profile, const std::optional<std::int64_t>& nodes) {
   const std::optional<std::int64_t> count = nodes ? nodes : extent.nodes;
-  // Otherwise the cluster has as many devices as there are ranks.
+  // If the user states no nodes and files at most one, the cluster has as many devices as ranks.
   const bool stated = nodes || count > 1;
   if (const auto part = stated ? part_of_nodes(extent, profile, *count) : std::nullopt) {
     report.notes.push_back(
@@ -101,7 +102,7 @@ std::string extent_text(const JobExtent& extent, ImportReport& report, const std
   return part ? fmt::format("nodes: 1, devices_per_node: {}", *part) : "nodes: 1";
 }
 
-cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const UserFacts& given) {
+cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const UserFacts& given) {
   std::string mapping = given.cluster;
   if (mapping.front() != '{') {
     const std::size_t colon = mapping.rfind(':');
@@ -109,7 +110,7 @@ cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const UserF
     const auto count =
         colon == std::string::npos
             ? std::nullopt
-            : launch_scripts::number_in_digits(std::string_view(mapping).substr(colon + 1));
+            : launch_scripts::integer_from_digits(std::string_view(mapping).substr(colon + 1));
     if (count) {
       mapping.resize(colon);
       settle_value(nodes, count, "--nodes", "--cluster", "nodes");
@@ -123,8 +124,9 @@ cluster::Cluster cluster_of(JobExtent& extent, ImportReport& report, const UserF
   return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
-/// Returns how to set a model name that a script leaves open; empty if it is not open.
-std::string open_name(const ModelWords& model_words, const ImportReport& report) {
+/// Returns the end of a message that says how to set a model name that the script leaves unset;
+/// empty if the name is known.
+std::string open_name(const StatedModel& model_words, const ImportReport& report) {
   for (const auto& [value, how] : report.open_values) {
     if (value == model_words.unknown_model)
       return fmt::format("; the script leaves it open: {}", how);
@@ -142,7 +144,7 @@ std::string missing_scripts(const ImportReport& report) {
   return text;
 }
 
-model::Architecture settled_model(const ModelWords& model_words, ImportReport& report,
+model::Architecture settled_model(const StatedModel& model_words, ImportReport& report,
                                   const UserFacts& given, const std::string& file) {
   if (given.known_model && !model_words.model)
     report.add_assumption("job.model", "given by --model");
@@ -181,7 +183,8 @@ void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   }
 }
 
-/// True if a setting is named like the arguments by which messages ask for missing sizes.
+/// True if a setting has the name of a size argument of Megatron-LM (`num-layers`), by which
+/// messages ask for missing sizes.
 bool is_size_argument(std::string_view name) {
   static constexpr std::string_view kSizes[] = {"num-layers", "hidden-size", "num-attention-heads",
                                                 "vocab-size"};
@@ -190,7 +193,7 @@ bool is_size_argument(std::string_view name) {
 
 void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
                   const UserFacts& given, const std::string& file) {
-  const GivenBatch batch = read_given_batch(given.batch);
+  const UserBatch batch = read_given_batch(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
   settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
@@ -198,10 +201,10 @@ void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
   if (sequences_given) report.add_assumption("job.batch.sequences", "given by --batch");
   if (length_given) report.add_assumption("job.batch.length", "given by --batch");
   const std::int64_t ways = plan.parallel.data * job_batch.micro_batches.value_or(1);
-  if (job_batch.open_micro_batch && job_batch.sequences && job_batch.micro_batches &&
+  if (job_batch.derive_micro_batch && job_batch.sequences && job_batch.micro_batches &&
       *job_batch.sequences % ways == 0) {
     plan.micro_batch = *job_batch.sequences / ways;
-  } else if (job_batch.open_micro_batch) {
+  } else if (job_batch.derive_micro_batch) {
     report.add_assumption("micro_batch", "nothing says it");
   }
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
@@ -230,7 +233,7 @@ void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
 
 }  // namespace
 
-void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report) {
+void double_pair_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report) {
   if (job_batch.sequences) *job_batch.sequences *= 2;
   plan.micro_batch *= 2;
   report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
@@ -257,7 +260,7 @@ Document with_settings(Document document, const UserFacts& given) {
   return document;
 }
 
-void resolve_rank_counts(plan::Plan& plan, JobExtent& extent, ImportReport& report,
+void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
                          const UserFacts& given, const std::string& file) {
   if (given.cluster.empty() && !given.known_cluster) {
     fail_input(
@@ -283,7 +286,7 @@ void resolve_rank_counts(plan::Plan& plan, JobExtent& extent, ImportReport& repo
   if (extent.cluster.devices() % inner != 0) {
     if (!extent.given_extent && (!ranks || !extent.open_extents.empty())) {
       fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} takes a multiple of {})",
-                             file, open_extent_text(extent), degrees.tensor, degrees.context,
+                             file, unknown_size_message(extent), degrees.tensor, degrees.context,
                              degrees.pipeline, inner));
     }
     fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
@@ -340,7 +343,7 @@ void group_experts(plan::Plan& plan, const model::Architecture& model,
 }
 
 /// Sets frozen parts, unless there are adapters, which freeze everything else.
-void take_frozen(const ModelWords& model_words, model::Architecture& model) {
+void take_frozen(const StatedModel& model_words, model::Architecture& model) {
   if (!model_words.frozen || model_words.adapters) return;
   model.frozen = *model_words.frozen;
   model.frozen.encoder = model.frozen.encoder && model.encoder;
@@ -409,7 +412,7 @@ plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& 
   job.kernels.masters = draft.masters.value_or(job.kernels.masters);
   job.kernels.cuda_graphs = draft.cuda_graphs;
   if (draft.pytorch_attention) {
-    // The framework without its trainer's own choice of kernel.
+    // The framework without its variant, whose trainer could choose another kernel.
     const plan::Framework alone{.name = job.framework.name};
     job.kernels.attention = plan::default_kernels(alone, job.cluster.device).attention;
     report.add_assumption(
@@ -437,12 +440,12 @@ plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& 
 }
 
 plan::PlannedJob started(plan::PlannedJob planned) {
-  planned.plan = plan::FrameworkLaw(planned.job.framework)
+  planned.plan = plan::FrameworkSupport(planned.job.framework)
                      .with_buckets(planned.job, plan::canonical(planned.plan, planned.job));
   return planned;
 }
 
-std::optional<plan::PlanRejection> start_refusal(
+std::optional<plan::PlanRejection> find_start_rejection(
     const std::optional<plan::PlanRejection>& by_framework, const plan::PlannedJob& planned) {
   const auto broken = plan::find_plan_rejection(planned.job, planned.plan);
   return broken ? broken : by_framework;
@@ -452,7 +455,7 @@ plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& give
                         const std::string& file) {
   const std::optional<plan::PlanRejection> refusal = draft.refused;
   plan::PlannedJob planned = draft_plan(std::move(draft), report, given, file);
-  if (const auto refused = start_refusal(refusal, planned))
+  if (const auto refused = find_start_rejection(refusal, planned))
     plan::fail_rejected_plan(*refused, file);
   return started(std::move(planned));
 }

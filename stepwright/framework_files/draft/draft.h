@@ -8,148 +8,156 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/import_report.h"
 #include "stepwright/framework_files/draft/settled.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/recognition/sources.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
 
-/// The facts that a user adds to files which do not state everything, or that override the files.
+/// Model, cluster, batch and settings that the user states in addition to a framework's files, or
+/// to override them.
 struct UserFacts {
-  std::string model;    ///< A built-in name or a path; empty: the model in the files.
-  std::string cluster;  ///< A profile, `PROFILE:NODES`, a path, or a mapping as in a job.
+  std::string model;  ///< Model: a built-in name or a path; empty: the model in the files.
+  /// Cluster: PROFILE, `PROFILE:NODES`, a path, or a mapping as in a job file.
+  std::string cluster;
   /// Number of nodes that the user states, which overrides the files; nullopt: not stated.
   std::optional<std::int64_t> nodes;
-  /// Devices of the whole job, which override the files.
+  /// Number of devices of the whole job, which overrides the files; nullopt: not stated.
   std::optional<std::int64_t> devices;
   /// `NAME=VALUE` texts that override the files: variables of a script, or dotted paths of a
   /// configuration.
   std::vector<std::string> settings;
-  /// Function of a Python file that returns the configuration; empty: none is named.
+  /// Name of the function of a Python file that returns the configuration; empty: not stated.
   std::string function;
-  /// Which command of a script to read if it starts several, counted from 1; nullopt: the only one.
+  /// Number of the command to read, from 1, if a script starts several; nullopt: there is only one.
   std::optional<std::int64_t> command;
-  /// `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job, which can contain document lengths.
+  /// Batch of a step: `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job file, which can
+  /// contain document lengths; empty: not stated.
   std::string batch;
-  /// The model itself, if it is known already; `model` is then not used.
+  /// The model that the user states, already loaded; it replaces `model`. nullopt: not loaded.
   std::optional<model::Architecture> known_model;
   std::optional<cluster::Cluster> known_cluster;
 };
 
 /// How a program packs documents into sequences.
-struct PackingWords {
+struct StatedPacking {
   packing::Packing packing;
-  /// True if the program's batch counts documents, not packed sequences.
+  /// True if the program's batch size counts documents, not the sequences into which it packs them.
   bool batch_of_documents = false;
-  /// True if documents are joined and cut when a sequence is full, so that their lengths do not
-  /// matter.
+  /// True if all documents are concatenated and cut into full sequences, so that their lengths do
+  /// not matter.
   bool joined = false;
 };
 
 /// The numbers of ranks, nodes and devices that train, from launchers and files.
-struct JobExtent {
+struct JobRankCounts {
   /// Number of ranks of the whole job; nullopt: not stated.
   std::optional<std::int64_t> ranks;
   /// Number of nodes of the job; nullopt: not stated.
   std::optional<std::int64_t> nodes;
   /// Number of devices that the job uses on each node; nullopt: not stated.
   std::optional<std::int64_t> devices_of_node;
-  /// Variables that would decide the size of the job but that a script leaves open; an empty text
-  /// stands for an open size without a variable.
+  /// Shell variables that set the number of ranks but have no value in the script; an empty text: a
+  /// number that is unknown for another reason.
   std::vector<std::string> open_extents;
-  cluster::Cluster cluster;   ///< The cluster; set by `resolve_rank_counts`.
+  cluster::Cluster cluster;   ///< Cluster on which the job runs; set by `resolve_rank_counts`.
   bool given_extent = false;  ///< True if the user stated the size of the cluster.
 };
 
 /// The batch of a step, as files state it.
 struct JobBatch {
-  /// Sequences of a step, over all ranks; nullopt: not stated.
+  /// Sequences of an optimizer step, over all ranks; nullopt: not stated.
   std::optional<std::int64_t> sequences;
   /// Length of a sequence in tokens; nullopt: not stated.
   std::optional<std::int64_t> length;
   /// Micro-batches per step and data-parallel rank; nullopt: not stated.
   std::optional<std::int64_t> micro_batches;
-  /// True if the micro-batch is derived from the batch, if possible.
-  bool open_micro_batch = false;
+  /// True if the files do not state the micro-batch, so that it is derived from batch and
+  /// accumulation.
+  bool derive_micro_batch = false;
   /// How documents are packed; nullopt unless the user states document lengths.
-  std::optional<PackingWords> packing;
+  std::optional<StatedPacking> packing;
 };
 
 /// The model from files, and the parts of it that are trained.
-struct ModelWords {
+struct StatedModel {
   std::optional<model::Architecture> model;
-  /// True if layers of the model have experts, also if only the user's model says so.
+  /// True if the model is a mixture of experts, by the files or by the model that the user states.
   bool routed = false;
-  std::string unknown_model;  ///< Name of a model in the files that is not built in; empty: none.
-  /// Sizes that the files lack and how to state them: "the vocabulary (--set vocab-size=N)".
+  /// Name of the model in the files if it is not a built-in model; empty: none.
+  std::string unknown_model;
+  /// Model sizes that the files lack, with the options that state them, for messages: "the
+  /// vocabulary (--set vocab-size=N)".
   std::string lacks;
-  std::optional<AdapterWords> adapters;
-  /// Parts of the model that files freeze without adapters; nullopt: none.
+  std::optional<StatedAdapters> adapters;
+  /// Parts of the model that files freeze (ignored if there are adapters); nullopt: none.
   std::optional<model::Frozen> frozen;
-  /// Adapters and frozen parts in the form of a job; nullopt: not stated.
+  /// Adapters and frozen parts in the format of a job file; nullopt: not stated.
   std::optional<Document> trained;
 };
 
-/// The program that files start, and the variables that it sees.
+/// The training program that files start, and its environment variables.
 struct ProgramStart {
   std::string source;   ///< Name of the file that is read, for messages.
   std::string program;  ///< The training program that a command starts; empty: not named.
-  /// Variables that the program sees, with line numbers in `source`, if the reader leaves them to
-  /// the import.
+  /// Environment variables of the program that its reader did not read, with line numbers in
+  /// `source`.
   std::map<std::string, ShellWord> environment;
-  std::vector<ShellWord> launchers;  ///< The words before the program in its command.
+  /// Words of the command before the program, such as `torchrun` and its options.
+  std::vector<ShellWord> launchers;
 };
 
-/// The plan and job that the files of a framework state, before open values are decided. A reader
-/// returns a draft, and records in an `ImportReport` what happened to each setting.
-struct Draft : PartialPlan, ModelWords {
-  JobExtent extent;
+/// The plan and job as a framework's files state them, before missing values are filled in. A
+/// reader of files returns a draft, and records in an `ImportReport` what happened to each setting.
+struct Draft : PartialPlan, StatedModel {
+  JobRankCounts extent;
   JobBatch batch;
   ProgramStart start;
 };
 
-/// Returns the user's facts with `known_model` set to the model that `model` names. Fails with
-/// `kInput` if there is no such model.
+/// Returns the user's options with the model loaded: `known_model` becomes the model that `model`
+/// names. Fails with `kInput` if there is no such model.
 UserFacts with_model(UserFacts given);
 
-/// Doubles batch and micro-batch, because each preference pair is two sequences.
-void count_pairs(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
+/// Doubles batch and micro-batch for preference training (DPO), where files count pairs of two
+/// sequences.
+void double_pair_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
 
-/// Loads the cluster, and assigns to data parallelism the ranks that tensor, context and pipeline
-/// parallelism leave. `file` is the name of the files in messages. Fails with `kInput` if no
-/// cluster is given, or if files, degrees and cluster contradict each other.
-void resolve_rank_counts(plan::Plan& plan, JobExtent& extent, ImportReport& report,
+/// Loads the cluster, and sets the data-parallel degree to devices / (tensor x context x pipeline).
+/// `file` is the name of the files in messages. Fails with `kInput` if no cluster is given, or if
+/// files, degrees and cluster contradict each other.
+void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& report,
                          const UserFacts& given, const std::string& file);
 
-/// Returns a sentence that the number of training devices is unknown, and what would state it:
-/// "NHOSTS is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus
-/// says it".
-std::string open_extent_text(const JobExtent& extent);
+/// Returns a message that the number of devices is unknown, with the options that state it: "NHOSTS
+/// is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus says it".
+std::string unknown_size_message(const JobRankCounts& extent);
 
-/// Returns a document in which `UserFacts::settings` override values or add missing ones. Fails
-/// with `kInput` if a setting is not `NAME=VALUE`.
+/// Returns a configuration in which the user's settings (`NAME=VALUE`) override values or add
+/// missing ones. Fails with `kInput` if a setting has another form.
 Document with_settings(Document document, const UserFacts& given);
 
-/// Returns the plan and job that the files state, legal or not. Adapters are dropped, with a
-/// report, if only the plan without them is legal. Fails with `kInput` if model or batch are not
-/// stated, or stated twice differently.
+/// Returns the plan and job that the files state, even if the plan is not legal. Adapters are
+/// dropped, and reported, if only the plan without them is legal. Fails with `kInput` if model or
+/// batch are missing, or if files and user state different ones.
 plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& given,
                             const std::string& file);
 
-/// Returns a legal plan in canonical form, with the buckets that its framework uses.
+/// Returns a legal plan with every choice without effect set to its default, and with the bucket
+/// sizes that its framework uses.
 plan::PlannedJob started(plan::PlannedJob planned);
 
-/// Returns why a plan would not start: the rule of plans that it breaks, or its framework's
-/// refusal; nullopt: it starts.
-std::optional<plan::PlanRejection> start_refusal(
+/// Returns why a plan would not start: the rule for legal plans that it breaks, else
+/// `by_framework`, the reason why its framework refuses it; nullopt: it starts.
+std::optional<plan::PlanRejection> find_start_rejection(
     const std::optional<plan::PlanRejection>& by_framework, const plan::PlannedJob& planned);
 
-/// Returns the plan and job of a draft, legal and canonical. Fails with `kInput` if model or batch
-/// are not stated, or stated twice differently; and with the reason of the refusal if the plan is
-/// not legal.
+/// Returns the complete plan and job that files state. Fails with `kInput` if model or batch are
+/// missing, or if files and user state different ones. Fails with the broken rule if the plan is
+/// not legal or its framework would not start it.
 plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file);
 

@@ -14,43 +14,44 @@
 
 namespace stepwright::framework_files {
 
-/// Largest number that a size in a file of a framework may have.
+/// Largest accepted value of an integer setting in a framework's file.
 inline constexpr std::int64_t kMaxSizeField = std::int64_t{1} << 40;
 
 /// A setting that affects a prediction but that no plan can express exactly.
 struct UnmodelledSetting {
-  std::string name;  ///< Dotted path of the setting from the root.
+  /// Dotted path of the setting from the root of its file: "parallelism.tensor".
+  std::string name;
   Node place;
   std::string why;  ///< The effect of the setting that a prediction ignores.
 };
 
-/// The settings of one mapping in a framework's file; absent or null keys have the caller's
-/// default. A value of a wrong kind fails with `kInput`, naming file, field and value. Copies and
-/// sections share the record of keys that were asked for and of settings that were left out.
+/// Reads the settings of one mapping in a framework's file, with the caller's default for absent or
+/// null keys, and records which keys were read. A value of a wrong kind fails with `kInput`, naming
+/// file, field and value. Copies and sections share one record.
 class Fields {
  public:
   explicit Fields(Node node) : Fields(node, "", std::make_shared<Remarks>()) {}
 
-  /// Returns the value of a key; nullopt if it is absent or null. Everything below it counts as
-  /// asked for.
+  /// Returns the value of a key and records the key, with everything below it, as read; nullopt if
+  /// it is absent or null.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const {
     const auto value = node_.find(key);
     if (!value || value->is_null()) return std::nullopt;
     remarks_->asked.insert(prefix_ + std::string(key));
     return value;
   }
-  /// Marks a setting as asked for: its value was read through `node()`, or does not change the
-  /// plan.
+  /// Records a setting as read without reading it here, because `node()` was used or because the
+  /// value does not change the plan.
   void mark_read(std::string_view key) const { static_cast<void>(find(key)); }
-  /// Records that no plan expresses a setting exactly; `why` is the effect that a prediction
-  /// ignores. `place` has its value and line. `list_settings` reports the setting as one that
-  /// matters.
+  /// Records a setting that no plan expresses exactly, so that reports list it as important. `why`
+  /// is the effect that a prediction ignores; `place` is the setting's value with its line.
   void leave_out(std::string_view key, Node place, std::string why) const {
     remarks_->left_out.push_back({prefix_ + std::string(key), place, std::move(why)});
   }
-  /// True if the value at a dotted path from the root was asked for.
+  /// True if the setting at this dotted path from the root was read.
   [[nodiscard]] bool asked(std::string_view path) const { return remarks_->asked.contains(path); }
-  /// Returns the settings that were left out, in the order of `leave_out`.
+  /// Returns the settings that no plan expresses exactly, in the order in which `leave_out`
+  /// recorded them.
   [[nodiscard]] const std::vector<UnmodelledSetting>& left_out() const {
     return remarks_->left_out;
   }
@@ -79,7 +80,8 @@ class Fields {
     const auto value = find(key);
     return value ? value->text() : std::string(usual);
   }
-  /// Reads the enumerator of a word; an unknown word fails with the list of known ones.
+  /// Returns the enumerator that `table` has for the word under a key; `usual` if the key is
+  /// absent. Fails with `kInput`, listing the known words, for any other word.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],
                             Enum usual) const {
@@ -99,12 +101,13 @@ class Fields {
       : node_(node), prefix_(std::move(prefix)), remarks_(std::move(remarks)) {}
 
   Node node_;
-  std::string prefix_;  ///< Dotted path before the keys of a section: "parallelism.".
+  /// Dotted path of this section with a final dot: "parallelism."; empty for the root.
+  std::string prefix_;
   std::shared_ptr<Remarks> remarks_;
 };
 
-/// Returns the words of a list, or of a text with commas or blanks between words, with or without
-/// the brackets that Hydra uses on command lines. Any other value fails with `kInput`.
+/// Returns the words of a list: a YAML list, or a text with commas or blanks between words, with or
+/// without brackets as in Hydra's `key=[a,b]`. Fails with `kInput` for any other value.
 std::vector<std::string> split_word_list(Node node);
 
 }  // namespace stepwright::framework_files

@@ -32,7 +32,7 @@ bool is_off(Node value, std::string_view harmless) {
   return std::ranges::find(kWords, value.text()) != std::end(kWords);
 }
 
-/// Sorts the settings of a file into those that were asked for and the others.
+/// Sorts the settings of a file into those that its reader has read and the others.
 class Sorter {
  public:
   Sorter(const Fields& fields, const std::string& file, std::span<const KnownSetting> known,
@@ -67,7 +67,8 @@ class Sorter {
     return known != nullptr && std::ranges::find(known->taken, value.text()) != known->taken.end();
   }
 
-  /// True if a value directly below a mapping was asked for, or has a row with values to accept.
+  /// True if a value directly below a mapping was read, or has a table row with values that count
+  /// as read (`taken`).
   [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
     return std::ranges::any_of(mapping.members(), [&](const auto& member) {
       const std::string inner = fmt::format("{}.{}", path, member.first);
@@ -96,8 +97,8 @@ class Sorter {
       unread.matters = matters ? known->matters : SettingImpact::kNo;
       if (matters) unread.why = known->leaves_out;
     } else {
-      unread.unheard_of = true;
-      if (report_.count_guess()) unread.why = spelling_hint(path, taken_);
+      unread.is_unknown_setting = true;
+      if (report_.may_search_similar_name()) unread.why = spelling_hint(path, taken_);
       if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
     }
     report_.not_read.push_back(std::move(unread));
@@ -145,7 +146,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJo
   return found;
 }
 
-/// True if a setting's field is this field, or a mapping around it.
+/// True if the plan field `set` is the field `place`, or a mapping that contains it.
 bool covers(std::string_view set, std::string_view place) {
   if (set.empty() || !place.starts_with(set)) return false;
   return place.size() == set.size() || place[set.size()] == '.';
@@ -153,7 +154,7 @@ bool covers(std::string_view set, std::string_view place) {
 
 }  // namespace
 
-std::string_view FrameworkWord::framework_word(std::string_view framework) const {
+std::string_view PerFrameworkText::framework_word(std::string_view framework) const {
   const auto found = std::ranges::find_if(words, [&](const auto& each) {
     return each.first == framework || each.first == kOtherFrameworks;
   });

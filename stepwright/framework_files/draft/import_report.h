@@ -14,57 +14,64 @@
 
 namespace stepwright::framework_files {
 
-/// Whether a setting that plans do not express can change time, memory or messages of a step.
+/// Whether a setting that a plan cannot express changes time, memory or communication of a training
+/// step: no, perhaps, yes.
 enum class SettingImpact : std::uint8_t { kNo, kMaybe, kYes };
 inline constexpr Named<SettingImpact> kSettingImpactNames[] = {
     {SettingImpact::kNo, "no"}, {SettingImpact::kMaybe, "unknown"}, {SettingImpact::kYes, "yes"}};
 
-/// Key for all frameworks that a table row does not name.
+/// Key in a table row's mapping from frameworks to values: all frameworks that the mapping does not
+/// name.
 inline constexpr std::string_view kOtherFrameworks = "others";
 
-/// A word that holds for all frameworks, or differs between frameworks that run the same program.
-struct FrameworkWord {
-  /// Frameworks and their words; `others` comes last.
+/// A text in a settings table, such as a default value: one for all frameworks, or one for each
+/// framework that is built on the program.
+struct PerFrameworkText {
+  /// Pairs of framework and text; the last pair has the key `others`. Empty: the table has no text.
   std::vector<std::pair<std::string_view, std::string_view>> words{};
 
-  /// True if a table row has such a word.
+  /// True if the table row has a text for any framework.
   [[nodiscard]] bool said() const { return !words.empty(); }
-  /// Returns the word for a framework; empty if it has none.
+  /// Returns the text for a framework, else the one for `others`; empty if there is neither.
   [[nodiscard]] std::string_view framework_word(std::string_view framework) const;
 };
 
-/// A setting of a framework, with everything that the tables know about it.
+/// A row of a settings table: a setting of a framework, the plan field that it sets, its default
+/// and its effect.
 struct KnownSetting {
-  /// Dotted path in a file; with `*` at its end, all settings that begin so.
+  /// Dotted path of the setting in a file; `*` stands for any number of characters.
   std::string_view name;
   /// Field of a plan file that the setting sets: "parallel.tensor", "job.batch.length",
   /// "job.model"; empty: no field, because plans do not express the setting.
   std::string_view field;
-  /// Importance of the setting if it sets no field, or if a reader left it out.
+  /// Whether the setting changes a step's time, memory or communication although plans cannot
+  /// express it.
   SettingImpact matters = SettingImpact::kNo;
-  /// The effect that a prediction ignores if the setting matters.
+  /// The effect of the setting that predictions ignore; empty: none, or unknown.
   std::string_view leaves_out{};
-  /// The value that has no effect; empty: false, 0, none or empty.
+  /// Value with which the setting has no effect; empty: false, 0, none or an empty value.
   std::string_view harmless{};
-  /// Values that agree with every plan, so that no reader needs to ask for them.
+  /// Values that count as read although no reader uses them, because they agree with every plan.
   std::vector<std::string_view> taken{};
   std::string_view source{};  ///< Where the program defines the setting; empty: its table says so.
-  FrameworkWord usual{};      ///< Value if a file has no such key; empty: the key is required.
-  /// Switch that must also be on for the setting to have an effect; empty: none.
-  FrameworkWord needs{};
-  /// Plan field that must be set for the setting to be written; empty: none.
+  /// Default value if a file lacks the setting; empty: no default is recorded.
+  PerFrameworkText usual{};
+  /// Other setting that must be on for this one to have an effect; empty: none.
+  PerFrameworkText needs{};
+  /// Plan field that must be on, or above 1, for the setting to be written; empty: none.
   std::string_view when{};
-  bool always = false;  ///< True if files state the setting even at its default.
+  bool always = false;  ///< True if written files state the setting even at its default value.
 };
 
-/// A setting that a plan or its job took from a file.
+/// A setting in a file from which a field of the plan or job was read.
 struct ReadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;  ///< Line of the setting in its file, from 1; 0: no line.
-  std::string field;       ///< Field of the plan that the setting sets, as in `KnownSetting`.
+  /// Field of the plan that the setting sets: "parallel.tensor"; empty: none.
+  std::string field;
 };
 
-/// A field of the plan that no setting states.
+/// A field of the plan that no file states, with its assumed value and the reason.
 struct AssumedField {
   std::string field, value, why;
 };
@@ -74,42 +81,47 @@ struct UnreadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
   SettingImpact matters = SettingImpact::kMaybe;
-  std::string why;  ///< The effect that a prediction ignores; can be empty.
-  /// Arguments that depend on an undetermined condition; empty for any other setting.
+  std::string why;  ///< The effect of the setting that predictions ignore; empty: none, or unknown.
+  /// Command-line arguments that depend on a shell condition of unknown outcome, if this entry is
+  /// such a condition; empty otherwise.
   std::vector<std::string> arguments{};
-  /// True if no table of the program knows the setting, so that the program can refuse it.
-  bool unheard_of = false;
+  /// True if the setting is unknown here, so that the program itself may refuse it.
+  bool is_unknown_setting = false;
 };
 
 /// The result of an import for each setting of the files.
 struct ImportReport {
-  /// Settings that were read, in the order of a plan file, degrees first.
+  /// Settings that were read, in the order of a plan file's fields: parallel degrees first.
   std::vector<ReadSetting> read;
   std::vector<AssumedField> assumed;
   /// Settings that no plan expresses, the most important first.
   std::vector<UnreadSetting> not_read;
-  /// Number of unknown names that were compared with all known ones.
+  /// Number of unknown setting names for which a similar known name was searched; limited to bound
+  /// the time.
   std::size_t guesses = 0;
   /// True if the program refuses any setting that it does not know.
   bool strict_parser = false;
   std::vector<std::string> notes;  ///< Notes about assumptions, in sentences for people.
-  /// Scripts that were not given, each with the position where another script runs it.
+  /// Scripts that the user did not give: path, and position in another script that runs it
+  /// ("run.sh:12").
   std::vector<std::pair<std::string, std::string>> missing;
-  /// Values that a script leaves open, each with the option that states it: "$1", "--set TP=VALUE".
+  /// Values that are unknown because a script does not set them, each with the option that states
+  /// it: "$1", "--set TP=VALUE".
   std::vector<std::pair<std::string, std::string>> open_values;
 
-  /// Lists a setting as one that no plan expresses exactly; `why` is the effect that is ignored.
+  /// Adds a setting to `not_read` as important; `why` is the effect that predictions ignore.
   void leave_out(Node setting, std::string why);
-  /// Lists such a setting by name and value, and removes it from the settings that were read.
+  /// Adds a setting to `not_read` as important, and removes it from `read`; `why` is the effect
+  /// that predictions ignore.
   void leave_out(UnreadSetting setting, std::string why);
-  /// Records the reason for a plan field that no file states.
+  /// Records why a plan field that no file states has its value.
   void add_assumption(std::string field, std::string why) {
     assumed.push_back({std::move(field), "", std::move(why)});
   }
 
-  /// Counts a comparison of an unknown name with known ones; false once a file has used up its
-  /// share.
-  bool count_guess() {
+  /// Counts one search for a known name similar to an unknown setting; false after 100 searches,
+  /// when no more are made.
+  bool may_search_similar_name() {
     constexpr std::size_t kMostGuesses = 100;
     return ++guesses <= kMostGuesses;
   }
@@ -123,27 +135,29 @@ void each_setting(ImportReport& report, const Visit& visit) {
   std::ranges::for_each(report.not_read, visit);
 }
 
-/// Returns the table row for a setting's dotted path; null if there is none.
+/// Returns the first row of a settings table whose name matches this dotted path; null if there is
+/// none.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
 
-/// Returns the value of a setting as reports print it; a list as its items, shortened.
+/// Returns a setting's value as reports print it: a scalar or the items of a list, shortened; the
+/// number of keys of a mapping.
 std::string setting_text(Node value);
 
-/// Returns a setting in the form in which reports list unread ones.
+/// Returns an entry for `ImportReport::not_read` with a setting's path, value and line.
 UnreadSetting unread_setting(Node setting);
 
-/// Adds each setting of a mapping to `report.read` if a reader asked for it, else to
-/// `report.not_read`. A setting that is already listed as not read stays listed so. A setting that
-/// a reader left out (`Fields::leave_out`) is listed as one that matters. `fields` is the root of a
-/// file, after its reader has finished.
+/// Adds each setting of a file to `report.read` if its reader has read it, else to
+/// `report.not_read`. Settings recorded by `Fields::leave_out` are listed as important. `fields` is
+/// the root of the file, after its reader has finished.
 void list_settings(const Fields& fields, const std::string& file,
                    std::span<const KnownSetting> known, ImportReport& report);
 
-/// Adds the plan fields that no file states to a report. `report.assumed` has reasons for some of
-/// them; the others are defaults of the job's framework.
+/// Fills `report.assumed` with all plan fields that no file states, with their values; a field
+/// without a recorded reason is reported as the framework's default.
 void complete_import_report(const plan::PlannedJob& planned, ImportReport& report);
 
-/// Fails with `kInput` if a setting that was not read matters or can matter, naming each.
+/// Fails with `kInput`, naming them, if settings that can change time, memory or communication were
+/// not read (`--strict`).
 void check_all_read(const ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -15,10 +15,10 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Returns the built-in model that an id names, or that has the same sizes; nullopt if there is
-/// none.
+/// Returns the built-in model that a Hugging Face id without owner names, or of which the named
+/// model is a fine-tuned copy with equal sizes; nullopt if there is none.
 std::optional<std::string_view> model_of_id(std::string_view last) {
-  if (const auto own = model::built_in_of_id(fmt::format("hub/{}", last))) return own;
+  if (const auto own = model::built_in_model_of_hub_id(fmt::format("hub/{}", last))) return own;
   std::string small(last);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
   // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
@@ -31,9 +31,10 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
     const std::string rest = small.substr(head.size());
     const std::string_view but = word_meaning("huggingface/models", "but_not", head);
     if (!but.empty() && rest.starts_with(but)) continue;
-    if (const auto known = model::built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
+    if (const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}{}", like, rest)))
+      return known;
     if (!like.ends_with('-') && rest.empty())
-      return model::built_in_of_id(fmt::format("hub/{}", like));
+      return model::built_in_model_of_hub_id(fmt::format("hub/{}", like));
   }
   return std::nullopt;
 }
@@ -64,8 +65,8 @@ std::vector<std::string_view> names_in(std::string_view path) {
 
 }  // namespace
 
-bool take_named_model(std::string_view id, const UserFacts& given, ModelWords& model_words,
-                      ImportReport& report) {
+bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel& model_words,
+                        ImportReport& report) {
   if (given.known_model || model_words.model) return true;
   while (id.ends_with('/')) id.remove_suffix(1);
   std::optional<std::string_view> known;

@@ -7,14 +7,14 @@
 
 namespace stepwright::framework_files {
 
-/// Takes the built-in model that a Hugging Face id or the folder of a model names, also if it was
-/// trained further at the same sizes, unless the user gave a model; adds a note. Returns true if
-/// there is a model afterwards; if not, `ModelWords::unknown_model` is the id.
-bool take_named_model(std::string_view id, const UserFacts& given, ModelWords& model_words,
-                      ImportReport& report);
+/// Sets the model to the built-in one that a Hugging Face id or a folder names (also a fine-tuned
+/// model of the same sizes), unless a model is known already; adds a note. Returns false if the id
+/// is unknown, and stores it in `StatedModel::unknown_model`.
+bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel& model_words,
+                        ImportReport& report);
 
-/// Returns a folder name for a model's config.json and weights in written files: the name of the
-/// built-in model, by which a reader recognises it, or `./model`.
+/// Returns the path that written files state for a model's config.json and weights: `./models/NAME`
+/// for the built-in model NAME, which can be recognised when the file is read back, else `./model`.
 std::string model_folder(const plan::Job& job);
 
 }  // namespace stepwright::framework_files

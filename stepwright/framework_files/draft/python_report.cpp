@@ -33,7 +33,7 @@ bool sets_something(std::span<const KnownSetting> known, std::string_view name) 
   });
 }
 
-/// True if a field is a degree or a batch.
+/// True if a plan field is a degree of parallelism or a batch size.
 bool shapes_plan(std::string_view field) {
   return field.starts_with("parallel.") || field.starts_with("job.batch") ||
          field == "micro_batch" || field == "schedule.chunks";
@@ -44,7 +44,7 @@ bool shapes_plan(std::string_view field) {
 void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields) {
-  for (const launch_scripts::PythonUnread& one : config.unread) {
+  for (const launch_scripts::UnknownPythonValue& one : config.unread) {
     const auto there = node_at(document.root(), one.name);
     if (there && !there->is_null()) continue;
     UnreadSetting unread{printable(one.name),   printable(one.expression, 120),

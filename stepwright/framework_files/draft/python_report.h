@@ -9,9 +9,9 @@
 
 namespace stepwright::framework_files {
 
-/// Lists the values of a Python file that are not literals, unless `document` has a value in their
-/// place. `fields` are settings known by the last part of their name. Fails with `kInput` if one of
-/// those values is a degree or a batch, whose default would give another plan.
+/// Reports the values of a Python configuration that are not literals, and so not known, as not
+/// read, unless `document` states them. `fields` has settings known by the last part of their name.
+/// Fails with `kInput` if such a value is a parallel degree or a batch size.
 void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields = {});

@@ -20,7 +20,8 @@ Document table_document(std::string_view name) {
 
 std::vector<std::string_view> table_names() { return embedded_file_names(embedded_tables()); }
 
-std::vector<std::string> row_texts(Node row, std::string_view one, std::string_view several) {
+std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
+                                              std::string_view several) {
   const auto list = row.find(several);
   if (!list) return {row.get(one).text()};
   if (row.find(one)) row.fail(fmt::format("has {} and {}: one of them is enough", one, several));
@@ -84,17 +85,17 @@ void SettingTable::add(Node row, const std::string& source) {
       (leaves_out && setting.leaves_out.empty() && !open)) {
     row.fail("needs leaves_out where it matters, and only there");
   }
-  for (std::string& name : row_texts(row, "key", "keys")) {
+  for (std::string& name : one_or_several_texts(row, "key", "keys")) {
     setting.name = texts_.keep(std::move(name));
     rows_.push_back(setting);
   }
 }
 
-FrameworkWord SettingTable::by_framework(Node row, std::string_view key) {
+PerFrameworkText SettingTable::by_framework(Node row, std::string_view key) {
   const auto words = row.find(key);
   if (!words) return {};
   if (words->is_scalar()) return {{{kOtherFrameworks, texts_.keep(words->text())}}};
-  FrameworkWord found;
+  PerFrameworkText found;
   for (const auto& [framework, word] : words->members()) {
     if (framework == kOtherFrameworks) continue;
     found.words.emplace_back(texts_.keep(framework), texts_.keep(word.text()));

@@ -25,10 +25,12 @@ struct TellingNames {
         const auto value = row.find(key);
         return value ? value->text() : "";
       };
-      telling.push_back({row_texts(row, "change", "changes"), text("harmless"), text("as")});
+      telling.push_back(
+          {one_or_several_texts(row, "change", "changes"), text("harmless"), text("as")});
     });
     visit_table_rows(document, "idle", [&](Node row, const std::string&) {
-      for (std::string& pattern : row_texts(row, "name", "names")) idle.push_back(pattern);
+      for (std::string& pattern : one_or_several_texts(row, "name", "names"))
+        idle.push_back(pattern);
     });
   }
 
@@ -66,10 +68,11 @@ bool is_left_off(std::string_view value) {
 
 }  // namespace
 
-void mark_telling_names(ImportReport& report) {
+void mark_suspicious_settings(ImportReport& report) {
   const auto& names = loaded_table<TellingNames>("recognition/telling_names");
   for (UnreadSetting& one : report.not_read) {
-    if (!one.unheard_of || one.matters != SettingImpact::kMaybe || is_left_off(one.value)) continue;
+    if (!one.is_unknown_setting || one.matters != SettingImpact::kMaybe || is_left_off(one.value))
+      continue;
     const std::string reason = names.reason(dashed_setting(one.name), one.value);
     if (reason.empty()) continue;
     one.matters = SettingImpact::kYes;

@@ -4,8 +4,8 @@
 
 namespace stepwright::framework_files {
 
-/// Marks as mattering those unread settings that no table of the program knows, but whose names
-/// resemble settings that change the model or its adapters (`recognition/telling_names`).
-void mark_telling_names(ImportReport& report);
+/// Marks unknown settings as important if their names suggest an effect on model, adapters or
+/// degrees, such as `*lora*` or `*num-layers*` (table `recognition/telling_names`).
+void mark_suspicious_settings(ImportReport& report);
 
 }  // namespace stepwright::framework_files

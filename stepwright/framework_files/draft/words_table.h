@@ -10,30 +10,35 @@
 
 namespace stepwright::framework_files {
 
-/// A word of a program, and its meaning.
+/// A word in a program's files and its meaning here, such as a program's name of a model and the
+/// built-in model's name.
 using WordRow = std::pair<std::string, std::string>;
 
-/// Words of a program by section, for example the names of built-in models.
+/// Dictionary of words in a program's files, in named sections; for example, section `models`
+/// translates the program's model names into built-in ones.
 class WordTable {
  public:
-  /// Reads groups with a `source` and with sections, each a mapping from words to meanings. Later
-  /// groups can continue a section. Fails with `kInput` if a group has no source, or if a word
-  /// occurs twice in a section.
+  /// Reads a YAML table of groups, each with a `source` and with sections that map words to
+  /// meanings. Later groups can continue a section. Fails with `kInput` if a group has no source,
+  /// or if a word occurs twice in a section.
   explicit WordTable(const Document& document);
 
-  /// Returns the words of a section, in order; empty if absent.
+  /// Returns the words of a section with their meanings, in the table's order; empty if there is no
+  /// such section.
   [[nodiscard]] std::span<const WordRow> section(std::string_view name) const;
-  /// Returns the names of all sections, in order.
+  /// Returns the names of all sections, in the table's order.
   [[nodiscard]] std::vector<std::string_view> names() const;
 
  private:
   std::vector<std::pair<std::string, std::vector<WordRow>>> sections_;
 };
 
-/// Returns the words in a section of a table (`primus/models`); empty if the section is absent.
+/// Returns the words and meanings in a section of a compiled-in table (`primus/models`); empty if
+/// there is no such section.
 std::span<const WordRow> section_words(std::string_view table, std::string_view section);
 
-/// Returns the meaning of a word in a section of a table; empty if absent.
+/// Returns the meaning of a program's word in a section of a compiled-in table; empty if the table
+/// lacks it.
 std::string_view word_meaning(std::string_view table, std::string_view section,
                               std::string_view word);
 

@@ -15,7 +15,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Most files merged into one configuration; a parent can be reached more than once.
+/// Largest number of files merged into one configuration; a parent counts each time that it is
+/// reached.
 constexpr std::size_t kMostLaid = 100;
 
 /// Returns the texts of a path or of a list of paths.
@@ -72,7 +73,7 @@ class LaidLayers {
     }
     if (all) own = without(own, key.name);
     if (key.replaces) {
-      merge_members_over(under, own);
+      replace_members(under, own);
     } else {
       merge_over(under, own);
     }

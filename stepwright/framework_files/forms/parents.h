@@ -10,8 +10,8 @@
 
 namespace stepwright::framework_files {
 
-/// A key under which a configuration names the files that it overrides (its parents): a path, or a
-/// list of paths of which later ones override earlier ones.
+/// A key under which a configuration names its parents, the files that it overrides: a path, or a
+/// list of paths in which later ones override earlier ones.
 struct ParentKey {
   std::string_view name;
   /// True if each top-level member of the overriding file replaces the parent's member completely,
@@ -21,22 +21,25 @@ struct ParentKey {
 
 /// A configuration merged with the parent files that it overrides.
 struct MergedConfiguration {
-  /// The merged values; lines are those of the topmost file. A key of parents stays if one is
-  /// absent.
+  /// The merged values, with line numbers of the overriding file only. The key that names parents
+  /// is removed unless one of them is missing.
   Tree tree;
-  /// Parents that were not given, as the configuration names them.
+  /// Paths of parent files that the user did not give, as the configuration states them.
   std::vector<std::string> absent;
-  std::vector<const SourceFile*> together;  ///< The files that were merged, each once.
+  std::vector<const SourceFile*> together;  ///< The files that were merged, without repetitions.
 };
 
-/// Returns the given file whose name is the last part of a path; null if there is none.
+/// Returns the file among `files` whose name, without folders, equals that of `path`; null if there
+/// is none.
 const SourceFile* file_of(std::string_view path, Sources files);
 
-/// Returns the file that no other file names as a parent; if there are several, the last one.
+/// Returns the configuration file that no other file names as its parent; if there are several, the
+/// last one.
 const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys);
 
-/// Merges `top` over its parents, and those over theirs; a parent is found by the last part of its
-/// path. Fails with `kInput` if a file is not a mapping or overrides itself.
+/// Merges the configuration `top` with its parents, and recursively with theirs; a file's own
+/// values override its parents'. Parents are found among `files` by name without folders. Fails
+/// with `kInput` if a file is not a mapping or is its own ancestor.
 MergedConfiguration merge_over_parents(const SourceFile& top, Sources files,
                                        std::span<const ParentKey> keys);
 

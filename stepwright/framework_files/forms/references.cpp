@@ -146,7 +146,7 @@ class Resolver {
 Tree plain_scalar(std::string_view text) {
   if (is_null_word(text)) return {};
   if (const auto truth = parse_boolean_word(text)) return {*truth};
-  std::string plain = number_as_python(std::string(text));
+  std::string plain = without_digit_underscores(std::string(text));
   const bool number = is_number(plain);
   return Tree::scalar(std::move(plain), !number);
 }
@@ -186,7 +186,7 @@ void merge_over(Tree& under, const Tree& over) {
   under = members.take();
 }
 
-void merge_members_over(Tree& under, const Tree& over) {
+void replace_members(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     members.set(over.items[i].text, over.items[i + 1]);
@@ -210,8 +210,8 @@ void drop_line_numbers(Tree& tree) {
   for (Tree& item : tree.items) drop_line_numbers(item);
 }
 
-Document with_references(const Document& document, std::vector<std::string>& notes,
-                         const std::map<std::string, std::string>& environment) {
+Document resolve_references(const Document& document, std::vector<std::string>& notes,
+                            const std::map<std::string, std::string>& environment) {
   const Tree root = placed_tree(document.root());
   Tree resolved = root;
   std::vector<std::string> path;

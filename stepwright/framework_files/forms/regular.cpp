@@ -203,14 +203,14 @@ class Matcher {
 
 }  // namespace
 
-std::optional<bool> matches_whole(std::string_view expression, std::string_view text) try {
+std::optional<bool> fullmatch_regex(std::string_view expression, std::string_view text) try {
   if (text.size() > kLongest) return std::nullopt;
   return Matcher(expression, text).whole();
 } catch (const NotRead&) {
   return std::nullopt;
 }
 
-bool is_expression(std::string_view text) {
+bool has_regex_characters(std::string_view text) {
   return text.find_first_of("\\[](){}*+?|^$") != std::string_view::npos;
 }
 

@@ -7,8 +7,8 @@
 
 namespace stepwright::framework_files {
 
-/// Parses a TOML text into a document with lines and columns. `name` is its name in messages. Fails
-/// with `kInput` for malformed TOML, with the position, and for dates, infinities and NaN.
+/// Parses TOML into a document that keeps line and column of each value. `name` is the file's name
+/// in messages. Fails with `kInput` for malformed TOML, dates, infinities and NaN.
 Document parse_toml(std::string_view text, const std::string& name);
 
 }  // namespace stepwright::framework_files

@@ -4,8 +4,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/training_code_comment.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/recognition/embedded.h"
@@ -44,7 +44,7 @@ Json plan_of(const plan::PlannedJob& planned) {
           {"replicas", copies},
           {"shards", data / copies},
           {"distributed", data > 1},
-          {"states", plan::sharding_word(sharding)},
+          {"states", plan::sharding_letters(sharding)},
           {"host", is_fsdp_offloading(plan)},
           {"micro_batch", plan.micro_batch},
           {"recompute", plan.recompute.kind == plan::RecomputeKind::kEvery

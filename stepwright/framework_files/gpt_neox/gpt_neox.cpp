@@ -111,7 +111,7 @@ bool has_experts(const Fields& fields) {
   return false;
 }
 
-void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& model_words) {
+void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& model_words) {
   const auto layers = fields.find("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
@@ -156,7 +156,7 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, ModelWords& m
   model_words.model = model;
 }
 
-void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
+void read_neox_degrees(const Fields& fields, plan::Plan& plan, JobRankCounts& extent,
                        ImportReport& report, const UserFacts& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
@@ -176,8 +176,8 @@ void read_neox_states(const Fields& zero, plan::Plan& plan, ImportReport& report
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucketElements);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucketElements);
   plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
   read_deepspeed_offload(zero, stage, plan, report);
 }
@@ -251,7 +251,7 @@ void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
   if (!batch.micro_batches) batch.micro_batches = fields.size("gas");
   const auto micro = fields.size("train_micro_batch_size_per_gpu");
   plan.micro_batch = micro.value_or(1);
-  batch.open_micro_batch = !micro;
+  batch.derive_micro_batch = !micro;
   // If only one of both is set, calculate_batch_parameters (megatron/neox_arguments/arguments.py)
   // assumes 1. A file with neither is started together with another file.
   if (!batch.micro_batches && micro.has_value() != batch.sequences.has_value()) {

@@ -10,9 +10,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/training_code_comment.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -26,8 +26,8 @@ constexpr Named<plan::ContextKind> kCpStrategies[] = {{plan::ContextKind::kAllGa
 constexpr Named<DType> kAcceleratePrecisions[] = {
     {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp8, "fp8"}, {DType::kFp32, "no"}};
 
-bool is_plain_ddp(const plan::Plan& plan) { return plan::sharding_word(plan.sharding) == "NNN"; }
-bool is_zero_one(const plan::Plan& plan) { return plan::sharding_word(plan.sharding) == "NNG"; }
+bool is_plain_ddp(const plan::Plan& plan) { return plan::sharding_letters(plan.sharding) == "NNN"; }
+bool is_zero_one(const plan::Plan& plan) { return plan::sharding_letters(plan.sharding) == "NNG"; }
 
 Tree parallelism_section(const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
@@ -57,7 +57,7 @@ Tree deepspeed_section(const plan::PlannedJob& planned) {
 
 constexpr int kUsualStage = 2;
 
-/// Keys that offload states to the host, and the sections of DeepSpeed that they stand for;
+/// Accelerate's keys that offload states to the host, and the DeepSpeed sections that they set;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin.
 constexpr std::pair<std::string_view, std::string_view> kOffloadKeys[] = {
     {"offload_optimizer_device", "offload_optimizer"}, {"offload_param_device", "offload_param"}};
@@ -133,7 +133,7 @@ bool names_deepspeed(const Fields& root) {
   return root.section("deepspeed_config").has("deepspeed_config_file");
 }
 
-/// Reports that layers are not separate FSDP units if no setting states what to wrap:
+/// Reports that FSDP gathers the whole model at once if no setting says which layers it wraps:
 /// src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
 void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
   constexpr std::string_view kWhy =
@@ -153,7 +153,7 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
 }
 
 /// Reads numbers of nodes and ranks, and which states the ranks shard.
-void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobExtent& extent,
+void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobRankCounts& extent,
                  ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
                                                              "MULTI_GPU", "NO"};
@@ -245,7 +245,7 @@ DType precision_of(Fields root) {
 }  // namespace
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
-                            JobExtent& extent, ImportReport& report) {
+                            JobRankCounts& extent, ImportReport& report) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
   Document said = files.accelerate != nullptr ? parse_like_python_yaml(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
@@ -304,10 +304,10 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
   }
   draft.framework_overlap = draft.framework_gradients = true;
   resolve_rank_counts(draft.plan, draft.extent, report, given, file.name);
-  draft = read_code_notes(file, std::move(draft), report);
+  draft = read_training_code_comment(file, std::move(draft), report);
   if (type != "MEGATRON_LM") {
     shard_states_over_ranks(trainer.fsdp,
-                            settled_copies(trainer, draft.plan, draft.extent, file.name), draft,
+                            replica_count(trainer, draft.plan, draft.extent, file.name), draft,
                             draft.extent, report);
   }
   if (type == "DEEPSPEED") read_zero_section(root, file.name, draft.plan, draft.batch, report);

@@ -6,13 +6,14 @@
 
 namespace stepwright::framework_files {
 
-/// Reads how a configuration of Accelerate starts the program of `files`: its ranks, FSDP,
-/// DeepSpeed, and the precision if the program states none.
+/// Reads from Hugging Face Accelerate's configuration how it starts a training program: number of
+/// ranks, FSDP or DeepSpeed, and the precision if the program states none.
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
-                            JobExtent& extent, ImportReport& report);
+                            JobRankCounts& extent, ImportReport& report);
 
-/// Reads degrees under the names of Accelerate's ParallelismConfig, with or without the prefix
-/// `parallelism_config_`. huggingface/accelerate src/accelerate/parallelism_config.py.
+/// Reads parallel degrees from Accelerate's ParallelismConfig (`tp_size`, `cp_size`,
+/// `dp_shard_size`), with or without the prefix `parallelism_config_`. Source:
+/// huggingface/accelerate src/accelerate/parallelism_config.py.
 void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

@@ -44,7 +44,7 @@ bool has_mark(const Fields& root) {
 
 /// Reads a plan from a model's config.json alone: plain data parallelism.
 void read_model_alone(const std::string& name, const UserFacts& given, PartialPlan& settled,
-                      JobExtent& extent, ImportReport& report) {
+                      JobRankCounts& extent, ImportReport& report) {
   settled.framework_overlap = settled.framework_gradients = true;
   resolve_rank_counts(settled.plan, extent, report, given, name);
   report.add_assumption("parallel", "plain data parallelism, as only the model is said");
@@ -72,7 +72,7 @@ std::optional<ShellWord> settings_among(Words words) {
     }
   }
   const bool first = !words.empty() && !words.front().text.starts_with('-');
-  if (first && names_settings(words.front().text)) return words.front();
+  if (first && is_settings_path(words.front().text)) return words.front();
   return std::nullopt;
 }
 
@@ -196,7 +196,8 @@ Draft read_method_arguments(std::string_view method, const Fields& arguments, co
   take_trl_method(method, arguments, draft);
   draft = read_training_arguments(arguments, files, given, std::move(draft), report,
                                   known_settings("huggingface/arguments"));
-  if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
+  if (draft.method.kind == plan::MethodKind::kDpo)
+    double_pair_batch(draft.plan, draft.batch, report);
   return draft;
 }
 
@@ -207,7 +208,7 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
     return Document::from(command_fields(words, known_settings("huggingface/arguments")),
                           script.command.file);
   }
-  take_named_settings(*started.settings, script);
+  set_settings_file(*started.settings, script);
   const SourceFile& file = *script.files.program;
   std::vector<ShellWord> others = words;
   std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
@@ -217,7 +218,8 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
                              known_settings("huggingface/arguments"));
 }
 
-/// Fails for a user's own program whose file has no argument of transformers' Trainer.
+/// Fails for a program of the user's own if its settings file has no argument of transformers'
+/// Trainer.
 void refuse_other_settings(const TrainerCommand& started, const StartedCommand& command,
                            const Fields& arguments) {
   if (started.trl || !started.settings || has_mark(arguments)) return;
@@ -230,7 +232,8 @@ void refuse_other_settings(const TrainerCommand& started, const StartedCommand& 
 
 /// Returns the cluster that a program sees, with as many devices as its launcher states, else those
 /// of --cluster.
-cluster::Cluster seen_cluster(JobExtent extent, const UserFacts& given, const std::string& file) {
+cluster::Cluster seen_cluster(JobRankCounts extent, const UserFacts& given,
+                              const std::string& file) {
   plan::Plan plan;
   ImportReport report;
   resolve_rank_counts(plan, extent, report, given, file);

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns a value with the type that YAML would give it.
 Tree typed_value(const std::string& word, std::uint32_t line) {
-  const std::string text = number_as_python(word);
+  const std::string text = without_digit_underscores(word);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   Tree value(text);

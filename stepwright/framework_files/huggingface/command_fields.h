@@ -10,18 +10,18 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the arguments of a command as a mapping, as transformers' argparse reads them: `--name
-/// 2` and `--name=2`; dashes in a name become underscores, an argument without a value is true,
-/// several values are a list, and the last of repeated arguments counts. Words that belong to no
-/// argument are ignored. A prefix of exactly one name in `known` means that name (`allow_abbrev`).
+/// Returns a command's arguments (`--name 2`, `--name=2`) as a mapping, as transformers' argparse
+/// reads them: dashes become underscores, no value means true, several values are a list, the last
+/// repetition counts. A prefix of exactly one name in `known` means that name.
 Tree command_fields(Words words, std::span<const KnownSetting> known = {});
 
-/// Returns a document in which the arguments of a command override the document's values.
+/// Returns the configuration `said` with its values overridden by a command's arguments (`--name
+/// value`).
 Document with_command_fields(const Document& said, Words words,
                              std::span<const KnownSetting> known = {});
 
-/// Returns a function that is true if an argument (`--name`) of such a command can change time,
-/// memory or messages of a step (for `StartedProgram::matters`).
+/// Returns a predicate: true if an argument (`--name`) is unknown or can change time, memory or
+/// communication of a step, by the settings table `known`.
 std::function<bool(std::string_view)> argument_impact(std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

@@ -13,9 +13,9 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/training_code_comment.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
@@ -50,7 +50,7 @@ constexpr Named<DType> kDeepspeedTypes[] = {
     {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 
 const ZeroStage& stage_of(const plan::PlannedJob& planned) {
-  std::string word = plan::sharding_word(planned.plan.sharding);
+  std::string word = plan::sharding_letters(planned.plan.sharding);
   // A single rank also needs ZeRO to offload states to the host.
   if (word == "NNN" && planned.plan.offload.optimizer > 0) {
     const bool third = planned.plan.offload.optimizer < 1 || planned.plan.offload.parameters;
@@ -129,7 +129,8 @@ void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportRepor
                       settled, report);
 }
 
-/// Returns the group size under a key; nullopt if it is off.
+/// Returns the number of ranks in a sharding group from the setting `key` of `zero_optimization`;
+/// nullopt if it is absent or not above 1.
 std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   const auto value = zero.find(key);
   if (!value) return std::nullopt;
@@ -137,7 +138,8 @@ std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
-/// True if a section offloads states to the host; offloading to disk is reported.
+/// True if a DeepSpeed section (`offload_optimizer`) offloads states to host memory; offload to
+/// disk is reported as not expressed.
 bool is_of_host(const Fields& section, ImportReport& report) {
   static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
   const auto device = section.find("device");
@@ -147,8 +149,8 @@ bool is_of_host(const Fields& section, ImportReport& report) {
   return place == 1;
 }
 
-/// Returns the setting that offloads to the host: a section, or the key from before ZeRO-Infinity,
-/// `cpu_offload: true`. nullopt: none does.
+/// Returns the setting that offloads states to the host: the section's `device`, or `cpu_offload:
+/// true` of releases before ZeRO-Infinity; nullopt if none does.
 std::optional<Node> host_setting(const Fields& zero, std::string_view section,
                                  std::string_view older, ImportReport& report) {
   if (is_of_host(zero.section(section), report)) return zero.section(section).find("device");
@@ -167,12 +169,13 @@ void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, Imp
   }
   if (stage != 3) return;
   auto setting = host_setting(zero, "offload_param", "cpu_offload_param", report);
-  // This is the key of DeepSpeed 0.3.
+  // DeepSpeed 0.3 has the key `cpu_offload_params`.
   if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", report);
   if (!setting) return;
   const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
   const bool alone = plan.parallel.data * plan.parallel.context == 1;
-  plan.offload.parameters = alike && plan.offload.optimizer == 1 && (alone || shares_states(plan));
+  plan.offload.parameters =
+      alike && plan.offload.optimizer == 1 && (alone || shards_optimizer_states(plan));
   if (plan.offload.parameters) return;
   report.leave_out(
       *setting,
@@ -208,12 +211,12 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
   const bool piped = plan.parallel.pipeline > 1;
   plan.overlap = plan::overlap_all(false);
   plan.overlap.gradients = stage > 0 && overlaps && !piped;
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucketElements);
   const std::int64_t ahead = zero.integer(
       zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
       kUsualPrefetch, 0);
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucketElements);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
   read_deepspeed_offload(zero, stage, settled.plan, report);
   read_precision_keys(fields, settled, report, stage);
@@ -271,7 +274,7 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
   if (degrees.expert > 1) {
     json["expert_parallel"] = {{"enabled", true}, {"autoep_size", degrees.expert}};
   }
-  return plain_text(json.dump(2)) + "\n";
+  return terminal_safe_text(json.dump(2)) + "\n";
 }
 
 bool runs_on_deepspeed(const plan::Job& job) {
@@ -322,7 +325,7 @@ Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& rep
   }
   draft.batch.sequences = fields.size("train_batch_size");
   draft.batch.micro_batches = fields.size("gradient_accumulation_steps");
-  draft.batch.open_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
+  draft.batch.derive_micro_batch = !fields.has("train_micro_batch_size_per_gpu");
   read_zero(fields, draft, report);
   if (!has_trainer) draft = read_code(fields, std::move(draft), report);
   read_optimizer_keys(fields, draft, report);
@@ -342,7 +345,7 @@ std::string_view field_of(std::string_view path) {
   return known == all.end() ? "" : known->field;
 }
 
-/// Paths of "auto" values, with their lines.
+/// Dotted paths of the settings that are "auto", with their lines in the file.
 using Autos = std::map<std::string, std::uint32_t>;
 Tree without_autos(const Tree& tree, const std::string& path, Autos& autos) {
   if (tree.kind != Tree::Kind::kMapping) return tree;
@@ -367,7 +370,8 @@ Tree& section_of(Tree& tree, std::string_view key) {
   return *tree.find(key);
 }
 
-/// Fills in the trainer's values, and removes these settings from the open ones.
+/// Replaces "auto" in a DeepSpeed configuration by the Trainer's values, and removes these settings
+/// from the ones that are still "auto".
 class Filler {
  public:
   Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open,
@@ -381,14 +385,14 @@ class Filler {
     if (trainer_.accumulation) {
       match("gradient_accumulation_steps", *trainer_.accumulation, "gradient_accumulation_steps");
     }
-    // The batch is the product of these two numbers and the ranks.
+    // The batch is micro-batch x accumulation x ranks, so it needs no value of its own.
     if (trainer_.micro_batch) open_.erase("train_batch_size");
     if (trainer_.precision) fill_precision();
     if (trainer_.hidden) fill_buckets();
   }
 
  private:
-  /// Sets a value that must agree with the trainer's if the configuration states it.
+  /// Sets a value to the Trainer's; fails with `kInput` if the configuration states another one.
   void match(std::string_view key, const Tree& value, std::string_view argument) {
     match_in(tree_, key, std::string(key), value, argument);
   }

@@ -9,36 +9,37 @@
 
 namespace stepwright::framework_files {
 
-/// DeepSpeed's default for the elements of a bucket of gradients or parameters
-/// (deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig).
-inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
+/// DeepSpeed's default bucket size for gradients and parameters, in elements (deepspeedai/DeepSpeed
+/// deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig).
+inline constexpr std::int64_t kDeepspeedBucketElements = 500'000'000;
 
-/// The trainer's values that replace "auto" in DeepSpeed's configuration; nullopt: unknown.
+/// Values of transformers' Trainer that replace "auto" in a DeepSpeed configuration; nullopt:
+/// unknown.
 struct TrainerValues {
   std::optional<std::int64_t> micro_batch, accumulation;
   std::optional<DType> precision;
   std::optional<std::int64_t> hidden;  ///< Hidden width of the model.
 };
 
-/// Reads a configuration of DeepSpeed, with the values that transformers' Trainer fills in: its own
-/// arguments, and bucket sizes derived from the model's width. Fails with `kInput` if the
-/// configuration has another batch or precision than the trainer, because the program would not
-/// start. Sources:
-/// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
-/// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
+/// Reads a DeepSpeed configuration. `trainer` has the values with which transformers' Trainer
+/// replaces "auto" (also bucket sizes, from the hidden width); null: no Trainer. Fails with
+/// `kInput` if batch or precision differ from the Trainer's, because the program would not start.
+/// Sources: huggingface/transformers src/transformers/integrations/deepspeed.py:
+/// HfTrainerDeepSpeedConfig; huggingface/accelerate src/accelerate/utils/dataclasses.py:
+/// DeepSpeedPlugin (precision).
 Draft read_deepspeed_document(const Document& document, const UserFacts& given, Draft draft,
                               ImportReport& report, const TrainerValues* trainer = nullptr);
 
-/// True if a job's framework is DeepSpeed, directly or through a program built on it.
+/// True if a job trains with DeepSpeed, directly or through a program that is built on DeepSpeed.
 bool runs_on_deepspeed(const plan::Job& job);
 
-/// Returns the configuration of DeepSpeed as a mapping for the file of a program that uses
-/// transformers' Trainer, which fills in batch and precision (`auto`).
+/// Returns a plan's DeepSpeed configuration for a program that uses transformers' Trainer; batch
+/// and precision are `auto`, because the Trainer fills them in.
 Tree deepspeed_configuration(const plan::PlannedJob& planned);
 
-/// Reads what a section `zero_optimization` offloads to the host at a stage of ZeRO: all optimizer
-/// states, with stage 3 also only a share of them (ZeRO-Offload++), or parameters in addition.
-/// Ranks and sharding must be settled. Source: deepspeedai/DeepSpeed
+/// Reads from DeepSpeed's `zero_optimization` what is offloaded to host memory at a ZeRO stage:
+/// optimizer states (at stage 3 all or a share of them) and, at stage 3, parameters. The plan must
+/// have degrees and sharding. Source: deepspeedai/DeepSpeed
 /// deepspeed/runtime/zero/offload_config.py.
 void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report);
 

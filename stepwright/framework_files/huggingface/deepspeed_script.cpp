@@ -33,7 +33,7 @@ constexpr std::string_view kLengths[] = {
     "max_seq_length", "max_seq_len",     "max_length",     "model_max_length", "block_size",
     "seq_length",     "sequence_length", "context_length", "seq_len",          "max_len"};
 
-/// Returns the path of the configuration that a command names; nullopt: none.
+/// Returns the path of the DeepSpeed configuration that a command names; nullopt: none.
 std::optional<ShellWord> configuration_named(Words words) {
   for (const auto& [name, value] : command_options(words)) {
     const bool place = std::ranges::find(kPlaces, name) != std::end(kPlaces);
@@ -75,7 +75,8 @@ Document with_batch(Document said, const Fields& arguments, ImportReport& report
 
 Draft read_arguments(const Fields& arguments, const UserFacts& given, Draft draft,
                      ImportReport& report) {
-  if (const auto model = first_of(arguments, kModels)) take_hub_model(*model, given, draft, report);
+  if (const auto model = first_of(arguments, kModels))
+    set_model_by_hub_id(*model, given, draft, report);
   for (const std::string_view name : kLengths) {
     if (!draft.batch.length) draft.batch.length = arguments.size(name);
   }

@@ -30,7 +30,7 @@ std::optional<Node> with_or_without_prefix(const Fields& section, std::string_vi
 
 }  // namespace
 
-FsdpChoice fsdp_choice(std::string text, Node place) {
+FsdpOptions sharding_of_word(std::string text, Node place) {
   text = lower_case(text);
   for (const Strategy& known : kStrategies) {
     if (text != known.word && text != known.number) continue;
@@ -41,17 +41,17 @@ FsdpChoice fsdp_choice(std::string text, Node place) {
       "hybrid_shard_zero2");
 }
 
-bool is_second_version(const std::optional<Node>& version, bool usual) {
+bool selects_fsdp2(const std::optional<Node>& version, bool usual) {
   return version && version->is_scalar() && !version->is_null() ? version->text() == "2" : usual;
 }
 
-FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
-  FsdpChoice choice = std::move(usual);
+FsdpOptions read_fsdp_section(const Fields& section, FsdpOptions usual) {
+  FsdpOptions choice = std::move(usual);
   for (const std::string_view key : {"version", "fsdp_version"}) {
-    choice.mesh = is_second_version(section.node().find(key), choice.mesh);
+    choice.mesh = selects_fsdp2(section.node().find(key), choice.mesh);
   }
   const auto take = [&choice](Node word) {
-    const FsdpChoice said = fsdp_choice(word.text(), word);
+    const FsdpOptions said = sharding_of_word(word.text(), word);
     choice.states = said.states;
     choice.by_node = said.by_node;
   };
@@ -86,7 +86,7 @@ Tree fsdp_section(const plan::Plan& plan, bool checkpointing) {
   return section;
 }
 
-bool shares_states(const plan::Plan& plan) {
+bool shards_optimizer_states(const plan::Plan& plan) {
   const plan::Sharding& sharding = plan.sharding;
   if (sharding.optimizer == plan::Spread::kNone) return false;
   if (sharding.uses(plan::Spread::kInner)) return sharding.group > 1;
@@ -103,7 +103,7 @@ void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, Imp
                              name_of(plan::kOptimizerNames, settled.optimizer)));
   }
   plan.offload.optimizer = 1;
-  const bool shared = shares_states(plan);
+  const bool shared = shards_optimizer_states(plan);
   plan.offload.parameters = shared && plan.sharding.parameters != plan::Spread::kNone;
   if (shared) return;
   report.leave_out(
@@ -112,8 +112,8 @@ void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, Imp
       "not share: they are counted on the devices");
 }
 
-void shard_states_over_ranks(const FsdpChoice& choice, std::int64_t copies, PartialPlan& settled,
-                             const JobExtent& extent, ImportReport& report) {
+void shard_states_over_ranks(const FsdpOptions& choice, std::int64_t copies, PartialPlan& settled,
+                             const JobRankCounts& extent, ImportReport& report) {
   plan::Plan& plan = settled.plan;
   std::string states = choice.states;
   std::int64_t group = plan.parallel.data / copies * plan.parallel.context;

@@ -92,9 +92,9 @@ Document with_fsdp_file(Document said, const HubFiles& files) {
   return Document::from(std::move(tree), said.name());
 }
 
-void take_hub_model(Node id, const UserFacts& given, ModelWords& model_words,
-                    ImportReport& report) {
-  if (take_named_model(id.text(), given, model_words, report)) return;
+void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_words,
+                         ImportReport& report) {
+  if (set_built_in_model(id.text(), given, model_words, report)) return;
   id.fail(
       fmt::format("no built-in model has the name {}: --model CONFIG.JSON says its sizes (or give "
                   "its config.json beside this file)",

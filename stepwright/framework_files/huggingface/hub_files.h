@@ -10,37 +10,44 @@
 
 namespace stepwright::framework_files {
 
-/// The files that start a program built on transformers, sorted by their content.
+/// The files with which a program built on Hugging Face transformers is started, sorted by their
+/// content.
 struct HubFiles {
   const SourceFile* program = nullptr;     ///< File with the program's own settings; null: none.
   const SourceFile* accelerate = nullptr;  ///< Configuration file of Accelerate; null: none.
   const SourceFile* deepspeed = nullptr;   ///< Configuration file of DeepSpeed; null: none.
-  const SourceFile* fsdp = nullptr;        ///< The file that `fsdp_config` names; null: none.
+  /// JSON file with FSDP's options, which `fsdp_config` names; null: none.
+  const SourceFile* fsdp = nullptr;
   /// The config.json of the program's model; nullopt: none.
   std::optional<Document> model;
-  /// NAME=VALUE texts of the command line, which override `accelerate`.
+  /// Options of `accelerate launch` as NAME=VALUE texts, which override the file `accelerate`.
   std::vector<std::string> launch;
-  std::string name;                           ///< Name of the first file, for messages.
-  std::vector<const SourceFile*> programs{};  ///< All files that can be `program`.
+  std::string name;  ///< Name of the first file, for messages.
+  /// All files that may hold the program's own settings.
+  std::vector<const SourceFile*> programs{};
 };
 
-/// Sorts files, given in any order, by kind. Fails with `kInput` if two are of the same kind.
+/// Sorts files for a transformers program by kind: program settings, Accelerate, DeepSpeed, FSDP,
+/// model. Fails with `kInput` if two are of the same kind.
 HubFiles sorted_hub_files(Sources files);
 
-/// Sorts files that were given with a script. Several can hold the program's settings, because the
-/// script names the right one.
+/// Sorts the files that were given with a shell script by kind. Several may hold program settings,
+/// because the script names the right one; any other kind may occur once, else this fails with
+/// `kInput`.
 HubFiles sorted_hub_files(std::span<const SourceFile* const> files);
 
-/// Returns the settings of the program, with the contents of the file that `fsdp_config` names in
-/// place of its path. Fails with `kInput` if that file was not given.
+/// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
+/// file. Fails with `kInput` if the user did not give the file.
 Document with_fsdp_file(Document said, const HubFiles& files);
 
-/// Takes the model that a Hugging Face id or a path names, unless `--model` or a config.json has
-/// set one. Fails with `kInput`, suggesting `--model`, if no built-in model has that id.
-void take_hub_model(Node id, const UserFacts& given, ModelWords& model_words, ImportReport& report);
+/// Sets the model to the built-in one that a Hugging Face id or a path names, unless `--model` or a
+/// config.json has set one. Fails with `kInput`, suggesting `--model`, if no built-in model has
+/// that id.
+void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_words,
+                         ImportReport& report);
 
-/// Returns the configuration in `files.program`, which must be set, with the user's settings and
-/// the FSDP file that it names.
+/// Returns the program's settings from `files.program` (must not be null), overridden by the user's
+/// settings, and with the FSDP file that they name.
 Document program_document(const HubFiles& files, const UserFacts& given);
 
 }  // namespace stepwright::framework_files

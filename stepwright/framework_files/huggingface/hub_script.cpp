@@ -35,7 +35,7 @@ HubScript read_hub_script(const SourceFile& script, Sources files, const UserFac
   return made;
 }
 
-void take_named_settings(const ShellWord& path, HubScript& script) {
+void set_settings_file(const ShellWord& path, HubScript& script) {
   const std::string name(last_part(path.text));
   for (const SourceFile* file : script.files.programs) {
     if (last_part(file->name) != name) continue;
@@ -49,7 +49,7 @@ void take_named_settings(const ShellWord& path, HubScript& script) {
   script.files.program = &written->second;
 }
 
-bool names_settings(std::string_view text) {
+bool is_settings_path(std::string_view text) {
   return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
 }
 

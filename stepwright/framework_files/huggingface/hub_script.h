@@ -8,25 +8,27 @@
 
 namespace stepwright::framework_files {
 
-/// A script that starts a program built on transformers, and the files given with it.
+/// The command with which a shell script starts a transformers program, and the files given with
+/// the script.
 struct HubScript {
   StartedCommand command;
-  /// Sorted files. `program` is the file that the command names; until it is known, the given one,
-  /// or null. A file that the script writes belongs to `command`.
+  /// Files given with the script, sorted by kind. `program` is the settings file that the command
+  /// names, or, as long as that is unknown, the first one that was given. Files that the script
+  /// itself writes are owned by `command`.
   HubFiles files;
 };
 
-/// Reads a script and the command that it starts; `files` are those given with it. Configurations
-/// of Accelerate and DeepSpeed that the script writes are added. Fails like `started_command` and
-/// `sorted_hub_files`.
+/// Reads a shell script that starts a transformers program, and sorts the files given with it;
+/// Accelerate and DeepSpeed configurations that the script writes are included. Fails with `kInput`
+/// if the script does not start the program, or if two files are of the same kind.
 HubScript read_hub_script(const SourceFile& script, Sources files, const UserFacts& given,
                           const StartedProgram& program, ProgramStart& start, ImportReport& report);
 
-/// Makes the file that a word of the command names the program's settings: a given file, or one
-/// that the script writes. Fails with `kInput` if it is neither.
-void take_named_settings(const ShellWord& path, HubScript& script);
+/// Sets `files.program` to the file with this path in the command, given by the user or written by
+/// the script. Fails with `kInput` if it is neither.
+void set_settings_file(const ShellWord& path, HubScript& script);
 
-/// True if a text is the path of a settings file.
-bool names_settings(std::string_view text);
+/// True if a text is the path of a YAML or JSON file, by its ending.
+bool is_settings_path(std::string_view text);
 
 }  // namespace stepwright::framework_files

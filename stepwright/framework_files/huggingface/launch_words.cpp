@@ -44,7 +44,8 @@ constexpr Preset kPresets[] = {{"zero1", "DEEPSPEED", "deepspeed_config.zero_sta
                                {"multi_gpu", "MULTI_GPU", ""},
                                {"single_gpu", "NO", ""}};
 
-/// Takes the configuration of `trl ... --accelerate_config zero3`; trl/cli/accelerate_config.py.
+/// Adds the settings of a configuration that comes with TRL, named by `trl ... --accelerate_config
+/// zero3`; trl/cli/accelerate_config.py.
 void take_preset(const StartedCommand& command, HubFiles& files) {
   const Tree said = command_fields(command.all_words());
   const Tree* named = said.find("accelerate_config");
@@ -62,8 +63,8 @@ void take_preset(const StartedCommand& command, HubFiles& files) {
   if (!preset->setting.empty()) files.launch.emplace_back(preset->setting);
 }
 
-/// Removes and reports options whose values the script leaves open. Options for the rendezvous and
-/// the number of ranks are reported by the readers of launchers instead.
+/// Removes and reports options whose values the script does not set. Options for the rendezvous and
+/// the number of ranks are only removed, because the readers of launchers report them.
 void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& command,
                           ImportReport& report) {
   static constexpr std::string_view kOfLaunchers[] = {"num_", "machine_rank", "main_process_",

@@ -5,8 +5,8 @@
 
 namespace stepwright::framework_files {
 
-/// Takes the options of `accelerate launch` as `NAME=VALUE` texts of Accelerate's configuration.
-/// Fails with `kInput` if they name a configuration file that was not given. Sources:
+/// Reads the options of `accelerate launch` into `files.launch`, as NAME=VALUE texts that override
+/// Accelerate's configuration file. Fails with `kInput` if that file was not given. Sources:
 /// huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
 /// _validate_launch_command, which decides which options override the file.
 void apply_launch_arguments(const StartedCommand& command, HubFiles& files, ImportReport& report);

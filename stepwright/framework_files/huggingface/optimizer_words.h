@@ -8,25 +8,26 @@
 
 namespace stepwright::framework_files {
 
-/// A name of an optimizer in transformers and programs built on it, and its meaning.
+/// An optimizer's name in the files of transformers and programs built on it, and the optimizer of
+/// plans that it means.
 struct OptimizerWord {
-  std::string_view word;  ///< The name; with `*` at its end, all names that begin so.
+  std::string_view word;  ///< The name; `*` stands for any number of characters.
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
   /// Property of the optimizer that a plan cannot express; empty: none.
   std::string_view leaves_out{};
 };
 
-/// The known names of optimizers in the files of a program.
+/// Table of the optimizer names that a program's files can state.
 class OptimizerTable {
  public:
-  /// Reads rows `{word, optimizer, leaves_out}` of lists `optimizers`, or `words` for several
-  /// names. Fails with `kInput` if a group has no source, a row no name, or an optimizer is in no
-  /// plan.
+  /// Reads rows `{word, optimizer, leaves_out}` under `optimizers` of a YAML table; `words` lists
+  /// several names. Fails with `kInput` if a group has no source, a row has no name, or no plan has
+  /// the optimizer.
   explicit OptimizerTable(const Document& document);
   OptimizerTable(OptimizerTable&&) = default;
   OptimizerTable& operator=(OptimizerTable&&) = default;
 
-  /// Returns the first row that matches a name; null if there is none.
+  /// Returns the first row of the table that matches an optimizer's name; null if there is none.
   [[nodiscard]] const OptimizerWord* find(std::string_view word) const;
 
  private:
@@ -34,7 +35,8 @@ class OptimizerTable {
   std::vector<OptimizerWord> words_;
 };
 
-/// Returns an optimizer's usual name in files of programs built on transformers.
+/// Returns the name of an optimizer to write for programs built on transformers, as
+/// TrainingArguments' `optim` has it.
 constexpr std::string_view word_of(plan::Optimizer optimizer) {
   switch (optimizer) {
     case plan::Optimizer::kSgd: return "sgd";
@@ -45,7 +47,7 @@ constexpr std::string_view word_of(plan::Optimizer optimizer) {
   }
 }
 
-/// Returns the row of an optimizer's name in a table; null if it has none.
+/// Returns the meaning of an optimizer's name by a table of names; null if the name is unknown.
 const OptimizerWord* optimizer_word(std::string_view word,
                                     std::string_view table = "huggingface/optimizers");
 

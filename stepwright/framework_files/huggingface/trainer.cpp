@@ -19,7 +19,7 @@ namespace stepwright::framework_files {
 OptimizerTable::OptimizerTable(const Document& document) {
   visit_table_rows(document, "optimizers", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"word", "words", "optimizer", "leaves_out"});
-    for (std::string& word : row_texts(row, "word", "words")) {
+    for (std::string& word : one_or_several_texts(row, "word", "words")) {
       words_.push_back({.word = texts_.keep(std::move(word)),
                         .optimizer = row.get("optimizer").choice(plan::kOptimizerNames),
                         .leaves_out = texts_.keep(row, "leaves_out")});
@@ -37,9 +37,9 @@ const OptimizerWord* optimizer_word(std::string_view word, std::string_view tabl
   return loaded_table<OptimizerTable>(table).find(word);
 }
 
-void take_trainer_defaults(PartialPlan& settled, JobBatch& batch) {
+void apply_trainer_defaults(PartialPlan& settled, JobBatch& batch) {
   constexpr std::int64_t kUsualBatch = 8;
-  batch.open_micro_batch = false;
+  batch.derive_micro_batch = false;
   settled.plan.micro_batch = kUsualBatch;
   batch.micro_batches = 1;
   settled.precision = DType::kFp32;
@@ -62,8 +62,8 @@ void take_optimizer_word(const Fields& fields, std::string_view key, const Optim
   fields.leave_out(key, given, std::string(known->leaves_out));
 }
 
-void take_optimizer(const Fields& fields, std::string_view key, PartialPlan& settled,
-                    ImportReport& report) {
+void read_optimizer_name(const Fields& fields, std::string_view key, PartialPlan& settled,
+                         ImportReport& report) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
   take_optimizer_word(fields, key, optimizer_word(given->text()), settled, report);
@@ -115,8 +115,8 @@ std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_vi
   return parse_like_python_yaml(files.deepspeed->text, files.deepspeed->name);
 }
 
-std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, const JobExtent& extent,
-                            const std::string& name) {
+std::int64_t replica_count(const Trainer& trainer, const plan::Plan& plan,
+                           const JobRankCounts& extent, const std::string& name) {
   const std::int64_t data = plan.parallel.data;
   const std::int64_t copies = trainer.copies
                                   ? *trainer.copies
@@ -148,10 +148,11 @@ Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draf
   }
   draft.framework_overlap = draft.framework_gradients = true;
   resolve_rank_counts(draft.plan, draft.extent, report, given, name);
-  shard_states_over_ranks(trainer.fsdp, settled_copies(trainer, draft.plan, draft.extent, name),
+  shard_states_over_ranks(trainer.fsdp, replica_count(trainer, draft.plan, draft.extent, name),
                           draft, draft.extent, report);
-  const bool stays = trainer.weights == LoadedWeights::kPure ||
-                     (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
+  const bool stays =
+      trainer.weights == LoadedWeights::kPure ||
+      (trainer.weights == LoadedWeights::kNarrow && !shards_optimizer_states(draft.plan));
   // Adapters are trained in fp32: huggingface/peft src/peft/tuners/tuners_utils.py,
   // autocast_adapter_dtype.
   if (stays && !draft.adapters) draft.masters = plan::MasterWeights::kNone;

@@ -13,63 +13,70 @@
 
 namespace stepwright::framework_files {
 
-/// Type of the weights that are trained. kNarrow: 16 bits on loading, which FSDP converts to fp32
-/// if products are autocast (`bf16: true`; huggingface/accelerate
-/// src/accelerate/utils/fsdp_utils.py, fsdp2_prepare_model), and nothing else does. kPure: 16 bits
-/// without autocast. kUnsaid: not stated.
+/// Type of the trained weights after loading. kNarrow: 16 bits with autocast (`bf16: true`), where
+/// FSDP converts the weights to fp32 (huggingface/accelerate src/accelerate/utils/fsdp_utils.py,
+/// fsdp2_prepare_model) and plain data parallelism does not. kPure: 16 bits without autocast, never
+/// converted. kUnsaid: not stated.
 enum class LoadedWeights : std::uint8_t { kUnsaid, kNarrow, kPure };
 
-/// Settings of a program that uses transformers' Trainer, under whatever names, in addition to
-/// those in its `Draft`: micro-batch, accumulation, length, precision, recomputation, optimizer,
-/// degrees.
+/// How a program that uses transformers' Trainer distributes the training: FSDP or DeepSpeed,
+/// replicas, type of the weights. The program's other settings (batch, precision, degrees) are in
+/// `Draft`.
 struct Trainer {
-  FsdpChoice fsdp;  ///< Options of FSDP; unused under DeepSpeed.
-  /// Groups of ranks that each hold all states of the model; nullopt: derived from `share`.
+  FsdpOptions fsdp;  ///< Options of FSDP; unused if `deepspeed` is set.
+  /// Number of data-parallel replicas, groups of ranks that each hold all model states; nullopt:
+  /// derived from `share`.
   std::optional<std::int64_t> copies = 1;
-  std::optional<std::int64_t> share;  ///< Data-parallel ranks in each group; nullopt: not stated.
+  /// Data-parallel ranks among which each replica is sharded; nullopt: not stated.
+  std::optional<std::int64_t> share;
   /// Configuration of DeepSpeed; nullopt: the program does not use it.
   std::optional<Document> deepspeed;
   LoadedWeights weights = LoadedWeights::kUnsaid;
 };
 
-/// Sets the draft's micro-batch, accumulation and precision to the defaults of transformers'
-/// TrainingArguments; a file can override them.
-void take_trainer_defaults(PartialPlan& settled, JobBatch& batch);
+/// Sets micro-batch (8), gradient accumulation (1), precision (fp32) and optimizer (AdamW) to the
+/// defaults of transformers' TrainingArguments, before a file's values are read.
+void apply_trainer_defaults(PartialPlan& settled, JobBatch& batch);
 
-/// Takes the attention kernel under a key, by the words of "huggingface/attention"; any other word
-/// is reported as left out.
+/// Sets the attention kernel from the setting `key` (`flash_attention_2`, `sdpa`, ...; table
+/// huggingface/attention). A kernel that no plan has is reported as not expressed.
 void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled);
 
-/// Selects PyTorch's scaled_dot_product_attention, whatever kernel was set before.
+/// Leaves the choice of the attention kernel to PyTorch's scaled_dot_product_attention, and
+/// discards a kernel that was set before.
 void leave_attention_to_pytorch(PartialPlan& settled);
 
-/// Fails with `kUnsupported` if the arguments only evaluate or predict.
+/// Fails with `kUnsupported` if a program's arguments only evaluate or predict (`do_eval` without
+/// `do_train`), so that nothing is trained.
 void check_is_training(const Fields& fields);
 
-/// Takes the optimizer under a key that is set. `known` is the meaning of its name, null if
-/// unknown. If a plan expresses the optimizer only in part, or not at all, the setting is left out,
-/// and the nearest optimizer, or AdamW, is assumed.
+/// Sets the optimizer from the setting `key`, which must be set. `known` is the meaning of its
+/// name; null: unknown. If plans express the optimizer only in part, the nearest one is assumed,
+/// AdamW for an unknown name, and the difference is reported.
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
 
                          PartialPlan& settled, ImportReport& report);
 
-/// Takes an optimizer of "huggingface/optimizers"; for an unknown name AdamW, which the report
-/// says.
-void take_optimizer(const Fields& fields, std::string_view key, PartialPlan& settled,
-                    ImportReport& report);
+/// Sets the optimizer from the setting `key` if it is set, with the names in the table
+/// huggingface/optimizers. For an unknown name, AdamW is assumed and the difference is reported.
+void read_optimizer_name(const Fields& fields, std::string_view key, PartialPlan& settled,
+                         ImportReport& report);
 
-/// Returns the configuration of DeepSpeed under a key: a mapping, or the path of a given file;
-/// nullopt if absent. Fails with `kInput` if the file was not given or names itself.
+/// Returns the DeepSpeed configuration that the setting `key` contains as a mapping or names by
+/// path; nullopt if there is none. Fails with `kInput` if the user did not give the file with this
+/// path, or if the path is the settings file's own.
 std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_view key,
                                             const HubFiles& files);
 
-/// Returns the number of groups of ranks that each hold all states. Fails with `kInput` if groups
-/// times ranks per group are not the data-parallel ranks, which must be settled.
-std::int64_t settled_copies(const Trainer& trainer, const plan::Plan& plan, const JobExtent& extent,
-                            const std::string& name);
+/// Returns the number of data-parallel replicas, groups of ranks that each hold all states. Fails
+/// with `kInput` if replicas x ranks per replica differ from the plan's data-parallel degree, which
+/// must be complete.
+std::int64_t replica_count(const Trainer& trainer, const plan::Plan& plan,
+                           const JobRankCounts& extent, const std::string& name);
 
-/// Distributes model and batch over the ranks: with DeepSpeed, whose `auto` values get the
-/// trainer's values, with FSDP, or plainly. `name` is the name of the files.
+/// Adds the distribution over the ranks to a draft, a plan that is being read: by the DeepSpeed
+/// configuration if there is one (`auto` values are the Trainer's), else by FSDP or plain data
+/// parallelism. `name` is the files' name in messages.
 Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draft draft,
                             ImportReport& report, const std::string& name);
 

@@ -57,7 +57,7 @@ CallKind loaded_kind(std::string_view path) {
 }
 
 /// Interprets a program and records the calls that decide how it trains.
-class TrainerCalls final : public launch_scripts::PythonLiterals {
+class TrainerCalls final : public launch_scripts::LiteralPythonHost {
  public:
   TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ProgramOptions& options)
       : options_(options),
@@ -72,7 +72,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
 
   PythonObject named(const std::string& path, const std::string& full,
                      std::uint32_t line) override {
-    return full == "os.environ" ? variables(line) : PythonLiterals::named(path, full, line);
+    return full == "os.environ" ? variables(line) : LiteralPythonHost::named(path, full, line);
   }
 
   std::optional<PythonObject> called(const PythonCall& call) override {
@@ -84,7 +84,7 @@ class TrainerCalls final : public launch_scripts::PythonLiterals {
     if (name == "parse_args") return options_.parsed();
     if (name == "add_argument") options_.add(call.given);
     if (const auto kind = kind_of(call, name)) return kept(*kind, call);
-    return PythonLiterals::called(call);
+    return LiteralPythonHost::called(call);
   }
 
  private:
@@ -151,7 +151,8 @@ class Told {
     }
     add(name, std::move(tree));
   }
-  /// Adds the named arguments of a call that a section of the table lists.
+  /// Adds those named arguments of a call that a section of the table huggingface/trainer_program
+  /// lists.
   void add_named(const PythonObject& call, std::string_view section) {
     for (const auto& [name, value] : call.body->members) {
       const std::string_view known = word_meaning(kTable, section, name);
@@ -333,7 +334,7 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
     told.add("max_length", *length);
   }
   told_by.config.tree = told.take();
-  told_by.config.unread = launch_scripts::unread_values(told_by.config.tree);
+  told_by.config.unread = launch_scripts::unknown_python_values(told_by.config.tree);
   return told_by;
 }
 

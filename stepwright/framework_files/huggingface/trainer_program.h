@@ -11,23 +11,27 @@ namespace stepwright::framework_files {
 
 /// A Python program that configures transformers' Trainer in its own code.
 struct TrainerProgram {
-  /// The arguments, under the names of TrainingArguments and of TRL's scripts. Values that are not
-  /// literals are null and listed in `config.unread`.
+  /// Training arguments of the program, named as in TrainingArguments and TRL's scripts. Values
+  /// that are not literals are null and listed in `config.unread`.
   launch_scripts::PythonConfig config;
-  std::string method;         ///< A method of TRL, such as "sft"; empty: transformers' Trainer.
-  bool trl_defaults = false;  ///< True if the class of the arguments is TRL's.
+  /// Training method of TRL, such as "sft"; empty: the program uses transformers' own Trainer.
+  std::string method;
+  /// True if the arguments are of a TRL class (SFTConfig), so that TRL's defaults hold.
+  bool trl_defaults = false;
 };
 
-/// True if a file is such a program: it calls a class of training arguments.
+/// True if a file is a Python program that configures transformers' Trainer in its code: it calls a
+/// class of training arguments (TrainingArguments, SFTConfig, ...).
 bool is_trainer_program(const SourceFile& file);
 
-/// Interprets such a program for a cluster as far as literals determine it; nothing is executed.
-/// `options` are the options of its command, to which the program's own ones are added. Fails with
-/// `kInput` if no call of a class of training arguments can be read.
+/// Reads the training arguments of a Python program that configures transformers' Trainer, as far
+/// as literals determine them, without executing it. `options` are its command-line options; those
+/// that it declares are added. Fails with `kInput` if it makes no arguments that can be read.
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
                                     launch_scripts::ProgramOptions& options);
 
-/// Returns the file of the Trainer program that a command starts; null if it starts none.
+/// Returns the file of the Python program that a command starts, if the program configures
+/// transformers' Trainer in its code; null otherwise.
 const SourceFile* started_trainer_program(Words words, Sources files);
 
 }  // namespace stepwright::framework_files

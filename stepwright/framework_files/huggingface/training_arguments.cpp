@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/draft/code_notes.h"
-#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/training_code_comment.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 
@@ -24,7 +24,7 @@ bool read_fsdp_words(Node given, Trainer& trainer) {
     on = true;
     if (word == "offload") trainer.fsdp.offload = unread_setting(given);
     if (std::ranges::find(kOthers, word) != std::end(kOthers)) continue;
-    const FsdpChoice said = fsdp_choice(word, given);
+    const FsdpOptions said = sharding_of_word(word, given);
     trainer.fsdp.states = said.states;
     trainer.fsdp.by_node = said.by_node;
   }
@@ -69,7 +69,7 @@ void read_length(const Fields& arguments, JobBatch& batch) {
 
 /// Reads adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`). Keys that
 /// no supported program defines are matched by a table of synonyms, which the report says.
-std::optional<AdapterWords> script_adapters(const Fields& arguments, ImportReport& report) {
+std::optional<StatedAdapters> script_adapters(const Fields& arguments, ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
   if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
     report.add_assumption("job.adapters",
@@ -102,12 +102,12 @@ void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch&
   const auto packs = arguments.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && arguments.node().find("max_length")) {
-    list_length_bound(arguments, "max_length", given, batch, report);
+    report_example_length_limit(arguments, "max_length", given, batch, report);
   }
   // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
   constexpr std::int64_t kMapBatch = 1000;
-  PackingWords words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
-                                    .too_long = packing::LongDocumentPolicy::kTruncate}};
+  StatedPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                     .too_long = packing::LongDocumentPolicy::kTruncate}};
   apply_packing(arguments, "padding_free", words, given, batch);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
@@ -124,7 +124,7 @@ void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch&
 /// applications/DeepSpeed-Chat/dschat/utils/module/lora.py): alpha is 1, and products of modules
 /// whose names contain a text get adapters. Without `--only_optimize_lora`, weights without an
 /// adapter are trained, too.
-void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
+void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
   const auto rank = arguments.node().find("lora_dim");
   if (!rank || rank->integer(0) == 0) return;
   const std::string part = arguments.word("lora_module_name", "decoder.layers.");
@@ -135,10 +135,10 @@ void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
                                     printable(part)));
     return;
   }
-  AdapterWords words{.rank = arguments.find("lora_dim")->integer(1),
-                     .alpha = 1,
-                     .modules = {"all-linear"},
-                     .of_transformers = true};
+  StatedAdapters words{.rank = arguments.find("lora_dim")->integer(1),
+                       .alpha = 1,
+                       .modules = {"all-linear"},
+                       .of_transformers = true};
   if (part.find("layers") == std::string::npos) words.modules = {part};
   model_words.adapters = std::move(words);
   if (!arguments.flag("only_optimize_lora", false)) {
@@ -152,7 +152,7 @@ void read_chat_adapters(const Fields& arguments, ModelWords& model_words) {
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
 /// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
 std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
-                                             Trainer& trainer, ModelWords& model_words) {
+                                             Trainer& trainer, StatedModel& model_words) {
   const auto on = arguments.node().find("deepspeed");
   if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
       on->text() != "true") {
@@ -191,9 +191,9 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
   if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
   // The default version is 1 (axolotl 0.19.0 src/axolotl/utils/schemas/validation.py,
   // _resolve_fsdp_version), and transformers' arguments have no degrees of a mesh.
-  trainer.fsdp.mesh = is_second_version(fields.node().find("fsdp_version"), false);
+  trainer.fsdp.mesh = selects_fsdp2(fields.node().find("fsdp_version"), false);
   if (!has_section) return true;
-  const FsdpChoice words = trainer.fsdp;
+  const FsdpOptions words = trainer.fsdp;
   trainer.fsdp = read_fsdp_section(fields.section("fsdp_config"), words);
   return true;
 }
@@ -213,7 +213,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   }
   apply_checkpoint_offload(arguments, settled.plan);
   settled.apply_liger_loss(arguments.flag("use_liger_kernel", false));
-  take_optimizer(arguments, "optim", settled, report);
+  read_optimizer_name(arguments, "optim", settled, report);
   // DeepSpeed's own argument can also name the file: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_config_of(arguments, key, files);
@@ -258,14 +258,14 @@ Draft read_training_arguments(const Fields& arguments, const HubFiles& files,
                               const UserFacts& given, Draft draft, ImportReport& report,
                               std::span<const KnownSetting> known) {
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
-  take_trainer_defaults(draft, draft.batch);
+  apply_trainer_defaults(draft, draft.batch);
   Trainer trainer;
   // The first key is transformers' own, the others belong to scripts.
   for (const std::string_view key : {"model_name_or_path", "model_id_or_path", "base_model",
                                      "model_path", "pretrained_model_name_or_path", "model_id"}) {
     const auto id = arguments.node().find(key);
     if (!id || !id->is_scalar() || id->is_null()) continue;
-    take_hub_model(*arguments.find(key), given, draft, report);
+    set_model_by_hub_id(*arguments.find(key), given, draft, report);
     break;
   }
   read_length(arguments, draft.batch);

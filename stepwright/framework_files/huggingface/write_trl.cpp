@@ -4,8 +4,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
@@ -36,7 +36,7 @@ std::string launch_lines(const plan::PlannedJob& planned) {
   text += "  --main_process_ip \"$MASTER_ADDR\" --main_process_port \"$MASTER_PORT\" \\\n";
   text += trl_option("num_processes", planned.job.cluster.devices());
   text += trl_option("mixed_precision", trl_precision(planned.job.precision));
-  if (plan::sharding_word(plan.sharding) == "NNN") return text + "  --multi_gpu \\\n";
+  if (plan::sharding_letters(plan.sharding) == "NNN") return text + "  --multi_gpu \\\n";
   const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
   text += "  --use_fsdp \\\n" + trl_option("fsdp_version", 2);

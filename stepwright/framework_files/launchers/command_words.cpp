@@ -63,7 +63,7 @@ void fail_without_file(const ShellWord& path, const StartedCommand& command) {
                          printable(path.text)));
 }
 
-SplitScriptFiles parted_files(Sources files) {
+SplitScriptFiles split_script_files(Sources files) {
   SplitScriptFiles parted;
   for (const SourceFile& file : files) {
     (is_shell_script(file) ? parted.scripts : parted.others).push_back(file);

@@ -10,8 +10,9 @@
 
 namespace stepwright::framework_files {
 
-/// Fails with `kInput` for a word after the program that Hydra cannot read as NAME=VALUE, ~NAME or
-/// an option (facebookresearch/hydra hydra/grammar/OverrideParser.g4).
+/// Fails with `kInput` if a command line of a Hydra program has a word that Hydra cannot parse:
+/// neither NAME=VALUE, ~NAME nor an option (facebookresearch/hydra
+/// hydra/grammar/OverrideParser.g4).
 void check_hydra_words(const StartedCommand& command);
 
 /// An argument of a command: `--name value` or `--name=value`.
@@ -20,23 +21,25 @@ struct CommandOption {
   ShellWord value;   ///< Value of the argument; "true" if no value follows.
 };
 
-/// Returns the arguments among words, in order; other words are ignored.
+/// Returns the arguments `--name value` and `--name=value` among the words of a command, in order;
+/// other words are ignored.
 std::vector<CommandOption> command_options(Words words);
 
-/// Returns the file whose name is the last part of a path, among the given files or else those that
-/// a command's script writes; null if there is none. The pointer is valid as long as both.
+/// Returns the file with this name (without folders): one of `files`, else one that the command's
+/// script writes; null if there is none. The pointer is valid as long as `files` and `command`.
 const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command);
 
-/// Fails with `kInput` because a word of a command names a file that was not given.
+/// Fails with `kInput`: the command names the file `path`, which the user did not give.
 [[noreturn]] void fail_without_file(const ShellWord& path, const StartedCommand& command);
 
-/// Files separated into shell scripts and all others.
+/// Given files, separated into shell scripts and all others.
 struct SplitScriptFiles {
   std::vector<SourceFile> scripts, others;
 };
-SplitScriptFiles parted_files(Sources files);
+SplitScriptFiles split_script_files(Sources files);
 
-/// Returns the program that a command starts, without its environment variables.
+/// Returns the program that a command starts and the file of the command; environment variables and
+/// launchers stay empty.
 ProgramStart program_start(const StartedCommand& command);
 
 }  // namespace stepwright::framework_files

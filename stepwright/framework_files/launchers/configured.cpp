@@ -17,8 +17,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Returns the setting in a word: "policy.x=1" of "++policy.x=1". Empty for another word, and if
-/// the value is not a scalar.
+/// Returns the override in a command's word without Hydra's plus signs: "policy.x=1" for
+/// "++policy.x=1"; empty for another word, and if the value is not a scalar.
 std::string setting_of(std::string_view word) {
   while (word.starts_with('+')) word.remove_prefix(1);
   const std::size_t equals = word.find('=');
@@ -83,9 +83,9 @@ bool names_option(std::string_view name, std::span<const std::string_view> optio
 }  // namespace
 
 ConfiguredRun read_configured(Sources files, const UserFacts& given,
-                              const ConfiguredProgram& program, JobExtent& extent,
+                              const ConfiguredProgram& program, JobRankCounts& extent,
                               ProgramStart& start, ImportReport& report) {
-  const SplitScriptFiles parted = parted_files(files);
+  const SplitScriptFiles parted = split_script_files(files);
   const StartedProgram started{.framework = program.framework,
                                .arguments = program.arguments,
                                .starts = starts_of(program.target),

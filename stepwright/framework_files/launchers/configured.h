@@ -9,34 +9,41 @@
 
 namespace stepwright::framework_files {
 
-/// A program that is started with configuration files.
+/// How a training program is started with configuration files: its options for files, and whether
+/// NAME=VALUE words override them.
 struct ConfiguredProgram {
   std::string_view framework;  ///< Framework name for messages.
-  /// Arguments of the program, for messages: "--config FILE.yaml".
+  /// Example of the program's arguments, for messages: "--config FILE.yaml".
   std::string_view arguments;
-  /// Target whose start marks recognise the program's commands.
+  /// Name of the program in a `target.yaml` ("nemo-rl"), whose rules there recognise commands that
+  /// start it.
   std::string_view target;
   /// Options of the program whose value names a configuration file.
   std::span<const std::string_view> options;
-  /// True if words after the program also name files, with or without `.yml`.
+  /// True if a word that is not an option also names a configuration file, with or without its
+  /// ending `.yml`.
   bool unnamed = false;
-  bool overrides = false;  ///< True if NAME=VALUE words override the files.
-  bool hydra = false;      ///< True if Hydra reads the NAME=VALUE words.
+  /// True if NAME=VALUE words of the command override the configuration files.
+  bool overrides = false;
+  /// True if Hydra parses the command, and so refuses words that it cannot parse.
+  bool hydra = false;
 };
 
-/// The configuration files with which a script starts such a program, then the other given files;
-/// and the command's overrides in `UserFacts::settings`.
+/// A training program's run as a script starts it. `files`: the configuration files that the
+/// command names, then the other given files. `given.settings`: the NAME=VALUE overrides of command
+/// and user.
 struct ConfiguredRun {
   std::vector<SourceFile> files;
   UserFacts given;
-  std::vector<std::string> words;  ///< Words after the program that are not options, as written.
+  /// Override words of the command, as written, if the program has any: NAME=VALUE, ~NAME.
+  std::vector<std::string> words;
 };
 
-/// Reads a script that starts such a program. Its files must be given, or written by the script;
-/// nodes and devices are those of its launcher. Fails like `started_command`, and with `kInput` if
-/// a file that the command names was not given.
+/// Reads a shell script that starts a training program with configuration files; numbers of nodes
+/// and devices come from the launcher (torchrun, srun). Fails with `kInput` if no command starts
+/// the program, or if a file that it names is neither given nor written by the script.
 ConfiguredRun read_configured(Sources files, const UserFacts& given,
-                              const ConfiguredProgram& program, JobExtent& extent,
+                              const ConfiguredProgram& program, JobRankCounts& extent,
                               ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

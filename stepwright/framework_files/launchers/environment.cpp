@@ -31,7 +31,7 @@ std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned) {
 }
 
 std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned) {
-  const auto here = [&](plan::Circumstance it) {
+  const auto here = [&](plan::DefaultCondition it) {
     return plan::holds(it, planned.job, planned.plan);
   };
   std::vector<EnvironmentSetting> settings;

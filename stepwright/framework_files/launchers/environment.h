@@ -18,24 +18,26 @@ struct EnvironmentSetting {
   std::string reason;
 };
 
-/// Returns the variables that a plan needs under every framework: NCCL's algorithms. Fails with
-/// `kUnsupported` if groups of several ranks need different algorithms, because NCCL's environment
-/// cannot distinguish groups.
+/// Returns the environment variable that selects a plan's collective algorithm, NCCL_ALGO; empty if
+/// NCCL chooses. Fails with `kUnsupported` if the plan has different algorithms for different
+/// groups of ranks, because one variable holds for all groups.
 std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned);
 
-/// Returns the row of a variable that libraries such as NCCL read; null for any other variable.
+/// Returns what is known about an environment variable of NCCL, CUDA, PyTorch or Transformer
+/// Engine; null for any other variable.
 const KnownSetting* known_variable(std::string_view name);
 
-/// Reads the variables that a command sees, after its arguments. Variables of NCCL, CUDA, PyTorch
-/// and Transformer Engine choose collective algorithms and, unless the arguments do, the attention
-/// kernel; their other variables are listed as not read.
-void read_environment(const StartedCommand& command, PartialPlan& settled, const JobExtent& extent,
-                      ImportReport& report);
+/// Reads a command's environment variables into the plan: collective algorithm (NCCL_ALGO), host
+/// threads, deterministic kernels, attention kernel (unless the arguments state it). Other known
+/// variables of NCCL, CUDA, PyTorch and Transformer Engine are reported as not read.
+void read_environment(const StartedCommand& command, PartialPlan& settled,
+                      const JobRankCounts& extent, ImportReport& report);
 
-/// Returns all variables that a plan's job needs under its framework.
+/// Returns all environment variables that a plan needs under its framework, NCCL's included.
 std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned);
 
-/// Returns one shell line for each setting: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
+/// Returns shell code that sets environment variables, one line each: `export NAME=VALUE  # reason`
+/// or `unset NAME  # reason`.
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings);
 
 }  // namespace stepwright::framework_files

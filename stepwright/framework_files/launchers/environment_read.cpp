@@ -9,8 +9,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Returns the algorithms of a plan for which NCCL_ALGO has a value; nullopt if no algorithm has
-/// it.
+/// Returns a plan's collective algorithms for a value of NCCL_ALGO; nullopt if no algorithm here
+/// has this value.
 std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
                                                 const plan::Plan& plan) {
   for (const auto& [algorithm, word, definition] : collective::kAlgorithmRows) {
@@ -42,7 +42,7 @@ std::optional<cluster::AttentionKernel> attention_left(
 
 /// Returns the number of threads of a process; nullopt if the text is none, or out of range.
 std::optional<std::int64_t> threads_in(std::string_view text) {
-  const auto threads = launch_scripts::number_in_digits(text);
+  const auto threads = launch_scripts::integer_from_digits(text);
   return threads && *threads >= 1 && *threads <= plan::kMostHostThreads ? threads : std::nullopt;
 }
 
@@ -57,8 +57,8 @@ const KnownSetting* known_variable(std::string_view name) {
   return known_setting(known_settings("launchers/environment"), name);
 }
 
-void read_environment(const StartedCommand& command, PartialPlan& settled, const JobExtent& extent,
-                      ImportReport& report) {
+void read_environment(const StartedCommand& command, PartialPlan& settled,
+                      const JobRankCounts& extent, ImportReport& report) {
   list_open_extents(command, extent, report);
   const auto attention = settled.attention ? std::nullopt : attention_left(command.environment);
   if (attention) settled.attention = attention;

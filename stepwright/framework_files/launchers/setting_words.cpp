@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::ptrdiff_t kMostSettingParts = 20;
 
-/// Returns the name of a setting; empty for a word that is none.
+/// Returns the name in a word `a.b=value` or `+a.b=value`; empty for a word of another form.
 std::string_view name_of_setting(std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return "";
@@ -52,8 +52,9 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 }  // namespace
 
-Document read_setting_words(Sources files, const SettingProgram& program, const UserFacts& given,
-                            JobExtent& extent, ProgramStart& start, ImportReport& report) {
+Document read_key_value_command(Sources files, const KeyValueProgram& program,
+                                const UserFacts& given, JobRankCounts& extent, ProgramStart& start,
+                                ImportReport& report) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };

@@ -9,25 +9,30 @@
 
 namespace stepwright::framework_files {
 
-/// A program whose arguments are words of the form `a.b=value`.
-struct SettingProgram {
+/// How to recognise and read commands of a training program whose arguments have the form
+/// `a.b=value`.
+struct KeyValueProgram {
   std::string_view framework;  ///< Framework name for messages.
-  std::string_view target;     ///< Target whose start marks recognise the program's commands.
-  /// True if a name is one of the program's settings, and not a variable of a script.
+  /// Name of the program in a `target.yaml` ("maxtext"), whose rules there recognise commands that
+  /// start it.
+  std::string_view target;
+  /// Function that is true if the user's setting of this name is one of the program's, false if it
+  /// is a shell variable of a script.
   bool (*has_setting)(std::string_view name);
-  /// Options `--name value` or `--name=value`, whose values are stored under their names.
+  /// Options of the program that take one value ("--config"); the value is stored under the
+  /// option's name.
   std::array<std::string_view, 2> options{};
-  bool launched = false;  ///< True if torchrun decides the number of ranks.
+  bool launched = false;  ///< True if a launcher such as torchrun decides the number of ranks.
   /// True if each process uses all devices of its node, as in JAX.
   bool whole_nodes = false;
   bool hydra = false;  ///< True if Hydra reads the words, and so refuses one that it cannot parse.
 };
 
-/// Reads the command in shell scripts that starts a program. Returns its settings `a.b=value` (also
-/// `+a.b=value`) as a document, overridden by `UserFacts::settings`; under `[]` is the first YAML
-/// file among its other words. Undetermined conditions are added to the report. Sets
-/// `ProgramStart::program` to the started program. Fails like `started_command`.
-Document read_setting_words(Sources files, const SettingProgram& program, const UserFacts& given,
-                            JobExtent& extent, ProgramStart& start, ImportReport& report);
+/// Returns the arguments `a.b=value` of the command that starts a program in shell scripts,
+/// overridden by the user's settings; the key `[]` has the first YAML file in the command. Sets
+/// `extent` and `start`. Fails with `kInput` if no command starts the program.
+Document read_key_value_command(Sources files, const KeyValueProgram& program,
+                                const UserFacts& given, JobRankCounts& extent, ProgramStart& start,
+                                ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -23,9 +23,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Most undetermined conditions for which the other outcome is tried.
+/// Largest number of outcomes of unknown shell conditions that are tried.
 constexpr std::size_t kMostTries = 60;
-/// Most steps that all tries may take together.
+/// Largest number of interpreter steps that all tries may take together.
 constexpr std::size_t kMostEffort = 500'000;
 
 bool is_argument_number(std::string_view name) {
@@ -75,8 +75,8 @@ std::map<std::string, std::string> variables_given(Sources files, const UserFact
   return variables;
 }
 
-/// True if a word is a single unknown part in a position for arguments, not for an argument's
-/// value. `kept` are the words before it.
+/// True if a word is an unset variable (`$EXTRA_ARGS`) in a position where it can hold arguments,
+/// not the value of one. `kept` are the words before it.
 bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
                      const StartedProgram& program) {
   const ShellWord& before = kept.back();
@@ -115,7 +115,7 @@ std::size_t place_of_program(Words words) {
       "deepspeed.launcher.runner"};
   static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
                                                                "deepspeed", "mpirun"};
-  if (const std::size_t recipe = place_of_recipe(words)) return recipe;
+  if (const std::size_t recipe = recipe_index(words)) return recipe;
   bool runs = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -130,7 +130,8 @@ std::size_t place_of_program(Words words) {
   return 0;
 }
 
-/// Interprets the scripts with given outcomes for some undetermined conditions.
+/// Interprets the user's scripts with chosen outcomes for conditions whose outcome the scripts do
+/// not determine.
 class Scripts {
  public:
   Scripts(Sources files, const UserFacts& given, const StartedProgram& program)
@@ -151,10 +152,10 @@ class Scripts {
 
   [[nodiscard]] const std::vector<std::string>& arguments_given() const { return arguments_; }
 
-  /// True if one more outcome may be tried.
+  /// Counts one try; true if the limits on tries and steps allow it.
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
-  /// Returns the commands that start a job, equal ones once.
+  /// Returns the commands that start a training job, without repetitions.
   [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
     std::vector<const ShellCommand*> found;
     for (const ShellCommand& command : script.commands) {
@@ -201,8 +202,8 @@ class Scripts {
   std::size_t effort_ = 0;
 };
 
-/// Returns the variable, or the argument number, that would set an unknown part; empty if there is
-/// none.
+/// Returns the shell variable or argument number that would set an unknown part of a word ("$TP");
+/// empty if there is none.
 std::string variable_of(const std::string& place, const ShellScript& script) {
   const auto holder = script.holders.find(place);
   if (holder != script.holders.end()) return holder->second;
@@ -377,7 +378,8 @@ class OpenConditions {
       : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
   void add(const ShellScript& script, const std::string& place,
-           const launch_scripts::OpenChoice& choice, std::map<std::string, std::size_t> ways) {
+           const launch_scripts::UndeterminedCondition& choice,
+           std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
     matters_ = SettingImpact::kNo;
     arguments_.clear();
@@ -423,7 +425,7 @@ class OpenConditions {
   const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
-  // The greatest importance of the changes that one condition's outcomes make.
+  // Greatest importance among the changes that the outcomes of one condition make.
   SettingImpact matters_ = SettingImpact::kNo;
   std::vector<std::string> arguments_;  ///< Arguments that differ for the other outcomes.
 };
@@ -541,7 +543,7 @@ std::string others_printed(const std::vector<std::string>& names, const std::str
 
 }  // namespace
 
-std::size_t place_of_recipe(Words words) {
+std::size_t recipe_index(Words words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python", "-m",
                                                 "--module",     "--run-path",  "--run_path"};
   std::size_t at = 0;
@@ -621,12 +623,12 @@ StartedCommand started_command(Sources files, const UserFacts& given, const Star
   return command;
 }
 
-std::vector<StartedLook> list_started_programs(Sources files, const UserFacts& given) try {
+std::vector<StartedCandidate> list_started_programs(Sources files, const UserFacts& given) try {
   const StartedProgram any{.starts = [](Words) { return true; },
                            .has_argument = [](const std::string&) { return true; }};
   Scripts scripts(files, given, any);
   const ShellScript script = scripts.read();
-  std::vector<StartedLook> looks;
+  std::vector<StartedCandidate> looks;
   for (const ShellCommand* command : scripts.jobs(script)) {
     const std::size_t place = place_of_program(command->words);
     const bool python = place > 0 || command->words.front().text.ends_with(".py");

@@ -15,84 +15,93 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the index of the recipe that `tune run` starts, after options of torchrun
-/// (meta-pytorch/torchtune torchtune/_cli/run.py); 0 if there is none.
-std::size_t place_of_recipe(Words words);
+/// Returns the index of the recipe's name among the words of a torchtune command `tune run
+/// [torchrun options] RECIPE` (meta-pytorch/torchtune torchtune/_cli/run.py); 0 for other commands.
+std::size_t recipe_index(Words words);
 
-/// How to recognise a framework's programs among all programs that scripts start.
+/// How to recognise a framework's training programs among the commands of shell scripts, and how to
+/// split their arguments.
 struct StartedProgram {
   std::string_view framework;  ///< Framework name for messages: "Megatron-LM".
-  /// Examples of its arguments, for messages: "--tensor-model-parallel-size, ...".
+  /// Examples of the programs' arguments, for messages: "--tensor-model-parallel-size, ...".
   std::string_view arguments;
-  std::function<bool(Words)> starts;  ///< True if a command starts one of the programs.
-  /// True if a `NAME=VALUE` of `UserFacts::settings` names an argument, and not a variable.
+  std::function<bool(Words)> starts;  ///< True if a command starts one of the framework's programs.
+  /// True if the user's setting `NAME=VALUE` names an argument of the program; otherwise it is a
+  /// shell variable.
   std::function<bool(const std::string&)> has_argument;
-  /// True if an argument is followed by values.
+  /// True if an argument ("--lr") takes values, so that the next word is not an argument of its
+  /// own.
   std::function<bool(std::string_view)> takes_values = [](std::string_view) { return true; };
-  /// True if an argument is followed by any number of values.
+  /// True if an argument takes a list of values of any length.
   std::function<bool(std::string_view)> takes_list = [](std::string_view) { return false; };
-  /// True if an argument can change time, memory or messages of a step.
+  /// True if an argument can change time, memory or communication of a step.
   std::function<bool(std::string_view)> matters = [](std::string_view) { return true; };
 };
 
-/// True if a text is NAME=VALUE, with or without dashes before NAME; serves as `has_argument` of a
-/// program that accepts any argument.
+/// True if a user's setting has the form NAME=VALUE or --NAME=VALUE, for programs that accept any
+/// argument (`StartedProgram::has_argument`).
 bool is_argument_and_value(const std::string& setting);
 
-/// The command that starts a job, and everything that affects it.
+/// The command in a shell script that starts a training job: launchers, program, arguments,
+/// environment, and files that the script writes.
 struct StartedCommand {
   std::string file;    ///< File that contains the command.
   std::string script;  ///< The script that a person starts, which can run or source `file`.
-  std::vector<ShellWord> launchers;  ///< Words before the program, the outermost launcher last.
-  /// The program and its arguments. Lines are those of `file`; `open` has names for
-  /// `UserFacts::settings`.
+  /// Words before the program, such as `torchrun` and its options; the outermost launcher is last.
+  std::vector<ShellWord> launchers;
+  /// The program and its arguments, with line numbers in `file`. `open` of a word lists the shell
+  /// variables without a value, which the user can set.
   std::vector<ShellWord> words;
-  /// Batch job that runs the command; null if none is stated.
+  /// Allocation of the batch job (Slurm, PBS) that runs the command; null if the script states
+  /// none.
   std::shared_ptr<const launch_scripts::Allocation> job;
   std::map<std::string, ShellWord> environment;
-  /// Entries of `UserFacts::settings` that name arguments.
+  /// The user's settings `NAME=VALUE` that override arguments of the command.
   std::vector<std::string> arguments_given;
-  /// Files that the script writes, by the last part of their paths, with line numbers in the
-  /// script.
+  /// Files that the script writes (`cat > FILE <<EOF`), by file name without folders; line numbers
+  /// are those in the script.
   std::map<std::string, SourceFile> written;
-  /// Unknown parts of these files, each with the variable that would set it: "$GBS", "GBS".
+  /// Unknown parts of the files that the script writes, each with the shell variable that would set
+  /// it: "$GBS", "GBS".
   std::vector<std::pair<std::string, std::string>> open_written;
 
-  /// Returns the words, followed by the arguments that the user gives.
+  /// Returns program and arguments, followed by the arguments with which the user overrides them.
   [[nodiscard]] std::vector<ShellWord> all_words() const;
 };
 
-/// Reads shell scripts: the first is the one that is started, the others are those that it runs or
-/// sources. `UserFacts::settings` override its variables, `UserFacts::command` chooses one of
-/// several commands. Undetermined conditions that change the command are listed as not read, with
-/// the arguments that depend on them, and so are missing scripts. Fails with `kInput` if no command
-/// starts a job, if several different ones do and `UserFacts::command` is not set, and for a
-/// setting that no script mentions.
+/// Interprets shell scripts, of which the first is run, and returns the command that starts the
+/// program. The user's settings override shell variables; conditions of unknown outcome are
+/// reported. Fails with `kInput` if no command starts it, or if several do and the user chose none.
 StartedCommand started_command(Sources files, const UserFacts& given, const StartedProgram& program,
                                ImportReport& report);
 
-/// True if a program prepares data or converts files, by its name, and trains nothing.
+/// True if a program's name says that it prepares data or converts files, so that it trains
+/// nothing.
 bool is_data_preparation(std::string_view program);
 
-/// A program that a script starts, as a first look finds it.
-struct StartedLook {
+/// A command that a script runs, found by a quick search before it is known which framework it
+/// belongs to.
+struct StartedCandidate {
   std::vector<ShellWord> words;
-  std::string program;          ///< A Python file or a module; empty if the program is neither.
+  /// The started Python file or module; empty if the command starts neither.
+  std::string program;
   std::string place;            ///< Position of the command in a script: "run.sh:12".
   bool open_arguments = false;  ///< True if some arguments of the command are unknown.
 };
 
-/// Returns the programs of any framework that scripts start, as `started_command` reads them; empty
-/// if the scripts cannot be read.
-std::vector<StartedLook> list_started_programs(Sources files, const UserFacts& given);
+/// Returns the commands that scripts run and that may start a training program of any framework;
+/// empty if the scripts cannot be interpreted.
+std::vector<StartedCandidate> list_started_programs(Sources files, const UserFacts& given);
 
-/// An error about a value that a script leaves open, with the option that states the value.
+/// Error about a value that is unknown because a script does not set it; the message names the
+/// option that states it (`--set NAME=VALUE`).
 struct OpenValueError : Error {
   using Error::Error;
 };
 
-/// Throws an error again; an error about a value that a command's script leaves open becomes an
-/// `OpenValueError`. `report` has the undetermined conditions.
+/// Rethrows an error; if it is about a value that the command's script does not set, throws an
+/// `OpenValueError` that names the option to set it. `report` lists the conditions of unknown
+/// outcome.
 [[noreturn]] void fail_for_open_value(const Error& error, const StartedCommand& command,
                                       const ImportReport& report);
 

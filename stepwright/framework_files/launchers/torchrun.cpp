@@ -47,7 +47,7 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
   return std::ranges::find(kinds, launcher_kind(word)) != kinds.end();
 }
 
-/// True if a section of the table of launchers lists a word.
+/// True if a section of the table launchers/programs lists a word, such as an option's name.
 bool is_listed(std::string_view section, std::string_view word) {
   return !word_meaning(kPrograms, section, word).empty();
 }
@@ -92,7 +92,7 @@ bool has_option(const StartedCommand& command, std::string_view name) {
 /// Reads DeepSpeed's `--include host:0,1@other:0,1`: the nodes, and the devices per node if all
 /// hosts list equally many; deepspeedai/DeepSpeed deepspeed/launcher/runner.py:
 /// parse_resource_filter.
-void read_included(const StartedCommand& command, JobExtent& extent) {
+void read_included(const StartedCommand& command, JobRankCounts& extent) {
   const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view value = words[i].text;
@@ -225,7 +225,7 @@ MpiExtent mpi_extent(const StartedCommand& command) {
   return extent;
 }
 
-void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
+void read_mpi(const StartedCommand& command, JobRankCounts& job_extent) {
   const MpiExtent extent = mpi_extent(command);
   job_extent.ranks = extent.ranks;
   job_extent.devices_of_node = extent.of_node;
@@ -242,7 +242,7 @@ void read_mpi(const StartedCommand& command, JobExtent& job_extent) {
 
 /// Reads the processes that IBM's jsrun(1) starts: the number of resource sets, tasks per set and
 /// sets per host. False if the command has no jsrun, or numbers are unknown.
-bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
+bool read_jsrun(const StartedCommand& command, JobRankCounts& extent) {
   const auto all = words_behind(command, {"jsrun"});
   if (all.empty()) return false;
   const LauncherWords words = all.front();
@@ -262,7 +262,7 @@ bool read_jsrun(const StartedCommand& command, JobExtent& extent) {
 }
 
 /// Reads DeepSpeed's `--hostfile FILE` if the script writes the file: "node001 slots=8".
-void read_host_file(const StartedCommand& command, JobExtent& extent) {
+void read_host_file(const StartedCommand& command, JobRankCounts& extent) {
   const auto hosts = given_hosts(command);
   if (!hosts || hosts->slots % hosts->nodes != 0) return;
   extent.nodes = hosts->nodes;
@@ -289,7 +289,7 @@ OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes
           .nodes = nodes};
 }
 
-/// Returns the open sizes among the words before the program.
+/// Returns the numbers of nodes or processes that the launchers' words leave unset.
 std::vector<OpenExtent> open_extents(const StartedCommand& command) {
   std::vector<OpenExtent> found;
   const bool mpi = starts_with_mpi(command);
@@ -319,7 +319,7 @@ std::vector<OpenExtent> open_extents(const StartedCommand& command) {
 }
 
 /// Fails if a node has fewer visible devices than processes; adds a note if it has more.
-void check_visible_devices(const StartedCommand& command, const JobExtent& extent,
+void check_visible_devices(const StartedCommand& command, const JobRankCounts& extent,
                            ImportReport& report) {
   const auto visible = visible_device_count(command);
   std::optional<std::int64_t> processes = extent.devices_of_node;
@@ -369,21 +369,23 @@ bool has_launcher(const StartedCommand& command) {
 
 namespace {
 
-/// True if a launcher that is given its number of processes starts the program.
+/// True if the program is started by a launcher that is told the number of processes: mpirun,
+/// torchrun, accelerate or deepspeed.
 bool has_starter(const StartedCommand& command) {
   return starts_with_any(command, {"mpi", "torchrun", "accelerate", "deepspeed"});
 }
 
-/// Takes the nodes and devices of a batch job, unless the words before the program state them.
-void take_job(const StartedCommand& command, JobExtent& extent) {
+/// Sets nodes and devices per node from the batch job's allocation, unless the launchers state
+/// them.
+void take_job(const StartedCommand& command, JobRankCounts& extent) {
   if (command.job == nullptr) return;
   if (!extent.nodes) extent.nodes = command.job->nodes;
   if (!extent.devices_of_node) extent.devices_of_node = command.job->devices_per_node;
 }
 
-/// Takes the devices of a batch job without a number of nodes, if nothing else states the job's
-/// size.
-void take_devices_of_job(const StartedCommand& command, JobExtent& extent) {
+/// Sets the number of ranks or nodes from a batch job that states only its total devices, if
+/// nothing else states the job's size.
+void take_devices_of_job(const StartedCommand& command, JobRankCounts& extent) {
   if (command.job == nullptr || !command.job->devices) return;
   const std::int64_t all = *command.job->devices;
   if (extent.ranks || extent.nodes) return;
@@ -394,9 +396,9 @@ void take_devices_of_job(const StartedCommand& command, JobExtent& extent) {
   }
 }
 
-/// Takes the nodes of an MPI launcher that starts one launcher on each: `mpirun -npernode 1
-/// torchrun ...`.
-void take_nodes_of_mpi(const StartedCommand& command, JobExtent& job_extent) {
+/// Sets the number of nodes from an MPI launcher that starts another launcher once per node:
+/// `mpirun -npernode 1 torchrun ...`.
+void take_nodes_of_mpi(const StartedCommand& command, JobRankCounts& job_extent) {
   const MpiExtent extent = mpi_extent(command);
   if (job_extent.nodes || extent.of_node.value_or(1) != 1) return;
   job_extent.nodes = extent.ranks ? extent.ranks : extent.nodes;
@@ -404,7 +406,7 @@ void take_nodes_of_mpi(const StartedCommand& command, JobExtent& job_extent) {
 
 }  // namespace
 
-void read_launcher(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
+void read_launcher(const StartedCommand& command, JobRankCounts& extent, ImportReport& report) {
   for (const OpenExtent& one : open_extents(command)) extent.open_extents.push_back(one.variable);
   const bool torchrun = starts_with_any(command, {"torchrun"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
@@ -468,7 +470,8 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
-void read_own_processes(const StartedCommand& command, JobExtent& extent, ImportReport& report) {
+void read_own_processes(const StartedCommand& command, JobRankCounts& extent,
+                        ImportReport& report) {
   read_launcher(command, extent, report);
   // Each task of the batch system starts the processes of one node.
   if (!has_starter(command)) {
@@ -487,7 +490,7 @@ void read_own_processes(const StartedCommand& command, JobExtent& extent, Import
   }
 }
 
-void list_open_extents(const StartedCommand& command, const JobExtent& extent,
+void list_open_extents(const StartedCommand& command, const JobRankCounts& extent,
                        ImportReport& report) {
   if (extent.given_extent) return;
   const auto list = [&](const OpenExtent& one) {

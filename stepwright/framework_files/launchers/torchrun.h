@@ -13,35 +13,41 @@ namespace stepwright::framework_files {
 /// Returns lines in the form of shell comments: "# ...".
 std::string comment_lines(const std::vector<std::string>& lines);
 
-/// Returns the head of a script that starts ranks with torchrun: comments, variables that the job
-/// needs, and the ranks' position as NODES, DEVICES_PER_NODE and MASTER_... variables.
+/// Returns the first lines of a shell script that uses torchrun: comments, NODES, DEVICES_PER_NODE,
+/// NODE_RANK, MASTER_ADDR and MASTER_PORT, then `settings` (shell lines that set environment
+/// variables).
 std::string script_head(const plan::PlannedJob& planned, const std::vector<std::string>& header,
                         const std::string& settings);
 
-/// Returns the words from `torchrun` up to the program, each option on a line of its own.
+/// Returns the shell text of a torchrun command up to the program: `torchrun` with its options for
+/// nodes, processes and master.
 std::string torchrun_lines();
 
-/// True if a launcher that starts several processes starts the command.
+/// True if a command uses a launcher that starts several processes: mpirun, torchrun, accelerate,
+/// deepspeed or srun.
 bool has_launcher(const StartedCommand& command);
 
-/// Reads the numbers of nodes and processes from the launchers' words and the batch job. Fails with
-/// `kInput` if more processes start on a node than devices are visible.
-void read_launcher(const StartedCommand& command, JobExtent& extent, ImportReport& report);
+/// Reads the numbers of nodes and processes of a command from its launchers' options and from the
+/// batch job's allocation. Fails with `kInput` if more processes start on a node than
+/// CUDA_VISIBLE_DEVICES lists devices.
+void read_launcher(const StartedCommand& command, JobRankCounts& extent, ImportReport& report);
 
-/// Lists the sizes that neither a command nor the user states, after ranks are settled: one node,
-/// or all devices of a node, were assumed.
-void list_open_extents(const StartedCommand& command, const JobExtent& extent,
+/// Reports the numbers of nodes or devices whose values the script leaves open, unless the user
+/// states the cluster's size. The number of ranks must have been decided.
+void list_open_extents(const StartedCommand& command, const JobRankCounts& extent,
                        ImportReport& report);
 
-/// Returns a variable of a command's environment as a positive number; nullopt if it is none.
+/// Returns the value of a command's environment variable if it is a positive integer, else nullopt.
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
                                                const std::string& name);
 
-/// Returns the number of devices that `CUDA_VISIBLE_DEVICES` lists; nullopt if it lists none.
+/// Returns the number of devices in a command's `CUDA_VISIBLE_DEVICES`; nullopt if the variable is
+/// not set or not a list of devices.
 std::optional<std::int64_t> visible_device_count(const StartedCommand& command);
 
-/// Reads the ranks that a program starts itself by torchrun, if no launcher states them: `NNODES`
-/// nodes, else one, each with `NPROC_PER_NODE` devices.
-void read_own_processes(const StartedCommand& command, JobExtent& extent, ImportReport& report);
+/// Reads the number of ranks for a program that starts the processes of its node itself: from its
+/// launcher, from the environment variables NNODES and NPROC_PER_NODE, or from the batch job. One
+/// node if nothing states the number.
+void read_own_processes(const StartedCommand& command, JobRankCounts& extent, ImportReport& report);
 
 }  // namespace stepwright::framework_files

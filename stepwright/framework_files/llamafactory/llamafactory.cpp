@@ -8,8 +8,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -139,10 +139,10 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch
   const auto packs = fields.node().find("packing");
   const bool unsaid = !packs || packs->is_null();
   const bool neat = packs_documents(fields, "neat_packing", given);
-  PackingWords words = {.packing = {.too_long = packing::LongDocumentPolicy::kTruncate}};
+  StatedPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
     fields.mark_read("packing");
-    batch.packing = PackingWords{.joined = true};
+    batch.packing = StatedPacking{.joined = true};
     return;
   }
   if (neat || packs_documents(fields, "packing", given)) {
@@ -152,7 +152,7 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch
   }
   apply_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
   if (!is_flag_set(fields, "neat_packing") && !is_flag_set(fields, "packing")) {
-    list_length_bound(fields, "cutoff_len", given, batch, report);
+    report_example_length_limit(fields, "cutoff_len", given, batch, report);
   }
 }
 
@@ -160,7 +160,7 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/training_args.py, train/trainer_utils.py:
 /// get_ray_trainer. A script uses Ray if it sets USE_RAY, settings without a script if they name
 /// the Ray run.
-void take_ray_workers(const Fields& fields, const StartedCommand* command, JobExtent& extent) {
+void take_ray_workers(const Fields& fields, const StartedCommand* command, JobRankCounts& extent) {
   bool used = fields.has("ray_num_workers");
   if (command != nullptr) {
     // Values that turn a variable on (src/llamafactory/extras/misc.py: is_env_enabled).
@@ -193,11 +193,12 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   check_no_export(fields);
   take_ray_workers(fields, command, draft.extent);
   if (files.model) draft.model = model::read_config(*files.model, &report.notes);
-  if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft, report);
+  if (const auto id = fields.find("model_name_or_path"))
+    set_model_by_hub_id(*id, given, draft, report);
   if (is_factory_on_megatron(fields)) {
     return read_factory_on_megatron(files, fields, given, std::move(draft), report);
   }
-  take_trainer_defaults(draft, draft.batch);
+  apply_trainer_defaults(draft, draft.batch);
   Trainer trainer;
   draft.batch.length = fields.integer("cutoff_len", usual_length(command));
   draft = read_method(fields, std::move(draft), report);
@@ -214,7 +215,8 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   apply_attention_kernel(fields, "flash_attn", draft);
   draft = complete_program_plan(fields, files, trainer, given, std::move(draft), report,
                                 known_settings("llamafactory/settings"));
-  if (draft.method.kind == plan::MethodKind::kDpo) count_pairs(draft.plan, draft.batch, report);
+  if (draft.method.kind == plan::MethodKind::kDpo)
+    double_pair_batch(draft.plan, draft.batch, report);
   return draft;
 }
 
@@ -223,7 +225,7 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
 bool has_factory_words(Words words) {
   static constexpr std::string_view kOwn[] = {"--stage",   "--finetuning_type", "--template",
                                               "--dataset", "--dataset_dir",     "--cutoff_len"};
-  if (words.empty() || names_settings(words.front().text)) return true;
+  if (words.empty() || is_settings_path(words.front().text)) return true;
   if (!words.front().text.starts_with('-')) return true;
   return std::ranges::any_of(words, [](const ShellWord& word) {
     return launch_scripts::is_one_of(std::string_view(word.text).substr(0, word.text.find('=')),
@@ -263,7 +265,7 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
   read_own_processes(command, draft.extent, report);
   const std::vector<ShellWord> words = command.all_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
-  const bool named = first < words.size() && names_settings(words[first].text);
+  const bool named = first < words.size() && is_settings_path(words[first].text);
   if (!named) {
     read.files.program = &script;
     apply_launch_arguments(command, read.files, report);
@@ -274,7 +276,7 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
     read_environment(command, draft, draft.extent, report);
     return draft;
   }
-  take_named_settings(words[first], read);
+  set_settings_file(words[first], read);
   apply_launch_arguments(command, read.files, report);
   UserFacts own = given;
   own.settings.clear();

@@ -12,11 +12,11 @@ namespace stepwright::framework_files {
 namespace {
 
 /// Fields whose key differs from Megatron-Core's name.
-constexpr MegatronPlace kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
+constexpr MegatronFieldPath kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
 
 /// Returns the fields of Megatron-Core that the file sets.
 Tree said_fields(const Fields& fields) {
-  Tree said = megatron_tree(fields.node(), kMcaPlaces);
+  Tree said = flat_megatron_settings(fields.node(), kMcaPlaces);
   const Tree* modules = said.find("recompute_modules");
   if (modules == nullptr || modules->kind != Tree::Kind::kScalar) return said;
   // "core_attn,moe" becomes a list.
@@ -47,7 +47,7 @@ Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, cons
   draft.framework.name = "megatron-core";
   const bool half = fields.flag("fp16", false);
   const bool brain = fields.flag("bf16", false);
-  MegatronText text{.said = said_fields(fields), .program = "mcore_adapter"};
+  MegatronFieldSources text{.said = said_fields(fields), .program = "mcore_adapter"};
   text.usual.set("expert_tensor_parallel_size", 1);
   if (brain) text.usual.set("grad_reduce_in_fp32", true);
   text.derived.set("precision", brain ? "bf16" : half ? "fp16" : "fp32");

@@ -9,8 +9,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/model/catalog.h"
@@ -27,12 +27,12 @@ constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
 
 /// Reads adapters: src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model;
 /// .../quantization.py: quantization_with_bnb.
-std::optional<AdapterWords> v1_adapters(const Fields& fields) {
+std::optional<StatedAdapters> v1_adapters(const Fields& fields) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
   if (!name || name->is_null() || name->text() != "lora") return {};
   peft.mark_read("name");
-  AdapterWords words = read_adapter_words(peft, "llamafactory/adapters", "v1");
+  StatedAdapters words = read_adapter_words(peft, "llamafactory/adapters", "v1");
   words.base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
   return words;
 }
@@ -64,7 +64,7 @@ void read_v1_kernels(const Fields& section, PartialPlan& settled) {
 
 /// Reads the degrees, and the number of ranks if a file states all sizes of one of the two meshes:
 /// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
-void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobExtent& extent) {
+void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobRankCounts& extent) {
   static constexpr Named<plan::ContextKind> kModes[] = {{plan::ContextKind::kUlysses, "ulysses"},
                                                         {plan::ContextKind::kRing, "ring"},
                                                         {plan::ContextKind::kRing, "ring_zigzag"}};
@@ -80,7 +80,7 @@ void read_v1_degrees(const Fields& dist, Sharing sharing, plan::Plan& plan, JobE
 /// Shards the states over replicas x shards of ranks, which include context-parallel ranks; the
 /// mesh of FSDPTurbo has data-parallel ranks only.
 void share_states(const Fields& dist, const std::string& file, PartialPlan& settled,
-                  const JobExtent& extent, ImportReport& report) {
+                  const JobRankCounts& extent, ImportReport& report) {
   const std::int64_t ranks = settled.plan.parallel.data * settled.plan.parallel.context;
   const std::int64_t copies = dist.integer("mp_replicate_size", 1);
   const std::int64_t share =
@@ -91,7 +91,7 @@ void share_states(const Fields& dist, const std::string& file, PartialPlan& sett
                     "ranks, of which {} share sequences",
                     file, copies, share, ranks, settled.plan.parallel.context));
   }
-  FsdpChoice choice{.states = dist.flag("reshard_after_forward", true) ? "GGG" : "NGG"};
+  FsdpOptions choice{.states = dist.flag("reshard_after_forward", true) ? "GGG" : "NGG"};
   if (dist.flag("offload_params", false)) {
     choice.offload = unread_setting(*dist.find("offload_params"));
   }
@@ -160,8 +160,8 @@ void read_v1_packing(const Fields& fields, const UserFacts& given, JobBatch& bat
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  batch.packing = PackingWords{.packing = {.pad_to = packing::PaddingTarget::kNone,
-                                           .too_long = packing::LongDocumentPolicy::kDrop}};
+  batch.packing = StatedPacking{.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                            .too_long = packing::LongDocumentPolicy::kDrop}};
   fields.mark_read("batching_strategy");
 }
 
@@ -173,7 +173,7 @@ Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft
   const Document document = program_document(files, given);
   const Fields fields(document.root());
   if (files.model) draft.model = model::read_config(*files.model, &report.notes);
-  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft, report);
+  if (const auto id = fields.find("model")) set_model_by_hub_id(*id, given, draft, report);
   draft.batch.length = fields.integer("cutoff_len", kUsualLength);
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
   draft.batch.sequences = fields.size("global_batch_size");

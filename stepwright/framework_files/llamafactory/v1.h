@@ -5,8 +5,8 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a configuration for LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
-/// which shards models by its own FSDP2 or DDP, or by the DeepSpeed configuration that it names.
+/// Reads a configuration for LLaMA-Factory's newer trainer (`USE_V1=1 llamafactory-cli sft FILE`),
+/// which uses FSDP2, DDP, or the DeepSpeed configuration that the file names.
 Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft,
                       ImportReport& report);
 

@@ -3,8 +3,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
@@ -107,7 +107,7 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
   if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
   if (runs_on_deepspeed(job)) {
     file.set("deepspeed", deepspeed_configuration(planned));
-  } else if (plan::sharding_word(plan.sharding) != "NNN") {
+  } else if (plan::sharding_letters(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");
     file.set("fsdp_config", fsdp_section(plan, false));
   }

@@ -19,14 +19,14 @@ namespace {
 /// Start of the log lines that state a value: src/maxtext/configs/pyconfig.py.
 constexpr std::string_view kLogged = "Config param ";
 
-constexpr SettingProgram kProgram = {.framework = "MaxText",
-                                     .target = "maxtext",
-                                     .has_setting =
-                                         [](std::string_view name) {
-                                           return known_setting(known_settings("maxtext/settings"),
-                                                                name) != nullptr;
-                                         },
-                                     .whole_nodes = true};
+constexpr KeyValueProgram kProgram = {.framework = "MaxText",
+                                      .target = "maxtext",
+                                      .has_setting =
+                                          [](std::string_view name) {
+                                            return known_setting(known_settings("maxtext/settings"),
+                                                                 name) != nullptr;
+                                          },
+                                      .whole_nodes = true};
 
 Document read_logged(const SourceFile& file) {
   Tree settings = Tree::mapping();
@@ -96,7 +96,7 @@ void add_environment(const ProgramStart& start, MappingBuilder& settings) {
 
 }  // namespace
 
-Document read_maxtext_form(Sources files, const UserFacts& given, JobExtent& extent,
+Document read_maxtext_form(Sources files, const UserFacts& given, JobRankCounts& extent,
                            ProgramStart& start, ImportReport& report) {
   const SourceFile& first = files.front();
   if (holds(first, kLogged)) return with_settings(read_logged(first), given);
@@ -105,7 +105,8 @@ Document read_maxtext_form(Sources files, const UserFacts& given, JobExtent& ext
     const SourceFile& top = topmost_file(files, kBaseConfig);
     return with_settings(Document::from(laid_together(top, files), top.name), given);
   }
-  const Document words = read_setting_words(files.first(1), kProgram, given, extent, start, report);
+  const Document words =
+      read_key_value_command(files.first(1), kProgram, given, extent, start, report);
   const Sources others = files.subspan(1);
   Tree below = Tree::mapping();
   if (!others.empty()) {

@@ -8,11 +8,10 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the configuration of MaxText in files as one mapping. The files are a YAML file with
-/// those that it names (`base_config`) and further YAML files, which override it; or a script that
-/// starts MaxText's train with a file and NAME=VALUE words, which override the file; or the lines
-/// "Config param NAME: VALUE" of a log.
-Document read_maxtext_form(Sources files, const UserFacts& given, JobExtent& extent,
+/// Returns MaxText's configuration as one mapping, from a YAML file with its `base_config` and
+/// files that override it, a script that starts MaxText with a YAML file and NAME=VALUE words, or a
+/// log with lines "Config param NAME: VALUE". Sets `extent` and `start` for a script.
+Document read_maxtext_form(Sources files, const UserFacts& given, JobRankCounts& extent,
                            ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

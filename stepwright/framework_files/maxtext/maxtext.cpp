@@ -87,7 +87,7 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   } else {
     file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   }
-  if (plan::sharding_word(plan.sharding) == "NNG") file.set("shard_optimizer_over_data", true);
+  if (plan::sharding_letters(plan.sharding) == "NNG") file.set("shard_optimizer_over_data", true);
   if (plan.parallel.context > 1) {
     file.set("context_parallel_strategy", name_of(kContextStrategies, plan.context_kind));
   }

@@ -4,7 +4,8 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a configuration of MaxText from one mapping; its values override the draft's model.
+/// Reads a plan from MaxText's configuration, given as one mapping, into `draft`; the
+/// configuration's model sizes override those of the draft's model.
 Draft read_maxtext_config(const Document& document, const UserFacts& given, Draft draft,
                           ImportReport& report);
 

@@ -72,7 +72,7 @@ model::Architecture read_model_sizes(const Fields& fields) {
 }
 
 /// Reads the model: its name decides all sizes, unless override_model_config allows other settings.
-void read_maxtext_model(const Fields& fields, const UserFacts& given, ModelWords& model_words,
+void read_maxtext_model(const Fields& fields, const UserFacts& given, StatedModel& model_words,
                         ImportReport& report) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
@@ -96,7 +96,7 @@ void read_maxtext_model(const Fields& fields, const UserFacts& given, ModelWords
 /// The degrees of one level of the mesh, within nodes or across nodes.
 struct MeshLevel {
   MaxTextMesh mesh;
-  /// The axis that gets the remaining devices; null: none.
+  /// Axis of size -1, which gets the devices that the other axes leave; null: none.
   std::int64_t MaxTextMesh::* open = nullptr;
   std::int64_t product = 1;  ///< Product of the axes whose degrees are stated.
 };
@@ -110,7 +110,8 @@ constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMesh::fsdp},
                                     {"tensor_transpose", &MaxTextMesh::tensor},
                                     {"sequence", &MaxTextMesh::context}};
 
-/// Reads one level. By default base.yml leaves `data` open across nodes and `fsdp` within nodes.
+/// Reads the degrees of one level of the mesh ("ici" within nodes, "dcn" across nodes). By default
+/// base.yml gives the remaining devices to `fsdp` within nodes and to `data` across nodes.
 MeshLevel read_level(const Fields& fields, std::string_view level, std::string_view usually_open) {
   MeshLevel read;
   const auto take = [&](std::string_view axis, std::int64_t MaxTextMesh::* size) {
@@ -128,7 +129,7 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
       fields.node().fail("the axes of the mesh have more than 2^63 ranks");
     }
   };
-  // An axis that the file leaves open takes precedence over the one that base.yml leaves open.
+  // An axis to which the file gives size -1 replaces the one to which base.yml gives it.
   std::string_view open = usually_open;
   for (const auto& [axis, size] : kMaxTextAxes) {
     const auto value = fields.node().find(fmt::format("{}_{}_parallelism", level, axis));
@@ -140,7 +141,8 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
   return read;
 }
 
-/// Sets the open axes: across nodes to the remaining nodes, within nodes to the remaining devices.
+/// Sets the axes of size -1: across nodes to the remaining nodes, within nodes to the remaining
+/// devices.
 MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
                    const Fields& fields) {
   const std::int64_t devices = cluster.devices();
@@ -183,7 +185,7 @@ std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
 }
 
 MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const UserFacts& given,
-                      plan::Plan& plan, JobExtent& extent, ImportReport& report) {
+                      plan::Plan& plan, JobRankCounts& extent, ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
   // Open axes follow from the number of devices, for which the cluster must be known.

@@ -27,7 +27,7 @@ inline constexpr Named<cluster::AttentionKernel> kJaxAttention[] = {
     {cluster::AttentionKernel::kUnfused, "dot_product"},
     {cluster::AttentionKernel::kCudnn, "cudnn_flash_te"}};
 
-/// Degrees of the axes of MaxText's device mesh.
+/// Sizes of the axes of MaxText's device mesh, each a degree of parallelism.
 struct MaxTextMesh {
   std::int64_t data = 1, pipeline = 1, fsdp = 1, context = 1, tensor = 1, tensor_sequence = 1,
                expert = 1;
@@ -36,19 +36,21 @@ struct MaxTextAxis {
   std::string_view name;
   std::int64_t MaxTextMesh::* size;
 };
-/// The axes of a mesh; neighbouring ranks differ in the first axis (base.yml, mesh_axes).
+/// Axes of MaxText's device mesh, innermost first: neighbouring ranks differ in the first one
+/// (base.yml, mesh_axes).
 inline constexpr MaxTextAxis kMaxTextAxes[] = {
     {"expert", &MaxTextMesh::expert}, {"tensor_sequence", &MaxTextMesh::tensor_sequence},
     {"tensor", &MaxTextMesh::tensor}, {"context", &MaxTextMesh::context},
     {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
     {"data", &MaxTextMesh::data}};
 
-/// A rematerialization policy of MaxText, in terms of plans (base.yml, remat_policy;
-/// src/maxtext/layers/decoders.py, get_remat_policy).
+/// A rematerialization policy of MaxText and the recomputation of plans that it means (base.yml,
+/// remat_policy; src/maxtext/layers/decoders.py, get_remat_policy).
 struct RematPolicy {
   std::string_view name;
   plan::Recompute recompute;
-  std::string_view leaves_out = {};  ///< Property that no plan expresses exactly; empty: none.
+  /// Property of the policy that plans cannot express exactly; empty: none.
+  std::string_view leaves_out = {};
 };
 inline constexpr std::string_view kNearestPolicy = "what it keeps exactly";
 inline constexpr std::string_view kOffloaded = "offload to the host";

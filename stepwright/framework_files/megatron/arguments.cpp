@@ -46,7 +46,7 @@ class ArgumentTable {
     if (!argument.value.empty()) argument.arity = Arity::kNone;
     if (words) argument.arity = words->choice(kArityNames);
     const bool called_so = sets && argument.field.empty();
-    for (std::string& flag : row_texts(row, "flag", "flags")) {
+    for (std::string& flag : one_or_several_texts(row, "flag", "flags")) {
       if (called_so) argument.field = texts_.keep(launch_scripts::name_of_option(flag));
       argument.flag = texts_.keep(std::move(flag));
       all_.push_back(argument);

@@ -8,39 +8,44 @@
 
 namespace stepwright::framework_files {
 
-/// How many words follow an argument, as argparse's `nargs`.
+/// How many values follow a command-line argument, as argparse's `nargs` says.
 enum class Arity : std::uint8_t {
-  kNone,   ///< The argument has no word: its field becomes `value`.
-  kOne,    ///< One word follows the argument.
-  kThree,  ///< Three words follow the argument.
-  kSome,   ///< All words up to the next argument, at least one ("+").
-  kAny     ///< All words up to the next argument ("*").
+  kNone,   ///< No value: the argument is a switch and sets its field to `MegatronArgument::value`.
+  kOne,    ///< Exactly one value follows the argument.
+  kThree,  ///< Exactly three values follow the argument.
+  kSome,   ///< At least one value, up to the next argument (`nargs="+"`).
+  kAny     ///< Any number of values, up to the next argument (`nargs="*"`).
 };
 
-/// An argument of Megatron-LM's command line and the configuration field that it sets. The table
-/// `megatron/settings` has the meaning of fields for a plan.
+/// An argument of Megatron-LM's command line ("--bf16") and the field of Megatron's configuration
+/// that it sets. The table `megatron/settings` says what the field means for a plan.
 struct MegatronArgument {
   std::string_view flag;
-  /// Field that the argument sets; empty: it affects neither time, memory nor messages of a step.
+  /// Configuration field that the argument sets; empty: it affects neither time, memory nor
+  /// communication of a step.
   std::string_view field;
   Arity arity = Arity::kOne;
-  std::string_view value{};  ///< Value of the field if the argument has no word.
-  /// First release of Megatron-Core with the argument; empty: all releases have it from the first.
+  /// Value to which a switch (an argument without value) sets its field.
+  std::string_view value{};
+  /// First release of Megatron-Core that has the argument; empty: it exists since the first
+  /// release.
   std::string_view from{};
-  std::string_view before{};  ///< First release without the argument; empty: it was not removed.
-  std::string_view source{};  ///< Where the program defines the argument.
+  /// First release of Megatron-Core that no longer has the argument; empty: it was not removed.
+  std::string_view before{};
+  std::string_view source{};  ///< Repository and file in which the argument is defined.
 };
 
-/// Returns the arguments that set a field (`arguments.yaml`), in the order of writing: those of the
-/// model, then those of the job and the plan. If several set one field, the first one in a release
-/// is written, and all are read.
+/// Returns all Megatron-LM arguments that set a configuration field (`arguments.yaml`), in the
+/// order in which scripts are written: model first, then job and plan. If several set one field,
+/// all are read, and the first one that the release has is written.
 std::span<const MegatronArgument> megatron_arguments();
 
-/// Returns the argument of exactly this name, also one that sets no field; nullopt if there is
-/// none.
+/// Returns the Megatron-LM argument of exactly this name ("--bf16"), even if it sets no field;
+/// nullopt if there is none.
 std::optional<MegatronArgument> find_argument(std::string_view flag);
 
-/// Returns the names of all arguments that begin with `head`; all names if it is empty.
+/// Returns the names of all Megatron-LM arguments that begin with `head`; all names if `head` is
+/// empty.
 std::vector<std::string_view> arguments_beginning(std::string_view head);
 
 }  // namespace stepwright::framework_files

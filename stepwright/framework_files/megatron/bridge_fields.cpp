@@ -100,7 +100,7 @@ Tree field_tree(std::string_view name, Node value) {
 std::string_view field_of(std::string_view section, std::string_view name) {
   const std::string path = fmt::format("{}.{}", section, name);
   const auto places = megatron_places("megatron/container");
-  const auto known = std::ranges::find(places, path, &MegatronPlace::path);
+  const auto known = std::ranges::find(places, path, &MegatronFieldPath::path);
   return known != places.end() ? known->field : section == "model" ? name : std::string_view();
 }
 

@@ -11,29 +11,32 @@
 
 namespace stepwright::framework_files {
 
-/// A ConfigContainer of Megatron-Bridge, converted to fields of Megatron.
+/// A ConfigContainer of Megatron-Bridge, converted to fields of Megatron-Core's configuration.
 struct BridgeFields {
-  /// Fields by name. Settings that are no fields of Megatron are under `section.name`.
+  /// Megatron-Core's fields by name; settings that are no such fields are under their path,
+  /// `section.name`.
   Tree fields = Tree::mapping();
-  /// Paths in the container, such as "train.micro_batch_size", by field.
+  /// Path in the container ("train.micro_batch_size") of each Megatron-Core field, for reports.
   std::map<std::string, std::string> names;
-  /// A field that was set without a line in the file; empty: none.
+  /// Name of a field that was set although no line of the file states it; empty: none.
   std::string assumed;
-  /// True if the file states all fields, as the YAML that training writes does.
+  /// True if the file states all fields, even those at their defaults, like the
+  /// ConfigContainer.yaml that training writes.
   bool whole = false;
 };
 
-/// Sets the activation field from a model's `activation_func` and `gated_linear_unit`. Fails with
-/// `kUnsupported` for an activation that no model has.
+/// Sets the field `activation` ("swiglu", "gelu", ...) from a model's `activation_func` and
+/// `gated_linear_unit`. Fails with `kUnsupported` for an activation that no model here has.
 void set_bridge_activation(const Fields& model, Tree& fields);
 
-/// Reads the sections of a ConfigContainer, whose classes and functions are named by `_target_`
+/// Converts a ConfigContainer (YAML with `_target_` for classes) to fields of Megatron-Core
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/config_utils.py). Fails with
-/// `kUnsupported` for an activation that no model has.
+/// `kUnsupported` for an activation that no model here has.
 BridgeFields bridge_fields(Node root);
 
-/// Renames the settings of a report to their names in the container. If the container states all
-/// fields, a setting at Megatron's default counts as read, or is dropped if it has no effect.
+/// Renames the settings of a report from Megatron-Core's fields to their paths in the
+/// ConfigContainer. If the container states all fields, unread settings without effect are reported
+/// as read if plans have their field, and dropped otherwise.
 void report_bridge(const BridgeFields& bridge, ImportReport& report);
 
 }  // namespace stepwright::framework_files

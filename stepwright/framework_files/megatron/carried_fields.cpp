@@ -17,10 +17,11 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Collects the fields of Megatron in a file, and its other settings.
+/// Collects a file's settings: fields of Megatron-Core under their names there, others under their
+/// paths.
 class Gatherer {
  public:
-  explicit Gatherer(std::span<const MegatronPlace> places) : places_(places) {}
+  explicit Gatherer(std::span<const MegatronFieldPath> places) : places_(places) {}
 
   void walk(Node node, const std::string& prefix) {
     for (const auto& [key, value] : node.members()) {
@@ -42,9 +43,9 @@ class Gatherer {
  private:
   [[nodiscard]] std::string_view field_of(std::string_view path, std::string_view key) const {
     const auto* const exact =
-        std::to_address(std::ranges::find(places_, path, &MegatronPlace::path));
+        std::to_address(std::ranges::find(places_, path, &MegatronFieldPath::path));
     if (exact != std::to_address(places_.end())) return exact->field;
-    const bool named = std::ranges::any_of(places_, [&](const MegatronPlace& place) {
+    const bool named = std::ranges::any_of(places_, [&](const MegatronFieldPath& place) {
       if (!place.path.ends_with(".*")) return false;
       const std::string_view section = place.path.substr(0, place.path.size() - 1);
       return path.starts_with(section) && path.substr(section.size()) == key;
@@ -53,17 +54,17 @@ class Gatherer {
   }
 
   [[nodiscard]] bool leads_to_place(std::string_view path) const {
-    return std::ranges::any_of(places_, [&](const MegatronPlace& place) {
+    return std::ranges::any_of(places_, [&](const MegatronFieldPath& place) {
       return place.path.starts_with(path) && place.path.size() > path.size() &&
              place.path[path.size()] == '.';
     });
   }
 
-  std::span<const MegatronPlace> places_;
+  std::span<const MegatronFieldPath> places_;
   MappingBuilder fields_;
 };
 
-/// True if a file changes sizes of the model that it names.
+/// True if a file states other sizes than those of the model that it names.
 bool changes_model(const Tree& said, const Tree& sizes) {
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const KnownSetting* known =
@@ -81,7 +82,8 @@ std::set<std::string> keys_of(const Tree& mapping) {
   return keys;
 }
 
-/// Moves settings that were asked for in the file's own form to the settings that were read.
+/// Moves settings that a reader has read through `root`, the file's own form, from the unread to
+/// the read ones.
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (!root.asked(one.name)) continue;
@@ -94,20 +96,20 @@ void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportR
 
 }  // namespace
 
-PlaceTable::PlaceTable(const Document& document) {
+FieldPathTable::FieldPathTable(const Document& document) {
   visit_table_rows(document, "places", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"path", "paths", "field"});
-    for (std::string& path : row_texts(row, "path", "paths")) {
+    for (std::string& path : one_or_several_texts(row, "path", "paths")) {
       places_.push_back({texts_.keep(std::move(path)), texts_.keep(row, "field")});
     }
   });
 }
 
-std::span<const MegatronPlace> megatron_places(std::string_view table) {
-  return loaded_table<PlaceTable>(table).places();
+std::span<const MegatronFieldPath> megatron_places(std::string_view table) {
+  return loaded_table<FieldPathTable>(table).places();
 }
 
-Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
+Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places) {
   Gatherer gatherer(places);
   gatherer.walk(root, "");
   return gatherer.fields().take();
@@ -125,7 +127,7 @@ void each_written_field(
   }
 }
 
-Draft read_megatron_text(const MegatronText& text, const Fields& root,
+Draft read_megatron_text(const MegatronFieldSources& text, const Fields& root,
                          std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
                          ImportReport& the_report, const std::string& file) {
   const std::optional<model::Architecture> base =
@@ -146,10 +148,10 @@ Draft read_megatron_text(const MegatronText& text, const Fields& root,
                               fmt::format("default of {}", text.program));
   }
   for (const Tree* part : {&text.usual, &text.derived}) {
-    merge_members_over(fields, *part);
+    replace_members(fields, *part);
     added.merge(keys_of(*part));
   }
-  merge_members_over(fields, text.said);
+  replace_members(fields, text.said);
   for (const std::string& key : keys_of(text.said)) added.erase(key);
   const Document document = Document::from(fields, file);
   const Fields all(document.root());

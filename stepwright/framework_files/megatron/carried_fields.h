@@ -16,55 +16,63 @@ namespace stepwright::framework_files {
 
 // Configurations of other programs that contain fields of Megatron-Core.
 
-/// The dotted path at which a file has a field of Megatron.
-struct MegatronPlace {
-  /// Dotted path; with `.*` at its end, a section whose fields have their own names.
+/// The dotted path at which another program's file (verl, NeMo-RL) states a field of
+/// Megatron-Core's configuration.
+struct MegatronFieldPath {
+  /// Dotted path in the file; with `.*` at its end, a section whose keys are named as
+  /// Megatron-Core's fields.
   std::string_view path;
-  /// Name of the field; empty for a section, and for a setting that keeps its path.
+  /// Megatron-Core's name of the field; empty for a section, and for a setting that is no field of
+  /// Megatron-Core.
   std::string_view field;
 };
 
-/// A table of the dotted paths at which a program's files have fields of Megatron.
-class PlaceTable {
+/// Table of the dotted paths at which a program's files state fields of Megatron-Core's
+/// configuration.
+class FieldPathTable {
  public:
-  /// Reads rows `{path, field}` of lists `places`, or `paths` for several of one kind. Fails with
-  /// `kInput` if a group has no source or a row no path.
-  explicit PlaceTable(const Document& document);
-  PlaceTable(PlaceTable&&) = default;
-  PlaceTable& operator=(PlaceTable&&) = default;
+  /// Reads rows `{path, field}` under `places` of a YAML table; `paths` lists several paths for one
+  /// field. Fails with `kInput` if a group has no source or a row has no path.
+  explicit FieldPathTable(const Document& document);
+  FieldPathTable(FieldPathTable&&) = default;
+  FieldPathTable& operator=(FieldPathTable&&) = default;
 
-  [[nodiscard]] std::span<const MegatronPlace> places() const { return places_; }
+  [[nodiscard]] std::span<const MegatronFieldPath> places() const { return places_; }
 
  private:
   TextStore texts_;
-  std::vector<MegatronPlace> places_;
+  std::vector<MegatronFieldPath> places_;
 };
 
-/// Returns the paths of Megatron's fields that a table (`rl/verl`) lists.
-std::span<const MegatronPlace> megatron_places(std::string_view table);
+/// Returns the paths of Megatron-Core's fields that a compiled-in table (`rl/verl`) lists.
+std::span<const MegatronFieldPath> megatron_places(std::string_view table);
 
-/// Returns the fields of Megatron under their names, and all other settings under their dotted
-/// paths. If a file has a field at several paths, the last one counts.
-Tree megatron_tree(Node root, std::span<const MegatronPlace> places);
+/// Returns the settings of a file as a flat mapping: fields of Megatron-Core under their names
+/// there, by the table `places`, all others under their dotted paths. If a file states a field at
+/// several paths, the last one counts.
+Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places);
 
-/// Visits, in order, the fields of a plan (`megatron_fields`) that are not sizes of its model and
-/// that the section `unwritten` of a table does not list.
+/// Calls `visit` for each Megatron-Core field in `fields` that a program's file must state for a
+/// plan: all but the model's sizes and those under `unwritten` in the program's table.
 void each_written_field(
     const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
     const std::function<void(const std::string& field, const Tree& value)>& visit);
 
-/// The fields of Megatron that a file states, and further ones that complete them.
-struct MegatronText {
-  Tree said;                       ///< Fields in the file, as `megatron_tree` returns them.
+/// The fields of Megatron-Core that another program's file states, and the defaults and derived
+/// fields that complete them.
+struct MegatronFieldSources {
+  /// All settings of the file, with Megatron-Core's fields under their names there
+  /// (`flat_megatron_settings`).
+  Tree said;
   Tree usual = Tree::mapping();    ///< The program's defaults for fields that the file lacks.
   std::string_view program = {};   ///< Name of the program whose defaults `usual` are.
   Tree derived = Tree::mapping();  ///< Fields that are derived from other settings of the file.
 };
 
-/// Reads a plan from these fields. If the file names a model, it supplies the sizes that no field
-/// states. Reports these settings, and the settings in `root`, the file's own form, that were asked
-/// for.
-Draft read_megatron_text(const MegatronText& text, const Fields& root,
+/// Reads a plan from Megatron-Core's fields in a program's file. If the file names a model, it
+/// supplies sizes that no field states. Settings are reported under the file's names; those already
+/// read through `root` count as read.
+Draft read_megatron_text(const MegatronFieldSources& text, const Fields& root,
                          std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
                          ImportReport& the_report, const std::string& file);
 

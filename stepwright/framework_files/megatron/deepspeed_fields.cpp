@@ -3,7 +3,7 @@
 #include <array>
 
 #include "stepwright/framework_files/huggingface/deepspeed.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::framework_files {
 
@@ -22,7 +22,7 @@ void take_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
 
-void take_deepspeed_states(const Fields& fields, PartialPlan& settled, ImportReport& report) {
+void read_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = fields.find("zero_stage");
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
@@ -35,7 +35,7 @@ void take_deepspeed_states(const Fields& fields, PartialPlan& settled, ImportRep
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
   }
   settled.plan.sharding = plan::sharding_of(kStages[stage]).value();
-  settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedBucket;
+  settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedBucketElements;
   settled.framework_overlap = settled.framework_gradients = true;
 }
 

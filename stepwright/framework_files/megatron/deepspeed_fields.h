@@ -6,21 +6,21 @@
 
 namespace stepwright::framework_files {
 
-/// True if fields belong to Megatron-DeepSpeed (deepspeedai's, or BigScience's fork), which trains
-/// by DeepSpeed if `--deepspeed` is set.
+/// True if arguments belong to Megatron-DeepSpeed (deepspeedai's or BigScience's fork), which is
+/// recognised by the argument `--deepspeed`.
 bool is_megatron_deepspeed(const Fields& fields);
 
-/// Sets the framework and its degrees: Ulysses, and experts that tensor ranks do not share. Fails
-/// with `kInput` if there are pipeline stages although `--no-pipeline-parallel` is set.
+/// Sets framework and degrees from Megatron-DeepSpeed's arguments: Ulysses sequence parallelism,
+/// and experts without tensor parallelism by default. Fails with `kInput` if
+/// `--no-pipeline-parallel` is set with several pipeline stages.
 void take_deepspeed_degrees(const Fields& fields, PartialPlan& settled);
 
-/// Sets how states are sharded, from the ZeRO stage in the arguments. The DeepSpeed configuration
-/// that they name, which overrides it, is listed as not read; buckets and overlap are DeepSpeed's
-/// own.
-void take_deepspeed_states(const Fields& fields, PartialPlan& settled, ImportReport& report);
+/// Sets the sharding of parameters, gradients and optimizer states from Megatron-DeepSpeed's
+/// `--zero-stage`, with DeepSpeed's default bucket size and overlap.
+void read_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& report);
 
-/// Sets the model properties that Megatron-DeepSpeed has and Megatron lacks: a norm after the
-/// embedding, experts in every second layer, one expert per token.
+/// Sets the model properties in which Megatron-DeepSpeed differs from Megatron-LM: a norm after the
+/// embedding; by default experts in every second layer and one expert per token.
 void take_deepspeed_model(const Fields& fields, model::Architecture& model);
 
 }  // namespace stepwright::framework_files

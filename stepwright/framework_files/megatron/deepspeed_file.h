@@ -9,15 +9,14 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the DeepSpeed configuration that `--deepspeed_config` of Megatron-DeepSpeed names, if it
-/// was given or the script writes it. Its ZeRO stage replaces `--zero-stage`, because DeepSpeed
-/// reads only the configuration (deepspeedai/Megatron-DeepSpeed megatron/training.py,
-/// setup_model_and_optimizer: deepspeed.initialize).
+/// Returns the DeepSpeed configuration that Megatron-DeepSpeed's `--deepspeed_config` names;
+/// nullopt if neither user nor script supplies it. The configuration's ZeRO stage replaces
+/// `--zero-stage`, which DeepSpeed ignores (deepspeedai/Megatron-DeepSpeed megatron/training.py).
 std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
                                             const StartedCommand& command, Sources files);
 
-/// Takes the configuration's buckets and reports what it offloads to the host; the arguments must
-/// have been read before.
+/// Sets the plan's bucket sizes and host offload from Megatron-DeepSpeed's DeepSpeed configuration,
+/// after the arguments have been read; what plans cannot express is reported.
 void settle_deepspeed_file(const Document& document, plan::Plan& plan, ImportReport& report);
 
 }  // namespace stepwright::framework_files

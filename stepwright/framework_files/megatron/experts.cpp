@@ -1,7 +1,7 @@
 #include "stepwright/framework_files/megatron/experts.h"
 
 #include "stepwright/framework_files/megatron/layer_lists.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::framework_files {
 namespace {

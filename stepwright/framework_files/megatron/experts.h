@@ -6,14 +6,17 @@
 
 namespace stepwright::framework_files {
 
-/// Adds a model's experts and router as fields with Megatron-Core's names.
+/// Adds a model's experts and router to `fields`, with Megatron-Core's names; nothing for a dense
+/// model.
 void add_expert_fields(Tree& fields, const model::Architecture& model);
-/// Adds which layers have experts, unless all do.
+/// Adds the list of layers that have experts (`moe_layer_freq`) to `fields`, unless all layers have
+/// them.
 void add_expert_layers(Tree& fields, const model::Architecture& model);
 
-/// Reads experts and router into a model, which so far has attention and dense MLPs.
+/// Sets a model's experts and router from Megatron-Core's fields, after attention and dense MLPs
+/// have been read; nothing without `num_moe_experts`.
 void read_experts(const Fields& fields, model::Architecture& model);
-/// Reads which layers have experts.
+/// Sets which layers of a model have experts, from Megatron-Core's `moe_layer_freq`.
 void read_expert_layers(const Fields& fields, model::Architecture& model);
 
 }  // namespace stepwright::framework_files

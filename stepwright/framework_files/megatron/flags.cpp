@@ -60,7 +60,7 @@ Tree word_tree(const ShellWord& word) {
       return placed(tree, word.line);
     }
   }
-  return placed(Tree::scalar(number_as_python(word.text), false), word.line);
+  return placed(Tree::scalar(without_digit_underscores(word.text), false), word.line);
 }
 
 /// True for "-5" and "-.5", which argparse takes for values.
@@ -113,7 +113,7 @@ class FieldsOfFlags {
     said_.erase(known);
     arguments_.fields.set(field, Tree::scalar("null", false));
   }
-  /// Removes the experts if there is only one, which is a dense MLP (`--num-experts 1` of
+  /// Removes the field `num_moe_experts` if it is 1, which means a dense MLP (`--num-experts 1` of
   /// Megatron-DeepSpeed).
   void drop_one_expert() {
     const auto known = said_.find("num_moe_experts");
@@ -121,7 +121,7 @@ class FieldsOfFlags {
     said_.erase(known);
     arguments_.fields.set("num_moe_experts", Tree::scalar("null", false));
   }
-  /// Unsets a field that an argument without words has set.
+  /// Removes the value that a switch (an argument without value) has set in its field.
   void unset(const MegatronArgument& flag) {
     const auto known = said_.find(flag.field);
     if (known == said_.end() || known->second.text != flag.value) return;
@@ -279,11 +279,11 @@ class ArgumentReader {
                                 .line = word.line,
                                 .matters = SettingImpact::kMaybe,
                                 .why = why,
-                                .unheard_of = word.text.size() > 2});
+                                .is_unknown_setting = word.text.size() > 2});
   }
 
   [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {
-    if (!report_.count_guess()) return std::nullopt;
+    if (!report_.may_search_similar_name()) return std::nullopt;
     return nearest(word, undashed(arguments_beginning("")));
   }
 

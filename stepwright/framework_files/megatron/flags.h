@@ -13,26 +13,26 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the fields as arguments, "--tensor-model-parallel-size 8", one text each, in the table's
-/// order. A field without an argument in the release is left out.
+/// Returns configuration fields as Megatron-LM's command-line arguments
+/// ("--tensor-model-parallel-size 8"), one text each, model first. A field for which the release
+/// has no argument is omitted.
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release);
 
-/// The fields that a command's words set, and the argument that set each.
+/// Fields of Megatron's configuration that the arguments of a command set, and which argument set
+/// each.
 struct MegatronArguments {
   Tree fields = Tree::mapping();
-  /// Argument that set each field, such as "--bf16".
+  /// For each field, the argument that set it: "precision" by "--bf16".
   std::map<std::string, std::string, std::less<>> flags;
 };
 
-/// True if a user's setting `NAME=VALUE` names an argument of Megatron-LM.
+/// True if the NAME of a user's setting `NAME=VALUE` is an argument of Megatron-LM, with dashes or
+/// underscores.
 bool is_megatron_setting(const std::string& setting);
 
-/// Reads the words of a command as argparse does; `settings` override them (`vocab-size=50257`,
-/// `sequence-parallel=false`). The last of repeated arguments counts; a unique prefix stands for
-/// its argument. Arguments that set no field are listed in the report, and so are prefixes of
-/// several arguments (Megatron itself accepts no abbreviations).
-/// Fails with `kInput` for an argument without its values and, unless `last_counts`, for two
-/// arguments that set one field differently.
+/// Reads the Megatron-LM arguments in a command; the user's `settings` (`vocab-size=50257`)
+/// override them. Arguments that are unknown or set no field are reported. Fails with `kInput` for
+/// missing values and, unless `last_counts`, for two arguments that set one field differently.
 MegatronArguments read_flags(Words words, const std::string& name,
                              std::span<const std::string> settings, bool last_counts,
                              ImportReport& report);

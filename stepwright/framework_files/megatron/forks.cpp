@@ -155,7 +155,7 @@ std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view
   return taken;
 }
 
-bool has_forks(const MegatronArguments& arguments, const ImportReport& report) {
+bool has_fork_arguments(const MegatronArguments& arguments, const ImportReport& report) {
   const auto is_of_fork = [](std::string_view flag) {
     const auto argument = find_argument(flag);
     if (argument) return !argument->source.starts_with("NVIDIA/Megatron-LM");
@@ -179,7 +179,7 @@ void translate_fork_arguments(MegatronArguments& arguments, const std::string& n
     if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
-    one.unheard_of = false;
+    one.is_unknown_setting = false;
     const bool usual = !known->harmless.empty() && one.value == known->harmless;
     one.matters = usual ? SettingImpact::kNo : known->matters;
     one.why = one.matters == SettingImpact::kNo ? std::string_view() : known->leaves_out;

@@ -62,7 +62,8 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
 /// layout, all ranks receive the gradients, and embedding tables are assigned whole, too.
 void read_muon(const Fields& fields, RuleResult& reading) {
   reading.optimizer = plan::Optimizer::kMuon;
-  reading.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
+  reading.muon =
+      fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonTensorSplit::kBlockwise);
   const bool owners = fields.word("optimizer", "") == "dist_muon" ||
                       fields.flag("use_layer_wise_distributed_optimizer", false);
   plan::Sharding& sharding = reading.plan.sharding;

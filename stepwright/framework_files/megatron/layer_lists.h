@@ -11,14 +11,15 @@ namespace stepwright::framework_files {
 
 // Settings of Megatron-Core with a value for every layer: a list of 0 and 1, or a period.
 
-/// Returns 1 for each layer whose list entry is 0. Fails with `kInput` for a list of another length
-/// and for other numbers.
+/// Returns one flag for each layer: 1 where the list has 0, 0 where it has 1. Fails with `kInput`
+/// unless the list has `layers` entries of 0 or 1.
 std::vector<std::uint8_t> layers_flagged_zero(Node list, std::int64_t layers);
 
-/// Returns 1 for the last layer of each period, or for each layer whose list entry is 0.
+/// Returns one flag for each layer from a setting of Megatron-Core. If it is an integer N: 1 for
+/// every Nth layer. If it is a list: 1 for each layer whose entry is 0.
 std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers);
 
-/// Returns a list as Python writes it: "[0, 1, 1]".
+/// Returns one flag per layer as a list in Python's notation: "[0, 1, 1]".
 Tree layer_list(std::span<const std::uint8_t> marks);
 
 }  // namespace stepwright::framework_files

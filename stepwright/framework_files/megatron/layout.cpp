@@ -97,7 +97,7 @@ bool splits_multi_token_layers(Node node) {
   return text && text->find('|', std::min(text->find('m'), text->size())) != std::string::npos;
 }
 
-std::int64_t counted_layers(const Fields& fields, std::int64_t layers) {
+std::int64_t layers_to_split(const Fields& fields, std::int64_t layers) {
   const bool embedding = fields.flag("account_for_embedding_in_pipeline_split", false);
   const bool loss = fields.flag("account_for_loss_in_pipeline_split", false);
   return layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
@@ -111,7 +111,7 @@ std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layer
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
   if (layers == 0 || chunks < 2 || (!embedding && !loss && !first && !last)) return {};
   std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), 0);
-  const std::int64_t whole = counted_layers(fields, layers);
+  const std::int64_t whole = layers_to_split(fields, layers);
   std::int64_t middle = whole / chunks;
   split.front() = middle - (embedding ? 1 : 0);
   split.back() = middle - (loss ? 1 : 0);

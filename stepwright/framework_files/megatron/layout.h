@@ -9,22 +9,25 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the layers of each chunk, in model order, in Megatron's pipeline layout: "Ett|tt|ttL";
-/// with a multi-token layer "Ett|tt|ttmL".
+/// Returns Megatron's pipeline layout for the number of layers in each chunk, in model order:
+/// "Et*2|t*2|t*2L" for 2, 2, 2; "...mL" with one multi-token prediction layer.
 std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token);
 
-/// Reads the layers of each chunk from a layout, also with `*N` repetitions and groups in
-/// parentheses. Fails with `kInput` for other letters, empty chunks, and more than 65,536 parts.
+/// Returns the number of layers in each chunk of Megatron's pipeline layout "Ett|tt|ttL", also with
+/// repetitions (`t*2`) and groups in parentheses. Fails with `kInput` for other letters, a layout
+/// without one E first and one L last, or more than 65,536 letters.
 std::vector<std::int64_t> read_layout(Node node);
-/// True if a layout has multi-token layers on a stage before the last.
+/// True if Megatron's pipeline layout has multi-token prediction layers (m) on a stage before the
+/// last.
 bool splits_multi_token_layers(Node node);
 
-/// Returns the model's layers, plus one each for embedding and loss if they count as layers in the
-/// split.
-std::int64_t counted_layers(const Fields& fields, std::int64_t layers);
+/// Returns the number of layers that Megatron-Core splits among stages: the model's, plus one each
+/// for embedding and loss if settings count them as layers.
+std::int64_t layers_to_split(const Fields& fields, std::int64_t layers);
 
-/// Returns the layers of each chunk if the first and last chunk can have other numbers than the
-/// rest; empty for an even split. Fails with `kInput` if the rest cannot be split evenly.
+/// Returns the number of layers in each of `chunks` pipeline chunks if settings treat the first or
+/// last one differently; empty for an even split. Fails with `kInput` if the remaining layers
+/// cannot be split evenly.
 std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,
                                         std::int64_t chunks);
 

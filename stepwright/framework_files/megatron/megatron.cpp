@@ -66,7 +66,7 @@ void check_program(const StartedCommand& command, ImportReport& report) {
 }
 
 /// Reports a program that is named after a model with gated MLPs if its arguments set no gate.
-void list_gated_program(const StartedCommand& command, const ModelWords& model_words,
+void list_gated_program(const StartedCommand& command, const StatedModel& model_words,
                         ImportReport& report) {
   const ShellWord& program = command.words.front();
   if (!model_words.model || model_words.model->gated || !program.text.ends_with(".py")) return;
@@ -179,12 +179,13 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, report);
   const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
-  report.strict_parser = is_own_program(command) && !deepspeed && !has_forks(arguments, report);
+  report.strict_parser =
+      is_own_program(command) && !deepspeed && !has_fork_arguments(arguments, report);
   translate_fork_arguments(arguments, command.file, report);
   const bool slime = is_slime(arguments, report);
   if (slime) {
-    take_slime(arguments, command.file, draft, draft.extent, report);
-    name_slime_model(arguments, given, draft, report);
+    read_slime_arguments(arguments, command.file, draft, draft.extent, report);
+    set_slime_model(arguments, given, draft, report);
   }
   try {
     draft = read_arguments(std::move(arguments), given, command.file, std::move(draft), report);

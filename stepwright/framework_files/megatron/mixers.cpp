@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "stepwright/framework_files/megatron/layer_lists.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/model/layer_letters.h"
-#include "stepwright/model/layer_order.h"
 #include "stepwright/plan/frameworks/model_words.h"
 
 namespace stepwright::framework_files {
@@ -19,7 +19,8 @@ std::optional<Node> pattern_node(const Fields& fields) {
   return fields.find("hybrid_layer_pattern");
 }
 
-/// Returns the pattern without its part for multi-token layers.
+/// Returns `hybrid_layer_pattern` without the part after "/", which describes multi-token
+/// prediction layers.
 std::string main_pattern(Node node) {
   const std::string text = node.text();
   return text.substr(0, text.find(kMultiToken));
@@ -60,7 +61,8 @@ std::string pattern_of_shares(const Fields& fields, std::int64_t layers) {
   return letters;
 }
 
-/// Returns the letters of a hybrid; nullopt for a GPT.
+/// Returns one letter per layer of a hybrid model ("M-M*"), stated or derived from shares of
+/// attention and MLP layers; nullopt for a GPT model.
 std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers) {
   if (const auto node = pattern_node(fields)) return main_letters(*node);
   const bool shares =
@@ -69,8 +71,8 @@ std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers)
   return pattern_of_shares(fields, layers);
 }
 
-model::StateMixer read_mamba(const Fields& fields, const model::Architecture& model) {
-  model::StateMixer sizes;
+model::RecurrentMixer read_mamba(const Fields& fields, const model::Architecture& model) {
+  model::RecurrentMixer sizes;
   sizes.head_dim = fields.integer("mamba_head_dim", 64);
   sizes.state = fields.integer("mamba_state_dim", 128);
   sizes.groups = fields.integer("mamba_num_groups", 8);
@@ -80,7 +82,7 @@ model::StateMixer read_mamba(const Fields& fields, const model::Architecture& mo
   return plan::usual_mixer(model::Mixer::kMamba2, sizes);
 }
 
-void add_mamba(Tree& fields, const model::StateMixer& mixer) {
+void add_mamba(Tree& fields, const model::RecurrentMixer& mixer) {
   fields.set("mamba_num_heads", mixer.heads).set("mamba_head_dim", mixer.head_dim);
   fields.set("mamba_num_groups", mixer.groups).set("mamba_state_dim", mixer.state);
 }
@@ -96,8 +98,8 @@ void read_hybrid(const Fields& fields, const std::string& letters, model::Archit
   }
 }
 
-model::StateMixer read_delta_net(const Fields& fields) {
-  model::StateMixer sizes;
+model::RecurrentMixer read_delta_net(const Fields& fields) {
+  model::RecurrentMixer sizes;
   sizes.heads = fields.integer("linear_num_value_heads", 32);
   sizes.head_dim = fields.integer("linear_value_head_dim", 128);
   sizes.groups = fields.integer("linear_num_key_heads", 16);
@@ -107,7 +109,7 @@ model::StateMixer read_delta_net(const Fields& fields) {
 }
 
 void add_delta_nets(Tree& fields, const model::Architecture& model) {
-  const model::StateMixer& mixer = *model.state_mixer;
+  const model::RecurrentMixer& mixer = *model.state_mixer;
   std::vector<std::uint8_t> marks;
   for (const model::LayerClass& layer : model::model_layers(model)) {
     marks.push_back(layer.mixer == model::Mixer::kDeltaNet ? 1 : 0);

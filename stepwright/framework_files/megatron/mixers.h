@@ -16,23 +16,27 @@ namespace stepwright::framework_files {
 // Properties that differ between layers, under Megatron-Core's names: hybrids whose layers are only
 // a mixer or only a feed-forward, gated delta nets, windows, rotary positions.
 
-/// True if a model is built by Megatron's hybrid model and not by its GPT model.
+/// True if Megatron builds a model with its hybrid (Mamba) model class, not its GPT class, because
+/// some layers have only a mixer (attention, Mamba) or only a feed-forward.
 bool is_hybrid(const model::Architecture& model);
 
-/// Adds the fields for the layers' mixers, windows and rotary positions.
+/// Adds Megatron-Core's fields for properties that differ between layers: mixers (Mamba, delta
+/// net), attention windows, rotary positions.
 void add_mixer_fields(Tree& fields, const model::Architecture& model);
-/// Reads the layers' mixers, windows and rotary positions; in a hybrid also their feed-forwards.
+/// Sets properties that differ between layers from Megatron-Core's fields: mixers (Mamba, delta
+/// net), attention windows, rotary positions; in a hybrid model also feed-forwards.
 void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report);
 
-/// True if a hybrid's pattern has letters of layers that no model here has.
+/// True if `hybrid_layer_pattern` ("M-M*") has letters for kinds of layers that no model here has.
 bool has_other_layers(const Fields& fields);
-/// Returns the number of layers in a hybrid's pattern; nullopt if there is no pattern.
+/// Returns the number of layers in `hybrid_layer_pattern` ("M-M*"); nullopt if the field is absent.
 std::optional<std::int64_t> hybrid_layers(const Fields& fields);
 
-/// Returns a hybrid's pattern, divided into chunks of these numbers of layers in model order:
-/// "M-M*|M-M-". Undivided if `chunks` is empty.
+/// Returns Megatron's pattern of a hybrid model's layers, divided into pipeline chunks of these
+/// numbers of layers: "M-M*|M-M-"; undivided if `chunks` is empty.
 std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks);
-/// Returns the number of layers in each chunk of a pattern; empty if it is not divided.
+/// Returns the number of layers in each pipeline chunk of `hybrid_layer_pattern` ("M-M*|M-M-");
+/// empty if it is not divided.
 std::vector<std::int64_t> hybrid_chunks(const Fields& fields);
 
 }  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -338,8 +338,8 @@ void add_model_fields(Tree& fields, const model::Architecture& model) {
   add_expert_fields(fields, model);
   if (!is_hybrid(model)) add_expert_layers(fields, model);
   add_mixer_fields(fields, model);
-  if (model.predicted_ahead() == 0) return;
-  fields.set("mtp_num_layers", model.predicted_ahead());
+  if (model.extra_predicted_tokens() == 0) return;
+  fields.set("mtp_num_layers", model.extra_predicted_tokens());
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 

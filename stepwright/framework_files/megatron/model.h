@@ -9,17 +9,17 @@
 
 namespace stepwright::framework_files {
 
-/// Adds the sizes of a model under Megatron-Core's names; `activation`, `rope_scaling` and
-/// `vocab_size` have the meaning of the arguments with these names.
+/// Adds the sizes of a model to `fields`, with Megatron-Core's names (`hidden_size`, `num_layers`,
+/// ...).
 void add_model_fields(Tree& fields, const model::Architecture& model);
 
-/// Returns the sizes of a model as fields of Megatron's arguments.
+/// Returns the sizes of a model as a mapping with Megatron-Core's names (`hidden_size`,
+/// `num_layers`, ...).
 Tree model_sizes(const model::Architecture& model);
 
-/// Returns a draft with the model that fields describe, with Megatron's defaults for absent fields.
-/// The draft has no model if layers, width, heads or vocabulary are missing (`lacks` says which),
-/// or if the model is no decoder and `given` has another one. Fails with `kInput` for sizes that
-/// contradict each other, with `kUnsupported` for a model that is no decoder.
+/// Sets the draft's model from Megatron-Core's fields; if layers, width, heads or vocabulary are
+/// missing, it stays empty, and `lacks` names them. Fails with `kInput` for contradictory sizes,
+/// and with `kUnsupported` for a model that is no decoder, unless the user states another model.
 Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
                         ImportReport& report);
 

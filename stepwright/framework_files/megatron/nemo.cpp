@@ -10,7 +10,7 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
@@ -111,7 +111,7 @@ Draft read_container_adapters(Node root, const std::string& file, Draft draft,
 /// Returns the path of a Megatron field in a container.
 std::string place_of(std::string_view field) {
   const auto places = megatron_places("megatron/container");
-  const auto found = std::ranges::find(places, field, &MegatronPlace::field);
+  const auto found = std::ranges::find(places, field, &MegatronFieldPath::field);
   return found == places.end() ? fmt::format("model.{}", field) : std::string(found->path);
 }
 

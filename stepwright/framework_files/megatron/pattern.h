@@ -9,11 +9,12 @@
 
 namespace stepwright::framework_files {
 
-/// Returns a list of numbers as Megatron-LM's arguments write it: "([0]*3+[1]*58)".
+/// Returns a list of numbers in the short form of Megatron-LM's arguments: "([0]*3+[1]*58)" for 3
+/// zeros and 58 ones.
 std::string pattern_text(const Tree& list);
 
-/// Reads the numbers of such a text: lists in brackets, their sums and repetitions. nullopt for
-/// another text, and for more than 65,536 numbers.
+/// Returns the numbers of a list expression in a Megatron-LM argument: "([0]*3+[1]*58)". nullopt
+/// for another text, and for more than 65,536 numbers.
 std::optional<std::vector<std::string>> read_pattern(std::string_view text);
 
 }  // namespace stepwright::framework_files

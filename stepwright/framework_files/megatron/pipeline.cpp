@@ -12,13 +12,14 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Returns the chunks of each stage, from the number of chunks or of layers per chunk.
+/// Returns the number of chunks (virtual stages) per pipeline stage, stated or derived from the
+/// layers per chunk.
 std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
   const std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   const auto each = fields.find("num_layers_per_virtual_pipeline_stage");
   if (!each) return chunks;
   const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
-  const std::int64_t whole = counted_layers(fields, fields.integer("num_layers", 0));
+  const std::int64_t whole = layers_to_split(fields, fields.integer("num_layers", 0));
   if (whole == 0 || whole % share != 0) {
     each->fail(
         fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(), pipeline));
@@ -73,7 +74,8 @@ std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::s
   return count / pipeline;
 }
 
-/// Sets the layers of chunks, and returns the chunks per stage.
+/// Sets the number of layers in each pipeline chunk from Megatron's settings, and returns the
+/// number of chunks per stage.
 std::int64_t read_split(const Fields& fields, RuleResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
@@ -159,7 +161,7 @@ void write_split(const plan::PlannedJob& planned, std::string_view release, Tree
     fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
   } else if (!equal) {
     fields.set("pipeline_model_parallel_layout",
-               layout_text(layers, planned.job.model.predicted_ahead()));
+               layout_text(layers, planned.job.model.extra_predicted_tokens()));
   } else if (plan.schedule.chunks > 1 && plan::is_earlier_release(release, "0.12")) {
     fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
   } else if (plan.schedule.chunks > 1) {

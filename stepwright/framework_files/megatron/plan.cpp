@@ -66,13 +66,13 @@ Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& repo
   read_batch_fields(fields, given, draft.batch, report);
   read({&kPipeline});
   if (is_megatron_deepspeed(fields)) {
-    take_deepspeed_states(fields, settled, report);
+    read_zero_stage(fields, settled, report);
   } else {
     read({&kSharding});
   }
   read({&kRecompute, &kOffload, &kPrecision, &kOptimizer, &kOptimizerTypes, &kKernels, &kDispatcher,
         &kTensorOverlap, &kExpertOverlap});
-  note_padding(fields, draft.plan, draft, report);
+  note_vocabulary_padding(fields, draft.plan, draft, report);
   if (!draft.model) draft.model = named;
   return draft;
 }

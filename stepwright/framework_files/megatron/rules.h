@@ -6,55 +6,71 @@
 
 namespace stepwright::framework_files {
 
-/// Name of the table with the settings of Megatron-Core.
+/// Name of the compiled-in table with the settings of Megatron-Core that are known here.
 inline constexpr std::string_view kMegatronTable = "megatron/settings";
 
-/// Returns the table row of a Megatron-Core setting.
+/// Returns the row of a Megatron-Core setting in the settings table: its plan field, default and
+/// effect.
 inline const KnownSetting& megatron_row(std::string_view key) {
   return setting_row(kMegatronTable, key);
 }
 
-/// Returns the default of a Megatron-Core setting under a framework; empty: a file must state it.
+/// Returns the default value of a Megatron-Core setting in a framework that runs Megatron-Core;
+/// empty: the table has none.
 inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
   return megatron_row(key).usual.framework_word(framework.name);
 }
 
 // Rules between settings of Megatron-Core and plans, in the order in which they read.
 
-/// Degrees of tensor, pipeline and context parallelism, and sequence parallelism.
+/// Translates degrees of tensor, pipeline and context parallelism, and sequence parallelism,
+/// between Megatron-Core's settings and plans.
 extern const Rule kDegrees;
-/// Degrees of expert parallelism; no effect for a model without experts.
+/// Translates degrees of expert parallelism between Megatron-Core's settings and plans; no effect
+/// for a dense model.
 extern const Rule kExpertDegrees;
-/// How context-parallel ranks exchange keys and values.
+/// Translates how context-parallel ranks exchange keys and values (ring, all-gather, ...) between
+/// Megatron-Core's `cp_comm_type` and plans.
 extern const Rule kContextKind;
-/// Order of ranks: which ranks of a group are neighbours.
+/// Translates the order in which ranks are numbered along the parallel dimensions between
+/// Megatron-Core's `use_tp_pp_dp_mapping` and plans.
 extern const Rule kRankOrder;
 extern const Rule kMicroBatch;
-/// Layers of each pipeline stage, and the pipeline schedule.
+/// Translates layers per pipeline stage and the pipeline schedule between Megatron-Core's settings
+/// and plans.
 extern const Rule kPipeline;
-/// Model states that data-parallel ranks shard, their buckets and their overlap.
+/// Translates which states data-parallel ranks shard, bucket sizes and overlap between
+/// Megatron-Core's settings and plans.
 extern const Rule kSharding;
-/// Activations that the backward pass recomputes.
+/// Translates activation recomputation between Megatron-Core's settings and plans.
 extern const Rule kRecompute;
-/// Activations and optimizer states that are offloaded to host memory.
+/// Translates offload of activations and optimizer states to host memory between Megatron-Core's
+/// settings and plans.
 extern const Rule kOffload;
-/// Types of parameters and of accumulated gradients.
+/// Translates the types of parameters, products and accumulated gradients between Megatron-Core's
+/// settings and plans.
 extern const Rule kPrecision;
-/// The optimizer, and how the work of Muon is distributed.
+/// Translates the optimizer, and how Muon's work is distributed over tensor ranks, between
+/// Megatron-Core's settings and jobs.
 extern const Rule kOptimizer;
-/// Types in which optimizer states are stored.
+/// Translates the types in which optimizer states are stored between Megatron-Core's settings and
+/// plans.
 extern const Rule kOptimizerTypes;
-/// Kernels of layers, their workspaces, and CUDA graphs.
+/// Translates kernels of layers, their workspaces, and CUDA graphs between Megatron-Core's settings
+/// and jobs.
 extern const Rule kKernels;
-/// How expert-parallel ranks exchange tokens.
+/// Translates how expert-parallel ranks exchange tokens (all-to-all, DeepEP, ...) between
+/// Megatron-Core's settings and jobs.
 extern const Rule kDispatcher;
-/// Overlap of tensor-parallel messages with matrix products.
+/// Translates overlap of tensor-parallel communication with matrix products between Megatron-Core's
+/// settings and plans.
 extern const Rule kTensorOverlap;
-/// Overlap of expert-parallel messages with computation.
+/// Translates overlap of expert-parallel communication with computation between Megatron-Core's
+/// settings and plans.
 extern const Rule kExpertOverlap;
 
-/// Reads the batch, for which there is no rule because the user can override it. For a batch size
-/// that grows, the final size is taken.
+/// Reads sequence count and micro-batches of a step from Megatron-Core's fields. If the batch size
+/// grows during training, the final size is read.
 void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& job_batch,
                        ImportReport& report);
 

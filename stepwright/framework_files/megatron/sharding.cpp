@@ -116,7 +116,7 @@ void read_sharding(const Fields& fields, const KnownFacts& known, RuleResult& re
 
 void write_sharding(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
   const plan::Plan& plan = planned.plan;
-  const std::string word = plan::sharding_word(plan.sharding);
+  const std::string word = plan::sharding_letters(plan.sharding);
   const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
   if (sharding == std::end(kMegatronShardings)) return;
   if (sharding->optimizer) fields.set("use_distributed_optimizer", true);

@@ -21,7 +21,8 @@ const Tree* value_of(const MegatronArguments& arguments, std::string_view field)
   return arguments.fields.find(field);
 }
 
-/// Returns the number in an argument, which counts as read; `usual` if absent.
+/// Returns the integer value of a slime argument and reports the argument as read; `usual` if it is
+/// absent.
 std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std::int64_t usual,
                       const std::string& name, ImportReport& report) {
   const Tree* said = value_of(arguments, field);
@@ -106,7 +107,7 @@ void set_length(MegatronArguments& arguments, const std::string& name, ImportRep
 /// Sets micro-batches limited by tokens (slime/backends/megatron_utils/data.py): the limit covers
 /// all ranks that share a sequence, and a micro-batch has at most a rank's share of the batch.
 void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
-                       const JobExtent& extent, ImportReport& report) {
+                       const JobRankCounts& extent, ImportReport& report) {
   const auto number = [&](std::string_view field) {
     const Tree* const said = value_of(arguments, field);
     return said == nullptr ? 0 : read_integer(said->text).value;
@@ -137,7 +138,7 @@ void settle_arguments(ImportReport& report) {
     if (one.matters != SettingImpact::kMaybe) continue;
     const KnownSetting* known = known_setting(known_settings("megatron/slime"), one.name);
     if (known == nullptr) continue;
-    one.unheard_of = false;
+    one.is_unknown_setting = false;
     one.matters = known->matters;
     one.why = known->leaves_out;
   }
@@ -153,8 +154,8 @@ bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
          report.not_read.end();
 }
 
-void take_slime(MegatronArguments& arguments, const std::string& name, PartialPlan& settled,
-                JobExtent& extent, ImportReport& report) {
+void read_slime_arguments(MegatronArguments& arguments, const std::string& name,
+                          PartialPlan& settled, JobRankCounts& extent, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
     fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
@@ -173,8 +174,8 @@ void take_slime(MegatronArguments& arguments, const std::string& name, PartialPl
   settle_arguments(report);
 }
 
-void name_slime_model(MegatronArguments& arguments, const UserFacts& given, ModelWords& model_words,
-                      ImportReport& report) {
+void set_slime_model(MegatronArguments& arguments, const UserFacts& given, StatedModel& model_words,
+                     ImportReport& report) {
   // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
       std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
@@ -188,7 +189,7 @@ void name_slime_model(MegatronArguments& arguments, const UserFacts& given, Mode
   for (const std::string_view name : {"--ref-load", "--hf-checkpoint"}) {
     const auto said = std::ranges::find(report.not_read, name, &UnreadSetting::name);
     if (said == report.not_read.end() || said->value.empty()) continue;
-    if (!take_named_model(std::string(said->value), given, model_words, report)) continue;
+    if (!set_built_in_model(std::string(said->value), given, model_words, report)) continue;
     report.read.push_back({said->name, said->value, said->file, said->line, "job.model"});
     report.not_read.erase(said);
     model_words.unknown_model.clear();

@@ -34,7 +34,7 @@ std::optional<MegatronArgument> argument_of_field(std::string_view field, std::s
   return std::nullopt;
 }
 
-/// True if arguments without words set a field.
+/// True if some switch (an argument without value) sets this field.
 bool is_switched(std::string_view field) {
   return std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& each) {
     return each.field == field && each.arity == Arity::kNone;
@@ -84,7 +84,8 @@ void add_words(const MegatronArgument& argument, const StatedValue& stated,
   for (std::string& value : values) words.push_back({std::move(value), stated.line});
 }
 
-/// Returns the argument that a name in the block means, whatever its value.
+/// Returns the Megatron-LM argument that a name in the log's block of arguments means; nullopt if
+/// there is none.
 std::optional<MegatronArgument> argument_called(const std::string& name, std::string_view value) {
   const std::string field = name == "layernorm_epsilon" ? "norm_epsilon" : name;
   if (const auto truth = parse_boolean_word(value); truth && is_switched(field)) {

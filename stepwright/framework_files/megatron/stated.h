@@ -12,34 +12,37 @@
 
 namespace stepwright::framework_files {
 
-/// The value of an argument that a file states, under the name in the file.
+/// A Megatron-LM argument that a log or a test configuration states: its name there and its value.
 struct StatedValue {
   std::string name, value;
-  std::uint32_t line = 0;  ///< Line of the file, counted from 1.
+  std::uint32_t line = 0;  ///< Line of the file that states the argument, counted from 1.
 };
 
-/// The arguments of a run, from a text that is not a command.
+/// The arguments of a Megatron-LM run, from a log that prints them or a functional test's
+/// model_config.yaml.
 struct StatedArguments {
-  std::vector<ShellWord> words;  ///< The arguments in the form of a command's words.
+  /// The arguments as the words of the equivalent command: "--micro-batch-size", "1".
+  std::vector<ShellWord> words;
   std::map<std::string, ShellWord> environment;
   std::optional<std::int64_t> ranks;
-  /// Values of all arguments, also of those at Megatron's default; empty if the file states only
-  /// some arguments.
+  /// Values of all arguments, even those at Megatron's defaults; empty if the file states only some
+  /// arguments.
   std::vector<StatedValue> values;
 };
 
-/// Reads the block of arguments that Megatron-LM prints at its start ("name ...... value" between
-/// lines of dashes) from a log, or `MODEL_ARGS` and `ENV_VARS` of a model_config.yaml of its
-/// functional tests. nullopt for another file. `settings` (`NAME=VALUE`) replace `${NAME}` in such
-/// a file. Fails with `kInput` for a block without arguments and for an argument of unknown value.
+/// Reads a run's arguments from Megatron-LM's log (lines "name ...... value"), or from a
+/// model_config.yaml of its functional tests, where `settings` (`NAME=VALUE`) replace `${NAME}`.
+/// nullopt for other files. Fails with `kInput` if there are no arguments or a value is unknown.
 std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
                                                      std::span<const std::string> settings);
 
-/// True if a file is such a log or such a model_config.yaml.
+/// True if a file is a log with Megatron-LM's printed arguments, or a model_config.yaml of its
+/// functional tests.
 bool states_arguments(const SourceFile& file);
 
-/// Renames the settings of a report to the file's names, and adds as read the stated values that
-/// are Megatron's defaults. Arguments that no release of Megatron-LM has are listed as not read.
+/// Renames the settings of a report from arguments to their names in the log, and adds the stated
+/// values that are Megatron's defaults as read. Arguments that no release of Megatron-LM has are
+/// reported as not read.
 void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report);
 
 }  // namespace stepwright::framework_files

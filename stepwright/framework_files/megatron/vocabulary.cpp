@@ -139,8 +139,8 @@ bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
 
 }  // namespace
 
-void note_padding(const Fields& fields, const plan::Plan& plan, ModelWords& model_words,
-                  ImportReport& report) {
+void note_vocabulary_padding(const Fields& fields, const plan::Plan& plan, StatedModel& model_words,
+                             ImportReport& report) {
   if (!fields.flag("pad_vocab_size", true) || fields.has("padded_vocab_size")) return;
   const std::int64_t tensor = plan.parallel.tensor;
   const std::int64_t multiple =

@@ -25,7 +25,7 @@ constexpr Named<bool> kTensorModes[] = {{true, "REDUCE_SCATTER"},
                                         {false, "all_reduce"}};
 
 /// Reads the sizes of a model like Llama or Qwen 2, under the keys of transformers.
-void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords& model_words,
+void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, StatedModel& model_words,
                          ImportReport& report, const std::string& file) {
   const auto config = model.find("model_config");
   if (!config || !config->is_mapping()) return;
@@ -61,7 +61,7 @@ void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, ModelWords
 /// Takes the number of ranks from the degrees, and the nodes from the launcher; ParallelContext of
 /// src/nanotron/parallel/context.py requires that the numbers agree.
 void take_nanotron_ranks(std::int64_t ranks, const UserFacts& given, const std::string& file,
-                         JobExtent& extent) {
+                         JobRankCounts& extent) {
   std::optional<std::int64_t> started = extent.ranks;
   if (extent.nodes && extent.devices_of_node) started = *extent.nodes * *extent.devices_of_node;
   if (!started || given.nodes || given.devices) {
@@ -74,7 +74,7 @@ void take_nanotron_ranks(std::int64_t ranks, const UserFacts& given, const std::
 }
 
 /// Reads the degrees of all axes: src/nanotron/parallel/context.py.
-void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobExtent& extent,
+void read_nanotron_degrees(const Fields& fields, plan::Plan& plan, JobRankCounts& extent,
                            ImportReport& report, const UserFacts& given, const std::string& file) {
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("tp", 1);

@@ -24,12 +24,12 @@ namespace {
 
 /// Returns the configuration with its references resolved and overridden by `given.settings`.
 Document resolved_nemo1(const SourceFile& file, const UserFacts& given, ImportReport& report) {
-  return with_references(with_settings(parse_like_python_yaml(file.text, file.name), given),
-                         report.notes);
+  return resolve_references(with_settings(parse_like_python_yaml(file.text, file.name), given),
+                            report.notes);
 }
 
 /// Reads nodes and devices if they are numbers; "auto", -1 and lists of devices are skipped.
-void read_nemo1_trainer(const Fields& trainer, JobExtent& extent) {
+void read_nemo1_trainer(const Fields& trainer, JobRankCounts& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
     if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
@@ -151,8 +151,9 @@ Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportRepor
   refuse_nemo1_kinds(model);
   draft.framework.name = "nemo";
   read_nemo1_trainer(trainer, draft.extent);
-  MegatronText text{.said = megatron_tree(root.node(), megatron_places("nemo1/settings")),
-                    .program = "NeMo 1"};
+  MegatronFieldSources text{
+      .said = flat_megatron_settings(root.node(), megatron_places("nemo1/settings")),
+      .program = "NeMo 1"};
   if (model.flag("defer_embedding_wgrad_compute", false)) text.usual.set("wgrad_deferral_limit", 0);
   if (model.has("num_moe_experts")) text.usual.set("moe_grouped_gemm", false);
   if (model.integer("virtual_pipeline_model_parallel_size", 1) > 1) {

@@ -116,7 +116,7 @@ std::string primus_model(const Fields& trainer) {
   return file;
 }
 
-void name_primus_model(const Fields& trainer, const UserFacts& given, ModelWords& model_words,
+void name_primus_model(const Fields& trainer, const UserFacts& given, StatedModel& model_words,
                        ImportReport& report) {
   const std::string whole = trainer.word("model", "");
   if (given.known_model || whole.empty()) return;
@@ -152,7 +152,8 @@ Tree with_parents(const SourceFile& file, Sources others,
   return std::move(laid.tree);
 }
 
-/// Returns the given file that a trainer names under a key; null if there is none.
+/// Returns the file, among those that the user gave, that a trainer's settings name under a key;
+/// null if there is none.
 const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files) {
   const Tree* name = trainer.find(key);
   if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
@@ -209,8 +210,8 @@ Document laid_experiment(const SourceFile& file, Sources others) {
 Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& given,
                       const std::map<std::string, std::string>& environment, Draft draft,
                       ImportReport& report) {
-  const Document document = with_references(with_settings(laid_experiment(file, others), given),
-                                            report.notes, environment);
+  const Document document = resolve_references(with_settings(laid_experiment(file, others), given),
+                                               report.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");
@@ -248,13 +249,14 @@ Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& g
                               std::move(draft), report);
     return draft;
   }
-  Tree fields = with_arguments(megatron_tree(document.root(), megatron_places("primus/settings")),
-                               file.name, report);
+  Tree fields =
+      with_arguments(flat_megatron_settings(document.root(), megatron_places("primus/settings")),
+                     file.name, report);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
-  MegatronText text{.said = fields,
-                    .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
-                    .program = "Primus"};
+  MegatronFieldSources text{.said = fields,
+                            .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
+                            .program = "Primus"};
   // Adapters of fine-tuning are under `lora` (primus/configs/modules/megatron/sft_trainer.yaml).
   const Fields lora = trainer.section("overrides").section("lora");
   if (tunes && lora.flag("enabled", false)) {

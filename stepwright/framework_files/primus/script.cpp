@@ -48,7 +48,7 @@ std::string yaml_value(const std::string& text) {
 }
 
 /// Reads the nodes of `primus-cli slurm -N 8`, and those in variables that its launcher reads.
-void read_primus_extent(Words front, const StartedCommand& command, JobExtent& extent) {
+void read_primus_extent(Words front, const StartedCommand& command, JobRankCounts& extent) {
   if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) extent.nodes = nodes;
   const bool direct =
       std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
@@ -150,7 +150,7 @@ PrimusWords primus_words(Words arguments, const StartedCommand& command,
 
 }  // namespace
 
-PrimusRun read_primus_script(Sources files, const UserFacts& given, JobExtent& extent,
+PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCounts& extent,
                              ProgramStart& start, ImportReport& report) {
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",

@@ -9,19 +9,21 @@
 
 namespace stepwright::framework_files {
 
-/// A Primus experiment that a script starts.
+/// The experiment file of AMD's Primus with which a script starts training, and the values that
+/// fill it in.
 struct PrimusRun {
   SourceFile file;
-  std::vector<SourceFile> others;  ///< The other given files that are not scripts.
-  UserFacts given;  ///< The user's facts, with overrides from the command as settings.
-  /// Variables for the experiment's `${NAME}`.
+  /// Files other than the experiment and shell scripts that the user gave.
+  std::vector<SourceFile> others;
+  UserFacts given;  ///< The user's options; the command's overrides are added to the settings.
+  /// Environment variables that replace `${NAME}` in the experiment file.
   std::map<std::string, std::string> environment;
 };
 
-/// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or Primus's
-/// run_pretrain.sh and similar scripts with `EXP=FILE`. The file must be given, or written by the
-/// script. Fails like `started_command`, and with `kInput` if the file was not given.
-PrimusRun read_primus_script(Sources files, const UserFacts& given, JobExtent& extent,
+/// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or
+/// run_pretrain.sh and similar scripts with `EXP=FILE`. Fails with `kInput` if no command starts
+/// Primus, or if FILE is neither given nor written by the script.
+PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCounts& extent,
                              ProgramStart& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

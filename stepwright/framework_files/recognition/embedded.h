@@ -7,10 +7,11 @@
 
 namespace stepwright::framework_files {
 
-/// Returns the files of this folder that are compiled in, by folder and name: `axolotl/target`.
+/// Returns the YAML tables and other data files that are compiled into the program, named by folder
+/// and file: `axolotl/target`.
 std::span<const EmbeddedFile> embedded_tables();
 
-/// Returns the text of a compiled-in file, which must exist.
+/// Returns the text of a compiled-in data file (`axolotl/target`). The file must exist.
 inline std::string_view embedded_text(std::string_view name) {
   return find_embedded(embedded_tables(), name)->text;
 }

@@ -14,49 +14,54 @@ namespace stepwright::framework_files {
 /// True if a text matches a pattern, in which each `*` stands for any number of characters.
 bool matches(std::string_view pattern, std::string_view text);
 
-/// A rule that recognises a program's files by their contents.
+/// A rule that recognises the files of one program by texts that they contain.
 struct FileMark {
   enum class In : std::uint8_t { kAny, kScripts, kFiles };
 
-  std::string part;  ///< Name under which a reader asks for this mark; empty: no reader does.
-  /// Whether the mark applies to shell scripts only, to other files only, or to all.
+  /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
+  std::string part;
+  /// Files to which the rule applies: all, shell scripts only, or all but shell scripts.
   In in = In::kAny;
-  std::string begins;  ///< First characters of the file after blanks; empty: any.
-  /// For each list, the file must contain one of its texts. A text that begins with a newline also
-  /// matches at the start of the file.
+  std::string begins;  ///< Text with which the file must begin, after blanks; empty: any.
+  /// Texts that the file must contain: at least one from each inner list. A text that begins with a
+  /// newline also matches at the start of the file.
   std::vector<std::vector<std::string>> holds;
-  std::vector<std::string> lacks;  ///< The file must contain none of these texts.
+  std::vector<std::string> lacks;  ///< Texts of which the file must contain none.
 };
 
-/// Reads `{in, part, begins, holds, lacks}`; `holds` is one text, or a list of texts and of lists
-/// of alternatives.
+/// Reads a rule for recognising files from YAML: `{in, part, begins, holds, lacks}`; `holds` is one
+/// text, or a list of texts and of lists of alternatives.
 FileMark read_file_mark(Node node);
 
 bool has_mark(const SourceFile& file, const FileMark& mark);
 
-/// A rule for one word of a command that identifies its program. Leading plus signs, which belong
-/// to Hydra, are ignored.
+/// A condition on one word of a shell command that helps to recognise the started program. Hydra's
+/// plus signs before a word are ignored.
 struct WordMark {
-  /// Which part of the word is compared: the whole word, the last part of its path, or the part
-  /// before its equals sign.
+  /// Part of the word that is compared: kWord: the whole word, kBase: its file name without
+  /// folders, kFlag: the text before its equals sign.
   enum class Of : std::uint8_t { kWord, kBase, kFlag };
 
   Of of = Of::kWord;
-  std::vector<std::string> patterns;  ///< The compared part must match one of these patterns.
-  std::vector<std::string> lacks;     ///< The whole word must match none of these patterns.
-  /// The next word must match one of these; empty: any word, or none.
+  /// Patterns (`*`: any characters) of which the compared part of the word must match one.
+  std::vector<std::string> patterns;
+  std::vector<std::string> lacks;  ///< Patterns of which the whole word must match none.
+  /// Patterns of which the next word of the command must match one; empty: any next word, or none.
   std::vector<std::string> next;
 };
 
-/// A rule that recognises a command that starts a program.
+/// A rule that recognises shell commands that start one training program.
 struct StartMark {
-  std::string part;  ///< Name under which a reader asks for this mark; empty: no reader does.
-  /// For each list, the command must have a word that fits one of its rules.
+  /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
+  std::string part;
+  /// Conditions on the command's words: for each inner list, some word must fulfil at least one of
+  /// its conditions.
   std::vector<std::vector<WordMark>> words;
 };
 
-/// Reads one condition, a list of conditions that must all hold, or `{part, all}`. A condition is a
-/// pattern or `{word | base | flag, lacks, next}`; in a list it can also be a list of alternatives.
+/// Reads a rule for recognising commands from YAML: one condition, a list of conditions that must
+/// all hold, or `{part, all}`. A condition is a pattern, `{word | base | flag, lacks, next}`, or,
+/// in a list, a list of alternatives.
 StartMark read_start_mark(Node node);
 
 bool has_mark(Words words, const StartMark& mark);

@@ -17,9 +17,9 @@ using launch_scripts::ShellScript;
 using launch_scripts::ShellWord;
 using launch_scripts::SourceFile;
 
-/// The files that a user gave.
+/// Files that the user gave: names and texts.
 using Sources = std::span<const SourceFile>;
-/// The words of a shell command.
+/// Words of a shell command after expansion of variables: program and arguments.
 using Words = std::span<const ShellWord>;
 
 }  // namespace stepwright::framework_files

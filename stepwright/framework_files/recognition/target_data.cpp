@@ -105,10 +105,10 @@ std::vector<TargetData> read_targets() {
 }
 
 /// Reads a list of `unread.yaml`, whose rows are `{mark, of}`.
-std::vector<UnreadMark> read_unread(std::string_view list) {
+std::vector<UnsupportedProgram> read_unread(std::string_view list) {
   const Document document =
       embedded_document(*find_embedded(embedded_tables(), "recognition/unread"));
-  std::vector<UnreadMark> marks;
+  std::vector<UnsupportedProgram> marks;
   const Node rows = document.root().get(list);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     marks.emplace_back(rows.at(i).get("mark").text(), rows.at(i).get("of").text());
@@ -153,15 +153,15 @@ std::function<bool(Words)> starts_of(std::string_view target) {
   return [target](Words words) { return command_has_mark(target, words); };
 }
 
-std::optional<std::string> unread_program(std::string_view program) {
+std::optional<std::string> unsupported_program_owner(std::string_view program) {
   return owner_in("programs", program);
 }
 
-std::optional<UnreadMark> unread_command(Words words) {
-  const std::vector<UnreadMark> known = read_unread("commands");
+std::optional<UnsupportedProgram> unread_command(Words words) {
+  const std::vector<UnsupportedProgram> known = read_unread("commands");
   for (const ShellWord& word : words) {
     const std::string name = launch_scripts::base_name(word.text);
-    const auto found = std::ranges::find(known, name, &UnreadMark::first);
+    const auto found = std::ranges::find(known, name, &UnsupportedProgram::first);
     if (found != known.end()) return *found;
   }
   return std::nullopt;

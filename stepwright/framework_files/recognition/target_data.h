@@ -13,79 +13,97 @@
 
 namespace stepwright::framework_files {
 
-/// Evidence that a program reads its files as this code does.
+/// How it was checked that a framework itself reads its files as this code does.
 struct Evidence {
-  /// True if a test runs the program itself; false if only its source was read.
+  /// True if a test runs the framework itself on the files; false if only its source code was read.
   bool judged = false;
-  std::string test;        ///< Test that checks the files, relative to the repository; empty: none.
-  std::string package;     ///< Package and release that the test runs; empty without a test.
-  std::string repository;  ///< Repository of the source, if no test checks the files.
+  /// Path of the test that runs the framework on the files, relative to this repository; empty:
+  /// none.
+  std::string test;
+  /// Package and release of the framework that the test runs ("axolotl 0.19.0"); empty: no test.
+  std::string package;
+  /// Repository of the framework's source that was read; empty if a test exists.
+  std::string repository;
 };
 
-/// A program for which plans are written or read, as described by its `target.yaml`.
+/// A target of `export --to` and `import --from`: a framework or launcher whose files are written
+/// or read, as its `target.yaml` describes it.
 struct TargetData {
-  std::string word;  ///< Word of `--to` and `--from`.
-  /// One of `kFrameworkNames`; empty: the framework that the job names.
+  std::string word;  ///< Name of the target, as `--to` and `--from` accept it.
+  /// Name of the framework that runs the target's files, one of `kFrameworkNames`; empty: any, as
+  /// the job says.
   std::string framework;
-  std::vector<std::string> also;  ///< Other frameworks that can run its written files.
-  /// Variant of the framework (`plan/frameworks/`) if the program runs only that; empty: none.
+  std::vector<std::string> also;  ///< Further frameworks that can run the written files.
+  /// Variant of the framework (a fork, or a program built on it) that the files start; empty: none.
   std::string variant;
-  std::string about;    ///< Description of the target in a person's words.
-  std::string reads;    ///< Description of the files that are read; empty: none are.
-  std::string writes;   ///< Description of the file that is written; empty: none is.
+  std::string about;    ///< Short description for users: "Configuration of axolotl".
+  std::string reads;    ///< Description of the files that can be read; empty: none can.
+  std::string writes;   ///< Description of the file that can be written; empty: none can.
   std::string checked;  ///< Programs and releases against which the files were checked.
-  std::string assumes;  ///< Assumptions that hold for every file.
+  std::string assumes;  ///< Assumptions that every written file makes, for users.
   Evidence evidence;
-  /// Training methods that its written files can express.
+  /// Training methods (SFT, DPO, ...) that the written files can express.
   std::vector<plan::MethodKind> methods = {plan::MethodKind::kPretrain, plan::MethodKind::kSft};
-  /// True if the training method is chosen by the program that a person starts with the file.
+  /// True if the file does not state the training method, which the program that is started with
+  /// the file decides.
   bool method_elsewhere = false;
-  /// True if commands without a mark can belong to programs that do not train.
+  /// True if a command that is recognised by code, not by one of the rules in `starts`, may belong
+  /// to a program that does not train.
   bool unsure_starts = false;
-  /// True if its program has the same name as other programs, so that a file given with the script
-  /// must have a mark of this one.
+  /// True if the target's program is named like programs of other frameworks, so that a
+  /// configuration given with a script must show that the program is this one.
   bool file_decides = false;
-  /// When several targets recognise a command, the one with the lowest order reads it.
+  /// Priority if several targets recognise a command: the lowest number reads it.
   int order = 0;
-  /// True if its written file is a script that sets environment variables.
+  /// True if the written file is a script that sets environment variables.
   bool sets_environment = false;
-  bool python_files = false;   ///< True if the program's own configuration files are Python.
-  bool whole_program = false;  ///< True if a complete program of Stepwright is written.
-  /// True if Python functions in its files return configurations (`UserFacts::function`).
+  bool python_files = false;  ///< True if the program's configuration files can be Python.
+  /// True if the written file is a complete training program of Stepwright, not a framework's file.
+  bool whole_program = false;
+  /// True if the target's files can have several Python functions that return configurations, of
+  /// which the user names one.
   bool functions = false;
-  /// Endings of the names of its written files, oldest form first, each with the last release that
-  /// reads it; an empty release means the newest.
+  /// File name endings of written files ("toml"), oldest first, each with the last framework
+  /// release that reads it; empty release: the newest.
   std::vector<std::pair<std::string, std::string>> endings;
-  std::string large_logs;         ///< Program whose logs of up to 64 MiB are read; empty: none.
-  std::vector<FileMark> marks;    ///< Marks of its files; a file must have at least one.
-  std::vector<StartMark> starts;  ///< Marks of its commands; a command must have at least one.
+  /// Program whose logs of up to 64 MiB can be read; empty: no logs are.
+  std::string large_logs;
+  /// Rules that recognise the target's files by content; one must hold.
+  std::vector<FileMark> marks;
+  /// Rules that recognise commands that start the target's program; one must hold.
+  std::vector<StartMark> starts;
 };
 
-/// Returns the data of all `target.yaml` files, in no particular order.
+/// Returns the contents of all `target.yaml` files (frameworks and launchers), in no particular
+/// order.
 std::span<const TargetData> target_data();
 
-/// Returns the data of the target with this word. Fails with `kInput` if there is none.
+/// Returns the contents of the `target.yaml` of the target with this name ("axolotl"). Fails with
+/// `kInput` if there is none.
 const TargetData& target_data(std::string_view word);
 
-/// True if a file has a mark of a target; with `part`, a mark of that name.
+/// True if a file is recognised by content as one of this target's, by the rules in its
+/// `target.yaml`. `part`: only rules of this name count; empty: all rules.
 bool file_has_mark(std::string_view target, const SourceFile& file, std::string_view part = "");
 
-/// True if a command has a mark of a target; with `part`, a mark of that name.
+/// True if a shell command starts this target's program, by the rules in its `target.yaml`. `part`:
+/// only rules of this name count; empty: all rules.
 bool command_has_mark(std::string_view target, Words words, std::string_view part = "");
 
-/// Returns a predicate that is true for a command with a start mark of this target.
+/// Returns a function that is true for shell commands that start this target's program, by the
+/// rules in its `target.yaml`.
 std::function<bool(Words)> starts_of(std::string_view target);
 
-/// Something that no reader supports: the part of a program's name or configuration that identifies
-/// it, and the framework that it belongs to.
-using UnreadMark = std::pair<std::string, std::string>;
+/// A text that identifies a program or configuration which cannot be read here, and the name of the
+/// framework that it belongs to, for messages.
+using UnsupportedProgram = std::pair<std::string, std::string>;
 
-/// Returns the framework of a program that no reader supports; nullopt if `unread.yaml` does not
-/// list the program.
-std::optional<std::string> unread_program(std::string_view program);
-/// Returns the first word of a command that names a program without a reader, with the program's
-/// framework; nullopt if there is none.
-std::optional<UnreadMark> unread_command(Words words);
+/// Returns the name of the framework that a program belongs to, if it is known to be one that
+/// cannot be read here (`unread.yaml`); nullopt otherwise.
+std::optional<std::string> unsupported_program_owner(std::string_view program);
+/// Returns the first word of a command that names a program known to be one that cannot be read
+/// here (`unread.yaml`), with its framework; nullopt if there is none.
+std::optional<UnsupportedProgram> unread_command(Words words);
 std::optional<std::string> unread_file(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -8,21 +8,21 @@
 
 namespace stepwright::framework_files {
 
-/// Reads the method of verl's trainer of policies: GRPO and its relatives, or PPO with a critic;
-/// the number of updates, where the reference model is, and the engines that generate. `engine` is
-/// the engine that trains the policy.
+/// Reads the reinforcement-learning method from verl's configuration: GRPO or PPO with critic,
+/// updates per rollout, placement of the reference model, generation engines. `engine` trains the
+/// policy ("megatron", "fsdp").
 plan::TrainingMethod verl_method(const Fields& root, std::string_view engine);
 
-/// Reads the method of OpenRLHF's trainer under Ray, whose models have nodes of their own or share
-/// them.
+/// Reads the reinforcement-learning method from the arguments of OpenRLHF's PPO trainer under Ray:
+/// GRPO or PPO, updates per rollout, and the devices of reference, critic and generation engines.
 plan::TrainingMethod openrlhf_method(const Fields& fields);
 
-/// Returns the number of answers per prompt to write into a file: the largest number up to 16 that
-/// divides the sequences of an update. Fails with `kUnsupported` if no number from 2 on does.
+/// Returns the number of sampled answers per prompt to write into a reinforcement-learning file:
+/// the largest divisor of `sequences` up to 16. Fails with `kUnsupported` if it is 1.
 std::int64_t answers_per_prompt(std::int64_t sequences);
 
-/// Returns the most tokens of a prompt, for a file whose sequences consist of prompt and answer:
-/// the prompt length of the job's rollout, or a quarter of a sequence if the job has no rollout.
+/// Returns the largest prompt length in tokens to write into a file whose sequences are prompt and
+/// answer: the job's rollout prompt length, or a quarter of a sequence if the job states none.
 std::int64_t prompt_tokens(const plan::Job& job);
 
 }  // namespace stepwright::framework_files

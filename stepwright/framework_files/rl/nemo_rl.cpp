@@ -5,9 +5,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/forms/parents.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
@@ -37,7 +37,7 @@ Document laid_together(Sources files) {
 
 /// Reads the ranks that train, which are those that generation on separate devices leaves. Returns
 /// the number of separate devices.
-std::int64_t read_cluster(const Fields& root, JobExtent& extent) {
+std::int64_t read_cluster(const Fields& root, JobRankCounts& extent) {
   const Fields cluster = root.section("cluster");
   extent.nodes = cluster.size("num_nodes");
   extent.devices_of_node = cluster.size("gpus_per_node");
@@ -122,8 +122,9 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Us
   static constexpr std::string_view kDegrees[] = {"tensor_model_parallel_size",
                                                   "pipeline_model_parallel_size"};
   check_parent(root, config, kDegrees);
-  MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/nemo_rl")),
-                    .program = "NeMo-RL"};
+  MegatronFieldSources text{
+      .said = flat_megatron_settings(root.node(), megatron_places("rl/nemo_rl")),
+      .program = "NeMo-RL"};
   const DType precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   text.derived.set("precision", precision == DType::kBf16   ? "bf16"
                                 : precision == DType::kFp16 ? "fp16"
@@ -156,8 +157,8 @@ void read_sequence_packing(const Fields& policy, const UserFacts& given, JobBatc
       {{.order = packing::PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
       {{.kind = packing::PackingKind::kGreedy}, "concatenative"}};
   const Fields section = policy.section("sequence_packing");
-  PackingWords words = {.packing = {.too_long = packing::LongDocumentPolicy::kDrop},
-                        .batch_of_documents = true};
+  StatedPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kDrop},
+                         .batch_of_documents = true};
   if (packs_documents(section, "enabled", given)) {
     const Packer packer = section.choice("algorithm", kPackers, Packer{});
     words.packing.kind = packer.kind;
@@ -176,7 +177,7 @@ void read_pairs(const Fields& root, PartialPlan& settled, JobBatch& batch, Impor
   const auto rewards = root.node().find("rm");
   const bool ranks = rewards && rewards->is_mapping();
   if (ranks || settled.method.kind == plan::MethodKind::kDpo)
-    count_pairs(settled.plan, batch, report);
+    double_pair_batch(settled.plan, batch, report);
 }
 
 /// Reads the policy from the section that is enabled.
@@ -213,11 +214,11 @@ Draft read_nemo_rl(Sources files, const UserFacts& given, Draft draft, ImportRep
     return read_nemo_rl(run.files, run.given, std::move(draft), report);
   }
   const Document document =
-      with_references(with_settings(laid_together(files), given), report.notes);
+      resolve_references(with_settings(laid_together(files), given), report.notes);
   const std::string& file = document.name();
   const Fields root(document.root());
   const Fields policy = root.section("policy");
-  take_named_model(policy.word("model_name", ""), given, draft, report);
+  set_built_in_model(policy.word("model_name", ""), given, draft, report);
   draft.method = nemo_rl_method(root, read_cluster(root, draft.extent));
   read_sequence_packing(policy, given, draft.batch);
   draft = read_policy(root, file, given, std::move(draft), report);

@@ -9,15 +9,14 @@
 
 namespace stepwright::framework_files {
 
-/// Adds the parts of a plan's method other than the policy to a file of NeMo-RL that already has
-/// batch and cluster: the sections of its program, generation, and the nodes that generate. Returns
-/// the program that reads the file. Fails with `kUnsupported`, naming it, for a property that no
-/// key of NeMo-RL expresses.
+/// Adds the plan's training method (SFT, DPO, GRPO), generation and nodes that only generate to a
+/// NeMo-RL configuration that already has policy, batch and cluster. Returns the path of the
+/// NeMo-RL program that runs the file. Fails with `kUnsupported` for what NeMo-RL has no key for.
 std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file);
 
-/// Reads the method of a NeMo-RL configuration from the section of its program; without such a
-/// section the method is pretraining. `apart` is the number of devices for generation, if it has
-/// nodes of its own.
+/// Reads the training method from a NeMo-RL configuration: GRPO, DPO or SFT if it has the section
+/// `grpo`, `dpo` or `sft`, else pretraining. `apart`: number of devices that only generate; 0:
+/// generation shares the training devices.
 plan::TrainingMethod nemo_rl_method(const Fields& root, std::int64_t apart);
 
 }  // namespace stepwright::framework_files

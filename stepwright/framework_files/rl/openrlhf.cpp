@@ -10,9 +10,9 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
@@ -190,7 +190,7 @@ DType openrlhf_precision(const Fields& fields) {
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 
-std::optional<AdapterWords> openrlhf_adapters(const Fields& fields) {
+std::optional<StatedAdapters> openrlhf_adapters(const Fields& fields) {
   const auto rank = fields.node().find("lora_rank");
   if (!rank || rank->integer(0, kMaxSizeField) == 0) return {};
   return read_adapter_words(fields, "rl/adapters", "openrlhf");
@@ -199,7 +199,7 @@ std::optional<AdapterWords> openrlhf_adapters(const Fields& fields) {
 Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft draft,
                           ImportReport& report) {
   if (const auto model = fields.find("pretrain"))
-    take_named_model(model->text(), given, draft, report);
+    set_built_in_model(model->text(), given, draft, report);
   draft.adapters = openrlhf_adapters(fields);
   if (fields.flag("gradient_checkpointing", false)) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
@@ -210,7 +210,7 @@ Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft dr
 
 /// Reads the ranks of the actor, which Ray starts; the program's default is one node of eight
 /// devices.
-void read_actor_ranks(const Fields& fields, JobExtent& extent) {
+void read_actor_ranks(const Fields& fields, JobRankCounts& extent) {
   constexpr std::int64_t kUsualDevices = 8;
   extent.ranks.reset();
   extent.nodes = fields.integer("actor_num_nodes", 1);
@@ -230,7 +230,7 @@ void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, PartialPl
   settled.method.reference.place = fields.flag("ref_offload", false)
                                        ? plan::SecondModelPlace::kHost
                                        : plan::SecondModelPlace::kSame;
-  count_pairs(settled.plan, batch, report);
+  double_pair_batch(settled.plan, batch, report);
 }
 
 Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
@@ -267,7 +267,7 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   report.read = before.read;
   report.not_read = before.not_read;
   const OpenrlhfBatch batch = read_openrlhf_batch(fields, trainer, draft.plan, draft.batch);
-  draft.batch.open_micro_batch = false;
+  draft.batch.derive_micro_batch = false;
   draft.batch.micro_batches.reset();
   const std::int64_t data = plan.parallel.data;
   if (!fields.flag("use_dynamic_batch", false) && given.batch.empty() &&

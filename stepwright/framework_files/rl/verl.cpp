@@ -7,9 +7,9 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
@@ -25,8 +25,9 @@ constexpr std::string_view kPolicy = "actor_rollout_ref";
 constexpr std::string_view kConfigName = "--config-name";
 constexpr std::string_view kConfigPath = "--config-path";
 
-/// A setting of Hydra has a dot in its name, a variable of a script has none.
-constexpr SettingProgram kVerlProgram = {
+/// How commands that start verl are read. Names of verl's settings have a dot, shell variables of a
+/// script have none.
+constexpr KeyValueProgram kVerlProgram = {
     .framework = "verl",
     .target = "verl",
     .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
@@ -142,8 +143,8 @@ Draft read_megatron_actor(const Fields& root, const std::string& file, const Use
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
   draft.adapters = verl_bridge_adapters(lora);
-  MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl")),
-                    .program = "verl"};
+  MegatronFieldSources text{.said = flat_megatron_settings(root.node(), megatron_places("rl/verl")),
+                            .program = "verl"};
   text.usual = verl_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
   draft = read_megatron_text(text, root, known_settings("rl/verl"), given, std::move(draft), report,
@@ -206,7 +207,7 @@ void list_own_defaults(const std::string& file, const ProgramStart& start, Impor
 }
 
 /// Returns a script's words merged over the given configurations, or one configuration alone.
-Document read_verl_form(Sources files, const UserFacts& given, JobExtent& extent,
+Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& extent,
                         ProgramStart& start, ImportReport& report) {
   std::vector<SourceFile> scripts;
   std::vector<SourceFile> configurations;
@@ -218,7 +219,8 @@ Document read_verl_form(Sources files, const UserFacts& given, JobExtent& extent
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
     return with_settings(parse_like_python_yaml(file.text, file.name), given);
   }
-  const Document words = read_setting_words(scripts, kVerlProgram, given, extent, start, report);
+  const Document words =
+      read_key_value_command(scripts, kVerlProgram, given, extent, start, report);
   if (configurations.empty()) list_own_defaults(words.name(), start, report);
   Tree all = Tree::mapping();
   for (const SourceFile& file : configurations) {
@@ -276,7 +278,7 @@ std::string engine_of(const Fields& root) {
 Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const Document said = read_verl_form(files, given, draft.extent, draft.start, report);
   const std::string& name = said.name();
-  const Document document = with_references(said, report.notes);
+  const Document document = resolve_references(said, report.notes);
   const Fields root(document.root());
   refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
@@ -286,7 +288,7 @@ Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport
   const Fields policy = root.section(kPolicy);
   draft.extent.nodes = root.section("trainer").size("nnodes");
   draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
-  take_named_model(policy.section("model").word("path", ""), given, draft, report);
+  set_built_in_model(policy.section("model").word("path", ""), given, draft, report);
   apply_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));

@@ -43,7 +43,7 @@ Draft read_parameter_type(const Fields& config, Draft draft) {
   return draft;
 }
 
-void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_words) {
+void read_verl_model(const Fields& model, plan::Plan& plan, StatedModel& model_words) {
   if (model.flag("enable_gradient_checkpointing", true)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
     // verl/utils/activation_offload.py offloads checkpoints, the input of each layer except the
@@ -56,7 +56,7 @@ void read_verl_model(const Fields& model, plan::Plan& plan, ModelWords& model_wo
   model_words.adapters = read_adapter_words(model, "rl/adapters", "verl");
 }
 
-std::optional<AdapterWords> verl_bridge_adapters(const Fields& lora) {
+std::optional<StatedAdapters> verl_bridge_adapters(const Fields& lora) {
   const auto rank = lora.node().find("rank");
   if (!rank || rank->is_null() || rank->integer(0, kMaxSizeField) == 0) return {};
   return read_adapter_words(lora, "rl/adapters", "verl_megatron");

@@ -6,9 +6,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
@@ -33,7 +33,7 @@ Draft read_first_trainer(const Fields& root, const std::string& file, const User
                          Draft draft, ImportReport& report) {
   const Fields model = root.section("model");
   const Fields data = root.section("data");
-  take_named_model(model.word("partial_pretrain", ""), given, draft, report);
+  set_built_in_model(model.word("partial_pretrain", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
   draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
   apply_packing(root, "use_remove_padding", kVerlNoPadding, given, draft.batch);
@@ -68,15 +68,16 @@ Draft read_engine_trainer(const Fields& root, const std::string& file, const std
   const Fields model = root.section("model");
   const Fields data = root.section("data");
   const Fields config = root.section("engine");
-  take_named_model(model.word("path", ""), given, draft, report);
+  set_built_in_model(model.word("path", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
   apply_packing(model, "use_remove_padding", kVerlNoPadding, given, draft.batch);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
     draft.adapters = verl_bridge_adapters(model.section("lora"));
-    MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl_tuning")),
-                      .program = "verl"};
+    MegatronFieldSources text{
+        .said = flat_megatron_settings(root.node(), megatron_places("rl/verl_tuning")),
+        .program = "verl"};
     text.usual = verl_defaults(text.said);
     text.derived.set("seq_length", *draft.batch.length).set("global_batch_size", sequences);
     draft = read_megatron_text(text, root, known_settings("rl/verl_tuning"), given,

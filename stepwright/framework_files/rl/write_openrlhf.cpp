@@ -4,8 +4,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/rl/methods.h"
@@ -34,7 +34,7 @@ class Arguments {
 
 /// Returns the ZeRO stage that shards a plan's states: openrlhf/utils/deepspeed/deepspeed_utils.py.
 std::int64_t stage_of_states(const plan::Plan& plan) {
-  const std::string states = plan::sharding_word(plan.sharding);
+  const std::string states = plan::sharding_letters(plan.sharding);
   if (states == "NNN") return plan.offload.optimizer > 0 ? 1 : 0;
   if (states == "NNG") return 1;
   return states == "NGG" ? 2 : 3;

@@ -3,8 +3,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/rl/methods.h"
 #include "stepwright/framework_files/targets/code.h"

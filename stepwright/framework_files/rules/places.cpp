@@ -25,14 +25,14 @@ void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
 
 }  // namespace
 
-std::optional<Plain> plain_at(const plan::Plan& plan, std::string_view place) {
+std::optional<Plain> switch_or_count_at(const plan::Plan& plan, std::string_view place) {
   std::optional<Plain> found;
   visit_plain(plan, place, [&](const auto& value) { found = value; });
   return found;
 }
 
-void set_plain(plan::Plan& plan, std::string_view place, const Plain& value) {
-  if (!plain_at(plan, place)) throw std::bad_optional_access();
+void set_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value) {
+  if (!switch_or_count_at(plan, place)) throw std::bad_optional_access();
   visit_plain(plan, place,
               [&](auto& to) { to = std::get<std::remove_cvref_t<decltype(to)>>(value); });
 }

@@ -6,7 +6,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Converts a word of a table to the kind of value that a field has.
+/// Converts a text of a settings table to the kind of value, switch or count, that a plan field
+/// has.
 Plain plain_of(std::string_view word, const Plain& kind) {
   if (std::holds_alternative<bool>(kind)) return parse_boolean_word(word).value();
   return read_integer(word).value;
@@ -14,23 +15,24 @@ Plain plain_of(std::string_view word, const Plain& kind) {
 
 void read_row(const KnownSetting& row, const Fields& fields, const KnownFacts& known,
               plan::Plan& plan) {
-  const Plain kind = plain_at(plan, row.field).value();
+  const Plain kind = switch_or_count_at(plan, row.field).value();
   const Plain usual = plain_of(row.usual.framework_word(known.framework.name), kind);
   const bool* flag = std::get_if<bool>(&usual);
-  set_plain(plan, row.field,
-            flag != nullptr ? Plain(fields.flag(row.name, *flag))
-                            : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
+  set_switch_or_count(plan, row.field,
+                      flag != nullptr
+                          ? Plain(fields.flag(row.name, *flag))
+                          : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
 }
 
 /// True if a field has a switch that is on, or a count above 1.
 bool has(const plan::Plan& plan, std::string_view place) {
-  const Plain value = plain_at(plan, place).value();
+  const Plain value = switch_or_count_at(plan, place).value();
   return value != Plain(false) && value != Plain(std::int64_t{1});
 }
 
 void write_row(const KnownSetting& row, const plan::PlannedJob& planned, Tree& fields) {
   if (!row.when.empty() && !has(planned.plan, row.when)) return;
-  const Plain value = plain_at(planned.plan, row.field).value();
+  const Plain value = switch_or_count_at(planned.plan, row.field).value();
   if (!row.always && value == plain_of(row.usual.framework_word(kOtherFrameworks), value)) return;
   std::visit([&](auto plain) { fields.set(row.name, plain); }, value);
 }

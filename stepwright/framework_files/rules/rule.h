@@ -23,37 +23,42 @@ namespace stepwright::framework_files {
 // A rule has no list of its keys: `Fields` records which settings a reader asks for, and a report
 // lists those as read.
 
-/// Facts that are known before rules read, and that no rule changes.
+/// Facts about the job that are known before its settings are translated by rules, and that no rule
+/// changes.
 struct KnownFacts {
   const plan::Framework& framework;
-  bool routed;  ///< True if layers of the model have experts.
+  bool routed;  ///< True if the model is a mixture of experts.
 };
 
-/// Result of a rule: the parts that earlier rules settled, the rule's own part, and remarks.
+/// Result of reading settings by a rule: the plan as earlier rules and this one have set it, and
+/// remarks for the report.
 struct RuleResult : PartialPlan {
   /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
   std::vector<std::pair<Node, std::string>> left_out{};
   std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
 };
 
-/// The translation between settings of a framework and one part of a plan or its job.
+/// Translation between some settings of a framework and one part of a plan or its job, in both
+/// directions.
 struct Rule {
-  /// Settings in `table` whose value equals a switch or count of a plan; they are read and written
-  /// before the functions run.
+  /// Keys of settings in `table` whose value is that of one plan field; they are translated by the
+  /// table's rows, before `read` and `write` run.
   std::span<const std::string_view> rows{};
   std::string_view table = "";
-  /// Reads settings; fails like `Fields`. Null: `rows` are enough.
+  /// Reads the rule's settings into `reading`. Fails with `kInput` for a value of a wrong kind.
+  /// Null: `rows` are enough.
   void (*read)(const Fields& fields, const KnownFacts& known, RuleResult& reading) = nullptr;
-  /// Adds settings in the order of a file; `release` is the framework's release. Null: `rows` are
-  /// enough.
+  /// Adds the rule's settings for a plan to `fields`, in the order of a file; `release` is the
+  /// framework's release. Null: `rows` are enough.
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
 };
 
-/// Applies a rule and its rows to settings; `settled` has the results of earlier rules.
+/// Reads settings by a rule and returns the plan with the rule's part set. `settled` is the plan as
+/// earlier rules have set it.
 RuleResult read_rule(const Rule& rule, const Fields& fields, const KnownFacts& known,
                      PartialPlan settled);
 
-/// Adds the settings that a rule and its rows write for a plan.
+/// Adds the settings by which a rule expresses its part of a plan to `fields`.
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
                 Tree& fields);
 

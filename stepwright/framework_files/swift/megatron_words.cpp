@@ -56,7 +56,7 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
 /// Returns the model that the arguments name, by its name or by the folder of its weights, from
 /// which the sizes follow.
 const model::Architecture& swift_model(const Fields& own, const UserFacts& given,
-                                       ModelWords& model_words, ImportReport& report,
+                                       StatedModel& model_words, ImportReport& report,
                                        const std::string& file) {
   if (given.known_model) return *given.known_model;
   std::string named;
@@ -66,7 +66,7 @@ const model::Architecture& swift_model(const Fields& own, const UserFacts& given
     named = id->text();
     std::string name = named;
     if (name.ends_with("-mcore")) name.erase(name.size() - 6);
-    take_named_model(name, given, model_words, report);
+    set_built_in_model(name, given, model_words, report);
   }
   if (!model_words.model) {
     if (named.empty()) fail_input(fmt::format("--model is required: {} names no model", file));

@@ -8,9 +8,9 @@
 
 namespace stepwright::framework_files {
 
-/// Reads the arguments of `megatron sft`: Megatron-LM's arguments with underscores and with truth
-/// values as words, and ms-swift's own (modelscope/ms-swift
-/// swift/megatron/arguments/megatron_args.py).
+/// Reads the arguments of ms-swift's `megatron sft`: Megatron-LM's (`--bf16 true`, with
+/// underscores) and ms-swift's own (modelscope/ms-swift swift/megatron/arguments/megatron_args.py).
+/// `name` is the file's name in messages.
 Draft read_swift_megatron(Words words, const std::string& name, const UserFacts& given, Draft draft,
                           ImportReport& report);
 

@@ -57,8 +57,8 @@ void refuse_spread_layers(const StartedCommand& command, const UserFacts& given)
 /// Sets the number of ranks to one if neither NPROC_PER_NODE nor NNODES is set (swift/cli/main.py:
 /// use_torchrun). Fails if that process sees several devices, over which ms-swift spreads the
 /// model's layers (swift/model/register.py: device_map).
-void settle_one_process(const StartedCommand& command, const UserFacts& given, JobExtent& extent,
-                        ImportReport& report) {
+void settle_one_process(const StartedCommand& command, const UserFacts& given,
+                        JobRankCounts& extent, ImportReport& report) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
   refuse_spread_layers(command, given);
   if (has("NPROC_PER_NODE") || has("NNODES") || has_launcher(command)) return;

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 
@@ -38,7 +38,8 @@ Document own_deepspeed(const OwnDeepSpeed& own) {
   return Document::from(Tree::mapping().set("zero_optimization", zero), std::string(own.name));
 }
 
-/// Takes `--deepspeed zero3` and `--fsdp fsdp2`, which name files that come with ms-swift.
+/// Applies the configurations that come with ms-swift and that `--deepspeed zero3` and `--fsdp
+/// fsdp2` name.
 void take_own_configurations(const Fields& fields, Trainer& trainer) {
   const auto deepspeed = fields.node().find("deepspeed");
   if (deepspeed && deepspeed->is_scalar()) {
@@ -53,7 +54,7 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
 }
 
 /// Returns the ranks that files and options state; nullopt: they do not.
-std::optional<std::int64_t> ranks_started(const UserFacts& given, const JobExtent& extent) {
+std::optional<std::int64_t> ranks_started(const UserFacts& given, const JobRankCounts& extent) {
   if (given.devices) return given.devices;
   if (extent.ranks) return extent.ranks;
   const auto nodes = given.nodes ? given.nodes : extent.nodes;
@@ -92,7 +93,7 @@ void read_weights_type(const Fields& fields, Trainer& trainer, PartialPlan& sett
 }  // namespace
 
 void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& given,
-                ModelWords& model_words, ImportReport& report) {
+                StatedModel& model_words, ImportReport& report) {
   // Both are true by default: swift/arguments/tuner_args.py and
   // swift/megatron/arguments/megatron_args.py.
   model_words.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
@@ -139,14 +140,14 @@ void read_swift_packing(const Fields& fields, const UserFacts& given, JobBatch& 
       {packing::LongDocumentPolicy::kSplit, "split"}};
   static constexpr Named<packing::PackingKind> kPackers[] = {
       {packing::PackingKind::kFirstFit, "binpack"}, {packing::PackingKind::kGreedy, "sequential"}};
-  PackingWords words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
+  StatedPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
   words.packing.too_long =
       fields.choice("truncation_strategy", kTruncations, packing::LongDocumentPolicy::kDrop);
   apply_packing(fields, "padding_free", words, given, batch);
   const auto packs = fields.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && fields.has("max_length"))
-    list_length_bound(fields, "max_length", given, batch, report);
+    report_example_length_limit(fields, "max_length", given, batch, report);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
   apply_packing(fields, "packing", words, given, batch);
@@ -155,10 +156,10 @@ void read_swift_packing(const Fields& fields, const UserFacts& given, JobBatch& 
 Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const UserFacts& given,
                          Draft draft, ImportReport& report) {
   draft.framework = {.name = "accelerate"};
-  take_trainer_defaults(draft, draft.batch);
+  apply_trainer_defaults(draft, draft.batch);
   draft.plan.micro_batch = 1;
   Trainer trainer;
-  if (const auto id = fields.find("model")) take_hub_model(*id, given, draft, report);
+  if (const auto id = fields.find("model")) set_model_by_hub_id(*id, given, draft, report);
   draft.batch.length = fields.size("max_length");
   const bool recomputes = fields.flag("gradient_checkpointing", true);
   draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;

@@ -11,21 +11,22 @@ namespace stepwright::framework_files {
 
 // The functions of each target. `targets.cpp` lists which function has which role for which target.
 
-/// Writes the file of a target, with the lines of `header` as comments at its top. Fails with
-/// `kUnsupported`, naming the property, if the file cannot express one.
+/// A function that returns the text of a plan's file for one framework or launcher, with the lines
+/// of `header` as comments at its top. Fails with `kUnsupported`, naming it, for a property of the
+/// plan that the file cannot express.
 using TargetWriter = std::string(const plan::PlannedJob& planned,
                                  const std::vector<std::string>& header);
-/// Returns `draft` with the values in files of a target. `report` gets what happened to each
-/// setting, even if the reader fails. Fails with `kInput` if files contradict each other or would
-/// not start, and with `kUnsupported` if no plan can express a setting.
+/// A function that reads one framework's files into `draft` and records in `report` what happened
+/// to each setting. Fails with `kInput` if files contradict each other or would not start, and with
+/// `kUnsupported` if no plan can express a setting.
 using TargetReader = Draft(Sources files, const UserFacts& given, Draft draft,
                            ImportReport& report);
-/// Returns the words that a person must add before a plan's file starts, in a sentence without a
-/// full stop; empty: none.
-using TargetLacks = std::string(const plan::PlannedJob& planned);
-/// True if a file belongs to a target, by its content.
+/// A function that returns what the user must fill in before a plan's written file starts, as a
+/// sentence without full stop; empty: nothing.
+using TargetMissingText = std::string(const plan::PlannedJob& planned);
+/// A function that is true if a file's content shows that it is one framework's file.
 using TargetRecogniser = bool(const SourceFile& file);
-/// True if a command starts the program of a target.
+/// A function that is true if a shell command starts one framework's training program.
 using TargetStarts = bool(Words words);
 
 /// Writes a configuration of axolotl that trains a few steps on a small public data set.
@@ -35,147 +36,148 @@ TargetWriter write_axolotl;
 TargetReader read_axolotl;
 TargetStarts starts_axolotl;
 
-/// Reads a recipe of Megatron-Bridge in the style of its own ones: a Python function,
-/// `UserFacts::function`, that takes a ConfigContainer of common settings and assigns to its parts.
-/// The model is the Hugging Face model that it names.
+/// Reads a Megatron-Bridge recipe, or a script that starts one. A recipe is a Python function,
+/// which the user names, that takes a ConfigContainer of common settings and changes its parts. The
+/// model is the Hugging Face model that the recipe names.
 TargetReader read_bridge;
 
-/// Writes a program for torchrun that trains the plan's model with FSDP2 or DDP (programs/fsdp.py)
-/// and contains the plan as a JSON text.
+/// Writes a complete PyTorch program for torchrun that trains the plan's model with FSDP2 or DDP;
+/// the program contains the plan as JSON.
 TargetWriter write_fsdp;
 TargetReader read_fsdp;
 
-/// Reads configurations of GPT-NeoX, which contain DeepSpeed's keys, too. Keys can be spelt with
-/// dashes or underscores; several files are merged.
+/// Reads GPT-NeoX's configurations, or a script that starts GPT-NeoX with them. Several files are
+/// merged; they also contain DeepSpeed's keys; keys may have dashes or underscores.
 TargetReader read_gpt_neox;
 
-/// Writes a configuration of Hugging Face Accelerate: FSDP2, DDP, or DeepSpeed's ZeRO-1. Properties
-/// without a key are in a comment that begins with `stepwright:`.
+/// Writes a Hugging Face Accelerate configuration: FSDP2, DDP, or DeepSpeed's ZeRO-1. Properties
+/// that it has no key for, such as the batch, are in a comment that begins with `stepwright:`.
 TargetWriter write_accelerate;
 /// Reads a configuration of Accelerate, and a DeepSpeed configuration that it can name.
 TargetReader read_accelerate;
 
-/// Reads files of transformers: a model's config.json; TrainingArguments as JSON or YAML, or a
-/// script that starts a program with such arguments or such a file; and the configurations of
-/// DeepSpeed and Accelerate. Each at most once, in any order.
+/// Reads the files that start a program on transformers' Trainer, in any order, each at most once:
+/// TrainingArguments as JSON or YAML, or a script with such arguments or file; a model's
+/// config.json; configurations of DeepSpeed and Accelerate.
 TargetReader read_huggingface;
-/// True if a command starts a program that uses transformers' Trainer: it has a batch size per
-/// device, or a file of settings as TRL's scripts take it.
+/// True if a shell command starts a program that uses transformers' Trainer, recognised by
+/// `--per_device_train_batch_size` or a file of settings as TRL's scripts take it.
 TargetStarts starts_trainer;
 
 /// Writes a script that starts TRL's fine-tuning or preference training: by accelerate launch with
 /// FSDP2 or plain data parallelism, or by torchrun with a configuration of DeepSpeed.
 TargetWriter write_trl;
 
-/// Writes a configuration of DeepSpeed. Properties that its keys cannot express, and that the
-/// training code must provide, are under the key `stepwright`, which DeepSpeed ignores.
+/// Writes a DeepSpeed configuration (JSON). Properties that DeepSpeed has no key for, so that the
+/// training code must set them, are under the key `stepwright`, which DeepSpeed ignores.
 TargetWriter write_deepspeed;
 /// Reads a configuration of DeepSpeed, or a log in which DeepSpeed printed one. A value "auto"
 /// counts as absent; the report says so.
 TargetReader read_deepspeed;
-/// Reads a script that starts a training program of its own on DeepSpeed, with a configuration that
-/// the script names or writes: `--deepspeed_config FILE.json`, or the names that programs use for
-/// that option. Model and sequence length are read from arguments with their usual names; the
-/// report says that nothing else about the program is known. Fails with `kInput` if the
-/// configuration is missing.
+/// Reads a script that starts an unknown training program with a DeepSpeed configuration
+/// (`--deepspeed_config FILE.json` or similar). Model and sequence length come from arguments with
+/// usual names; the rest of the program is reported as unknown. Fails with `kInput` if FILE is
+/// missing.
 TargetReader read_deepspeed_script;
 TargetRecogniser is_deepspeed;
-/// True if a command names a configuration of DeepSpeed.
+/// True if a shell command names a DeepSpeed configuration (`--deepspeed_config FILE.json` or
+/// similar).
 TargetStarts starts_with_deepspeed;
 
 // Scripts that start a command, given as arguments, on all ranks of a plan, with the variables that
 // the plan needs. Ranks go node by node: rank = node * devices per node + device.
-/// Writes a script that starts one torchrun on each node.
+/// Writes a shell script, to be run on each node, that starts the user's program with torchrun.
 TargetWriter write_torchrun;
-/// Writes a batch script of Slurm that starts one torchrun on each node.
+/// Writes a Slurm batch script that starts the user's program with one torchrun on each node.
 TargetWriter write_slurm;
-/// Writes a script that starts Open MPI's mpirun with one process for each rank.
+/// Writes a shell script that starts the user's program with Open MPI's mpirun, one process per
+/// rank.
 TargetWriter write_mpirun;
 
-/// Writes a configuration of LLaMA-Factory that trains a few steps on a data set that comes with
-/// it.
+/// Writes a configuration of LLaMA-Factory that trains a few steps on a data set that LLaMA-Factory
+/// contains.
 TargetWriter write_llamafactory;
 /// Reads a configuration of LLaMA-Factory, and the configurations of DeepSpeed and Accelerate and
 /// the config.json given with it.
 TargetReader read_llamafactory;
 TargetStarts starts_llamafactory;
 
-/// Writes a configuration of MaxText for GPUs, which overrides its base.yml: sizes of a model like
-/// Llama, and each axis of the mesh within nodes (ici) and across nodes (dcn).
+/// Writes a MaxText configuration for GPUs that overrides MaxText's base.yml: sizes of a Llama-like
+/// model, and degrees of parallelism within nodes (ici) and across nodes (dcn).
 TargetWriter write_maxtext;
 TargetReader read_maxtext;
 
 /// Writes a shell script that starts Megatron-LM's pretrain_gpt.py with torchrun; the plan runs on
 /// Megatron-Core.
 TargetWriter write_megatron;
-/// Reads a shell script, or a file of nothing but arguments: the command with the most arguments of
-/// Megatron-LM, and the numbers of nodes and processes from its launcher. Reads also the arguments
-/// that a log or a model_config.yaml states (`megatron/stated.h`).
+/// Reads Megatron-LM's arguments from a shell script, with numbers of nodes and processes from its
+/// launcher; from a file of arguments alone; from a log in which Megatron-LM printed them; or from
+/// a model_config.yaml of Megatron-LM's functional tests.
 TargetReader read_megatron;
 
 /// Writes a recipe of Megatron-Bridge (NeMo): a Python function that returns a ConfigContainer.
 TargetWriter write_nemo;
-/// Reads a recipe that returns a ConfigContainer with literal arguments only, or the container's
-/// YAML.
+/// Reads a Megatron-Bridge (NeMo) recipe: a Python function that returns a ConfigContainer with
+/// literal arguments only, or the ConfigContainer as YAML.
 TargetReader read_nemo;
 
-/// Reads a configuration of NeMo 1 (sections `trainer` and `model`), or a shell script that starts
-/// `megatron_gpt_pretraining.py` with one that is given, too. Fails with `kUnsupported` for
-/// PyTorch's FSDP, adapters and an activation that no model has.
+/// Reads a NeMo 1 configuration (sections `trainer` and `model`), or a shell script that starts
+/// `megatron_gpt_pretraining.py` with one. Fails with `kUnsupported` for PyTorch's FSDP, adapters,
+/// and activations that no model here has.
 TargetReader read_nemo1;
 
-/// Reads a configuration of nanotron: parallelism, tokens, optimizer and the model's sizes.
+/// Reads a nanotron configuration (parallelism, batch, optimizer, model sizes), or a script that
+/// starts nanotron with one.
 TargetReader read_nanotron;
 
-/// Reads a configuration of AMD's Primus, or a script that starts Primus with one: the overrides of
-/// its pre_trainer module, in the words of Megatron-LM or torchtitan, with the defaults of Primus's
+/// Reads an experiment file of AMD's Primus, or a script that starts Primus with one: the overrides
+/// of its pre_trainer module, named as in Megatron-LM or torchtitan, with the defaults of Primus's
 /// trainer_base.yaml.
 TargetReader read_primus;
 
-/// Writes a configuration of NeMo-RL whose policy trains under Megatron-Core for a few steps of
-/// supervised training on a public data set.
+/// Writes a NeMo-RL configuration for the plan's method (SFT, DPO, GRPO) that trains the policy
+/// with Megatron-Core, a few steps on a public data set.
 TargetWriter write_nemo_rl;
-/// Reads the training part of the policy in a NeMo-RL configuration: Megatron-Core (megatron_cfg)
-/// or DTensor (dtensor_cfg). A file overrides the one that its `defaults` names, if that is given,
-/// too. Generation, reference and critic are ignored.
+/// Reads a NeMo-RL configuration, or a script that starts NeMo-RL with one: training method, and
+/// how the policy is trained, by Megatron-Core (megatron_cfg) or DTensor (dtensor_cfg). The file is
+/// merged over the one that its `defaults` names, if that is given.
 TargetReader read_nemo_rl;
 
-/// Writes a script that starts a trainer of OpenRLHF: fine-tuning, preferences, or policies under
-/// Ray.
+/// Writes a shell script that starts OpenRLHF's trainer for the plan's method: fine-tuning,
+/// preferences (DPO), or reinforcement learning under Ray.
 TargetWriter write_openrlhf;
-/// Reads a script that starts a trainer of OpenRLHF: fine-tuning, preferences and rewards under
-/// DeepSpeed's launcher, or reinforcement learning under Ray, whose step is the actor's update. The
-/// configuration of DeepSpeed is derived from the arguments, as OpenRLHF derives it.
+/// Reads a script that starts an OpenRLHF trainer: fine-tuning, preferences and reward models under
+/// DeepSpeed's launcher, or reinforcement learning under Ray, where a step is one update of the
+/// actor. The DeepSpeed configuration is derived from the arguments, as OpenRLHF does.
 TargetReader read_openrlhf;
 TargetStarts starts_openrlhf;
 
-/// Writes a script that starts verl's trainer of policies on FSDP, with Hydra's NAME=VALUE words,
-/// for GRPO or PPO on a public data set.
+/// Writes a shell script that starts verl's reinforcement learning on FSDP with Hydra's NAME=VALUE
+/// arguments, for GRPO or PPO on a public data set.
 TargetWriter write_verl;
-/// Reads the training part of verl's actor, from YAML or from a script that starts verl.trainer
-/// with Hydra's NAME=VALUE words: Megatron-Core or FSDP. A step is one update of the actor, on
-/// ppo_mini_batch_size prompts with their answers, each as long as prompt and answer may be.
-/// Rollouts, reference and critic are ignored.
+/// Reads verl's fine-tuning or reinforcement learning, on Megatron-Core or FSDP, from YAML or from
+/// a script that starts verl.trainer with NAME=VALUE arguments. A step is one update of the actor
+/// on ppo_mini_batch_size prompts with their answers, all counted at the largest length.
 TargetReader read_verl;
 
-/// Writes a script that starts `megatron sft` (Megatron-SWIFT) for a few steps on a public data
+/// Writes a shell script that starts ms-swift's `megatron sft` for a few steps on a public data
 /// set.
 TargetWriter write_swift;
-/// Reads a shell script that starts `swift sft` or `megatron sft` of ms-swift, or the arguments of
-/// `swift sft` as YAML; together with a configuration of DeepSpeed and a model's config.json.
+/// Reads a shell script that starts ms-swift's `swift sft` or `megatron sft`, or the arguments of
+/// `swift sft` as YAML, with the DeepSpeed configuration and config.json given with it.
 TargetReader read_swift;
 
 /// Writes a configuration of torchtitan: TOML for releases up to 0.2.2, a Python function that
 /// returns a Trainer.Config for later ones.
 TargetWriter write_torchtitan;
-TargetLacks torchtitan_lacks;
-/// Reads a TOML file of torchtitan, or the literal arguments of the single call of Trainer.Config
-/// in a Python file.
+TargetMissingText torchtitan_lacks;
+/// Reads a torchtitan configuration: a TOML file, JSON that torchtitan logs, a Python function that
+/// returns a Trainer.Config, or a script that starts torchtitan.
 TargetReader read_torchtitan;
 
 /// Writes a configuration of torchtune that trains a few steps on a small public data set.
 TargetWriter write_torchtune;
-TargetLacks torchtune_lacks;
+TargetMissingText torchtune_lacks;
 /// Reads a configuration of torchtune, or a script that starts torchtune with one (`tune run`).
 /// Fails with `kUnsupported` if it trains nothing.
 TargetReader read_torchtune;

@@ -23,7 +23,7 @@ constexpr std::string_view kImport = "from torchtitan.models.";
 /// Words before a configuration in a log: torchtitan/config/manager.py, torchtitan/train.py.
 constexpr std::string_view kPrinted[] = {"Running with configs: {", "Running with args: {"};
 
-/// Returns the mapping in braces at the start of a text.
+/// Returns the part of a text from its first character, `{`, to the matching brace.
 std::string_view braced(std::string_view text, const std::string& name) {
   std::int64_t depth = 0;
   bool quoted = false;
@@ -119,7 +119,7 @@ void check_kind(const launch_scripts::PythonConfig& config, const std::string& n
 /// Fails for a configuration whose batch or degrees are not literals, or that changes the result of
 /// a function in a missing file.
 void check_sections(const launch_scripts::PythonConfig& config, const std::string& name) {
-  for (const launch_scripts::PythonUnread& one : config.unread) {
+  for (const launch_scripts::UnknownPythonValue& one : config.unread) {
     const std::string what = printable(one.expression);
     if (one.name == "training" || one.name == "parallelism") {
       fail_input(fmt::format(

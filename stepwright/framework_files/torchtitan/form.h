@@ -10,31 +10,33 @@
 
 namespace stepwright::framework_files {
 
-/// A configuration of torchtitan from a TOML file or a Python function; `document` has the same
-/// sections for both.
+/// A configuration of torchtitan. `document` has the same sections whether it was a TOML file or a
+/// Python function.
 struct TitanFile {
   Document document;
   /// True for a TOML file (up to 0.2.2), false for a Python function.
   bool toml = true;
-  /// The configuration that a Python function makes; unused for TOML.
+  /// The configuration as the Python function states it, with values that are not literals; empty
+  /// for TOML.
   launch_scripts::PythonConfig python;
 };
 
-/// Key in a registry's call that holds the model family of a flavor.
+/// Key added to a torchtitan configuration for the model family ("llama3") in which its flavor
+/// ("8B") is looked up.
 inline constexpr std::string_view kTitanFamily = "family";
 
-/// Reads a TOML file, the JSON of a configuration that torchtitan dumps or logs
-/// (torchtitan/config/manager.py), or a registry of Python functions, of which
-/// `UserFacts::function` is read; after the registry come other registries whose functions it
-/// calls. Fails with `kUnsupported` if the file is no pretraining of a language model.
+/// Reads torchtitan's configuration: TOML, JSON that torchtitan dumps or logs
+/// (torchtitan/config/manager.py), or a Python function, which the user names; further files have
+/// functions that it calls. Fails with `kUnsupported` if it does not pretrain a language model.
 TitanFile read_titan_file(Sources files, const UserFacts& given);
 
-/// Takes the model for a fork of torchtitan that trains a transformers model (`model.config`) from
-/// the given files. Fails with `kInput` if neither that config.json nor `--model` was given.
-void take_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
-                            ModelWords& model_words, ImportReport& report);
+/// Sets the model of a torchtitan fork that trains a transformers model: the config.json among
+/// `files` that the setting `model.config` names. Fails with `kInput` if neither it nor `--model`
+/// was given.
+void read_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
+                            StatedModel& model_words, ImportReport& report);
 
-/// Reads a plan from a configuration of torchtitan in either form.
+/// Reads a plan from a configuration of torchtitan, TOML or Python.
 Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft draft,
                         ImportReport& report);
 

@@ -15,13 +15,12 @@ struct TitanSection {
   Tree values = Tree::mapping();
 };
 
-/// Writes a value in the syntax of Python or TOML.
+/// Returns a value in the syntax of Python (`python`) or TOML.
 std::string titan_value(const Tree& value, bool python);
 
 /// Returns a Python module for torchtitan 0.3 whose function `stepwright_plan` returns a
-/// Trainer.Config: a flavor of torchtitan, or a Llama with the model's sizes
-/// (torchtitan/models/llama3/__init__.py), a few steps on torchtitan's small data set, and the
-/// sections `training` and `parallelism`.
+/// Trainer.Config with these sections and a few steps on a small data set. The model is a built-in
+/// flavor, or a Llama with the plan's sizes (torchtitan/models/llama3/__init__.py).
 std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,
                          const TitanSection& parallelism);
 

@@ -61,7 +61,7 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
     const auto path = place.node().find(key);
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
-    const auto known = model::built_in_of_id(fmt::format("hub/{}", last_part(text)));
+    const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}", last_part(text)));
     if (known) return *known;
   }
   return "";
@@ -77,7 +77,7 @@ bool is_same_model(std::string_view known, std::string_view flavor) {
          });
 }
 
-void read_model_name(const Fields& root, const TitanFile& file, ModelWords& model_words,
+void read_model_name(const Fields& root, const TitanFile& file, StatedModel& model_words,
                      ImportReport& report, const UserFacts& given) {
   const std::string flavor = flavor_of(root, file);
   if (given.known_model || flavor.empty()) return;
@@ -85,7 +85,7 @@ void read_model_name(const Fields& root, const TitanFile& file, ModelWords& mode
   if (hub && hub->is_scalar()) {
     // Flavors of torchtitan's transformers backend are the named model, or a small model like it.
     const bool whole = flavor.find("debug") == std::string::npos;
-    if (whole && take_named_model(hub->text(), given, model_words, report)) return;
+    if (whole && set_built_in_model(hub->text(), given, model_words, report)) return;
     fail_input(fmt::format("{}: --model is required: the flavor {} of {} is not built in",
                            file.document.name(), printable(flavor), printable(hub->text())));
   }
@@ -202,12 +202,12 @@ void read_states(const Fields& fields, plan::Plan& plan, std::int64_t copies, bo
   plan.sharding.group = shared;
 }
 
-const model::Architecture* model_of(const ModelWords& model_words, const UserFacts& given) {
+const model::Architecture* model_of(const StatedModel& model_words, const UserFacts& given) {
   if (given.known_model) return &*given.known_model;
   return model_words.model ? &*model_words.model : nullptr;
 }
 
-bool has_experts(const ModelWords& model_words, const UserFacts& given) {
+bool has_experts(const StatedModel& model_words, const UserFacts& given) {
   const model::Architecture* model = model_of(model_words, given);
   return model != nullptr && model->experts;
 }
@@ -378,7 +378,7 @@ void read_titan_loss(const Fields& loss, PartialPlan& settled) {
   settled.fused_cross_entropy = true;
   const std::int64_t chunks = loss.integer("num_chunks", kUsualChunks);
   settled.loss =
-      LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossSavedTensors::kGradients};
+      LossComputation{std::min(chunks, plan::kMostLossChunks), plan::LossSavedTensors::kGradients};
 }
 
 void read_titan_precision(const Fields& root, PartialPlan& settled, ImportReport& report) {
@@ -414,7 +414,7 @@ void read_titan_graphs(const Fields& training, PartialPlan& settled, ImportRepor
 /// Reads the attention kernel from `attn_backend`. For packed documents it is FlashAttention-3 on
 /// devices that have it, version 4 on Blackwell (counted as cuDNN's kernel), else version 2
 /// (torchtitan/tools/utils.py, get_cuda_flash_attention_impl); FlexAttention by version 4 likewise.
-void read_titan_attention(const Fields& spec, PartialPlan& settled, JobExtent& extent) {
+void read_titan_attention(const Fields& spec, PartialPlan& settled, JobRankCounts& extent) {
   const auto backend = spec.node().find("attn_backend");
   if (backend && !backend->is_scalar()) return;
   // The default is FlexAttention, except for gpt-oss.
@@ -531,8 +531,8 @@ Document as_llama(const Document& config) {
 
 }  // namespace
 
-void take_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
-                            ModelWords& model_words, ImportReport& report) {
+void read_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
+                            StatedModel& model_words, ImportReport& report) {
   const Fields model = Fields(file.document.root()).section("model");
   const auto path = model.node().find("config");
   if (!path || !path->is_scalar() || path->is_null() || model_words.model || given.known_model)
@@ -587,7 +587,7 @@ Draft read_torchtitan(Sources files, const UserFacts& given, Draft draft, Import
     std::erase_if(own, [](const SourceFile& one) { return holds(one, "\"model_type\""); });
   }
   const TitanFile file = read_titan_file(own, given);
-  take_hub_configuration(file, files, given, draft, report);
+  read_hub_configuration(file, files, given, draft, report);
   return read_titan_config(file, given, std::move(draft), report);
 }
 

@@ -92,7 +92,7 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
 }  // namespace
 
 Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  auto [scripts, others] = parted_files(files);
+  auto [scripts, others] = split_script_files(files);
   const bool known = std::ranges::any_of(scripts, [](const SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
@@ -118,7 +118,7 @@ Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, Impo
                                "groups of replicas that average gradients themselves"});
   }
   const TitanFile file = read_titan_file(configuration, own);
-  take_hub_configuration(file, others, own, draft, report);
+  read_hub_configuration(file, others, own, draft, report);
   draft = read_titan_config(file, own, std::move(draft), report);
   read_environment(command, draft, draft.extent, report);
   return draft;

@@ -6,9 +6,9 @@
 
 namespace stepwright::framework_files {
 
-/// Reads a script that starts torchtitan up to 0.2.2 with a TOML file, which must be given or
-/// written by the script; the command's arguments override the file. The text of torchtitan's own
-/// `run_train.sh` is built in.
+/// Reads a script that starts torchtitan up to 0.2.2 with a TOML file, given by the user or written
+/// by the script; arguments override the file. A script may call torchtitan's `run_train.sh`, which
+/// is known here.
 Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -172,7 +172,7 @@ TuneBuilder tune_builder(std::string_view component) {
   return builder;
 }
 
-void take_tune_model(const Fields& model, ModelWords& model_words) {
+void read_tune_model(const Fields& model, StatedModel& model_words) {
   const Node place = model.node().get("_component_");
   const std::string component = model.word("_component_", "");
   std::string name = tune_builder(component).name;

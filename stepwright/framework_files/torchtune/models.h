@@ -15,24 +15,29 @@ namespace stepwright::framework_files {
 /// The torchtune function that builds a model, as `_component_` names it
 /// (`torchtune.models.llama3_1.qlora_llama3_1_8b`), and the adapters that its name implies.
 struct TuneBuilder {
-  std::string name;  ///< Name without its module and `lora_` or `qlora_`: "llama3_1_8b".
+  /// Name of the function without module and prefix `lora_` or `qlora_`: "llama3_1_8b".
+  std::string name;
   bool adapters = false;
-  bool narrow = false;  ///< True if the builder stores frozen products in NF4.
+  /// True if frozen weights are stored in 4 bits (NF4), as in `qlora_` functions.
+  bool narrow = false;
 };
 TuneBuilder tune_builder(std::string_view component);
 
-/// Takes the model of a section `model`: a built-in one, or the sizes given to a general builder.
-/// For any other builder the user must give the model. Fails with `kUnsupported` for models that
-/// read images or score texts, with `kInput` if a size is missing.
-void take_tune_model(const Fields& model, ModelWords& model_words);
+/// Sets the model from torchtune's section `model`, by its `_component_` or stated sizes; an
+/// unknown `_component_` leaves the model empty, so that the user must state it. Fails with
+/// `kUnsupported` for models that read images or score texts, with `kInput` if a size is missing.
+void read_tune_model(const Fields& model, StatedModel& model_words);
 
-/// The section `model` that builds a job's model without its adapters, and the matching tokenizer
-/// and checkpoints. If torchtune has no builder for the model, the section names `my_model.build`.
+/// torchtune's settings for a job's model, without adapters: the section `model`, tokenizer and
+/// checkpoint type. If torchtune cannot build the model, the section names a function
+/// `my_model.build` that the user must write.
 struct TuneModel {
   Tree section;
-  std::string tokenizer;         ///< Name of the component that builds the tokenizer.
-  std::string_view checkpoints;  ///< Value for the key `checkpointer.model_type`.
-  std::int64_t shards = 0;       ///< Number of files of the model's released weights; 0: unknown.
+  /// torchtune function that builds the tokenizer, as `_component_` names it.
+  std::string tokenizer;
+  std::string_view checkpoints;  ///< Value of torchtune's `checkpointer.model_type`.
+  /// Number of files in which the model's weights are released; 0: unknown.
+  std::int64_t shards = 0;
 };
 TuneModel tune_model(const plan::Job& job);
 

@@ -45,7 +45,7 @@ Tree changed_tree(const Tree& tree, std::string_view path, const Tree* value,
 Tree tune_value(const std::string& text, const std::string& file) {
   if (text == "None") return {};
   if (!text.starts_with('[') && !text.starts_with('{'))
-    return Tree::scalar(number_as_python(text), false);
+    return Tree::scalar(without_digit_underscores(text), false);
   const Document document = Document::parse("value: " + text, file);
   return document.root().get("value").tree();
 }

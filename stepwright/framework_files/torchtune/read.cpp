@@ -12,10 +12,10 @@
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
@@ -35,8 +35,8 @@ constexpr std::string_view kTuneRun = "tune run";
 
 /// Sets one process if `tune run` has no options of torchrun (torchtune/_cli/run.py,
 /// _is_distributed_args); true if it has none.
-bool take_one_process(Words words, const std::string& place, JobExtent& extent) {
-  const std::size_t at = place_of_recipe(words);
+bool take_one_process(Words words, const std::string& place, JobRankCounts& extent) {
+  const std::size_t at = recipe_index(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
     fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",
@@ -56,7 +56,7 @@ std::vector<ShellWord> words_of_line(std::string_view line) {
 
 /// Takes the number of processes from the first `tune run` command in a configuration's comments,
 /// which torchtune's own configurations contain. A script or the user overrides it.
-void take_commented_run(const SourceFile& file, const UserFacts& given, JobExtent& extent,
+void take_commented_run(const SourceFile& file, const UserFacts& given, JobRankCounts& extent,
                         ImportReport& report) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
                             given.cluster.find_first_of(":{") != std::string::npos;
@@ -121,11 +121,11 @@ void check_trains_by_itself(const Fields& root) {
   }
 }
 
-std::optional<AdapterWords> tune_adapters(const Fields& model) {
+std::optional<StatedAdapters> tune_adapters(const Fields& model) {
   const TuneBuilder builder = tune_builder(model.word("_component_", ""));
   const auto modules = model.find("lora_attn_modules");
   if (!builder.adapters && !modules) return {};
-  AdapterWords words = read_adapter_words(model, "torchtune/adapters", "lora");
+  StatedAdapters words = read_adapter_words(model, "torchtune/adapters", "lora");
   if (modules && modules->is_sequence() && modules->size() == 0) words.modules.clear();
   if (model.flag("apply_lora_to_mlp", false)) {
     words.modules.insert(words.modules.end(), {"w1", "w2", "w3"});
@@ -186,7 +186,7 @@ plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
 }
 
 /// Reads the degrees, which only recipes without adapters have.
-void read_tune_degrees(const Fields& root, plan::Plan& plan, const ModelWords& model_words) {
+void read_tune_degrees(const Fields& root, plan::Plan& plan, const StatedModel& model_words) {
   static constexpr Named<plan::ContextKind> kRotations[] = {
       {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
   if (model_words.adapters) return;
@@ -200,7 +200,7 @@ void read_tune_degrees(const Fields& root, plan::Plan& plan, const ModelWords& m
 /// replica: torchtune/training/_distributed.py, shard_model and ParallelDims.
 Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
                        ImportReport& report) {
-  FsdpChoice choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
+  FsdpOptions choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
   const auto host = root.find("fsdp_cpu_offload");
   if (host && host->boolean()) choice.offload = unread_setting(*host);
   Trainer trainer;
@@ -210,7 +210,7 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
     if (share && share->integer(-1, kMaxSizeField) > 0)
       trainer.share = share->integer(1, kMaxSizeField);
   }
-  shard_states_over_ranks(choice, settled_copies(trainer, draft.plan, draft.extent, file), draft,
+  shard_states_over_ranks(choice, replica_count(trainer, draft.plan, draft.extent, file), draft,
                           draft.extent, report);
   return draft;
 }
@@ -239,8 +239,8 @@ void read_tune_loss(const Fields& root, PartialPlan& settled) {
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     const bool all = name.ends_with("ChunkedOutputLoss");
     settled.loss =
-        LossWords{std::min(chunks, plan::kMostLossChunks),
-                  all ? plan::LossSavedTensors::kAllLogits : plan::LossSavedTensors::kLogits};
+        LossComputation{std::min(chunks, plan::kMostLossChunks),
+                        all ? plan::LossSavedTensors::kAllLogits : plan::LossSavedTensors::kLogits};
   }
 }
 
@@ -267,7 +267,7 @@ void read_tune_batch(const Fields& root, const std::string& file, const UserFact
         "--set tokenizer.max_seq_len=N is the length to count",
         file));
   }
-  PackingWords words;
+  StatedPacking words;
   words.packing.too_long = packing::LongDocumentPolicy::kTruncate;
   if (packed) {
     words.packing.kind = packing::PackingKind::kGreedy;
@@ -289,7 +289,7 @@ Draft read_tune_document(const Document& document, const UserFacts& given, Draft
   draft.framework.variant = "torchtune";
   draft.framework_overlap = draft.framework_gradients = true;
   const Fields model = root.section("model");
-  take_tune_model(model, draft);
+  read_tune_model(model, draft);
   draft.adapters = tune_adapters(model);
   draft.precision = root.choice("dtype", kTypes, DType::kBf16);
   draft.optimizer = read_tune_optimizer(root.section("optimizer"));

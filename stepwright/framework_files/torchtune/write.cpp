@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/stated_adapters.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -148,7 +148,7 @@ void add_tune_mesh(Tree& file, const plan::Plan& plan) {
     file.set("context_parallel_dim", degrees.context);
     file.set("context_parallel_rotate_method", ring ? "alltoall" : "allgather");
   }
-  if (!shares_states(plan)) return;
+  if (!shards_optimizer_states(plan)) return;
   if (plan.sharding.uses(plan::Spread::kInner)) {
     const std::int64_t copies = degrees.data * degrees.context / plan.sharding.group;
     file.set("data_parallel_replicate_dim", copies);
@@ -162,7 +162,7 @@ void add_tune_mesh(Tree& file, const plan::Plan& plan) {
 /// head reads the embedding outside of its module (torchtune/modules/tied_linear.py), so that it
 /// cannot.
 void add_tune_sharded_layers(Tree& file, const plan::Job& job, const plan::Plan& plan) {
-  if (!shares_states(plan) || job.model.tied) return;
+  if (!shards_optimizer_states(plan) || job.model.tied) return;
   file.set("custom_sharded_layers", Tree::flow_sequence().add("tok_embeddings").add("output"));
 }
 

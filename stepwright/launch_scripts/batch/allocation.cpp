@@ -131,7 +131,7 @@ constexpr std::array<Directive, 4> kDirectives = {
 
 OptionRules slurm_rules() { return {kSlurmFlags, "", false}; }
 
-void apply_slurm(std::span<const Option> options, Allocation& allocation) {
+void apply_slurm_options(std::span<const Option> options, Allocation& allocation) {
   const auto number = [&](std::string_view names, std::optional<std::int64_t>& to) {
     if (const auto value = option_value(options, names)) {
       if (const auto count = number_at_start(*value)) to = count;
@@ -161,10 +161,11 @@ void apply_slurm(std::span<const Option> options, Allocation& allocation) {
   if (const auto array = option_value(options, "-a --array")) allocation.array = *array;
 }
 
-std::size_t apply_words(const BatchWords& words, Allocation& allocation, SplitCommand* split) {
+std::size_t apply_scheduler_options(const BatchWords& words, Allocation& allocation,
+                                    SplitCommand* split) {
   SplitCommand found = split_options(words, 0, rules_of(allocation.scheduler));
   if (allocation.scheduler == "slurm") {
-    apply_slurm(found.options, allocation);
+    apply_slurm_options(found.options, allocation);
   } else if (allocation.scheduler == "lsf") {
     apply_lsf(found.options, allocation);
   } else {
@@ -182,7 +183,7 @@ std::size_t apply_words(const BatchWords& words, Allocation& allocation, SplitCo
   return rest;
 }
 
-std::optional<Allocation> directives_of(std::string_view text) {
+std::optional<Allocation> allocation_from_directives(std::string_view text) {
   std::optional<Allocation> found;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -198,7 +199,7 @@ std::optional<Allocation> directives_of(std::string_view text) {
       if (!line.starts_with(prefix) || !separated) continue;
       if (found && found->scheduler != scheduler) continue;
       if (!found) found = Allocation{.scheduler = std::string(scheduler)};
-      apply_words(split_quoted(line.substr(prefix.size())), *found);
+      apply_scheduler_options(split_quoted(line.substr(prefix.size())), *found);
     }
   }
   return found;

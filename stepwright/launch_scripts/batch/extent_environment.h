@@ -9,8 +9,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Stores the lines of a host file under a short name and returns the path under which the job sees
-/// the file.
+/// A function that stores the text of a host file (such as PBS_NODEFILE) under a short name and
+/// returns the path under which the job sees the file.
 using HostFileKeeper = std::function<std::string(std::string_view name, const std::string& lines)>;
 
 /// Returns the variables by which a scheduler tells a batch script the size of its job, as on the
@@ -21,11 +21,12 @@ using HostFileKeeper = std::function<std::string(std::string_view name, const st
 std::map<std::string, std::string> extent_environment(const Allocation& allocation,
                                                       const HostFileKeeper& keep_hosts);
 
-/// Returns the tasks of each node: the stated number, or all tasks divided by the nodes; 0: not
-/// stated.
+/// Returns the number of tasks (processes) on each node: the stated number, or all tasks divided by
+/// the nodes; 0: not stated.
 std::int64_t tasks_of_node(const Allocation& allocation);
 
-/// Returns the name of the variable that holds a task's index in a job array.
+/// Returns the name of the environment variable that holds a task's index in a job array:
+/// "SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX" or "SGE_TASK_ID".
 std::string_view array_variable(std::string_view scheduler);
 
 }  // namespace stepwright::launch_scripts

@@ -15,7 +15,7 @@ std::vector<std::string> expand_hosts(std::string_view list);
 /// Returns made-up names for the hosts of an allocation: node001, node002, ...
 std::vector<std::string> host_names(std::int64_t nodes);
 
-/// Returns the made-up names of `host_names` in Slurm's notation: "node001", "node[001-016]".
+/// Returns the made-up host names of `nodes` nodes in Slurm's notation: "node001", "node[001-016]".
 std::string host_list(std::int64_t nodes);
 
 }  // namespace stepwright::launch_scripts

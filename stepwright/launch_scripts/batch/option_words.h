@@ -9,40 +9,43 @@
 
 namespace stepwright::launch_scripts {
 
-/// How a program reads the options before a command. Options that are not listed here take a value.
+/// Option syntax of a program such as srun, whose options stand before the command that it starts.
+/// Options that are in none of these lists take one value.
 struct OptionRules {
   std::string_view flags;  ///< Options without a value, separated by blanks: "--label -l".
-  std::string_view pairs;  ///< Options with two values: "-mca -genv".
-  /// True if `-npernode 8` is one option, not a group of one-letter options.
+  std::string_view pairs;  ///< Options with two values, separated by blanks: "-mca -genv".
+  /// True if a long option can begin with one dash: `-npernode 8` is one option, not a group of
+  /// one-letter options.
   bool long_with_one_dash = false;
-  std::string_view more_flags;  ///< More options without a value, in the form of `flags`.
+  /// More options without a value, separated by blanks, in addition to `flags`.
+  std::string_view more_flags;
 };
 
 /// An option that a command was given.
 struct Option {
   std::string name;                  ///< Name of the option with its dashes.
   std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
-  /// Second value of an option in `pairs`; empty for other options.
+  /// Second value of an option that takes two, such as `-mca NAME VALUE`; empty for other options.
   std::string second;
 };
 
 /// The options of a command, and the index of the word after them.
 struct SplitCommand {
   std::vector<Option> options;
-  std::size_t rest =
-      0;  ///< Index of the first word that is not an option; the number of words if all are.
+  /// Index of the first word that is not an option; the number of words if all words are options.
+  std::size_t rest = 0;
 };
 
-/// Splits the words of a command from index `start`, where the options of the program or subcommand
-/// `words[start - 1]` begin. `--` ends the options.
+/// Splits a command into its options and the rest. Options begin at index `start`, after the
+/// program or subcommand `words[start - 1]`; `--` ends them.
 SplitCommand split_options(std::span<const std::string> words, std::size_t start,
                            const OptionRules& rules);
 
-/// Returns the value of the last option that has one of these names ("-N --nodes"), "" for a flag;
-/// nullopt if no option has.
+/// Returns the value of the last option whose name is one of `names` ("-N --nodes"), "" for a flag;
+/// nullopt if no option has such a name.
 std::optional<std::string> option_value(std::span<const Option> options, std::string_view names);
 
-/// True if a list of words, separated by blanks, contains the word.
+/// True if `list`, words separated by blanks, contains the word.
 bool holds_word(std::string_view list, std::string_view word);
 
 }  // namespace stepwright::launch_scripts

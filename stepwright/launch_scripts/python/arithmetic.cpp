@@ -124,7 +124,7 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     if (b.body->find(*key) != nullptr) return true;
     // The mapping can contain the key if it has keys that are not known.
     const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
-      return member.first.find(kHoleBegin) != std::string::npos || member.first == "**";
+      return member.first.find(kUnknownBegin) != std::string::npos || member.first == "**";
     });
     return known ? std::optional(false) : std::nullopt;
   }

@@ -185,7 +185,7 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
   const std::size_t in = find_python_operator(head, " in ");
   if (in == std::string_view::npos) return Flow::kNext;
   const std::string_view targets = head.substr(0, in);
-  auto items = python_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
+  auto items = python_loop_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
   if (!items) {
     pass_over(line, body);
     return Flow::kNext;

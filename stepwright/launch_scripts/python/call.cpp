@@ -25,15 +25,15 @@ void check_read(const Tree& tree, const std::string& name) {
 
 }  // namespace
 
-PythonObject PythonLiterals::named(const std::string& path, const std::string& /*full*/,
-                                   std::uint32_t line) {
+PythonObject LiteralPythonHost::named(const std::string& path, const std::string& /*full*/,
+                                      std::uint32_t line) {
   if (path.find('.') != std::string::npos) return PythonObject::string(path, line);
   PythonObject open = PythonObject::unknown(path, line);
   open.said = path;
   return open;
 }
 
-std::optional<PythonObject> PythonLiterals::called(const PythonCall& call) {
+std::optional<PythonObject> LiteralPythonHost::called(const PythonCall& call) {
   const std::size_t own = call.path.find_first_not_of('_', call.path.rfind('.') + 1);
   const bool type = !call.path.starts_with('.') && own != std::string::npos &&
                     std::isupper(static_cast<unsigned char>(call.path[own])) != 0;
@@ -84,7 +84,7 @@ PythonObject first_python_call(std::string_view text, std::string_view type,
 
 Document read_python_call(std::string_view text, std::string_view function,
                           const std::string& name) {
-  PythonLiterals literals;
+  LiteralPythonHost literals;
   const PythonText nothing[] = {{"", name}};
   PythonProgram program(nothing, literals);
   const Tree given = python_tree(first_python_call(text, function, program), name);

@@ -20,16 +20,16 @@ constexpr std::size_t kMostUnread = 1000;
 constexpr std::size_t kMostNamed = 40;
 
 /// Interprets a configuration function with the knowledge about its framework.
-class Recipe final : public PythonLiterals {
+class Recipe final : public LiteralPythonHost {
  public:
-  Recipe(std::span<const PythonText> texts, const PythonWords& words)
+  Recipe(std::span<const PythonText> texts, const FrameworkPythonFacts& words)
       : words_(words), program_(texts, *this) {
     for (std::size_t file = 0; file < texts.size(); ++file) program_.begin(file);
     unread_.clear();
   }
 
   [[nodiscard]] PythonProgram& program() { return program_; }
-  [[nodiscard]] std::vector<PythonUnread> take_unread() { return std::move(unread_); }
+  [[nodiscard]] std::vector<UnknownPythonValue> take_unread() { return std::move(unread_); }
   [[nodiscard]] std::vector<std::string> take_elsewhere() { return std::move(elsewhere_); }
 
   std::optional<PythonObject> chosen(const PythonCall& call) override {
@@ -44,7 +44,7 @@ class Recipe final : public PythonLiterals {
   PythonObject named(const std::string& path, const std::string& full,
                      std::uint32_t line) override {
     const bool itself = std::ranges::find(words_.themselves, path) != words_.themselves.end();
-    return itself ? PythonObject::string(path, line) : PythonLiterals::named(path, full, line);
+    return itself ? PythonObject::string(path, line) : LiteralPythonHost::named(path, full, line);
   }
 
   std::optional<PythonObject> called(const PythonCall& call) override {
@@ -58,12 +58,12 @@ class Recipe final : public PythonLiterals {
     }
     const bool imported = call.full != call.path;
     if (imported && elsewhere_.size() < kMostUnread) elsewhere_.push_back(call.full);
-    return PythonLiterals::called(call);
+    return LiteralPythonHost::called(call);
   }
 
   void passed(std::string_view name, std::string_view expression, std::uint32_t line) override {
     if (unread_.size() == kMostUnread) return;
-    unread_.push_back({std::string(name), unread_value(expression).text, line});
+    unread_.push_back({std::string(name), unknown_value_tree(expression).text, line});
   }
 
  private:
@@ -72,8 +72,8 @@ class Recipe final : public PythonLiterals {
     return tree ? std::optional(python_object(*tree, call.given.line)) : std::nullopt;
   }
 
-  const PythonWords& words_;
-  std::vector<PythonUnread> unread_;
+  const FrameworkPythonFacts& words_;
+  std::vector<UnknownPythonValue> unread_;
   std::vector<std::string> elsewhere_;
   PythonProgram program_;
 };
@@ -131,7 +131,7 @@ std::string call_of(const PythonFunction& function, const std::string& asked) {
 }
 
 /// Collects the values that are not literals, with their keys.
-void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread>& unread) {
+void collect(const Tree& tree, const std::string& path, std::vector<UnknownPythonValue>& unread) {
   if (unread.size() >= kMostUnread) return;
   if (is_unread(tree)) unread.push_back({path, tree.text, tree.line});
   const auto below = [&](std::string_view key) {
@@ -150,14 +150,14 @@ void collect(const Tree& tree, const std::string& path, std::vector<PythonUnread
 
 }  // namespace
 
-std::vector<PythonUnread> unread_values(const Tree& tree) {
-  std::vector<PythonUnread> unread;
+std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree) {
+  std::vector<UnknownPythonValue> unread;
   collect(tree, "", unread);
   return unread;
 }
 
-PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
-                                const std::string& function) {
+PythonConfig read_python_config(std::span<const PythonText> texts,
+                                const FrameworkPythonFacts& words, const std::string& function) {
   Recipe recipe(texts, words);
   PythonProgram& program = recipe.program();
   const auto& [text, name] = texts.front();

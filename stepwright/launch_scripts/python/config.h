@@ -13,48 +13,57 @@
 
 namespace stepwright::launch_scripts {
 
-/// Knowledge about a framework whose configurations are Python functions.
-struct PythonWords {
-  std::string_view root;  ///< Class of the framework's configurations: "Trainer.Config".
-  /// Returns the result of a function that none of the files defines, called in `file`; nullopt:
-  /// unknown.
+/// Facts about a training framework whose configurations are Python functions: its configuration
+/// class, and the results of its own functions.
+struct FrameworkPythonFacts {
+  /// Name of the class of the framework's configurations: "Trainer.Config".
+  std::string_view root;
+  /// A callback that returns the result of a framework's function that none of the read files
+  /// defines; `file`: the file with the call; nullopt: the result is unknown.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
                                     const std::string& file)>
       known;
-  /// Returns the result of a function that depends on a value of the files, which `value` looks up
-  /// by name; nullopt: not such a function. It is asked before anything else.
+  /// A callback, asked before any definition in the read files, that returns the result of a
+  /// framework's function which depends on a value of these files (`value` looks it up by name);
+  /// nullopt: not such a function.
   std::function<std::optional<Tree>(
       const std::string& function, const Tree& arguments,
       const std::function<std::optional<Tree>(const std::string& name)>& value)>
       chosen{};
-  /// Methods that return the object they are called on.
+  /// Names of methods that return the object they are called on.
   std::vector<std::string_view> same{};
-  /// Functions that are used as values, without being called: "squared_relu".
+  /// Names of functions that configurations use as values, without calling them: "squared_relu".
   std::vector<std::string_view> themselves{};
 };
 
-/// A value of a configuration that is not a literal, so that reading alone cannot tell it.
-struct PythonUnread {
-  std::string name;        ///< Key of the value in the configuration: "training.steps".
-  std::string expression;  ///< The expression as it was written.
-  std::uint32_t line = 0;  ///< Line of the expression in the first text; 0: in another text.
+/// A configuration value that is not a literal, so that it is unknown unless the Python code is
+/// run.
+struct UnknownPythonValue {
+  std::string name;        ///< Key of the unknown value in the configuration: "training.steps".
+  std::string expression;  ///< The Python expression of the unknown value, as it was written.
+  /// Line of the unknown value's expression in the first file, from 1; 0: it is in another file.
+  std::uint32_t line = 0;
 };
 
 /// A configuration that a Python function returns.
 struct PythonConfig {
-  /// The configuration; calls are mappings with the class name under `()`.
+  /// The configuration as a tree; a call of a class is a mapping with the class name under the key
+  /// `()`.
   Tree tree;
-  /// Name of the function; empty: the configuration is the first call in the text.
+  /// Name of the function that returns the configuration; empty: the configuration is the first
+  /// call in the text.
   std::string function;
-  /// Values that are not literals, and statements that were skipped.
-  std::vector<PythonUnread> unread;
-  /// Imported functions that were called but that no file defines and nothing is known about, as
-  /// "module.function".
+  /// Configuration values that are not literals, so that they are unknown, and statements that were
+  /// skipped.
+  std::vector<UnknownPythonValue> unread;
+  /// Imported functions that the configuration calls, but that no read file defines and whose
+  /// result is unknown, as "module.function".
   std::vector<std::string> elsewhere;
 };
 
-/// Returns the values of a tree that are not literals, with their keys; at most 1,000.
-std::vector<PythonUnread> unread_values(const Tree& tree);
+/// Returns the values of a configuration that are not literals, so that they are unknown, with
+/// their keys; at most 1,000.
+std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree);
 
 /// Returns the configuration that a function of the first text returns. `function` is "name" or
 /// "name(precision='fp8')"; empty: the only function that returns a configuration.
@@ -64,7 +73,7 @@ std::vector<PythonUnread> unread_values(const Tree& tree);
 /// Fails with `kInput` if `function` is empty and several functions return configurations (their
 /// names are in the message), if `function` is unknown, if its result cannot be interpreted, and in
 /// the cases of `PythonProgram` and `python_tree`.
-PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
-                                const std::string& function);
+PythonConfig read_python_config(std::span<const PythonText> texts,
+                                const FrameworkPythonFacts& words, const std::string& function);
 
 }  // namespace stepwright::launch_scripts

@@ -31,7 +31,7 @@ std::int64_t place_of(const PythonObject& index, std::size_t size) {
 /// Evaluates the syntax tree of one expression.
 class Evaluation {
  public:
-  explicit Evaluation(PythonNames& names) : names_(names) {}
+  explicit Evaluation(PythonEvaluationScope& names) : names_(names) {}
 
   /// Returns the value of a node; an unknown value records its line and its text.
   PythonObject value(const PythonNode& node) {
@@ -175,7 +175,7 @@ class Evaluation {
       if (kept.value_or(true)) clause(node, number + 1, made, open);
       return;
     }
-    const auto items = python_items(from);
+    const auto items = python_loop_items(from);
     if (!items) open = from.is(ObjectKind::kUnknown) ? from.text : "part";
     for (std::size_t i = 0; items && i < items->size() && open.empty(); ++i) {
       bind_python_targets(part.word, (*items)[i], names_);
@@ -273,7 +273,7 @@ class Evaluation {
     }
     const bool whole = index.is(ObjectKind::kInteger) || index.is(ObjectKind::kList);
     if (const auto key = record && whole ? python_key(index) : std::nullopt) {
-      if (const PythonObject* found = value.body->find(*key)) return python_as_set(*found);
+      if (const PythonObject* found = value.body->find(*key)) return python_with_attributes(*found);
     }
     // An item of a known mapping under an unknown key is named after the key.
     const bool by_key = record && index.is(ObjectKind::kUnknown) && !index.text.empty();
@@ -369,18 +369,18 @@ class Evaluation {
     return PythonObject::unknown(condition.text, at(condition));
   }
 
-  PythonNames& names_;
+  PythonEvaluationScope& names_;
   std::string open_ = "value";  ///< The unknown expression that decides the last comparison.
 };
 
 }  // namespace
 
-PythonObject python_value(const PythonNode& expression, PythonNames& names) {
+PythonObject python_value(const PythonNode& expression, PythonEvaluationScope& names) {
   return Evaluation(names).value(expression);
 }
 
-void bind_python_targets(std::string_view targets, const PythonObject& value, PythonNames& names,
-                         int depth) {
+void bind_python_targets(std::string_view targets, const PythonObject& value,
+                         PythonEvaluationScope& names, int depth) {
   constexpr int kDeepestTargets = 20;
   targets = python_trimmed(targets);
   if ((targets.starts_with('(') || targets.starts_with('[')) &&

@@ -11,15 +11,18 @@ namespace stepwright::launch_scripts {
 
 /// A call of a function or method that the program does not define itself.
 struct PythonCall {
-  /// The called name as written; for a method ".name", with the object as first argument.
+  /// The called name as written: "np.array"; for a method ".name", with the object as first
+  /// argument.
   std::string path;
-  std::string full;  ///< The called name with the module's real name in place of its alias.
+  /// The called name with the module's real name in place of its alias: "numpy.array" for
+  /// "np.array".
+  std::string full;
   const PythonArguments& given;
   const std::string& file;
 };
 
-/// Supplies a program that is interpreted with the values and functions that its files do not
-/// define.
+/// Interface that supplies an interpreted Python program with the values and functions that its own
+/// files do not define.
 class PythonHost {
  public:
   PythonHost() = default;
@@ -27,15 +30,18 @@ class PythonHost {
   PythonHost& operator=(const PythonHost&) = delete;
   virtual ~PythonHost() = default;
 
-  /// Returns the value of a name that no file defines.
+  /// Returns the value of a name that no file of the program defines. `path`: the name as written;
+  /// `full`: with the module's real name in place of its alias.
   virtual PythonObject named(const std::string& path, const std::string& full,
                              std::uint32_t line) = 0;
-  /// Returns the result of a function that overrides any definition in the program; nullopt:
-  /// interpret the program's definition.
+  /// Returns the result of a call whose function this host defines in place of the program;
+  /// nullopt: interpret the program's own definition.
   virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
-  /// Returns the result of a function that no file defines; nullopt: unknown.
+  /// Returns the result of a call whose function no file of the program defines; nullopt: the
+  /// result is unknown.
   virtual std::optional<PythonObject> called(const PythonCall& call) = 0;
-  /// Is told that an expression was skipped, so that `name` did not get its value.
+  /// Tells the host that the interpreter skipped an expression, so that the variable `name` did not
+  /// get its value.
   virtual void passed(std::string_view /*name*/, std::string_view /*expression*/,
                       std::uint32_t /*line*/) {}
 };

@@ -167,7 +167,7 @@ PythonObject whole_number(const PythonObject& value, std::uint32_t line) {
   if (value.is(ObjectKind::kInteger)) return value;
   if (value.is(ObjectKind::kBool)) return PythonObject::integer(value.truth ? 1 : 0, line);
   if (value.is(ObjectKind::kUnknown)) return value;
-  const auto number = value.is(ObjectKind::kText) ? number_in_digits(value.text) : std::nullopt;
+  const auto number = value.is(ObjectKind::kText) ? integer_from_digits(value.text) : std::nullopt;
   return number ? PythonObject::integer(*number, line) : PythonObject::unknown("number", line);
 }
 
@@ -249,9 +249,9 @@ std::optional<PythonObject> instance_of(const PythonArguments& given) {
   for (const PythonObject& type : all) {
     // A class is a name that no file sets.
     const std::string_view named = type.said.empty() ? type.text : type.said;
-    const std::size_t begin = named.find_last_of(std::string{'.', kHoleBegin}) + 1;
+    const std::size_t begin = named.find_last_of(std::string{'.', kUnknownBegin}) + 1;
     const auto is =
-        is_of_class(given.unnamed[0], named.substr(begin, named.find(kHoleEnd, begin) - begin));
+        is_of_class(given.unnamed[0], named.substr(begin, named.find(kUnknownEnd, begin) - begin));
     if (is && *is) return PythonObject::boolean(true);
     open = open || !is;
   }

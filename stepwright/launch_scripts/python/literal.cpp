@@ -27,7 +27,7 @@ std::string escaped(char c) {
 /// Splits the contents of a string literal into pieces and holes.
 class Pieces {
  public:
-  Pieces(std::string_view inside, const PythonPlace& place, PythonNode& into)
+  Pieces(std::string_view inside, const PythonPosition& place, PythonNode& into)
       : inside_(inside), place_(place), line_(place.line), into_(into) {}
 
   /// Splits the contents; false if a hole never closes.
@@ -81,7 +81,7 @@ class Pieces {
   }
 
   std::string_view inside_;
-  const PythonPlace& place_;
+  const PythonPosition& place_;
   std::uint32_t line_;
   PythonNode& into_;
   std::string plain_;
@@ -107,7 +107,7 @@ bool starts_python_string(std::string_view text) {
   return quote < 3 && quote < text.size() && (text[quote] == '"' || text[quote] == '\'');
 }
 
-std::size_t add_python_string(std::string_view text, std::size_t at, const PythonPlace& place,
+std::size_t add_python_string(std::string_view text, std::size_t at, const PythonPosition& place,
                               PythonNode& into) {
   const std::size_t begin = text.find_first_of("\"'", at);
   const std::string_view letters = text.substr(at, begin - at);

@@ -57,7 +57,7 @@ void add_python_text(std::string& text, std::string_view part, std::uint32_t lin
 }
 
 std::string unknown_python_value(std::string_view expression) {
-  return fmt::format("{}{}{}", kHoleBegin, name_of_last_part(expression), kHoleEnd);
+  return fmt::format("{}{}{}", kUnknownBegin, name_of_last_part(expression), kUnknownEnd);
 }
 
 PythonObject PythonObject::unknown(std::string_view name, std::uint32_t line) {
@@ -156,7 +156,7 @@ std::size_t python_value_size(const PythonObject& value) {
   return weight;
 }
 
-PythonObject python_as_set(PythonObject value) {
+PythonObject python_with_attributes(PythonObject value) {
   const bool object = value.is(ObjectKind::kUnknown) && value.body != nullptr &&
                       value.body->made_by == kUnknownPythonObject && !value.body->members.empty();
   if (object) value.kind = ObjectKind::kRecord;
@@ -178,7 +178,7 @@ PythonObject python_copy(const PythonObject& value) {
   return made;
 }
 
-std::optional<std::vector<PythonObject>> python_items(const PythonObject& value) {
+std::optional<std::vector<PythonObject>> python_loop_items(const PythonObject& value) {
   if (value.is(ObjectKind::kList)) return value.body->items;
   if (!value.is(ObjectKind::kRecord) || !value.body->made_by.empty()) return std::nullopt;
   std::vector<PythonObject> keys;
@@ -193,7 +193,7 @@ PythonObject python_attribute(const PythonObject& value, const std::string& name
   const bool record = value.is(ObjectKind::kRecord);
   const PythonObject* member = record ? value.body->find(name) : nullptr;
   PythonObject found =
-      member != nullptr ? python_as_set(*member) : PythonObject::unknown(name, line);
+      member != nullptr ? python_with_attributes(*member) : PythonObject::unknown(name, line);
   if (record && member == nullptr && found.text == name) found.body = value.body;
   found.line = line;
   return found;
@@ -216,7 +216,7 @@ std::string python_str(const PythonObject& value) {
 std::optional<std::string> python_key(const PythonObject& key) {
   if (!key.is(ObjectKind::kList)) {
     std::string said = python_str(key);
-    const bool open = said.find(kHoleBegin) != std::string::npos;
+    const bool open = said.find(kUnknownBegin) != std::string::npos;
     return open ? std::nullopt : std::optional(std::move(said));
   }
   std::vector<std::string> parts;
@@ -236,7 +236,7 @@ std::optional<bool> python_truth(const PythonObject& value) {
     case ObjectKind::kReal:
       return value.text.find_first_of("123456789") < value.text.find_first_of("eE");
     case ObjectKind::kText:
-      if (value.text.starts_with(kHoleBegin) && value.text.ends_with(kHoleEnd)) break;
+      if (value.text.starts_with(kUnknownBegin) && value.text.ends_with(kUnknownEnd)) break;
       return !value.text.empty();
     case ObjectKind::kList: return !value.body->items.empty();
     case ObjectKind::kRecord: return !value.body->members.empty() || !value.body->made_by.empty();

@@ -23,7 +23,7 @@ constexpr std::size_t kMostChoices = 100;  ///< Most "if ... else" parts in one 
 /// tightest.
 class ExpressionParser {
  public:
-  ExpressionParser(std::string_view text, const PythonPlace& place)
+  ExpressionParser(std::string_view text, const PythonPosition& place)
       : text_(text), file_(place.file), first_line_(place.line), depth_(place.depth) {}
 
   PythonNode whole() {
@@ -453,7 +453,7 @@ class ExpressionParser {
 
 }  // namespace
 
-PythonNode parse_python(std::string_view text, const PythonPlace& place) {
+PythonNode parse_python(std::string_view text, const PythonPosition& place) {
   return ExpressionParser(text, place).whole();
 }
 

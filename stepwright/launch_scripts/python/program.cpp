@@ -57,7 +57,7 @@ std::optional<PythonObject> PythonProgram::global(const std::string& name) {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     begin(file);
     const auto found = frames_[file].names.find(name);
-    if (found != frames_[file].names.end()) return python_as_set(found->second);
+    if (found != frames_[file].names.end()) return python_with_attributes(found->second);
   }
   return std::nullopt;
 }
@@ -123,7 +123,7 @@ std::optional<PythonObject> PythonProgram::value_elsewhere(const std::string& pa
       const std::string head = head_of(name);
       const auto found = frames_[file].names.find(head);
       if (found == frames_[file].names.end()) continue;
-      PythonObject one = python_as_set(found->second);
+      PythonObject one = python_with_attributes(found->second);
       std::size_t at = head.size();
       while (at < name.size()) {
         const std::size_t end = std::min(name.find('.', at + 1), name.size());
@@ -177,7 +177,7 @@ PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
     }
     return host_.named(path, full_name(path), line);
   }
-  PythonObject one = python_as_set(*found);
+  PythonObject one = python_with_attributes(*found);
   one.line = line;
   for (std::size_t at = head.size(); at < path.size();) {
     const std::size_t end = std::min(path.find('.', at + 1), path.size());
@@ -255,7 +255,7 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
 
 /// Turns the value on which an attribute is set into an object.
 void PythonProgram::open_object(PythonObject& object, std::string_view path, std::uint32_t line) {
-  object = python_as_set(object);
+  object = python_with_attributes(object);
   if (object.is(ObjectKind::kRecord)) return;
   const bool unknown = object.is(ObjectKind::kUnknown);
   if (unknown && object.body != nullptr && object.body->made_by != kUnknownPythonObject) {

@@ -25,23 +25,24 @@ struct PythonText {
 };
 
 /// Interprets Python files that import each other, without executing anything. Conditions and loops
-/// over known values are interpreted; other ones are skipped, and the host is told which names they
-/// would set.
-/// Fails with `kInput` for brackets and string literals that never close, nesting beyond 50
-/// brackets or 100 blocks, and too much work.
-class PythonProgram final : public PythonNames {
+/// over known values are interpreted; others are skipped, and the host is told which names they
+/// would set. Fails with `kInput` for brackets and string literals that never close, nesting beyond
+/// 50 brackets or 100 blocks, and too much work.
+class PythonProgram final : public PythonEvaluationScope {
  public:
   using Lines = std::span<const PythonLine>;
 
-  /// Only values of the first file have lines. The texts must outlive the program.
+  /// Prepares the interpretation of `texts`, which must outlive the program. Only values of the
+  /// first file record their line; values of other files record line 0.
   PythonProgram(std::span<const PythonText> texts, PythonHost& host);
 
-  /// Interprets a file from its first statement, unless that was done before.
+  /// Interprets a file, given by its index, from its first statement on, unless that was done
+  /// before.
   void begin(std::size_t file);
-  /// Returns the value of an expression on a line of the first file (0: on none). `text` must
-  /// outlive the program.
+  /// Returns the value of an expression that stands on a line of the first file (0: in no file).
+  /// `text` must outlive the program.
   PythonObject evaluate(std::string_view text, std::uint32_t line);
-  /// Returns the value of a global name in any file; nullopt if no file has it.
+  /// Returns the value of a global variable of any file; nullopt if no file has it.
   std::optional<PythonObject> global(const std::string& name);
   [[nodiscard]] Lines lines() const { return files_.front().lines; }
 
@@ -57,7 +58,7 @@ class PythonProgram final : public PythonNames {
   void spend(std::size_t effort, std::uint32_t line) override;
 
  private:
-  /// A function at top level, in a class or in another function.
+  /// A Python function at top level, in a class or in another function.
   struct Function {
     std::string name;
     std::string_view parameters{};
@@ -79,16 +80,19 @@ class PythonProgram final : public PythonNames {
     std::vector<PythonLine> lines{};  ///< Statements of the file, empty until `begun`.
     std::map<std::string, Function> functions{};
     std::map<std::string, Class> classes{};
-    std::map<std::string, std::string> imported{};  ///< Imported names, and the full name of each.
+    /// Imported names, each with its full name in the module: "numpy" for "np".
+    std::map<std::string, std::string> imported{};
   };
   enum class Flow : std::uint8_t { kNext, kReturn, kBreak, kContinue };
   using Names = std::map<std::string, PythonObject>;
   struct Frame {
     Names names{};
-    std::size_t file = 0;  ///< Index of the frame's file.
-    /// True if the frame can use the names of the frame before.
+    std::size_t file = 0;  ///< Index of the file whose code runs in this call frame.
+    /// True if code in this call frame can use the variables of the frame before it (nested
+    /// functions).
     bool nested = false;
-    std::set<std::string> global_names{};  ///< Names declared `global` in this frame.
+    /// Names that the function of this call frame declares `global`.
+    std::set<std::string> global_names{};
   };
 
   // The functions from here on are in program.cpp: names and their values.
@@ -138,9 +142,10 @@ class PythonProgram final : public PythonNames {
 
   PythonHost& host_;
   std::vector<File> files_;
-  std::vector<Frame> frames_;  ///< The first frames are the globals of each file.
-  std::size_t here_ = 0;       ///< Index of the frame that is interpreted now.
-  /// Syntax trees of expressions, by address and length of their text.
+  /// Call frames: first one for each file, with its global variables, then those of function calls.
+  std::vector<Frame> frames_;
+  std::size_t here_ = 0;  ///< Index in `frames_` of the call frame that is interpreted now.
+  /// Parsed expressions, by address and length of their text, so that each is parsed once.
   std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;
   PythonObject returned_;
   std::size_t effort_ = 0;
@@ -151,7 +156,8 @@ class PythonProgram final : public PythonNames {
 /// Splits a text at the commas outside of brackets.
 std::vector<std::string_view> python_comma_parts(std::string_view text);
 
-/// Returns the index after the last statement of the block that belongs to statement `head`.
+/// Returns the index after the last statement of the block that belongs to statement number `head`
+/// (an `if`, `for`, `def`, ...).
 std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head);
 
 }  // namespace stepwright::launch_scripts

@@ -16,21 +16,23 @@ std::string name_of_option(std::string_view word);
 /// values of the command line override the defaults in the program's code.
 class ProgramOptions {
  public:
-  /// `words` are the words after the program in its command.
+  /// Reads the options of a command; `words` are the words after the program.
   explicit ProgramOptions(const std::vector<std::string>& words = {});
 
   /// Sets the value of an option ("batch_size"); it overrides the command line.
   void set(std::string_view name, std::string_view value);
 
-  /// Adds the option that a call of `add_argument` declares; the first argument is the parser.
+  /// Adds the option that a call of `add_argument` declares; `given`: the call's arguments, of
+  /// which the first is the parser object.
   void add(const PythonArguments& given);
   /// True if the program has an option of that name.
   [[nodiscard]] bool has(std::string_view name) const { return defaults_.contains(name); }
-  /// Returns the result of `parse_args`; an option without value and default is unknown.
+  /// Returns the object that the program gets from `parse_args`; an option with neither a value nor
+  /// a default is an unknown attribute.
   [[nodiscard]] PythonObject parsed() const;
 
  private:
-  /// Values of the command line by option name; empty: a switch without value.
+  /// Values on the command line by option name; empty: a switch without value.
   std::map<std::string, std::string, std::less<>> said_;
   std::map<std::string, PythonObject, std::less<>> defaults_;
 };

@@ -13,7 +13,7 @@ namespace stepwright::launch_scripts {
 /// continues it.
 struct PythonLine {
   std::string_view text;     ///< Text of the statement, without indentation and trailing comment.
-  std::uint32_t line = 0;    ///< Number of the statement's first line, from 1.
+  std::uint32_t line = 0;    ///< Number of the statement's first line in the file, from 1.
   std::uint32_t indent = 0;  ///< Columns of indentation; a tab counts 8.
 };
 
@@ -21,37 +21,37 @@ struct PythonLine {
 struct PythonFunction {
   std::string_view name;
   PythonLine head;  ///< The line "def name(parameters) -> type:".
-  /// Lines of its body, part of the list in which the function was found.
+  /// Statements of the function's body, a part of the list in which the function was found.
   std::span<const PythonLine> body;
 };
 
-/// Splits a text into statements. Fails with `kInput` for brackets and string literals that never
-/// close, and beyond 100,000 statements.
+/// Splits a Python text into statements. Fails with `kInput` for brackets and string literals that
+/// never close, and beyond 100,000 statements. `name`: the file's name, for messages.
 std::vector<PythonLine> python_lines(std::string_view text, const std::string& name);
 
-/// Returns the functions among statements, in order.
+/// Returns the functions that a list of statements defines at top level, in order.
 std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines);
 
-/// Returns the position after the string literal that starts at `at` with one or three quotes; the
-/// length of the text if it never closes.
+/// Returns the position after the string literal that starts at position `at` with one or three
+/// quotes; the length of the text if it never closes.
 std::size_t end_of_python_string(std::string_view text, std::size_t at);
 
-/// Returns the position of the bracket that closes the one at `at`; the length of the text if there
-/// is none.
+/// Returns the position of the bracket that closes the bracket at position `at`; the length of the
+/// text if none does.
 std::size_t closing_python_bracket(std::string_view text, std::size_t at);
 
-/// Returns the position of an operator, or of a word with blanks around it (" and "), outside of
-/// brackets, string literals and comments; `npos` if there is none.
+/// Returns the position in a text of an operator, or of a word with blanks around it (" and "),
+/// outside of brackets, string literals and comments; `npos` if there is none.
 std::size_t find_python_operator(std::string_view text, std::string_view sign);
 
-/// Returns the position of the next of the characters `stops` outside of brackets, or of an
-/// unmatched closing bracket; the length of the text if there is neither.
+/// Returns the first position from `at` on of one of the characters `stops` outside of brackets, or
+/// of an unmatched closing bracket; the length of the text if there is neither.
 std::size_t end_of_python_item(std::string_view text, std::size_t at, std::string_view stops);
 
-/// True if a text begins with this whole word, not with a longer one.
+/// True if a Python text begins with the whole word `word`, not with a longer word.
 bool starts_python_word(std::string_view text, std::string_view word);
 
-/// True if a character can be part of a name.
+/// True if a character can be part of a Python name.
 bool is_python_name_char(char c);
 
 /// Returns the last name of a dotted path: "c" of "a.b.c".

@@ -8,20 +8,20 @@
 
 namespace stepwright::launch_scripts {
 
-/// The parts of "target: type = value"; `value` is nullopt if the statement is not a plain
-/// assignment.
+/// The parts of a Python assignment "target: type = value"; `value` is nullopt if the statement is
+/// not a plain assignment.
 struct PythonAssignment {
   std::string_view target;
   std::optional<std::string_view> value;
-  std::string_view sign{};  ///< Operator of an augmented assignment: "+" of `+=`; empty for `=`.
+  std::string_view sign{};  ///< Operator of an augmented assignment: "+" for `+=`; empty for `=`.
 };
 
 PythonAssignment python_assignment(std::string_view statement);
 
-/// True if a text is a name, or names joined by dots.
+/// True if a text is a Python name, or names joined by dots.
 bool is_python_path(std::string_view text);
 
-/// True for a statement that sets no value, such as `pass` or a docstring.
+/// True for a Python statement that sets no value, such as `pass` or a docstring.
 bool is_noop_python_statement(std::string_view text);
 
 /// Returns the names that "from a import b as c, d" or "import a.b as c" defines, each with its

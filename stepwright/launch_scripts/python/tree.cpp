@@ -47,7 +47,7 @@ class TreeMaker {
 
  private:
   Tree unplaced(const PythonObject& value, int depth) {
-    const PythonObject known = python_as_set(value);
+    const PythonObject known = python_with_attributes(value);
     switch (known.kind) {
       case ObjectKind::kNone: return {};
       case ObjectKind::kBool: return {known.truth};
@@ -60,7 +60,7 @@ class TreeMaker {
         break;
       case ObjectKind::kUnknown: break;
     }
-    return unread_value(known.said.empty() ? known.text : known.said);
+    return unknown_value_tree(known.said.empty() ? known.text : known.said);
   }
 
   Tree object(const PythonObject& value, int depth) {
@@ -95,7 +95,7 @@ PythonObject scalar_object(const Tree& tree, std::uint32_t line) {
 
 }  // namespace
 
-Tree unread_value(std::string_view text) {
+Tree unknown_value_tree(std::string_view text) {
   Tree tree;
   tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
   if (tree.text.empty()) tree.text = "...";

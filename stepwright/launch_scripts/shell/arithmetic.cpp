@@ -171,14 +171,14 @@ class Arithmetic {
     }
     if (take("+")) return atom();
     skip();
-    if (at_ < text_.size() && text_[at_] == kOpens) return open_place();
+    if (at_ < text_.size() && text_[at_] == kUnknownMarkBegin) return open_place();
     const std::string name = word();
     return is_shell_name(name) ? variable(name) : number_of(name);
   }
 
   Number open_place() {
     known_ = false;
-    while (at_ < text_.size() && text_[at_] != kCloses) ++at_;
+    while (at_ < text_.size() && text_[at_] != kUnknownMarkEnd) ++at_;
     ++at_;
     return 0;
   }
@@ -216,7 +216,7 @@ class Arithmetic {
     const std::string text = names_.value(name);
     if (!is_known(text)) known_ = false;
     if (++depth_ > kDeepest) return std::nullopt;
-    const std::string plain = as_empty(text);
+    const std::string plain = without_unknown_parts(text);
     Arithmetic inner(plain, names_, atoms_);
     inner.depth_ = depth_;
     const auto result = inner.value();

@@ -8,21 +8,22 @@
 
 namespace stepwright::launch_scripts {
 
-/// Reads and sets the variables that an arithmetic expression uses.
+/// Callbacks that read and set the shell variables of an arithmetic expression.
 struct ArithmeticNames {
-  /// Returns a variable's text, in which unknown parts are marked; empty if it is unset.
+  /// Returns the text of a shell variable, in which unknown parts are marked; empty if the variable
+  /// is unset.
   std::function<std::string(const std::string&)> value;
   std::function<void(const std::string&, std::int64_t)> set;
 };
 
-/// The value of an expression between `$((` and `))`.
+/// The value of a shell's arithmetic expression, as between `$((` and `))`.
 struct ArithmeticResult {
   std::int64_t value = 0;
   bool known = true;  ///< False if `value` depends on an unknown part, which counts as 0.
 };
 
-/// Returns the value of an integer expression, as bash computes it; nullopt for any other text, a
-/// number beyond 64 bits and a division by zero.
+/// Returns the value of an integer expression, as bash computes it; nullopt for text that is no
+/// such expression, a number beyond 64 bits and a division by zero.
 std::optional<ArithmeticResult> arithmetic_value(std::string_view text,
                                                  const ArithmeticNames& names);
 

@@ -9,8 +9,9 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns the number that a launcher's option has: `--nodes=8`, `--nodes 8`, `-N 8`, `-N8`,
-/// `--gres=gpu:8`. nullopt if the option is absent or its value is not an integer above zero.
+/// Returns the number in an option of a launcher's command: `--nodes=8`, `--nodes 8`, `-N 8`,
+/// `-N8`, `--gres=gpu:8`. nullopt if the option is absent or its value is not an integer above
+/// zero.
 std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::string_view full,
                                          std::string_view brief = "");
 

@@ -5,8 +5,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Reads `[[ ... ]]` at this position; brackets and operators in it become words. Fails with
-/// `kInput` if it never closes.
+/// Reads a test `[[ ... ]]` at the current position of `words`; brackets and operators in it become
+/// words. Fails with `kInput` if it never closes.
 ShellNode parse_shell_test(ShellWords& words);
 
 }  // namespace stepwright::launch_scripts

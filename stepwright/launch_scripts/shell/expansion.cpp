@@ -199,7 +199,7 @@ std::optional<ArithmeticResult> ShellExpansion::arithmetic(const std::string& te
                                                            std::uint32_t line) {
   const ArithmeticNames names{[&](const std::string& name) {
                                 std::string value =
-                                    variables_.text(name).value_or(open_text("$" + name));
+                                    variables_.text(name).value_or(mark_unknown_text("$" + name));
                                 if (open_name_.empty() && !is_known(value)) open_name_ = name;
                                 return value;
                               },
@@ -207,7 +207,7 @@ std::optional<ArithmeticResult> ShellExpansion::arithmetic(const std::string& te
                                 variables_.set_text(name, std::to_string(value), {file_, line});
                               }};
   const std::string inner = inner_text(text, line);
-  if (const auto open = open_places(inner); open_name_.empty() && !open.empty()) {
+  if (const auto open = unknown_parts_of(inner); open_name_.empty() && !open.empty()) {
     const bool named = open.front().starts_with('$') && is_shell_name(open.front().substr(1));
     open_name_ = open.front().substr(named ? 1 : 0);
   }
@@ -226,13 +226,13 @@ ShellExpansion::Filled ShellExpansion::fill(const ShellPiece& piece, std::uint32
   if (piece.kind == PieceKind::kVariable) {
     filled = variable(piece, line);
   } else if (piece.kind == PieceKind::kCommand) {
-    filled = one(substitute_(piece.text).value_or(open_text(written(piece))), line);
+    filled = one(substitute_(piece.text).value_or(mark_unknown_text(written(piece))), line);
   } else {
     open_name_.clear();
     const auto value = arithmetic(piece.text, line);
     const bool known = value && value->known;
     if (!known && !open_name_.empty()) open_arithmetic_.try_emplace(written(piece), open_name_);
-    filled = one(known ? std::to_string(value->value) : open_text(written(piece)), line);
+    filled = one(known ? std::to_string(value->value) : mark_unknown_text(written(piece)), line);
   }
   --depth_;
   return filled;
@@ -251,17 +251,19 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::ui
       return keys;
     }
     const auto name = variables_.text(asked.name);
-    if (!name || !is_shell_name(*name)) return one(open_text(written(piece)), line);
+    if (!name || !is_shell_name(*name)) return one(mark_unknown_text(written(piece)), line);
     asked.name = *name;
   }
   std::optional<Filled> value = value_of(asked.name, asked.index, line);
   if (asked.mark == '#') {
     const ShellValue* const held = variables_.find(asked.name);
-    if (all && held != nullptr && held->open_count) return one(open_text(written(piece)), line);
-    if (!value) return one(all ? "0" : open_text(written(piece)), line);
+    if (all && held != nullptr && held->open_count)
+      return one(mark_unknown_text(written(piece)), line);
+    if (!value) return one(all ? "0" : mark_unknown_text(written(piece)), line);
     if (all) return one(std::to_string(value->words.size()), line);
     const std::string text = joined(value->words);
-    return one(is_known(text) ? std::to_string(text.size()) : open_text(written(piece)), line);
+    return one(is_known(text) ? std::to_string(text.size()) : mark_unknown_text(written(piece)),
+               line);
   }
   return operated(piece, asked.name, std::move(value), asked.operation, line);
 }
@@ -308,13 +310,13 @@ ShellExpansion::Filled ShellExpansion::operated(const ShellPiece& piece, const s
                                                 std::optional<Filled> value,
                                                 std::string_view operation, std::uint32_t line) {
   if (operation.empty()) {
-    return value ? std::move(*value) : one(open_text(written(piece)), line);
+    return value ? std::move(*value) : one(mark_unknown_text(written(piece)), line);
   }
   if (auto found = usual(name, value, operation, line)) return std::move(*found);
-  if (!value) return one(open_text(written(piece)), line);
+  if (!value) return one(mark_unknown_text(written(piece)), line);
   for (ShellWord& word : value->words) {
     const auto text = is_known(word.text) ? changed(word.text, operation, line) : std::nullopt;
-    if (!text) return one(open_text(written(piece)), line);
+    if (!text) return one(mark_unknown_text(written(piece)), line);
     word.text = *text;
   }
   return std::move(*value);
@@ -335,10 +337,10 @@ std::optional<ShellExpansion::Filled> ShellExpansion::usual(const std::string& n
   const char kind = rest.front();
   if (kind == '+') return there ? one(inner_text(rest.substr(1), line), line) : Filled{};
   if (there) return value;
-  if (kind == '?') return one(open_text("$" + name), line);
+  if (kind == '?') return one(mark_unknown_text("$" + name), line);
   std::string text = inner_text(rest.substr(1), line);
   // `${NAME:-}` of a variable that no script sets stays unknown, since the environment can set it.
-  if (kind == '-' && !value && text.empty()) return one(open_text("$" + name), line);
+  if (kind == '-' && !value && text.empty()) return one(mark_unknown_text("$" + name), line);
   if (kind == '=') variables_.set_text(name, text, {file_, line});
   return one(std::move(text), line);
 }

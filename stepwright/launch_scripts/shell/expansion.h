@@ -13,39 +13,43 @@
 
 namespace stepwright::launch_scripts {
 
-/// Expands variables, arithmetic and command substitutions in words, as far as their values are
-/// known.
+/// Expands variables, arithmetic and command substitutions in the words of a shell script, as far
+/// as their values are known.
 class ShellExpansion {
  public:
-  /// Returns what a command would print; nullopt if only running the command would tell.
+  /// A function that returns the text that a shell command would print; nullopt if only running the
+  /// command would tell.
   using Substitute = std::function<std::optional<std::string>(const std::string& command)>;
 
   ShellExpansion(ShellVariables& variables, ShellBudget& budget,
                  const std::vector<std::string>& files, Substitute substitute);
 
-  /// Sets the file that the next words come from, by index.
+  /// Sets the script file, by its index, from which the words to be expanded come.
   void go_to(std::uint32_t file) { file_ = file; }
   [[nodiscard]] std::uint32_t file() const { return file_; }
 
-  /// Expands a word into none, one or several words.
+  /// Expands a word of a script as the shell does: into none, one or several words.
   std::vector<ShellWord> words(const ShellTerm& term);
   std::vector<ShellWord> words(const std::vector<ShellTerm>& terms);
-  /// Expands a word that stays one word, as on the right of `=`.
+  /// Expands a word of a script without splitting it at blanks, as on the right of `=`.
   std::string text(const ShellTerm& term);
-  /// Expands a word into a pattern, in which quoted characters match themselves.
+  /// Expands a word of a script into a pattern (as after `case`), in which quoted characters match
+  /// themselves.
   std::string pattern(const ShellTerm& term);
-  /// Maps an arithmetic text whose value is unknown to the unknown variable in it: "$((N * 8))" to
-  /// "N"; to another unknown part ("$(nproc)") if no variable is unknown.
+  /// Maps each arithmetic expression whose value is unknown, as written, to the unknown variable in
+  /// it: "$((N * 8))" to "N"; to another unknown part ("$(nproc)") if no variable is unknown.
   [[nodiscard]] const std::map<std::string, std::string>& open_arithmetic() const {
     return open_arithmetic_;
   }
-  /// Returns the value of the expression between `((` and `))`; nullopt if it is not a valid one.
+  /// Returns the value of the arithmetic expression between `((` and `))`; nullopt if the text is
+  /// not a valid one.
   std::optional<ArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
 
  private:
   struct Filled {
     std::vector<ShellWord> words;
-    bool each = false;  ///< True for the elements of a quoted array, each of which stays one word.
+    /// True for the elements of a quoted array ("${A[@]}"), each of which stays one word.
+    bool each = false;
   };
 
   Filled fill(const ShellPiece& piece, std::uint32_t line);

@@ -191,7 +191,7 @@ std::optional<std::string> matching_lines(const FilterWords& words, Lines lines)
 
 }  // namespace
 
-std::optional<std::string> filtered_text(const FilterWords& words, const std::string& text) {
+std::optional<std::string> apply_pipe_filter(const FilterWords& words, const std::string& text) {
   if (words.empty()) return std::nullopt;
   const std::string& name = words.front();
   if (name == "cat" || name == "tee") return text;

@@ -23,7 +23,7 @@ bool is_launcher(std::string_view program) {
   return is_one_of(program, kLaunchers);
 }
 
-std::vector<ShellWord> submitted_command(const std::vector<ShellWord>& words) {
+std::vector<ShellWord> submission_part(const std::vector<ShellWord>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     if (submission_scheduler(base_name(word->text), {}).empty()) continue;
     return {word, words.end()};
@@ -60,14 +60,14 @@ void ShellReader::enter_job(std::string_view text, const Words& submission) {
   budget_.work(text.size(), place(1));
   const bool submitted = !submission.empty();
   if (job_ != nullptr && !submitted) return;
-  std::optional<Allocation> asked = directives_of(as_written(text));
+  std::optional<Allocation> asked = allocation_from_directives(as_written(text));
   if (submitted) {
     BatchWords words;
     for (const ShellWord& word : submission) words.push_back(as_written(word.text));
     const std::string program = base_name(words.front());
     words.erase(words.begin());
     if (!asked) asked = Allocation{.scheduler = std::string(submission_scheduler(program, words))};
-    apply_words(words, *asked);
+    apply_scheduler_options(words, *asked);
   }
   for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
     const auto said = given_.variables.find(name);

@@ -9,15 +9,15 @@
 
 namespace stepwright::launch_scripts {
 
-/// True for a program that starts training processes: `python`, `torchrun`, `mpirun`, ...
+/// True if a program starts training processes: `python`, `torchrun`, `mpirun`, ...
 bool is_launcher(std::string_view program);
 
 /// Returns the part of a command that submits a batch job, from the submitting program on; empty if
 /// the command submits none.
-std::vector<ShellWord> submitted_command(const std::vector<ShellWord>& words);
+std::vector<ShellWord> submission_part(const std::vector<ShellWord>& words);
 
-/// Adds to `environment` the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v
-/// TP=4`, `bsub -env "TP=4"`.
+/// Adds to `environment` the variables that the options of a job submission set: `sbatch
+/// --export=ALL,TP=4`, `qsub -v TP=4`, `bsub -env "TP=4"`.
 void add_exported_variables(const std::vector<ShellWord>& submission,
                             std::map<std::string, ShellWord>& environment);
 

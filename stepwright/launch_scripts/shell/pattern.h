@@ -10,16 +10,18 @@ namespace stepwright::launch_scripts {
 /// backslash before a literal character.
 bool matches_shell_pattern(std::string_view text, std::string_view pattern);
 
-/// Returns a pattern that matches exactly this text.
+/// Returns a shell pattern that matches exactly this text.
 std::string escape_shell_pattern(std::string_view text);
 
 enum class PatternEnd : bool { kFront, kBack };
 
-/// Returns the text without the shortest or longest match of a pattern at its front or back.
+/// Returns a text without the shortest or longest match of a shell pattern at its front or back, as
+/// `${NAME#PATTERN}` does.
 std::string without_pattern_match(std::string_view text, std::string_view pattern, PatternEnd end,
                                   bool longest);
 
-/// Returns the text with the first match of a pattern, or all matches, replaced by `by`.
+/// Returns a text in which `by` replaces the first match of a shell pattern, or all matches, as
+/// `${NAME/PATTERN/BY}` does.
 std::string with_matches_replaced(std::string_view text, std::string_view pattern,
                                   std::string_view by, bool all);
 

@@ -79,7 +79,7 @@ std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
       text = known ? std::optional(std::to_string(value->value)) : std::nullopt;
     } else if (text) {
       budget_.work(text->size(), place(node.line));
-      text = filtered_text(texts_from(words, 0), *text);
+      text = apply_pipe_filter(texts_from(words, 0), *text);
     }
     if (!text) return std::nullopt;
   }
@@ -219,7 +219,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     const std::string path = node.source_file ? "" : words.back().text;
     std::vector<std::string> own = texts_from(words, 0);
     if (!node.source_file) own.pop_back();
-    const auto made = filtered_text(own, *text);
+    const auto made = apply_pipe_filter(own, *text);
     return made && name == "wc" && !path.empty() ? fmt::format("{} {}", *made, path) : made;
   }
   if (name == "expr") {

@@ -30,7 +30,9 @@ void check_source(const ShellSource& source) {
   if (source.text.size() > kLongestScript) {
     fail_input(fmt::format("{}: is larger than 1 MiB", source.name));
   }
-  const auto strange = [](char c) { return c == '\0' || c == kOpens || c == kCloses; };
+  const auto strange = [](char c) {
+    return c == '\0' || c == kUnknownMarkBegin || c == kUnknownMarkEnd;
+  };
   const auto bad = std::ranges::find_if(source.text, strange);
   if (bad == source.text.end()) return;
   const auto line = 1 + std::count(source.text.begin(), bad, '\n');
@@ -56,11 +58,11 @@ std::string plain_places(std::string text) {
   bool quoted = false;
   for (const char c : text) {
     const bool ends_value = c == '\n' || c == ':' || c == '#' || c == '"';
-    if (c == kOpens || c == kCloses) open = c == kOpens;
+    if (c == kUnknownMarkBegin || c == kUnknownMarkEnd) open = c == kUnknownMarkBegin;
     if (c == '"' && !open) quoted = !quoted;
-    if (json && !quoted && c == kOpens) plain += '"';
+    if (json && !quoted && c == kUnknownMarkBegin) plain += '"';
     plain += open && ends_value ? ' ' : c;
-    if (json && !quoted && c == kCloses) plain += '"';
+    if (json && !quoted && c == kUnknownMarkEnd) plain += '"';
   }
   return plain;
 }
@@ -96,7 +98,7 @@ ShellScript ShellReader::read() {
     } else {
       const auto number = static_cast<std::size_t>(std::max(1, std::stoi(name)));
       while (arguments.size() < number) {
-        arguments.push_back(open_text("$" + std::to_string(arguments.size() + 1)));
+        arguments.push_back(mark_unknown_text("$" + std::to_string(arguments.size() + 1)));
       }
       arguments[number - 1] = value;
     }
@@ -116,7 +118,7 @@ ShellScript ShellReader::read() {
     }
   }
   for (auto& [name, made] : written_) {
-    made.open = open_places(made.text);
+    made.open = unknown_parts_of(made.text);
     made.text = as_written(plain_places(std::move(made.text)));
     script_.written.insert({name, std::move(made)});
   }
@@ -294,7 +296,8 @@ ShellStatus ShellReader::loop(const ShellNode& node) {
 
 ShellStatus ShellReader::choice(const ShellNode& node) {
   const std::string text = expansion_.text(node.words.front());
-  OpenChoice open{.condition = node.source, .open = open_places(text), .line = node.line};
+  UndeterminedCondition open{
+      .condition = node.source, .open = unknown_parts_of(text), .line = node.line};
   std::size_t taken = node.patterns.size();
   bool known = is_known(text);
   for (std::size_t i = 0; i < node.patterns.size(); ++i) {
@@ -303,7 +306,9 @@ ShellStatus ShellReader::choice(const ShellNode& node) {
       const std::string pattern = expansion_.pattern(term);
       known = known && (taken < i || is_known(pattern));
       patterns.push_back(as_written(pattern));
-      if (taken > i && matches_shell_pattern(as_empty(text), as_empty(pattern))) taken = i;
+      if (taken > i &&
+          matches_shell_pattern(without_unknown_parts(text), without_unknown_parts(pattern)))
+        taken = i;
     }
     open.ways.push_back(fmt::format("{})", fmt::join(patterns, "|")));
   }
@@ -341,15 +346,15 @@ ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& 
 bool ShellReader::decide(const Condition& condition, const ShellStatus& status, bool yes_ends,
                          bool no_ends) {
   if (status.known) return status.ok;
-  OpenChoice open{.condition = std::string(condition.source),
-                  .open = status.open,
-                  .ways = {"true", "false"},
-                  .line = condition.line};
+  UndeterminedCondition open{.condition = std::string(condition.source),
+                             .open = status.open,
+                             .ways = {"true", "false"},
+                             .line = condition.line};
   open.taken = (status.ok && !yes_ends) || no_ends ? 0 : 1;
   return way(std::move(open)) == 0;
 }
 
-std::size_t ShellReader::way(OpenChoice open) {
+std::size_t ShellReader::way(UndeterminedCondition open) {
   open.file = expansion_.file();
   budget_.condition(open.condition, place(open.line));
   for (const std::string& one : open.open) budget_.condition(one, place(open.line));

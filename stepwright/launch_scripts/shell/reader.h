@@ -19,7 +19,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// Interprets scripts in the order in which bash runs them, without executing anything.
+/// Interprets shell scripts in the order in which bash runs them, without executing anything.
 class ShellReader {
  public:
   ShellReader(std::span<const ShellSource> sources, const ShellAssumptions& given);
@@ -29,7 +29,7 @@ class ShellReader {
  private:
   using Words = std::vector<ShellWord>;
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
-  /// The source text of the condition of a branch, with its line.
+  /// The source text of a branch's condition, as written, with its line.
   struct Condition {
     std::string_view source;
     std::uint32_t line = 0;
@@ -51,11 +51,11 @@ class ShellReader {
   ShellStatus arithmetic(const std::string& text, const std::string& source, std::uint32_t line);
   ShellStatus apart(const ShellNode& node);
   bool decide(const Condition& condition, const ShellStatus& status, bool yes_ends, bool no_ends);
-  std::size_t way(OpenChoice open);
+  std::size_t way(UndeterminedCondition open);
   [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0);
   static void leave_count_open(const Condition& condition, ShellStatus& status);
   bool leaves_loop();
-  [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
+  [[nodiscard]] ShellPosition place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
   // The functions from here on are in simple.cpp: assignments, builtins and function calls.
   ShellStatus simple(const ShellNode& node);
@@ -82,18 +82,20 @@ class ShellReader {
   void run_told_command(const ShellNode& node, const Words& words);
   ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
   [[nodiscard]] bool has_file(const std::string& name) const;
-  /// A script that another script runs or sources.
+  /// A script that another script runs, sources or submits as a batch job.
   struct NextScript {
     std::string path;
     std::vector<std::string> arguments;
-    bool same_shell = false;  ///< True if it runs in the same shell, as with `source`.
+    /// True if the script runs in the shell of the script that calls it, as with `source`.
+    bool same_shell = false;
     std::uint32_t line = 0;
     /// The command that submits the script as a batch job; empty: it is not submitted.
     Words submission{};
   };
   bool go_on_with(NextScript next);
-  /// Returns the index of the given file that a path means: among files of the same name, the one
-  /// with the most matching folders; nullopt if none has the name.
+  /// Returns the index of the script file, among those that the user passed in, that a path means:
+  /// among files of the same name, the one with the most matching folders; nullopt if no file has
+  /// the name.
   [[nodiscard]] std::optional<std::size_t> source_of(std::string_view path) const;
   void run_text(const std::string& text, std::uint32_t line);
   void run_batch(const std::string& text, std::uint32_t line, const Words& submission);
@@ -120,28 +122,32 @@ class ShellReader {
   ShellBudget budget_;
   ShellVariables variables_;
   ShellExpansion expansion_;
-  /// Parsed texts; they own the syntax trees of shell functions, so they are kept.
+  /// Syntax trees of parsed script texts; kept because functions of the script refer to parts of
+  /// them.
   std::deque<ShellNode> parsed_;
-  std::map<std::size_t, const ShellNode*> programs_;  ///< Parsed program of each source, by index.
-  std::map<std::string, ShellWrittenFile> written_;   ///< Files that the script writes, by name.
+  /// Syntax tree of each script file that has been run, by the file's index.
+  std::map<std::size_t, const ShellNode*> programs_;
+  std::map<std::string, ShellWrittenFile> written_;  ///< Files that the script writes, by name.
   /// A function of the script, and the index of its file.
   struct Function {
     const ShellNode* body = nullptr;
     std::uint32_t file = 0;
   };
   std::map<std::string, Function> functions_;
-  /// The batch job that the script runs in; null: none is known.
+  /// The batch job in which the script runs; null: no job is known.
   std::shared_ptr<const Allocation> job_;
-  /// Host files that the scheduler would write, by name.
+  /// Texts of the host files (such as PBS_NODEFILE) that the batch scheduler would write, by file
+  /// name.
   std::map<std::string, std::string> host_files_;
   std::size_t functions_made_ = 0;
-  /// Characters of evaluated texts (not files) that are kept because they define functions.
+  /// Characters of texts that the script evaluated (`eval`, not files) and that are kept because
+  /// they define functions.
   std::size_t kept_ = 0;
   Words launchers_;
   Flow flow_ = Flow::kNext;
   int depth_ = 0;
   int files_deep_ = 0;
-  /// Indices of given files that are being run, the outermost first.
+  /// Indices of the script files that are being run, the outermost first.
   std::vector<std::size_t> running_;
 };
 

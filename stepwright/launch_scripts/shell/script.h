@@ -16,68 +16,72 @@ namespace stepwright::launch_scripts {
 /// script does not set stays as written (`$MASTER_ADDR`).
 struct ShellWord {
   std::string text;
-  std::uint32_t line = 0;  ///< Line number of the word's text, from 1.
+  std::uint32_t line = 0;  ///< Number of the line on which the word's text is written, from 1.
   std::uint32_t file = 0;  ///< Index of the word's file in `ShellScript::files`.
-  /// Parts of the text that the script does not set, as written: "$MASTER_ADDR".
+  /// Parts of the text whose value the script does not set, as written: "$MASTER_ADDR".
   std::vector<std::string> open{};
 };
 
-/// A program that a script starts.
+/// A program that a shell script starts, with its arguments, environment and batch job.
 struct ShellCommand {
   /// Words of the command, without leading assignments and redirections.
   std::vector<ShellWord> words;
-  /// Words of unknown value that stand for arguments; a reader that knows the program moves them
-  /// here from `words`.
+  /// Words of unknown value that stand for arguments of the command ("$EXTRA_ARGS"); code that
+  /// knows the program's options moves them here from `words`.
   std::vector<ShellWord> open_arguments;
-  /// Words of commands around this one: `srun -N 4` of `srun bash -c ...`.
+  /// Words of the launchers in front of this command: `srun -N 4` in `srun -N 4 bash -c ...`.
   std::vector<ShellWord> launchers;
-  std::map<std::string, ShellWord> environment;  ///< Variables that the program sees.
-  /// Batch job that runs the command; null if none is stated.
+  /// Environment variables that the started program sees, by name.
+  std::map<std::string, ShellWord> environment;
+  /// Batch job in which the command runs; null if the scripts state none.
   std::shared_ptr<const Allocation> job;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
 
 /// A condition, loop or case whose outcome the script does not determine.
-struct OpenChoice {
-  std::string condition;  ///< The condition as it is written.
-  /// Unknown parts of the condition: "$FSDP", "-f $FILE"; can be empty.
+struct UndeterminedCondition {
+  std::string condition;  ///< The undetermined condition as the script has it.
+  /// Unknown parts of the condition: "$FSDP", "-f $FILE"; empty if it has none.
   std::vector<std::string> open;
-  std::vector<std::string> ways;  ///< Possible outcomes in words: "true", "false", "7B)".
-  std::size_t taken = 0;          ///< Index in `ways` of the assumed outcome.
+  /// Possible outcomes of the undetermined condition, in words: "true", "false", "7B)".
+  std::vector<std::string> ways;
+  std::size_t taken = 0;  ///< Index in `ways` of the outcome that was assumed.
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
 
-/// A file that a script runs or sources and that was not given.
+/// A file that a script runs or sources, but that the user did not pass in.
 struct MissingScript {
   std::string path;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
 
-/// A file that a script writes, with a heredoc or lines of `echo`.
+/// A file that a shell script writes, with a heredoc or lines of `echo`.
 struct ShellWrittenFile {
   std::string text;
   std::uint32_t line = 0;  ///< Line in the script where the file's text begins.
   std::uint32_t file = 0;
-  /// Parts of the text that the script does not set, as written: "$GBS".
+  /// Parts of the file's text whose value the script does not set, as written: "$GBS".
   std::vector<std::string> open{};
 };
 
 /// The result of interpreting shell scripts: the programs that they start. Nothing was executed.
 struct ShellScript {
-  std::vector<std::string> files;  ///< Names of the given files, in the order given.
+  /// Names of the script files, in the order in which the caller passed them in.
+  std::vector<std::string> files;
   std::vector<ShellCommand> commands;
-  /// Undetermined conditions, by position in the scripts.
-  std::map<std::string, OpenChoice> choices;
+  /// Conditions whose outcome the scripts do not determine, by their position in the scripts.
+  std::map<std::string, UndeterminedCondition> choices;
   std::vector<MissingScript> missing;
   /// Files that the script writes, by file name without folders.
   std::map<std::string, ShellWrittenFile> written;
-  std::size_t effort = 0;  ///< Effort of reading the scripts, in interpretation steps.
-  /// Variables that hold nothing but one unknown part, by that part: "$2", "$(nvidia-smi -L)".
+  std::size_t effort = 0;  ///< Work that interpreting the scripts took, in interpretation steps.
+  /// Maps an unknown part of the scripts ("$2", "$(nvidia-smi -L)") to the variable whose whole
+  /// value it is.
   std::map<std::string, std::string> holders;
-  std::uint32_t ended = 0;  ///< Line of an `exit` that was reached; 0: none.
+  std::uint32_t ended = 0;  ///< Line of the `exit` at which the scripts ended; 0: none was reached.
 };
 
 /// A script that the caller passes in.
@@ -86,11 +90,14 @@ struct ShellSource {
   std::string_view text;
 };
 
-/// Values and outcomes that override what the scripts say or leave undetermined.
+/// Values of variables and outcomes of conditions that a user assumes; they override what the
+/// scripts set or leave undetermined.
 struct ShellAssumptions {
-  /// Values of variables, which no assignment changes; "1" is the first argument.
+  /// Assumed values of variables by name, which no assignment in the scripts changes; "1" is the
+  /// scripts' first argument.
   std::map<std::string, std::string> variables;
-  /// For a key of `ShellScript::choices`, the index in `ways` to take.
+  /// Assumed outcomes of undetermined conditions: for a key of `ShellScript::choices`, the index in
+  /// its `ways`.
   std::map<std::string, std::size_t> ways;
 };
 

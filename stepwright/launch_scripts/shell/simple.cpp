@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostIndexed = 10'000;
 
-ShellWord word_of(std::string text, ShellPlace place) {
+ShellWord word_of(std::string text, ShellPosition place) {
   return {.text = std::move(text), .line = place.line, .file = place.file};
 }
 
@@ -43,8 +43,8 @@ bool may_be_several(const ShellTerm& term, const std::vector<ShellWord>& words) 
   const std::string& text = words.front().text;
   const bool filled =
       piece.kind == ShellPiece::Kind::kCommand || piece.kind == ShellPiece::Kind::kVariable;
-  return filled && !piece.quoted && text.starts_with(kOpens) &&
-         text.find(kCloses) == text.size() - 1;
+  return filled && !piece.quoted && text.starts_with(kUnknownMarkBegin) &&
+         text.find(kUnknownMarkEnd) == text.size() - 1;
 }
 
 }  // namespace
@@ -179,7 +179,8 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   if (!node.input || names.empty() || (array && names.size() != 1)) return false;
   std::string text = expansion_.text(*node.input);
   while (text.ends_with('\n')) text.pop_back();
-  if (text.find('\n') != std::string::npos || text.find(kOpens) != std::string::npos) return false;
+  if (text.find('\n') != std::string::npos || text.find(kUnknownMarkBegin) != std::string::npos)
+    return false;
   std::string marks = variables_.text("IFS").value_or(" \t");
   for (const ShellAssignment& one : node.assignments) {
     if (one.name == "IFS" && !one.array) marks = expansion_.text(one.values.front());
@@ -216,7 +217,7 @@ void ShellReader::read_lines(const ShellNode& node, const Words& words) {
                          node.source_file->pieces.front().kind == ShellPiece::Kind::kCommand;
     text = command ? expansion_.text(*node.source_file) : text_of_file(node, {});
   }
-  const std::string lines = text.value_or(open_text("$" + name));
+  const std::string lines = text.value_or(mark_unknown_text("$" + name));
   ShellValue value{.array = true, .open_count = !is_known(lines)};
   if (value.open_count) {
     script_.holders.try_emplace(as_written(lines), name);
@@ -265,7 +266,8 @@ void ShellReader::assign(const ShellAssignment& one) {
     value = variables_.text(one.name).value_or("") + value;
   }
   budget_.word(value, place(one.line));
-  if (value.size() > 1 && value.front() == kOpens && value.find(kCloses) == value.size() - 1) {
+  if (value.size() > 1 && value.front() == kUnknownMarkBegin &&
+      value.find(kUnknownMarkEnd) == value.size() - 1) {
     script_.holders.try_emplace(as_written(value), one.name);
   }
   variables_.set_text(one.name, value, place(one.line));
@@ -358,7 +360,7 @@ void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t
   for (std::size_t i = from; i < words.size(); ++i) {
     const std::string& name = words[i].text;
     if (!is_shell_name(name)) continue;
-    variables_.set(name, {.elements = {word_of(open_text("$" + name), place(line))},
+    variables_.set(name, {.elements = {word_of(mark_unknown_text("$" + name), place(line))},
                           .array = array,
                           .open_count = array});
   }

@@ -52,7 +52,7 @@ bool only_handles(std::string_view program) {
 
 /// Returns a word as a started program sees it: its unknown parts as written, and listed in `open`.
 ShellWord told(ShellWord word) {
-  word.open = open_places(word.text);
+  word.open = unknown_parts_of(word.text);
   word.text = as_written(word.text);
   return word;
 }
@@ -147,7 +147,7 @@ void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
     if (told.find_first_of(" \n") == std::string::npos) continue;
     const auto outer = job_;
     in_shell_of_its_own(environment(node), {}, "bash",
-                        [&] { run_batch(told, words[i].line, submitted_command(words)); });
+                        [&] { run_batch(told, words[i].line, submission_part(words)); });
     job_ = outer;
     return;
   }
@@ -171,7 +171,7 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
   std::map<std::string, ShellWord> seen = environment(node);
   const auto outer = job_;
   const Words submission =
-      submitted_command({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
+      submission_part({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
   add_exported_variables(submission, seen);
   // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
@@ -258,7 +258,7 @@ std::optional<std::size_t> ShellReader::source_of(std::string_view path) const {
 
 /// Runs a given or written file of this name; false if there is none.
 bool ShellReader::go_on_with(NextScript next) {
-  const std::string path = as_empty(next.path);
+  const std::string path = without_unknown_parts(next.path);
   const std::string name = base_name(path);
   const std::uint32_t line = next.line;
   std::optional<std::size_t> source = source_of(path);

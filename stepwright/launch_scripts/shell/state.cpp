@@ -20,29 +20,29 @@ constexpr std::size_t kMostWork = 300'000'000;
 
 }  // namespace
 
-void ShellBudget::fail(ShellPlace place, std::string_view what) const {
+void ShellBudget::fail(ShellPosition place, std::string_view what) const {
   fail_input(fmt::format("{}:{}: {}{}", files_[place.file], place.line, what,
                          capture_advice("what runs", place.line, files_.front())));
 }
 
-void ShellBudget::step(ShellPlace place) {
+void ShellBudget::step(ShellPosition place) {
   if (++steps_ > kMostShellSteps) fail(place, fmt::format("more than {} steps", kMostShellSteps));
 }
 
-void ShellBudget::word(std::string_view text, ShellPlace place) {
+void ShellBudget::word(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (++words_ > kMostShellWords) fail(place, fmt::format("more than {} words", kMostShellWords));
   if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
 }
 
-void ShellBudget::condition(std::string_view text, ShellPlace place) {
+void ShellBudget::condition(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (bytes_ > kMostShellBytes) {
     fail(place, "commands behind && and || whose conditions only a run decides: more than 16 MiB");
   }
 }
 
-void ShellBudget::work(std::size_t characters, ShellPlace place) {
+void ShellBudget::work(std::size_t characters, ShellPosition place) {
   work_ += characters;
   if (work_ > kMostWork) fail(place, "its variables take too long to work with");
 }
@@ -79,7 +79,8 @@ void ShellVariables::set(const std::string& name, ShellValue value) {
   }
 }
 
-void ShellVariables::set_text(const std::string& name, const std::string& text, ShellPlace place) {
+void ShellVariables::set_text(const std::string& name, const std::string& text,
+                              ShellPosition place) {
   set(name, {.elements = {{.text = text, .line = place.line, .file = place.file}}});
 }
 
@@ -179,8 +180,8 @@ std::vector<ShellWord> split_words(const ShellWord& text) {
   std::uint32_t line = text.line;
   bool open = false;
   for (const char c : text.text + " ") {
-    if (c == kOpens) open = true;
-    if (c == kCloses) open = false;
+    if (c == kUnknownMarkBegin) open = true;
+    if (c == kUnknownMarkEnd) open = false;
     if (c == '\n') ++line;
     if (open || std::isspace(static_cast<unsigned char>(c)) == 0) {
       if (word.text.empty()) word.line = line;

@@ -15,26 +15,27 @@
 
 namespace stepwright::launch_scripts {
 
-/// A position in the scripts: file and line.
-struct ShellPlace {
+/// A position in the shell scripts: file index and line number.
+struct ShellPosition {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
 };
 
-/// Counts how much work a script has caused, and fails beyond a limit on time or memory.
+/// Counts the work that interpreting a script has caused, and fails beyond a limit on time or
+/// memory.
 class ShellBudget {
  public:
   explicit ShellBudget(const std::vector<std::string>& files) : files_(files) {}
 
-  [[noreturn]] void fail(ShellPlace place, std::string_view what) const;
-  void step(ShellPlace place);
-  /// Counts a word that expansion made.
-  void word(std::string_view text, ShellPlace place);
-  /// Counts the text of a condition that the script does not determine.
-  void condition(std::string_view text, ShellPlace place);
-  /// Counts characters that are compared or copied.
-  void work(std::size_t characters, ShellPlace place);
-  /// Returns the effort so far, in steps.
+  [[noreturn]] void fail(ShellPosition place, std::string_view what) const;
+  void step(ShellPosition place);
+  /// Counts a word that the expansion of the script's words made.
+  void word(std::string_view text, ShellPosition place);
+  /// Counts the memory for the text of a condition that the script does not determine.
+  void condition(std::string_view text, ShellPosition place);
+  /// Counts characters that the interpretation compares or copies.
+  void work(std::size_t characters, ShellPosition place);
+  /// Returns the work done so far, in interpretation steps.
   [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
 
  private:
@@ -49,14 +50,15 @@ class ShellBudget {
 struct ShellValue {
   /// Words of the value: one, or the elements of an array.
   std::vector<ShellWord> elements;
-  std::map<std::string, ShellWord> keyed;  ///< Elements of an associative array.
+  std::map<std::string, ShellWord> keyed;  ///< Elements of an associative array by key.
   bool array = false;
   bool open_count = false;  ///< True if the number of elements in the array is unknown.
 
   [[nodiscard]] std::vector<ShellWord> all() const;
 };
 
-/// The arguments `$1`, `$2`, ... Copies share the texts, and `shift` copies nothing.
+/// The arguments `$1`, `$2`, ... of a script or function. Copies share the texts, and `shift`
+/// copies nothing.
 class ShellArguments {
  public:
   ShellArguments() : ShellArguments(std::vector<std::string>()) {}
@@ -79,23 +81,24 @@ class ShellArguments {
 class ShellVariables {
  public:
   [[nodiscard]] const ShellValue* find(const std::string& name) const;
-  /// Returns the value as one text; nullopt if the variable is unset.
+  /// Returns a shell variable's value as one text; nullopt if the variable is unset.
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
 
-  /// Sets a value that no later assignment changes.
+  /// Sets a variable to a value that no later assignment of the script changes.
   void fix(const std::string& name, const std::string& text);
   [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
   void set(const std::string& name, ShellValue value);
-  void set_text(const std::string& name, const std::string& text, ShellPlace place);
+  void set_text(const std::string& name, const std::string& text, ShellPosition place);
   void unset(const std::string& name);
-  /// Returns the value to change in place, created if absent; null pointer if the variable is
-  /// fixed.
+  /// Returns a variable's value, to be changed in place, and creates it if absent; null if the
+  /// variable is fixed.
   ShellValue* edit(const std::string& name);
   void mark_exported(const std::string& name);
   /// Returns the variables that started programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
-  /// Begins a function: until `leave`, `make_local` saves old values, which `leave` restores.
+  /// Begins the call of a shell function: until `leave`, `make_local` saves old values of
+  /// variables, which `leave` restores.
   void enter() { hidden_.emplace_back(); }
   void make_local(const std::string& name);
   void leave();
@@ -103,22 +106,25 @@ class ShellVariables {
   /// Begins a subshell: `leave_subshell` undoes all changes made until then.
   void enter_subshell();
   void leave_subshell();
-  /// Returns the characters copied to save old values since the last call.
+  /// Returns the number of characters copied to save old values of variables since the last call of
+  /// this function.
   [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
 
   ShellArguments arguments;
   std::string zero;  ///< Name of the script, `$0`.
 
  private:
-  /// Old values of everything that a subshell has changed, to restore at its end.
+  /// Old values of everything that a subshell has changed, to be restored at its end.
   struct Before {
     std::map<std::string, std::optional<ShellValue>> values{};
     std::map<std::string, bool> exported{};
-    /// Index into `hidden_` and name of each variable that became local.
+    /// Variables that became local inside the subshell: index into `hidden_` of the function call,
+    /// and name.
     std::vector<std::pair<std::size_t, std::string>> local{};
     ShellArguments arguments{};
   };
-  /// Save the old value, or the old export flag, of a variable; call them before it changes.
+  /// Saves the old value of a variable before a subshell changes it; `note_export` saves its export
+  /// flag.
   void note_value(const std::string& name);
   void note_export(const std::string& name);
   [[nodiscard]] std::optional<ShellValue> copy_of(const std::string& name);
@@ -137,7 +143,7 @@ std::vector<ShellWord> split_words(const ShellWord& text);
 std::string joined(const std::vector<ShellWord>& words);
 /// Returns the texts of the words from index `from` on.
 std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from);
-/// Returns the last part of a path.
+/// Returns the last part of a path: "c" of "a/b/c".
 std::string base_name(std::string_view path);
 
 }  // namespace stepwright::launch_scripts

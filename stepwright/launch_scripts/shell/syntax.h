@@ -22,7 +22,7 @@ struct ShellPiece {
   std::string text;
 };
 
-/// A word of a script before expansion.
+/// A word of a shell script before expansion, as a list of pieces.
 struct ShellTerm {
   std::vector<ShellPiece> pieces;
   std::uint32_t line = 0;  ///< Line number of the word, from 1.
@@ -38,36 +38,39 @@ struct ShellTerm {
 /// An assignment `NAME=value`, `NAME[index]+=value` or `NAME=(...)`.
 struct ShellAssignment {
   std::string name;
-  std::optional<std::string> index;  ///< The index as it is written; nullopt: none.
+  /// The index of an assignment to an array element, as it is written; nullopt: none.
+  std::optional<std::string> index;
   bool append = false;
   bool array = false;
-  std::vector<ShellTerm> values;  ///< Assigned words: one, or the elements of an array.
+  /// Words that an assignment assigns: one, or the elements of an array.
+  std::vector<ShellTerm> values;
   std::uint32_t line = 0;
 };
 
 /// An operator `&&` or `||` in a chain of commands, which the shell evaluates from left to right.
-struct ShellJoint {
+struct ChainOperator {
   bool needs_both = false;  ///< True for `&&`, false for `||`.
-  /// Length of the text in the chain's `source` before the operator, without trailing blanks.
+  /// Length of the chain's source text (`source`) up to this operator, without trailing blanks.
   std::size_t source_end = 0;
 };
 
 /// A command of a shell script, with the commands inside it.
 struct ShellNode {
   enum class Kind : std::uint8_t {
-    kSimple,    ///< A simple command: `assignments` and `words`.
-    kList,      ///< A list of commands: `children`, one after the other.
-    kChain,     ///< A chain: `children` with the operators `joints` between them.
+    kSimple,  ///< A simple command: `assignments` and `words`.
+    kList,    ///< A list of commands: `children`, one after the other.
+    /// A chain of commands: `children` with the operators `joints` (`&&`, `||`) between them.
+    kChain,
     kNot,       ///< A negated command `! ...`: its one child.
     kPipe,      ///< A pipe: `children` are its commands.
     kSubshell,  ///< A command in a subshell `( ... )`: its one child.
     /// An `if`: `children` are the condition, the branch and, if present, the else part.
     kIf,
-    /// A `for`: `words` are the variable and the values it takes; `children` is the body.
+    /// A `for` loop: `words` are the variable and the values it takes; `children` is the body.
     kFor,
-    /// An arithmetic `for ((...))`: `texts` are its three parts, `children` is the body.
+    /// An arithmetic loop `for ((...))`: `texts` are its three parts, `children` is the body.
     kCount,
-    kWhile,  ///< A `while`: `children` are the condition and the body.
+    kWhile,  ///< A `while` loop: `children` are the condition and the body.
     /// A `case`: `words` is its word; `children` are the branches, each with one list in
     /// `patterns`.
     kCase,
@@ -77,51 +80,58 @@ struct ShellNode {
   };
   Kind kind = Kind::kSimple;
   std::uint32_t line = 0;
-  std::string source;              ///< Text of a condition as it is written.
-  std::vector<ShellJoint> joints;  ///< Operators between `children`, one fewer than those.
+  std::string source;  ///< Text of a condition as it is written.
+  /// Operators `&&` and `||` between `children`, one fewer than children.
+  std::vector<ChainOperator> joints;
   std::vector<ShellAssignment> assignments;
   std::vector<ShellTerm> words;
   std::vector<std::string> texts;
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
-  std::optional<ShellTerm> input;  ///< Text of a heredoc or of `<<<`; nullopt: none.
-  /// File of `<`, or the command of `< <(...)`; nullopt: none.
+  /// Text that a heredoc or `<<<` gives the command as input; nullopt: none.
+  std::optional<ShellTerm> input;
+  /// File whose contents `<` gives the command as input, or the command of `< <(...)`; nullopt:
+  /// none.
   std::optional<ShellTerm> source_file;
-  std::optional<ShellTerm> output;  ///< The file of `>` or `>>`; nullopt: no redirection.
-  bool appends = false;             ///< True if the output is appended (`>>`).
+  /// File into which `>` or `>>` writes the command's output; nullopt: no redirection.
+  std::optional<ShellTerm> output;
+  bool appends = false;  ///< True if the command's output is appended to the file (`>>`).
 };
 
 // A part of a text that the script does not determine is kept as written between two marks, which
 // no script may contain: "\x01$MASTER_ADDR\x02". A text without marks is known.
-inline constexpr char kOpens = '\x01';
-inline constexpr char kCloses = '\x02';
+inline constexpr char kUnknownMarkBegin = '\x01';
+inline constexpr char kUnknownMarkEnd = '\x02';
 
-/// Returns an unknown part of a text: `written` between the two marks.
-std::string open_text(std::string_view written);
-/// True if a text has no unknown parts.
+/// Returns the text that stands for an unknown part of a script's text: `written` ("$MASTER_ADDR")
+/// between two marker characters.
+std::string mark_unknown_text(std::string_view written);
+/// True if a text has no parts that the script leaves unknown.
 bool is_known(std::string_view text);
-/// Returns the text without marks, its unknown parts as they were written.
+/// Returns a text without marker characters, so that its unknown parts are as the script has them.
 std::string as_written(std::string_view text);
 /// Returns the text with its unknown parts removed.
-std::string as_empty(std::string_view text);
+std::string without_unknown_parts(std::string_view text);
 /// Returns the unknown parts of a text as written: "$MASTER_ADDR".
-std::vector<std::string> open_places(std::string_view text);
+std::vector<std::string> unknown_parts_of(std::string_view text);
 
-/// Returns the integer that a text is, with or without blanks around; nullopt for other texts.
+/// Returns the integer that a text consists of, with or without blanks around; nullopt for other
+/// texts.
 std::optional<std::int64_t> shell_number(std::string_view text);
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words);
 bool is_shell_name_char(char c);
 bool is_shell_name(std::string_view text);
 
-/// Parses a script. `name` is its file's name, for messages. Fails with `kInput` if a bracket or
-/// quote never closes, a word is in the wrong place, or commands nest more than 60 deep.
+/// Parses a shell script into a syntax tree. `name`: the file's name, for messages. Fails with
+/// `kInput` if a bracket or quote never closes, a word is in the wrong place, or commands nest more
+/// than 60 deep.
 ShellNode parse_shell(std::string_view text, const std::string& name, std::uint32_t first_line = 1);
 
 /// Parses the whole text as one word in double quotes; a double quote in it is an ordinary
 /// character.
 ShellTerm parse_quoted(std::string_view text, const std::string& name, std::uint32_t line);
-/// Parses the first word of a text, as in a command.
+/// Parses the first word of a text as a word of a shell command.
 ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

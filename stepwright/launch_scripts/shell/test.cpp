@@ -122,16 +122,16 @@ class Test {
 
   static ShellStatus filled(const std::string& text) {
     if (is_known(text)) return {.ok = !text.empty()};
-    if (!as_empty(text).empty()) return {};
-    return {.ok = false, .known = false, .open = open_places(text)};
+    if (!without_unknown_parts(text).empty()) return {};
+    return {.ok = false, .known = false, .open = unknown_parts_of(text)};
   }
 
   static ShellStatus compare(const TestWord& left, const std::string& sign, const TestWord& right) {
     ShellStatus status{.known = is_known(left.text) && is_known(right.text)};
-    status.open = open_places(left.text);
-    for (std::string& place : open_places(right.text)) status.open.push_back(std::move(place));
-    const std::string text = as_empty(left.text);
-    const std::string other = as_empty(right.text);
+    status.open = unknown_parts_of(left.text);
+    for (std::string& place : unknown_parts_of(right.text)) status.open.push_back(std::move(place));
+    const std::string text = without_unknown_parts(left.text);
+    const std::string other = without_unknown_parts(right.text);
     if (sign.starts_with('-')) {
       const auto a = shell_number(text);
       const auto b = shell_number(other);
@@ -143,7 +143,8 @@ class Test {
       status.ok = match.value_or(false);
       status.known = status.known && match;
     } else {
-      status.ok = matches_shell_pattern(text, as_empty(right.pattern)) == (sign != "!=");
+      status.ok =
+          matches_shell_pattern(text, without_unknown_parts(right.pattern)) == (sign != "!=");
     }
     return status;
   }

@@ -7,15 +7,17 @@
 
 namespace stepwright::launch_scripts {
 
-/// True if a command succeeds, and whether that is known.
+/// Exit status of a command, success or failure, and whether it is known without running the
+/// command.
 struct ShellStatus {
   bool ok = true;
-  /// False if the outcome depends on something that the script does not determine.
+  /// False if the command's outcome depends on something that the script does not determine.
   bool known = true;
-  std::vector<std::string> open{};  ///< Unknown parts that decide the outcome: "$FSDP", "-f $FILE".
+  /// Unknown parts that decide the command's outcome: "$FSDP", "-f $FILE".
+  std::vector<std::string> open{};
 };
 
-/// A word of a test between brackets.
+/// A word of a shell test `[ ... ]` or `[[ ... ]]`.
 struct TestWord {
   std::string text;
   std::string pattern;  ///< The word as a shell pattern, used on the right of `==`.
@@ -27,8 +29,9 @@ ShellStatus both(ShellStatus a, ShellStatus b);
 ShellStatus either(ShellStatus a, ShellStatus b);
 ShellStatus opposite(ShellStatus status);
 
-/// Returns the outcome of `[ words ]` or `[[ words ]]`. An unknown word counts as empty, a file as
-/// missing; the outcome of a test that depends on them is not known. `is_set` answers `-v NAME`.
+/// Returns the outcome of a shell test `[ words ]` or `[[ words ]]`. An unknown word counts as
+/// empty, a file as missing; the outcome of a test that depends on them is marked as not known.
+/// `is_set` answers the test `-v NAME`.
 ShellStatus test_status(std::span<const TestWord> words,
                         const std::function<bool(const std::string&)>& is_set);
 

@@ -27,32 +27,36 @@ void add_text(ShellTerm& term, bool quoted, std::string_view text) {
 
 }  // namespace
 
-std::string open_text(std::string_view written) { return kOpens + as_written(written) + kCloses; }
+std::string mark_unknown_text(std::string_view written) {
+  return kUnknownMarkBegin + as_written(written) + kUnknownMarkEnd;
+}
 
-bool is_known(std::string_view text) { return text.find(kOpens) == std::string_view::npos; }
+bool is_known(std::string_view text) {
+  return text.find(kUnknownMarkBegin) == std::string_view::npos;
+}
 
 std::string as_written(std::string_view text) {
   std::string plain(text);
-  std::erase_if(plain, [](char c) { return c == kOpens || c == kCloses; });
+  std::erase_if(plain, [](char c) { return c == kUnknownMarkBegin || c == kUnknownMarkEnd; });
   return plain;
 }
 
-std::string as_empty(std::string_view text) {
+std::string without_unknown_parts(std::string_view text) {
   std::string plain;
   bool open = false;
   for (const char c : text) {
-    if (c == kOpens) open = true;
+    if (c == kUnknownMarkBegin) open = true;
     if (!open) plain += c;
-    if (c == kCloses) open = false;
+    if (c == kUnknownMarkEnd) open = false;
   }
   return plain;
 }
 
-std::vector<std::string> open_places(std::string_view text) {
+std::vector<std::string> unknown_parts_of(std::string_view text) {
   std::vector<std::string> places;
-  for (std::size_t at = text.find(kOpens); at != std::string_view::npos;
-       at = text.find(kOpens, at + 1)) {
-    places.emplace_back(text.substr(at + 1, text.find(kCloses, at) - at - 1));
+  for (std::size_t at = text.find(kUnknownMarkBegin); at != std::string_view::npos;
+       at = text.find(kUnknownMarkBegin, at + 1)) {
+    places.emplace_back(text.substr(at + 1, text.find(kUnknownMarkEnd, at) - at - 1));
   }
   return places;
 }
@@ -60,7 +64,7 @@ std::vector<std::string> open_places(std::string_view text) {
 std::optional<std::int64_t> shell_number(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
-  return number_in_digits(text);
+  return integer_from_digits(text);
 }
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
@@ -207,7 +211,7 @@ ShellTerm ShellWords::word() {
 
 void ShellWords::piece(ShellTerm& term, bool quoted) {
   const char c = here();
-  if (c == kOpens) return open_place(term);
+  if (c == kUnknownMarkBegin) return open_place(term);
   if (c == '$') return dollar(term, quoted);
   if (c == '`') {
     next();
@@ -238,7 +242,7 @@ void ShellWords::take_character(ShellTerm& term, bool quoted) {
 }
 
 void ShellWords::open_place(ShellTerm& term) {
-  const std::size_t end = std::min(text_.find(kCloses, at_), text_.size() - 1);
+  const std::size_t end = std::min(text_.find(kUnknownMarkEnd, at_), text_.size() - 1);
   std::string place;
   while (at_ <= end) place += next();
   add_text(term, true, place);

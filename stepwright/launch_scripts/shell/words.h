@@ -16,7 +16,8 @@ class ShellWords {
       : text_(text), name_(name), line_(line) {}
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
-  /// Fails with `kInput`: no shell accepts the character at this position.
+  /// Fails with `kInput` and the message that no shell accepts the character at the current
+  /// position.
   [[noreturn]] void unexpected() const;
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char here(std::size_t ahead = 0) const {
@@ -38,24 +39,25 @@ class ShellWords {
   void skip_blanks();
   /// Skips blanks, comments and newlines.
   void skip_lines();
-  /// True if a character ends a word.
+  /// True if a character ends a word of a shell script.
   [[nodiscard]] static bool ends_word(char c);
-  /// Returns the letters ahead, which can be a keyword, without reading past them.
+  /// Returns the letters at the current position, which can be a keyword, without moving past them.
   [[nodiscard]] std::string_view peek() const;
 
-  /// Returns the text from `begin` to here, as one line.
+  /// Returns the script's text from position `begin` to the current position, as one line.
   [[nodiscard]] std::string source_since(std::size_t begin) const;
 
   ShellTerm word();
-  /// Returns the length of a placeholder such as `<PATH TO VOCABULARY>` here, which a person must
-  /// fill in before the script runs; 0: there is none, and `<` redirects input.
+  /// Returns the length of a placeholder such as `<PATH TO VOCABULARY>` at the current position,
+  /// which a person must fill in before the script runs; 0: there is none, and `<` redirects input.
   [[nodiscard]] std::size_t placeholder() const;
   /// Reads the rest of the text as if it were in double quotes.
   ShellTerm rest_quoted();
-  /// Reads the text up to and past the bracket that closes the one just read.
+  /// Reads the text up to the bracket `close` that matches the bracket `open` just read, returns it
+  /// and moves past the bracket.
   std::string bracketed(char open, char close);
-  /// Reads the text of a heredoc after its `<<`. Reading continues after the delimiter word; the
-  /// next line is then read from after the heredoc's text.
+  /// Reads the text of a heredoc, of which `<<` was just read. Reading continues after the
+  /// delimiter word; the next line is then read from after the heredoc's text.
   ShellTerm heredoc();
 
  private:
@@ -73,7 +75,8 @@ class ShellWords {
   const std::string& name_;
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
-  /// Position of the next line, after the heredocs of this line.
+  /// Position at which reading continues after the current line, behind the heredocs that it
+  /// begins; 0: it begins none.
   std::size_t behind_heredocs_ = 0;
 };
 

@@ -9,7 +9,7 @@
 
 namespace stepwright::logs {
 
-/// The reason given for a line that is too long to be read whole.
+/// Reason reported for a log line that is too long to be read whole.
 inline constexpr const char* kLineTooLongReason =
     "a line longer than 1 MiB, of which the rest is not read";
 

@@ -14,14 +14,16 @@
 
 namespace stepwright::logs {
 
-/// A value of a pickle: an index into the values that the reader holds.
+/// Identifies a value of a pickle: an index into the values that the reader holds.
 using PickleId = std::uint32_t;
-/// The index that stands for no value.
+/// A `PickleId` that stands for no value.
 inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
-  kRecord,    ///< A record that was already passed to the caller (`PickleReader::on_record`).
-  kReplaced,  ///< A container for which the caller stored a number (`PickleReader::replace`).
+  /// A record: a mapping that was already passed to the caller (`PickleReader::on_record`) and
+  /// freed.
+  kRecord,
+  kReplaced,  ///< A container in whose place the caller stored a number (`PickleReader::replace`).
   kNone,
   kBoolean,
   kInteger,   ///< A signed 64-bit integer.
@@ -33,16 +35,18 @@ enum class PickleKind : std::uint8_t {
 };
 
 /// Reads a pickle of plain values from front to back: mappings, lists, tuples, texts, numbers,
-/// booleans and None. Nothing is ever executed: an opcode that names a class or a function (GLOBAL,
-/// REDUCE, BUILD, ...) is refused, and so is nesting deeper than 100 levels. Values are held until
-/// the end, except records (`on_record`), so that a file of any size is read in bounded memory.
-/// Every failure is an `Error` of kind `kInput` that names file and byte.
+/// booleans and None. Nothing is ever executed: opcodes that name a class or a function (GLOBAL,
+/// REDUCE, BUILD, ...) are refused, and so is nesting deeper than 100 levels. Values are held until
+/// the end, except records (`on_record`), so a file of any size is read in bounded memory. Every
+/// failure is an `Error` of kind `kInput` that names file and byte.
 class PickleReader {
  public:
-  /// Receives a record. `list`: the list that contains it; `kNoPickleValue`: no list does.
+  /// Callback that receives a record (a complete mapping). `list`: the list that contains it;
+  /// `kNoPickleValue`: no list does.
   using TakeRecord = std::function<void(PickleId record, PickleId list)>;
 
-  /// Reads from `source`. Reading fails if the values held at a time take more than `most_bytes`.
+  /// Reads from `source`. `most_bytes`: limit in bytes of the memory of the values held at one
+  /// time; reading fails above it.
   PickleReader(ByteSource& source, std::size_t most_bytes);
 
   /// Passes each mapping with the text key `key` to `take` as soon as it is complete, then frees it
@@ -53,24 +57,24 @@ class PickleReader {
   PickleId read();
 
   [[nodiscard]] PickleKind kind(PickleId id) const { return values_[id].kind; }
-  /// Returns an integer that fits in 64 signed bits; nullopt for any other value.
+  /// Returns the value of an integer that fits in 64 signed bits; nullopt for any other value.
   [[nodiscard]] std::optional<std::int64_t> integer(PickleId id) const;
   /// Returns the bytes of a text; "" for any other value.
   [[nodiscard]] std::string_view text(PickleId id) const;
-  /// Returns the elements of a list, or the keys and values of a mapping in alternation; empty for
-  /// any other value.
+  /// Returns the elements of a list, or alternately the keys and values of a mapping; empty for any
+  /// other value.
   [[nodiscard]] std::span<const PickleId> inside(PickleId id) const;
-  /// Returns the value of a text key in a mapping; `kNoPickleValue` if absent. Fails if the mapping
-  /// has the key twice.
+  /// Returns the value that a mapping has for a text key; `kNoPickleValue` if absent. Fails if the
+  /// mapping has the key twice.
   [[nodiscard]] PickleId find(PickleId mapping, std::string_view key) const;
 
   /// Returns the number stored by `replace` for a container; nullopt for any other value.
   [[nodiscard]] std::optional<std::uint32_t> replaced(PickleId id) const;
-  /// Replaces a container by a number that the caller chooses; later references to the container
-  /// return it.
+  /// Replaces a container by a number that the caller chooses; the container's values are freed,
+  /// and later references to it give the number.
   void replace(PickleId container, std::uint32_t number);
 
-  /// Returns a scalar as JSON. Bytes of a text that are not UTF-8 are replaced.
+  /// Returns a scalar value as JSON. Bytes of a text that are not UTF-8 are replaced.
   [[nodiscard]] std::string scalar_json(PickleId id) const;
   /// Returns the number of bytes read so far.
   [[nodiscard]] std::uint64_t bytes_read() const { return at_; }
@@ -79,17 +83,19 @@ class PickleReader {
  private:
   struct Value {
     PickleKind kind = PickleKind::kNone;
-    bool named = false;  ///< True if the pickle's memo names the value.
-    /// True if several names or containers refer to the value: it is never freed.
+    /// True if the pickle's memo (its table of values for later reference) names the value.
+    bool named = false;
+    /// True if several memo names or containers refer to the value, so that it is never freed.
     bool pinned = false;
-    std::uint32_t name = 0;  ///< Number of the value in the memo of the pickle.
-    /// The number itself, or for other values an index into `texts_` or `containers_`.
+    /// Number of the value in the pickle's memo (its table of values for later reference).
+    std::uint32_t name = 0;
+    /// The number itself or, for texts and containers, an index into `texts_` or `containers_`.
     std::uint64_t content = 0;
-    std::uint64_t offset = 0;  ///< Byte of the file at which the value's opcode is.
+    std::uint64_t offset = 0;  ///< Offset in the file of the opcode that made the value, in bytes.
   };
   struct Container {
     std::vector<PickleId> inside;
-    std::uint32_t levels = 0;  ///< Levels of containers inside the value.
+    std::uint32_t levels = 0;  ///< Number of nested container levels inside the value.
   };
   struct RecordKind {
     std::string key;
@@ -143,10 +149,10 @@ class PickleReader {
   std::size_t most_bytes_;
   std::vector<RecordKind> records_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  ///< Begin and end of the unread bytes in the buffer.
-  std::string long_text_;            ///< A text that is longer than the buffer.
-  std::uint64_t at_ = 0;             ///< Bytes of the pickle before `begin_`.
-  std::uint64_t opcode_ = 0;         ///< Byte of the file at which the current opcode is.
+  std::size_t begin_ = 0, end_ = 0;  ///< Range of the unread bytes in the buffer.
+  std::string long_text_;            ///< Content of a text that is longer than the buffer.
+  std::uint64_t at_ = 0;             ///< Number of bytes of the pickle before `begin_`.
+  std::uint64_t opcode_ = 0;         ///< Offset in the file of the current opcode, in bytes.
   std::size_t held_ = 0;             ///< Memory of the values that are held, in bytes.
   std::vector<Value> values_;
   std::vector<PickleId> free_values_;
@@ -160,8 +166,8 @@ class PickleReader {
 };
 
 /// Reads the rest of a file, a pickle of plain values, and returns it as JSON: tuples become lists,
-/// None becomes null. Fails as `PickleReader`, and if values contain themselves or the JSON grows
-/// to more than 100 times the pickle.
+/// None becomes null. Fails as `PickleReader` does, and if values contain themselves or the JSON
+/// grows to more than 100 times the pickle.
 std::string pickle_to_json(ByteSource& source);
 
 }  // namespace stepwright::logs

@@ -31,7 +31,7 @@ class DeepSpeedTextReader {
       explain_not(lines.number(), lines_.read(text, lines.number()));
     }
     writer_.source().note("The logger rounds sizes and does not log groups.");
-    if (lines_.says_twice()) {
+    if (lines_.has_lines_and_table()) {
       writer_.source().note("Lines and summary describe the same calls; the lines are counted.");
     }
     for (const LogRecord& record : std::move(lines_).calls()) writer_.add(record);

@@ -19,16 +19,17 @@ inline constexpr double kLargestLoggedBytes = 8.0 * 1024 * 1024 * 1024 * 1024;
 std::optional<LogOperation> deepspeed_call(std::string_view name);
 
 /// Makes the record of a call for which DeepSpeed's logger prints `bytes`. For gathers the logger
-/// counts one rank's shard, so the payload stays unknown until the group size is known.
+/// prints the bytes of one rank's shard, so the payload stays unknown until the group size is
+/// known.
 LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes);
 
-/// True if the milliseconds can be a latency or its sum over all calls of a run (at most three
-/// years).
+/// True if the milliseconds are plausible as a latency, or as its sum over all calls of a run (at
+/// most three years).
 bool is_latency(double milliseconds);
 
-/// Converts running totals into times of single calls, in place. If the timer of an operation is
-/// never cleared, its printed times never fall, and each call took the difference from the one
-/// before. Lists that fall somewhere, or have fewer than three times, stay unchanged.
+/// Converts printed times into times of single calls, in place, if they are running totals: times
+/// that never fall, because the logger's timer is never cleared. Lists that fall somewhere, or have
+/// fewer than three times, stay unchanged.
 void times_from_running_totals(std::vector<double>& seconds);
 
 /// Reads what DeepSpeed's communication logger prints, line by line: verbose lines and summary
@@ -36,28 +37,29 @@ void times_from_running_totals(std::vector<double>& seconds);
 class DeepSpeedLines {
  public:
   /// Reads a line; `number`: its line number. Returns an empty text if the line was understood,
-  /// else why it was not: it is no line of the logger, or describes no possible call.
+  /// else the reason why not: it is no line of the logger, or describes an impossible call.
   std::string_view read(std::string_view text, std::int64_t number);
 
-  /// Returns the calls of all lines: those of verbose lines, or without them the rows of the last
-  /// table. A row has the mean time of its calls if the table shows that its times are not running
+  /// Returns the calls of all lines: those of verbose lines or, without them, the rows of the last
+  /// table. A row gets the mean time of its calls if the table shows that its times are no running
   /// totals. Call it once, after the last line.
   [[nodiscard]] std::vector<LogRecord> calls() &&;
 
-  /// True if there are both verbose lines and a table, which describe the same calls.
-  [[nodiscard]] bool says_twice() const { return !verbose_.empty() && !summary_.empty(); }
-  /// Returns the number of verbose lines and table rows that were kept.
+  /// True if the text has both verbose lines and a table, which describe the same calls.
+  [[nodiscard]] bool has_lines_and_table() const { return !verbose_.empty() && !summary_.empty(); }
+  /// Returns the number of verbose lines and table rows that were read as calls.
   [[nodiscard]] std::size_t lines() const { return verbose_.size() + summary_.size(); }
   /// Returns the number of ranks of the job, inferred from the rates of a table; 0: not known.
   [[nodiscard]] std::int64_t world() const { return world_; }
 
  private:
-  /// A row of a summary table; its rate is the mean rate that the table prints.
+  /// A row of a summary table of DeepSpeed's logger.
   struct SummaryRow {
     LogRecord record;
-    std::int64_t name = 0;   ///< Index of the operation's name, which is above the row.
-    double mean_s = 0;       ///< Mean seconds of a call; 0: the table has too few digits.
-    double bytes_per_s = 0;  ///< Mean of the calls' rates, in bytes per second.
+    /// Index of the operation's name, which the table prints above its rows.
+    std::int64_t name = 0;
+    double mean_s = 0;       ///< Mean seconds of a call; 0: the table prints too few digits.
+    double bytes_per_s = 0;  ///< Mean of the rates of the row's calls, in bytes per second.
   };
 
   std::string_view part(std::string_view text);
@@ -73,13 +75,14 @@ class DeepSpeedLines {
   std::int64_t world_ = 0;
   bool in_table_ = false;
   bool in_stragglers_ = false;
-  std::optional<LogOperation> operation_;  ///< Operation of the table rows that follow.
+  /// Operation of the following table rows, from the line above them.
+  std::optional<LogOperation> operation_;
   std::vector<LogRecord> verbose_;
   std::vector<SummaryRow> summary_;
   std::int64_t names_ = 0;  ///< Number of operation names in the table so far.
-  /// Indices into `verbose_`, by operation name.
+  /// Calls of each operation name in the order of their lines: indices into `verbose_`.
   std::map<std::string, std::vector<std::size_t>, std::less<>> order_;
-  /// Seconds of the calls of each operation name, in the order of `order_`.
+  /// Printed seconds of the calls of each operation name, in the order of `order_`.
   std::map<std::string, std::vector<double>, std::less<>> times_;
 };
 

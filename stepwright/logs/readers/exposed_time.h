@@ -20,8 +20,8 @@ std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans);
 std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
                                  const std::vector<TimeSpan>& without);
 
-/// Sets the exposed seconds of each call that has a duration: the part of it during which none of
-/// the spans in `computing` (from `merge_time_spans`) ran.
+/// Sets the exposed seconds of each call that has a duration: the part of the call during which
+/// none of the spans in `computing` (from `merge_time_spans`) ran.
 void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& computing);
 
 }  // namespace stepwright::logs

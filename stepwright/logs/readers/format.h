@@ -5,8 +5,8 @@
 
 namespace stepwright::logs {
 
-/// Recognises which program wrote a file, by its content. Fails with `kInput`, listing the formats
-/// that can be read, if it is none of them.
+/// Recognises by its content which program wrote a log file. Fails with `kInput`, listing the
+/// readable formats, if it is none of them.
 LogFormat recognise_log(ByteSource& bytes);
 
 }  // namespace stepwright::logs

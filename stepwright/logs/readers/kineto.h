@@ -6,13 +6,14 @@
 
 namespace stepwright::logs {
 
-/// Adds the calls of a trace that the PyTorch profiler exported to `log`, in bounded memory. Calls
-/// are the events that `record_param_comms` describes, with the times of their kernels; without
-/// these, NCCL kernels that carry their message; without those (Gloo), the operators `c10d::*`.
-/// `ProfilerStep` marks are the steps. Fails with `kInput` if the document is damaged.
+/// Adds the communication calls of a trace that the PyTorch profiler exported to `log`, in bounded
+/// memory. Calls are the events of `record_param_comms`, with the times of their kernels; without
+/// these, NCCL kernels that carry a description of their message; without those (Gloo), the
+/// operators `c10d::*`. Steps are the `ProfilerStep` marks. Fails with `kInput` if the document is
+/// damaged.
 void read_kineto(ByteSource& bytes, Log& log);
 
-/// True if a file is JSON rather than a table.
+/// True if a file begins like JSON, as a PyTorch profiler trace does, and not like a table.
 bool is_kineto_trace(ByteSource& bytes);
 
 /// Reads the operators and kernels of a trace that `export_chrome_trace` of torch.profiler wrote,
@@ -21,8 +22,8 @@ bool is_kineto_trace(ByteSource& bytes);
 /// to do, if the text is no JSON or no trace, or has no kernels.
 KinetoTrace read_kineto_trace(ByteSource& bytes);
 
-/// Reads a trace of the host in one pass: returns its operators and adds its calls to `log`. The
-/// trace need not have kernels.
+/// Reads a PyTorch profiler trace of the host in one pass: returns its operators and adds its
+/// communication calls to `log`. The trace need not have kernels.
 KinetoTrace read_host_trace(ByteSource& bytes, Log& log);
 
 }  // namespace stepwright::logs

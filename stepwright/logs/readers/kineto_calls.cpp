@@ -60,7 +60,7 @@ class KinetoCalls : public KinetoTraceConsumer {
       timed_ = time_calls_by_kernels(described_, kernels_);
       for (const TraceMessage& message : described_) add(message);
       explain_grouped_kernels(described_, timed_, kernels_);
-    } else if (none_says_its_message(kernels_)) {
+    } else if (no_kernel_describes_call(kernels_)) {
       resolve_types();
       for (TraceMessage& message : operators_) add_operator(message);
       time_operators();

@@ -8,10 +8,10 @@
 
 namespace stepwright::logs {
 
-/// Returns a reader that adds the calls of a trace to `log` when it is destroyed; `log` must
-/// outlive it. Calls are the events that `record_param_comms` describes, with the times of their
-/// kernels; without these, NCCL kernels that carry their message; without those (Gloo), the
-/// operators `c10d::*`. `ProfilerStep` marks are the steps.
+/// Returns a consumer of trace events that adds communication calls to `log` when it is destroyed;
+/// `log` must outlive it. Calls are the events of `record_param_comms`, with the times of their
+/// kernels; without these, NCCL kernels that carry a description of their message; without those
+/// (Gloo), the operators `c10d::*`. Steps are the `ProfilerStep` marks.
 std::unique_ptr<KinetoTraceConsumer> kineto_calls(const std::string& file, Log& log);
 
 }  // namespace stepwright::logs

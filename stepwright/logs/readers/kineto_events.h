@@ -13,11 +13,10 @@ class element;
 
 namespace stepwright::logs {
 
-/// An event of a trace of the PyTorch profiler; it is parsed only when a reader asks for its
-/// fields.
+/// An event of a PyTorch profiler trace; it is parsed only when a reader asks for its fields.
 class KinetoEvent {
  public:
-  struct Parsed;  ///< Parsed fields, shared by all readers of the event.
+  struct Parsed;  ///< Parsed fields of the event, shared by all its readers.
 
   KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
 
@@ -33,20 +32,21 @@ class KinetoEvent {
   Parsed* parsed_;
 };
 
-/// A receiver of the events of a trace; several can share one pass over the file.
+/// Receives the events of a PyTorch profiler trace; several consumers can share one pass over the
+/// file.
 class KinetoTraceConsumer {
  public:
   virtual ~KinetoTraceConsumer() = default;
   virtual void take(const KinetoEvent& event) = 0;
-  /// Receives a member of the document other than its events.
+  /// Receives a member of the trace document other than its list of events.
   virtual void take_member(const JsonPiece& member) = 0;
-  /// Called once, after the last event.
+  /// Called once, after the last event of the trace.
   virtual void finish() = 0;
 };
 
-/// Passes the events of a trace and the other members of its document to each of `takers`, in
-/// bounded memory. Returns true if the document has a list `traceEvents`. Fails with `kInput` as
-/// `scan_json`.
+/// Passes the events and other members of a PyTorch profiler trace to each of `takers`, in bounded
+/// memory. Returns true if the document has a list `traceEvents`. Fails with `kInput` as
+/// `scan_json` does.
 bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTraceConsumer*> takers);
 
 }  // namespace stepwright::logs

@@ -61,7 +61,7 @@ void explain_grouped_kernels(const std::vector<TraceMessage>& described,
   });
 }
 
-bool none_says_its_message(const std::vector<TraceMessage>& kernels) {
+bool no_kernel_describes_call(const std::vector<TraceMessage>& kernels) {
   return std::ranges::all_of(kernels,
                              [](const TraceMessage& kernel) { return kernel.name.empty(); });
 }

@@ -14,41 +14,46 @@ class element;
 
 namespace stepwright::logs {
 
-/// Seconds of the unit of time in traces, a microsecond.
+/// Seconds per unit of time in PyTorch profiler traces (microseconds).
 inline constexpr double kTraceUnit_s = 1e-6;
 
-/// The message that an event of a trace describes.
+/// The communication call that an event of a PyTorch profiler trace describes.
 struct TraceMessage {
   std::int64_t event = 0;
-  std::string name;    ///< Name of the call; empty: the event has none.
+  std::string name;    ///< Name of the communication call; empty: the event has none.
   std::string kernel;  ///< Name of the kernel that runs the call.
   std::string group;   ///< Name of the process group; empty: the event has none.
-  std::string ranks;   ///< Ranks: "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
+  /// Ranks of the group: "[0, 1, 2, 3]"; the trace cuts long lists: "[0, 1, ...]".
+  std::string ranks;
   std::int64_t group_size = 0;
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
   std::string type;  ///< Element type: "BFloat16", "Float", ...
   std::int64_t element_bytes = 0;
-  /// False if a list of split sizes says that the members get different amounts.
+  /// True unless a list of split sizes says that the members of the group get different amounts.
   bool even = true;
-  std::int64_t peer = kUnknown;  ///< Sender or receiver at the other end, as its rank in the group.
-  std::int64_t external = -1;    ///< The event's `External id`; -1: none.
-  /// Rows sent to each member; nullopt: all members get the same.
+  /// Rank in the group of the other sender or receiver; `kUnknown`: none.
+  std::int64_t peer = kUnknown;
+  /// The event's `External id`, which links it to other events; -1: none.
+  std::int64_t external = -1;
+  /// Rows sent to each member of the group; nullopt: all members get the same number.
   std::optional<std::vector<std::int64_t>> parts;
   TimeSpan span;
-  TimeSpan run{kNoTime, kNoTime};  ///< Time span in which a Gloo thread ran the call.
+  /// Time span in which a thread of Gloo ran the call; `kNoTime`: no such thread.
+  TimeSpan run{kNoTime, kNoTime};
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
 
 /// Returns the time span in which an event of a trace ran.
 TimeSpan span_of_event(const simdjson::dom::element& event);
 
-/// Reads the message of an event that carries its own description, as `record_param_comms` and some
-/// kernels do; absent fields are empty. `number`: the event's index in the file.
+/// Reads the communication call of an event that carries its own description, as those of
+/// `record_param_comms` and some kernels do; absent fields are empty. `number`: the event's index
+/// in the file.
 TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number);
 
-/// Reads the message of a process group's operator (`c10d::*`), whose sizes are in its arguments
-/// only; nullopt if the event has no arguments.
+/// Reads the communication call of a process group's operator (`c10d::*`), whose sizes are in its
+/// arguments only; nullopt if the event has no arguments.
 std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
                                              std::int64_t number);
 

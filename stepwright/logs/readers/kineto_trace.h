@@ -11,8 +11,8 @@
 
 namespace stepwright::logs {
 
-/// Name, shapes, types and values of an operator's arguments. Events share these: a trace has few
-/// different ones, although each runs thousands of times.
+/// Name of an operator, and shapes, types and values of its arguments. Stored once for all equal
+/// events: a trace has few different ones, although each runs thousands of times.
 struct KinetoSignature {
   /// Name of the operator: "aten::mm", "MmBackward0", ...
   std::string name;
@@ -23,18 +23,19 @@ struct KinetoSignature {
   std::vector<std::string> values;
 };
 
-/// An operator of the framework that ran on a host thread (`cat: cpu_op`).
+/// An operator of PyTorch that ran on a host thread (`cat: cpu_op`).
 struct KinetoOperator {
   int signature = 0;  ///< Name and arguments: an index into `KinetoTrace::signatures`.
   int parent = -1;    ///< Index of the operator that encloses it on its thread; -1: none.
-  /// Number that connects a backward node with its forward operator; -1: none.
+  /// Number that links an operator of the backward with its forward operator; -1: none.
   std::int64_t sequence = -1;
   int thread = 0;  ///< Host thread that ran the operator.
   double start_us = 0;
   double end_us = 0;
 };
 
-/// A named span on a host thread (`cat: user_annotation`): a step, an update, a call of Gloo.
+/// A named span of time on a host thread (`cat: user_annotation`): a step, an optimizer update, a
+/// call of Gloo.
 struct KinetoMark {
   std::string name;
   int thread = 0;
@@ -44,23 +45,26 @@ struct KinetoMark {
 
 /// A kernel that ran on the device (`cat: kernel`).
 struct KinetoKernel {
-  std::size_t event = 0;  ///< Index among the events of the file, from 1.
+  std::size_t event = 0;  ///< Index of the kernel's event among the events of the file, from 1.
   int name = 0;           ///< Name of the kernel: an index into `KinetoTrace::names`.
   double start_us = 0;
   double duration_us = 0;
-  int op = -1;        ///< Index of the innermost operator that launched it; -1: not known.
-  int message = -1;   ///< For an NCCL kernel, an index into `KinetoTrace::messages`; -1: none.
-  bool alone = true;  ///< True if kernels of other streams overlapped at most 2 % of its time.
+  int op = -1;  ///< Index of the innermost operator that launched the kernel; -1: not known.
+  /// For an NCCL kernel, the index of its message in `KinetoTrace::messages`; -1: none.
+  int message = -1;
+  /// True if kernels of other streams ran during at most 2 % of the kernel's time.
+  bool alone = true;
 };
 
-/// A trace that the PyTorch profiler exported: the fields from which samples of operators are made.
+/// A trace that the PyTorch profiler exported: the fields from which samples of operator times are
+/// made.
 struct KinetoTrace {
   std::string file;    ///< Name of the file, for messages.
-  std::string device;  ///< Name of the first device: "NVIDIA H100 80GB HBM3".
+  std::string device;  ///< Name of the first device in the trace: "NVIDIA H100 80GB HBM3".
   std::vector<KinetoSignature> signatures;
   std::vector<KinetoOperator> operators;
-  std::vector<KinetoMark> marks;       ///< Marks, in file order.
-  std::vector<TraceMessage> messages;  ///< Messages that the NCCL kernels carried.
+  std::vector<KinetoMark> marks;       ///< Named spans of time (`user_annotation`), in file order.
+  std::vector<TraceMessage> messages;  ///< Communication calls that the NCCL kernels describe.
   std::vector<KinetoKernel> kernels;   ///< Kernels, in file order.
   std::vector<std::string> names;      ///< Names of kernels, each once.
 
@@ -72,9 +76,9 @@ struct KinetoTrace {
   }
 };
 
-/// Returns a reader that adds the operators, marks and kernels to `trace`, which must outlive it. A
-/// kernel belongs to the operator with its `External id`, or else to the launch with its
-/// `correlation`; operators nest by time on their thread. Fails with `kInput` if one of these
+/// Returns a consumer of trace events that adds operators, marks and kernels to `trace`, which must
+/// outlive it. A kernel belongs to the operator with its `External id`, or else to the launch with
+/// its `correlation`; operators nest by time on their thread. Fails with `kInput` if one of these
 /// events is no JSON.
 std::unique_ptr<KinetoTraceConsumer> kineto_operators(KinetoTrace& trace);
 

@@ -51,7 +51,7 @@ class LedgerLogReader {
   void call(const Node& node, std::int64_t rank, std::int32_t communicator) {
     ++writer_.source().lines;
     for (const LogOperation operation :
-         logged_as(node.get("operation").choice(step::kOperatorNames))) {
+         logged_operations_of(node.get("operation").choice(step::kOperatorNames))) {
       writer_.add({.line = writer_.source().lines,
                    .rank = rank,
                    .payload_bytes = node.get("payload_bytes").integer(0, kMost),

@@ -11,37 +11,38 @@
 
 namespace stepwright::logs {
 
-/// The largest communicator whose ranks are filled in when the file does not list them.
+/// Largest number of ranks of a communicator for which unlisted ranks are filled in.
 inline constexpr std::int64_t kMostRanks = 1'000'000;
 
-/// Gathers the calls of one file and adds them to the log when it is destroyed. Each communicator
-/// of the file is registered once.
+/// Collects the calls of one log file and adds them to the log when it is destroyed. Each
+/// communicator of the file is registered once.
 class LogWriter {
  public:
-  /// Begins a new source in `log`, which must outlive this writer.
+  /// Begins a new source (file) in `log`, which must outlive this writer.
   LogWriter(Log& log, std::string file, LogFormat format);
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   [[nodiscard]] LogSource& source() { return log_.sources[source_]; }
-  /// Returns the index of the communicator with this name, registering it if it is new; ranks and
-  /// size are filled in where they were unknown.
+  /// Returns the index of the communicator with this name, and registers it if it is new. Fills in
+  /// ranks and size if they were unknown.
   std::int32_t communicator(const std::string& name, std::int64_t size,
                             const std::vector<std::int64_t>& ranks = {});
   [[nodiscard]] LogCommunicator& communicator(std::int32_t id) {
     return log_.communicators[static_cast<std::size_t>(id)];
   }
-  /// Adds a call and sets its source. Returns the stored record.
+  /// Adds a call of this file. Returns the stored record.
   LogRecord& add(LogRecord record);
-  /// Adds the bytes that an all-to-all sends to each member, given the rows for each; all rows have
-  /// one size. Empty `rows`: equal shares. Rows that do not divide the payload are ignored.
+  /// Adds the bytes that an all-to-all sends to each member of its group, given the number of rows
+  /// for each; all rows have one size. Empty `rows`: equal shares. Rows that do not divide the
+  /// payload are ignored.
   void add_parts(const LogRecord& record, std::vector<std::int64_t> rows);
   /// Returns the number of ranks of a communicator; 0: not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;
   }
-  /// Returns the calls that this file has added.
+  /// Returns the calls that this file has added so far.
   [[nodiscard]] std::span<LogRecord> records() { return records_; }
 
  private:

@@ -11,10 +11,10 @@
 
 namespace stepwright::logs {
 
-/// Reads what NCCL's example profiler plugin writes (a list of Chrome events, not quite JSON). Only
-/// COLL and P2P events are read, because events of other categories describe the same calls. A
+/// Reads the output of NCCL's example profiler plugin (a list of Chrome events, not quite JSON).
+/// Only COLL and P2P events are read, since events of other categories describe the same calls. A
 /// communicator is named by a hash; `finish` sets its size once events of its ranks 0 to n-1 were
-/// seen, in any of the files.
+/// seen in any of the files.
 class NcclProfilerReader {
  public:
   explicit NcclProfilerReader(Log& log) : log_(log) {}
@@ -23,7 +23,8 @@ class NcclProfilerReader {
   void finish();
 
  private:
-  /// A communicator: the number by which its calls refer to it until `finish`, and the ranks seen.
+  /// A communicator: the number by which its calls refer to it until `finish`, and its ranks seen
+  /// so far.
   struct Group {
     std::int32_t number = 0;
     std::set<std::int64_t> ranks;
@@ -31,10 +32,10 @@ class NcclProfilerReader {
   class File;
 
   Log& log_;
-  std::map<std::string, Group> groups_;  ///< Communicators by their hash.
+  std::map<std::string, Group> groups_;  ///< Communicators seen so far, by their hash.
 };
 
-/// Reads what NCCL's inspector writes, one JSON object a line: `coll_perf` and `p2p_perf`. A note
+/// Reads the output of NCCL's inspector, one JSON object a line: `coll_perf` and `p2p_perf`. A note
 /// reports gaps in the numbers of calls.
 void read_nccl_inspector(ByteSource& bytes, Log& log);
 

@@ -7,8 +7,8 @@
 
 namespace stepwright::logs {
 
-/// The process that NCCL names before its messages: "host:615:18953 [2]" in "host:615:18953 [2]
-/// NCCL INFO ...".
+/// The process that NCCL names at the start of each line: "host:615:18953 [2]" in "host:615:18953
+/// [2] NCCL INFO ...".
 struct NcclPrefix {
   std::size_t begin = 0;  ///< Index of the host name's first character in the text.
   std::string_view host;
@@ -16,8 +16,8 @@ struct NcclPrefix {
   std::int64_t device = 0;
 };
 
-/// Reads the process at the end of a text that precedes " NCCL "; nullopt if the text does not end
-/// with one.
+/// Reads the process name at the end of a text that precedes " NCCL "; nullopt if the text does not
+/// end with one.
 std::optional<NcclPrefix> prefix_at_end(std::string_view text);
 
 }  // namespace stepwright::logs

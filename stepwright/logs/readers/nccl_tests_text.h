@@ -16,7 +16,7 @@ class NcclTestsHeading {
  public:
   void read(const std::string& line);
 
-  /// Returns the operation, such as "all_reduce"; empty: no line names it.
+  /// Returns the operation that the heading names: "all_reduce"; empty: no line names it.
   [[nodiscard]] const std::string& operation() const { return operation_; }
   [[nodiscard]] const std::map<std::string, std::int64_t>& ranks_by_host() const { return ranks_; }
   [[nodiscard]] std::int64_t ranks() const;
@@ -30,7 +30,7 @@ class NcclTestsHeading {
 /// is no row, because it does not begin with a number.
 std::vector<std::string> nccl_tests_cells(const std::string& line);
 
-/// Indices of the cells in a row.
+/// Indices of the cells in a row of nccl-tests.
 enum NcclTestsColumn : std::uint8_t {
   kTestSize,
   kTestCount,
@@ -43,18 +43,19 @@ enum NcclTestsColumn : std::uint8_t {
   kTestColumns
 };
 
-/// Returns the operation in a program name of nccl-tests ("all_reduce_perf"); empty: none.
+/// Returns the operation in a program name of nccl-tests: "all_reduce" for "all_reduce_perf";
+/// empty: none.
 std::string nccl_tests_operation(std::string_view text);
 
 /// True if a text is output of nccl-tests.
 bool is_nccl_tests_text(std::string_view text);
 
 /// Converts the rows that nccl-tests printed into a table of the second schema of
-/// `read_collective_samples`, keeping the text's line numbers: out-of-place times, sizes as printed
-/// (the whole buffer), nodes and GPUs from the list of ranks. `name`: the file in messages. The
-/// operation is the one in the text, else the one in `name` (`all_reduce_perf.txt`). Fails with
-/// `kInput` if the text names no ranks or no operation, if nodes have different numbers of ranks,
-/// or if a row has too few columns.
+/// `read_collective_samples`, keeping line numbers: out-of-place times, sizes as printed (whole
+/// buffer), nodes and GPUs from the list of ranks. The operation is the one in the text, else the
+/// one in `name` (`all_reduce_perf.txt`), which also names the file in messages. Fails with
+/// `kInput` if ranks or operation are missing, if nodes have different numbers of ranks, or if a
+/// row has too few columns.
 CsvTable read_nccl_tests_text(std::string_view text, const std::string& name);
 
 }  // namespace stepwright::logs

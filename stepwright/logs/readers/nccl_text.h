@@ -16,8 +16,8 @@
 namespace stepwright::logs {
 
 /// Reads what NCCL prints with NCCL_DEBUG=INFO (subsystems INIT, COLL, TUNING), versions 2.4 to
-/// 2.30, with any text before and between: several ranks in one file, prefixes of launchers, two
-/// messages in one line. Each line of COLL is a call when it was enqueued. Ranks are known only
+/// 2.30, mixed with any other text: several ranks in one file, prefixes of launchers, two messages
+/// in one line. Each line of COLL is a call at the time when it was enqueued. Ranks are known only
 /// after all files: `finish` then joins the communicators of different processes.
 class NcclTextReader {
  public:
@@ -34,21 +34,22 @@ class NcclTextReader {
     std::int64_t rank = kUnknown;  ///< Global rank of the process in the job.
     std::int32_t run = 0;
   };
-  /// A communicator as one process sees it.
+  /// A communicator as one process sees it, identified by NCCL's pointer.
   struct Handle {
     std::size_t process = 0;
-    std::string id;  ///< Id that is equal on all ranks; empty: not logged.
+    std::string id;  ///< Id of the communicator, equal on all its ranks; empty: not logged.
     std::string parent;
     std::int64_t color = 0;
-    std::int64_t rank = kUnknown;  ///< Rank of the process in the communicator.
+    /// Rank of the process in the communicator; `kUnknown`: not logged.
+    std::int64_t rank = kUnknown;
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };
-  /// A send or receive that may be part of an all-to-all.
+  /// A logged send or receive that may be part of an all-to-all.
   struct ExchangedMessage {
-    std::size_t record = 0;            ///< Index of the call's record in the log.
-    std::int64_t sequence = kUnknown;  ///< Number of the call (NCCL's opCount).
-    std::int64_t peer = kUnknown;      ///< Rank at the other end, in the communicator.
+    std::size_t record = 0;            ///< Index of the message's record in the log.
+    std::int64_t sequence = kUnknown;  ///< Number that NCCL gives to the call (opCount).
+    std::int64_t peer = kUnknown;  ///< Rank of the other sender or receiver in the communicator.
     std::int64_t bytes = 0;
     LogOperation operation{};
   };
@@ -58,10 +59,10 @@ class NcclTextReader {
   void message(std::string_view prefix, std::string_view text, std::int64_t number);
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
   void tuned(std::size_t process, std::string_view text, std::int64_t number);
-  /// Sends and receives with the same opCount, of which none occurs twice: a possible all-to-all.
+  /// Sends and receives with equal opCount, of which none occurs twice: possibly one all-to-all.
   struct Exchange {
     std::vector<ExchangedMessage> messages{};
-    /// Peer and operation of each message in it.
+    /// Peer and operation of each message collected so far.
     std::set<std::pair<std::int64_t, LogOperation>> known{};
   };
   void exchanged(std::size_t handle, const ExchangedMessage& message);
@@ -75,9 +76,9 @@ class NcclTextReader {
   std::size_t handle_of(std::size_t process, const std::string& pointer, std::int64_t size);
   void rank_processes();
   void assume_ranks(std::int64_t world);
-  /// Global rank for each rank of the group.
+  /// Global rank for each rank of a communicator.
   using Members = std::map<std::int64_t, std::int64_t>;
-  /// Members of each communicator, by its index in the log.
+  /// Members (rank in the communicator, global rank) of each communicator, by its index in the log.
   using MembersOfGroups = std::map<std::int32_t, Members>;
   void join_handles();
   void list_members(std::int32_t communicator, const Members& members);
@@ -89,18 +90,18 @@ class NcclTextReader {
   LogSource* source_ = nullptr;
   std::vector<Process> processes_;
   std::vector<Handle> handles_;
-  /// All-to-alls that are not complete, by handle. Until all files are read, a call in the log has
+  /// All-to-alls that are not complete yet, by handle. Until all files are read, a logged call has
   /// its handle as communicator and a rank of that handle as peer. Messages that became part of an
-  /// all-to-all then have a count of 0.
+  /// all-to-all get a count of 0.
   std::map<std::size_t, Exchange> exchanges_;
   bool called_ = false;
-  /// Calls from lines of TUNING, used if there are no lines of COLL. Their communicator is the
-  /// process.
+  /// Calls from lines of subsystem TUNING, used if there are no lines of COLL. Until `finish`,
+  /// their communicator is the index of the process.
   RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
-  /// Handle that a process uses now, by process and pointer.
+  /// Handle (index of a process's communicator) that is in use now, by process and logged pointer.
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;
-  /// Host names of processes, by pid.
+  /// Host names of processes, by process id.
   std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;
 };
 

@@ -10,7 +10,7 @@ namespace stepwright::logs {
 /// Reads a Chakra execution trace (protobuf): nodes of collectives and messages with their
 /// `comm_type`, `comm_size` (of the inputs, as PyTorch's converter writes it) and `pg_name`. The
 /// rank is taken from the file's name; the trace has no group sizes. Fails with `kInput` if a
-/// message is cut short or no protobuf.
+/// message of the file is cut short or no protobuf.
 void read_chakra(ByteSource& bytes, Log& log);
 
 /// Reads what DeepSpeed's communication logger prints: verbose lines or, without them, the last
@@ -19,9 +19,8 @@ void read_chakra(ByteSource& bytes, Log& log);
 /// size of the job instead of the group.
 void read_deepspeed_text(ByteSource& bytes, Log& log);
 
-/// Reads what DeepSpeed's communication logger returns from `get_raw_data()` or
-/// `log_all(return_dict=True)`, written as JSON; its sizes are exact. Fails with `kInput` if the
-/// document is damaged.
+/// Reads the output of `get_raw_data()` or `log_all(return_dict=True)` of DeepSpeed's communication
+/// logger, written as JSON; its sizes are exact. Fails with `kInput` if the document is damaged.
 void read_deepspeed_raw(ByteSource& bytes, Log& log);
 
 /// Reads the calls of PyTorch's host execution trace (`ExecutionTraceObserver`, schemas 1.0.3 to

@@ -80,7 +80,7 @@ void settle_idle(Plan& plan, const Job& job) {
     const auto matters = choice.traits.matters;
     if (matters != nullptr && !matters(job, plan)) put(choice, plan, choice.of(usual));
   });
-  plan.overlap = settled_overlap(job, plan);
+  plan.overlap = effective_overlap(job, plan);
 }
 
 /// Sets the rank order to the first one, by the enumerators of its axes, that gives the same grid:
@@ -115,7 +115,7 @@ Plan canonical(Plan plan, const Job& job) {
   settle_idle(plan, job);
   settle_rank_order(plan);
   if (plan.offload.optimizer == 0) plan.offload.masters = true;
-  plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);
+  plan.offload.activations = effective_offload_modules(plan.offload.activations, plan.recompute);
   return plan;
 }
 

@@ -6,7 +6,7 @@
 
 namespace stepwright::plan {
 
-/// Describes how the plan `to` differs from `from`, as "tensor 8 with data 16": the values of `to`.
+/// Returns the choices of plan `to` that differ from plan `from`, as text: "tensor 8 with data 16".
 std::string changes(const Plan& from, const Plan& to);
 
 }  // namespace stepwright::plan

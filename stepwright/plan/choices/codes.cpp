@@ -152,7 +152,7 @@ std::string sharding_values() {
 /// Codes of the messages that a plan can leave exposed.
 std::vector<std::string_view> exposed_codes() {
   std::vector<std::string_view> codes;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (row.exposed) codes.push_back(row.code);
   }
   return codes;
@@ -160,7 +160,7 @@ std::vector<std::string_view> exposed_codes() {
 
 Value exposed_code(const Plan& plan) {
   std::vector<std::string_view> codes;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (row.exposed && row.exposed(plan)) codes.push_back(row.code);
   }
   return codes.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(codes, ",")));
@@ -173,7 +173,7 @@ Value say_exposed(std::string_view text) {
   };
   if (!is_list(text, ",", is_code)) return std::nullopt;
   std::vector<std::string_view> kinds;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (fmt::format(",{},", text).find(fmt::format(",{},", row.code)) != std::string::npos) {
       kinds.push_back(row.text);
     }
@@ -479,7 +479,7 @@ std::string plan_code(const Plan& plan) {
   return written(plan, marks);
 }
 
-std::vector<CodeMark> explained_code(std::string_view code) { return CodeReader(code).run(); }
+std::vector<CodeMark> explain_plan_code(std::string_view code) { return CodeReader(code).run(); }
 
 std::string code_legend(const std::vector<Plan>& plans) {
   Marks marks;
@@ -495,7 +495,7 @@ std::string code_legend(const std::vector<Plan>& plans) {
 }
 
 std::string sharding_name(const Sharding& sharding) {
-  const std::string word = sharding_word(sharding);
+  const std::string word = sharding_letters(sharding);
   for (const ShardingAlias& alias : kShardingAliases) {
     if (alias.states == word && alias.note.empty()) return std::string(alias.name);
   }

@@ -23,7 +23,8 @@ namespace stepwright::plan {
 // `search`, compare plans, and give the dimensions of the search, its neighbours and `--against`.
 // The table has a header of its own because each loop is compiled once for each row.
 
-/// Accessor of a nested member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
+/// Accessor of a member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)` is
+/// `plan.parallel.tensor`.
 template <auto... kMembers>
 struct Path {
   template <class Whole>
@@ -32,36 +33,40 @@ struct Path {
   }
 };
 
-/// How `--against` moves a choice towards the best plan. kFlag: an option of the framework;
-/// kLayout: a change that moves the model to other ranks; kAlong: changed together with another
+/// How a user adopts another value of a choice in the comparison `--against`. kFlag: by an option
+/// of the framework; kLayout: by moving the model to other ranks; kAlong: together with another
 /// choice.
 enum class ChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 
-/// Traits of a choice; a row of the table states only those that differ from these defaults.
+/// Properties of one choice of a plan that only some choices have; defaults fit all others.
 struct ChoiceTraits {
   ChoiceAdoption taken = ChoiceAdoption::kFlag;
-  std::int64_t least = 1;  ///< Least value, if the choice is a number.
-  /// True if the choice changes anything; if false, canonical plans have its default. nullptr: it
-  /// always matters, or `canonical` decides.
+  std::int64_t least = 1;  ///< Least allowed value of a choice that is a number.
+  /// Function that says whether the choice has an effect in a plan; if not, canonical plans have
+  /// its default. nullptr: it always has, or `canonical` decides.
   bool (*matters)(const Job& job, const Plan& plan) = nullptr;
-  /// True if files leave the choice out when all choices of its mapping have their defaults.
+  /// True if plan files leave the choice out when all choices of its mapping have their defaults.
   bool unsaid_alone = false;
-  FlagWords said = {};  ///< Words for a choice of yes or no.
+  /// Words in codes and sentences that say that a yes-or-no choice is on; empty: they do not say
+  /// it.
+  FlagWords said = {};
 };
 
-/// One choice of a plan: where files state it, and how it is read and written.
+/// One choice of a plan (a degree, the schedule, ...): its path in plan files, its member, and the
+/// functions that read and write its value.
 template <class InPlan, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
   std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
-  std::string_view key;    ///< Name of the choice in `search` and in messages.
+  std::string_view key;    ///< Name of the choice in a job's `search` mapping and in messages.
   InPlan of;
-  InSpace list;  ///< The job's list of values for this choice, in its `Space`.
+  InSpace list;  ///< Member of `Space` with the values that a job's `search` allows for the choice.
   Value (*read)(Node node, const Reading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
   ChoiceTraits traits = {};
 
-  /// The mapping of plan files that contains the choice ("schedule"), or the choice's own key.
+  /// Returns the top-level key of plan files that contains the choice ("schedule" for
+  /// "schedule.chunks").
   [[nodiscard]] constexpr std::string_view group() const {
     return place.substr(0, place.find('.'));
   }
@@ -72,7 +77,8 @@ Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, cons
        nlohmann::ordered_json (*)(const Value&), ChoiceTraits = {})
     -> Choice<InPlan, InSpace, Value>;
 
-/// Reads a value that does not depend on its file's version.
+/// Wraps a reader that does not depend on the file's version, so that all choices have readers of
+/// one type.
 template <auto kRead>
 auto plain(Node node, const Reading& /*reading*/) {
   return kRead(node);
@@ -108,8 +114,8 @@ inline constexpr ChoiceTraits kHostParameters{
              .means = "Parameters and gradients lie on the host, from which each use fetches a "
                       "rank's part."}};
 
-/// The choices, in the order in which messages print them. If a search does not list a choice that
-/// has no free list of its own in `tune/dimensions.cpp`, the choice keeps its default.
+/// All choices of a plan, in the order in which messages print them. A choice that a job's `search`
+/// does not list is free if `tune/dimensions.cpp` has values for it, else keeps its default.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
            Path<&Space::tensor>(), &plain<read_degree>, &count_json, kLayoutChoice},
@@ -204,7 +210,7 @@ static_assert(std::apply(
     },
     kPlanTable));
 
-/// Visits the rows of the table in their order.
+/// Calls `visit(choice)` for every choice of a plan, in the order of `kPlanTable`.
 template <class Visit>
 void each_choice(Visit&& visit) {
   std::apply([&](const auto&... choice) { (visit(choice), ...); }, kPlanTable);
@@ -213,8 +219,8 @@ void each_choice(Visit&& visit) {
 template <class Row>
 using KindOf = typename std::remove_cvref_t<Row>::Kind;
 
-/// Visits the choices of yes or no that codes and sentences name if they are on: `visit(said,
-/// place, is_on)`, where the `Path` `is_on(plan)` is true if the plan has the choice on.
+/// Calls `visit(said, place, is_on)` for every yes-or-no choice that plan codes and sentences name
+/// if it is on; `is_on(plan)` says whether it is.
 template <class Visit>
 void each_flag(Visit&& visit) {
   each_choice([&](const auto& choice) {
@@ -232,8 +238,8 @@ void each_flag(Visit&& visit) {
   }(std::make_index_sequence<std::size(kOverlapTable)>());
 }
 
-/// True if all choices of a mapping of plan files have their defaults.
-inline bool at_default(const Plan& plan, std::string_view group) {
+/// True if all choices under a top-level key of plan files ("schedule") have their defaults.
+inline bool has_default_choices(const Plan& plan, std::string_view group) {
   const Plan usual;
   bool same = true;
   each_choice([&](const auto& choice) {
@@ -242,8 +248,8 @@ inline bool at_default(const Plan& plan, std::string_view group) {
   return same;
 }
 
-/// Sets a choice of a plan to a value. A sharding sets only the spread of states, as its group
-/// sizes are choices of their own.
+/// Sets one choice of a plan to a value. For a sharding, only what is sharded: its group sizes are
+/// separate choices.
 template <class Row, class Value>
 void put(const Row& choice, Plan& plan, const Value& value) {
   if constexpr (std::is_same_v<KindOf<Row>, Sharding>) {

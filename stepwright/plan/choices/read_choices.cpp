@@ -86,7 +86,7 @@ Sharding read_states(Node node, const Reading& reading) {
   const std::optional<Sharding> sharding = sharding_of(word);
   if (!sharding || !is_paro_strategy(*sharding)) {
     std::vector<std::string> words;
-    for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+    for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_letters(strategy));
     std::vector<std::string_view> known(words.begin(), words.end());
     for (const ShardingAlias& alias : kShardingAliases) known.push_back(alias.name);
     if (sharding) {

@@ -18,105 +18,113 @@ namespace stepwright::plan {
 // value and what is allowed, or with `kUnsupported` for a value that the schema knows but no code
 // covers.
 
-/// Upper limit of the elements of a bucket, of the sequences of a batch, and of the tokens of a
-/// sequence.
+/// Largest allowed number of elements in a bucket, sequences in a batch, or tokens in a sequence.
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-/// Versions of job and plan files. In an older version, words that have changed since are read with
-/// their old meaning.
+/// Versions of job and plan files. In a file of an older version, words whose meaning has changed
+/// since keep their old meaning.
 enum class FileVersion : std::uint8_t { kOne = 1, kTwo = 2 };
 
-/// Notes for users, collected while a file is read.
+/// Messages for the user that a reader collects while it reads a file.
 using Notes = std::vector<std::string>;
 
-/// The version of the file that is read, and the list of notes for users.
+/// State of reading one job or plan file: its version, and the notes for the user so far.
 struct Reading {
   FileVersion version;
   Notes& notes;
 };
 
-/// Reads a degree of parallelism, a micro-batch size or a number of chunks.
+/// Reads a positive whole number: a degree of parallelism, a micro-batch size or a number of
+/// chunks.
 std::int64_t read_degree(Node node);
-/// Reads the number of elements of a bucket.
+/// Reads the size of a gradient or parameter bucket, in elements.
 std::int64_t read_bucket(Node node);
 /// Reads `true` or `false`.
 bool read_flag(Node node);
-/// Reads the size of a sharding group; `kNodeGroup` for the word `node`.
+/// Reads the number of ranks of a sharding group; returns `kNodeGroup` for the word `node`.
 std::int64_t read_group(Node node);
 /// Reads the name of a schedule: `gpipe`, `1f1b`, `interleaved`, ...
 schedule::ScheduleKind read_schedule_kind(Node node);
 std::int64_t read_nanoseconds(Node node);
-/// Reads the number of strands; fails unless it is 1 or 2.
+/// Reads the number of micro-batch streams that a schedule runs side by side (`strands`); fails
+/// unless it is 1 or 2.
 std::int64_t read_strands(Node node);
-/// Reads a sharding as "IIG" or an alias; group sizes stay 1. An alias that has no exact equivalent
-/// adds a note.
+/// Reads a sharding strategy, as letters for parameters, gradients and optimizer ("IIG") or an
+/// alias ("zero3"), with group sizes 1. Adds a note for an alias without exact equivalent.
 Sharding read_states(Node node, const Reading& reading);
-/// Reads none | selective | full | {every: n} | {modules: [...], every: n, stages: {0: ...}}.
+/// Reads the recomputation of a plan: none | selective | full | {every: n} | {modules: [...],
+/// every: n, stages: {0: ...}}.
 Recompute read_recompute(Node node);
-/// Reads true | false | {gradients: true, ...}; flags that a mapping leaves out are as in `usual`.
+/// Reads which messages overlap computation: true | false | {gradients: true, ...}. Flags that a
+/// mapping leaves out are as in `usual`.
 Overlap read_overlap(Node node, const Overlap& usual);
-/// Reads the overlap of a plan on its own; flags that a mapping leaves out have their defaults.
+/// Reads which messages overlap computation; flags that a mapping leaves out have their defaults.
 Overlap read_overlap_alone(Node node);
-/// Reads a word of `kAlgorithmNames`; in files of version 1, `ring` means the library's own choice.
+/// Reads a collective algorithm, one of `kAlgorithmNames`. In files of version 1, `ring` means that
+/// the library chooses.
 collective::Algorithm read_algorithm(Node node, const Reading& reading);
-/// Fails if `collectives` names an algorithm for the pipeline other than the library's.
+/// Fails if the mapping `collectives` names an algorithm for pipeline messages, which only the
+/// library can send.
 void read_pipeline_algorithm(Node collectives, const Reading& reading);
-/// Reads an order of ranks, as "tp-cp-ep-dp-pp".
+/// Reads the order of parallelism axes on ranks, the fastest first: "tp-cp-ep-dp-pp".
 RankOrder read_rank_order(Node node);
-/// Reads even | [40, 40], the layers of each chunk; empty for even.
+/// Reads the number of layers of each pipeline chunk: a list ([40, 40]), or the word `even`,
+/// returned as an empty list.
 std::vector<std::int64_t> read_layers(Node node);
 inline constexpr Named<DType> kAccumulateNames[] = {
     {DType::kFp64, "fp64"}, {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
-/// Reads a list of words of `kOffloadModuleNames`; empty for `false` and `none`.
+/// Reads the modules whose activations are offloaded to the host, a list of `kOffloadModuleNames`;
+/// empty for `false` and `none`.
 OffloadModules read_offload_modules(Node node);
-/// Reads a share from 0 to 1; 0 for `false` and `none`.
+/// Reads a share from 0 to 1; returns 0 for `false` and `none`.
 double read_share(Node node);
-/// Fails if `offload` is neither `false`, `none` nor a mapping with only the keys `parts`.
+/// Fails unless the value of `offload` is `false`, `none`, or a mapping with no keys except
+/// `parts`.
 void check_offload(Node node, std::span<const std::string_view> parts);
 
-/// Fails if a mapping has a key that none of the lists contains.
+/// Fails if a mapping has a key that is in none of the lists.
 void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists);
 
-/// Returns `value`, the number of `node`; fails with `kInput` if it is 0.
+/// Returns `value`, which was read from `node`; fails with `kInput` if it is 0.
 double require_above_zero(Node node, double value);
 
-/// Fails because a word is unknown; the message lists the known words and the nearest one.
+/// Throws the error about an unknown word at `node`, with the nearest and all known words.
 [[noreturn]] void fail_unknown_word(Node node, std::span<const std::string_view> known);
 
 inline constexpr std::string_view kJobFileKeys[] = {"stepwright"};
 inline constexpr std::string_view kPlanFileKeys[] = {"stepwright", "job"};
 
-/// Keys of a plan file besides `stepwright` and `job`, in the order of files; in a job file they
-/// fix dimensions of the search.
+/// Keys of a plan file, in order, without `stepwright` and `job`. In a job file, the same keys fix
+/// choices that the search would make.
 inline constexpr std::string_view kPlanKeys[] = {
     "parallel",    "layers",   "sequence_parallel", "tensor_input", "context_kind",
     "micro_batch", "schedule", "sharding",          "recompute",    "accumulate",
     "buckets",     "overlap",  "collectives",       "rank_order",   "offload"};
-/// Returns the node in which a file states a choice ("schedule.chunks"); nullopt if absent. A
-/// schedule or a sharding may be written as one word, its first key alone.
+/// Returns the node of a file at the path of a choice ("schedule.chunks"); nullopt if absent. A
+/// schedule or a sharding may be a single word, which stands for its first key.
 std::optional<Node> find_choice(Node file, std::string_view place);
-/// Fails if a mapping of a plan ("parallel") has a key that is not a choice in it or in
-/// `of_schedule`, or if `offload` is not a valid mapping.
+/// Fails if a mapping of a plan ("parallel") has a key that is neither a choice in that mapping nor
+/// in `of_schedule`, or if `offload` is not valid.
 void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 
-/// Fails if a degree of `parallel` is written outside it in a job or a plan, or if a plan contains
-/// a key of its job; the message says where the key belongs.
+/// Fails if a key is in the wrong place, and says where it belongs: a degree outside `parallel`, or
+/// a key of the job (`of_job`) in a plan.
 void check_places(Node file, std::span<const std::string_view> of_job = {});
 
-/// Keys of a job file besides `stepwright` and the keys of a plan.
+/// Keys of a job file, without `stepwright` and the keys that it shares with plan files.
 inline constexpr std::string_view kJobKeys[] = {
     "model",   "cluster", "batch",        "precision",       "optimizer",      "framework",
     "kernels", "dropout", "routing",      "dispatcher",      "imbalance",      "objective",
     "packed",  "search",  "conditions",   "measured",        "adapters",       "frozen",
     "run",     "muon",    "host_threads", "capacity_factor", "pad_to_capacity"};
 
-/// Fails unless the key `stepwright` names the expected kind and version of file ("training/1").
+/// Fails unless a file's key `stepwright` has exactly this kind and version ("training/1").
 void check_version(Node root, std::string_view version);
-/// Returns the version of a file of the kind `kind` ("job"), from its key `stepwright` ("job/2");
-/// fails for other kinds and versions.
+/// Returns the version in a file's key `stepwright` ("job/2"); fails if it is of another kind than
+/// `kind` ("job") or of an unknown version.
 FileVersion read_version(Node root, std::string_view kind);
 
-/// Fails with `kInput` if keys are missing in a mapping, naming all of them.
+/// Fails with `kInput` if a mapping lacks any of the keys; the message names all missing ones.
 void require_keys(Node node, std::initializer_list<std::string_view> keys);
 
 }  // namespace stepwright::plan

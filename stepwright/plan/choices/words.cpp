@@ -117,7 +117,7 @@ std::string plan_words(const Plan& plan, const Job& job) {
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_text(plan.recompute));
   std::vector<std::string> kinds;
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (row.exposed && row.exposed(plan)) kinds.emplace_back(row.words);
   }
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));

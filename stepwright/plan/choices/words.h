@@ -7,12 +7,12 @@
 
 namespace stepwright::plan {
 
-/// Returns one line about the training task: "llama-3-70b on 64 x h100-sxm-80g (dgx-h100, 8 nodes),
-/// 512 sequences of 8,192 tokens, bf16".
+/// Returns one line that describes a training job: "llama-3-70b on 64 x h100-sxm-80g (dgx-h100, 8
+/// nodes), 512 sequences of 8,192 tokens, bf16".
 std::string job_line(const Job& job);
 
-/// Describes a plan in words, for the answer; leaves out choices that are at their default or have
-/// no effect.
+/// Returns a description of a plan in words for users, without choices that are at their default or
+/// have no effect.
 std::string plan_words(const Plan& plan, const Job& job);
 
 }  // namespace stepwright::plan

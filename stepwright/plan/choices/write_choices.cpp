@@ -37,13 +37,13 @@ Json recompute_json(const Recompute& recompute) {
 
 Json overlap_json(const Overlap& overlap) {
   Json json = Json::object();
-  for (const OverlapRow& row : kOverlapTable) {
+  for (const OverlapFlagTraits& row : kOverlapTable) {
     if (!row.chosen || overlap.*row.flag) json[std::string(row.name)] = overlap.*row.flag;
   }
   return json;
 }
 
-Json states_json(const Sharding& sharding) { return sharding_word(sharding); }
+Json states_json(const Sharding& sharding) { return sharding_letters(sharding); }
 
 Json group_json(const std::int64_t& group) {
   return group == kNodeGroup ? Json("node") : Json(group);

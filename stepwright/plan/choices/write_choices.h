@@ -10,33 +10,42 @@ namespace stepwright::plan {
 
 // Writers of the values that read_choices.h reads.
 
-/// Write a number, a share, a flag, or the word of a choice.
+/// Returns a whole number (a degree, a bucket size) as JSON.
 nlohmann::ordered_json count_json(const std::int64_t& count);
+/// Returns a share from 0 to 1 as JSON.
 nlohmann::ordered_json share_json(const double& share);
+/// Returns a yes-or-no choice as JSON: true or false.
 nlohmann::ordered_json flag_json(const bool& flag);
+/// Returns the name of a pipeline schedule as JSON: "1f1b".
 nlohmann::ordered_json schedule_kind_json(const schedule::ScheduleKind& kind);
+/// Returns the name of a collective algorithm as JSON.
 nlohmann::ordered_json algorithm_json(const collective::Algorithm& algorithm);
+/// Returns the name of the type in which gradients are accumulated as JSON.
 nlohmann::ordered_json accumulate_json(const DType& type);
+/// Returns the name of a kind of context parallelism as JSON: "ring".
 nlohmann::ordered_json context_kind_json(const ContextKind& kind);
+/// Returns as JSON whether column-parallel layers keep their gathered input: "keep" or "regather".
 nlohmann::ordered_json tensor_input_json(const TensorInput& input);
-/// Writes recomputation as "full", {every: n} or {modules: [...], every: n, stages: {0: "full"}}.
+/// Returns a plan's recomputation as JSON: "full", {every: n} or {modules: [...], every: n, stages:
+/// {0: "full"}}.
 nlohmann::ordered_json recompute_json(const Recompute& recompute);
-/// Writes the overlaps as {gradients: true, ...}.
+/// Returns as JSON which messages overlap computation: {gradients: true, ...}.
 nlohmann::ordered_json overlap_json(const Overlap& overlap);
-/// Writes the spread of states, as "IIG".
+/// Returns a sharding's letters for parameters, gradients and optimizer as JSON: "IIG".
 nlohmann::ordered_json states_json(const Sharding& sharding);
-/// Writes the size of a sharding group; "node" for `kNodeGroup`.
+/// Returns the number of ranks of a sharding group as JSON; "node" for `kNodeGroup`.
 nlohmann::ordered_json group_json(const std::int64_t& group);
-/// Writes the modules as a list: ["qkv_linear", ...].
+/// Returns the modules whose activations are offloaded as a JSON list: ["qkv_linear", ...].
 nlohmann::ordered_json offload_modules_json(const OffloadModules& modules);
-/// Writes the order of ranks, as "tp-cp-ep-dp-pp".
+/// Returns the order of parallelism axes on ranks as JSON: "tp-cp-ep-dp-pp".
 nlohmann::ordered_json rank_order_json(const RankOrder& order);
-/// Returns the value at a dotted place of a file ("schedule.chunks"), so that the caller can set
-/// it.
+/// Returns a reference to the value at a dotted path ("schedule.chunks") of a JSON file, created if
+/// absent, so that the caller can set it.
 nlohmann::ordered_json& json_at_path(nlohmann::ordered_json& file, std::string_view place);
-/// Writes the layers of each chunk, as "even" or [40, 40].
+/// Returns the layers of each pipeline chunk as JSON: "even" or [40, 40].
 nlohmann::ordered_json layers_json(const std::vector<std::int64_t>& layers);
-/// Writes the mapping `search`: the dimensions that are not free, each as one value or a list.
+/// Returns a job's `search` mapping as JSON: the choices that are not free, each with one value or
+/// a list.
 nlohmann::ordered_json space_json(const Space& space);
 
 }  // namespace stepwright::plan

@@ -7,14 +7,14 @@
 
 namespace stepwright::plan {
 
-/// Returns the full dotted path, in a plan file, of a field that `--set` names (`job.` may be left
-/// out). Fails with `kInput`, in a message that starts with `name`: for an unknown field, naming
-/// the nearest known one; and for a field that no result of a plan depends on, naming the intended
-/// field if there is one (`search`, `cluster.source`, `imbalance` of a dense model).
+/// Returns the full dotted path in a plan file of a field that the user sets by `--set` (`job.` may
+/// be left out). Fails with `kInput` for an unknown field, with the nearest known one, and for a
+/// field that no result depends on (`search`, `cluster.source`, `imbalance` of a dense model).
+/// `name` starts the message.
 std::string path_to_set(std::string_view field, const Job& job, const std::string& name);
 
-/// True if an assignment to `path` completely overrides an earlier assignment to `earlier` (another
-/// path or the same).
+/// True if setting the field `path` replaces the value that an earlier setting of the field
+/// `earlier` (the same or another one) has given.
 bool overrides_assignment(std::string_view path, std::string_view earlier);
 
 }  // namespace stepwright::plan

@@ -11,27 +11,31 @@
 
 namespace stepwright::plan {
 
-/// Memory that a framework uses in addition to the states and tensors of a plan, fitted to memory
-/// snapshots of its runs on the fullest device: an entry of `memory` in a file of conditions.
+/// Memory that a framework uses beyond a plan's model states and tensors, fitted to memory
+/// snapshots of its runs (fullest device): one entry of `memory` in a training conditions file.
 struct MemoryConditions {
-  /// One of `kFrameworkNames`; empty: all frameworks without an entry of their own.
+  /// One of `kFrameworkNames`; empty: all frameworks without an entry.
   std::string framework;
-  double other_bytes = 0;  ///< Bytes in PyTorch's allocator besides states and tensors.
-  /// Memory reserved but not in use, as a share of tensors that are allocated and freed in a step.
+  /// Bytes in PyTorch's allocator beyond model states and tensors of the step.
+  double other_bytes = 0;
+  /// Memory that the allocator reserves without using it, as a share of the tensors that a step
+  /// allocates and frees.
   double fragmentation = 0;
 };
 
-/// Upper limits of an entry's values.
+/// Largest `other_bytes` that a memory entry may state.
 inline constexpr double kMostOtherBytes = 1e13;
+/// Largest `fragmentation` that a memory entry may state.
 inline constexpr double kMostFragmentation = 10;
 
-/// Reads the memory entries of a file of conditions; empty if it has no `memory`. Fails with
-/// `kInput`.
+/// Reads the `memory` entries of a training conditions file; empty if it has none. Fails with
+/// `kInput` on bad values.
 std::vector<MemoryConditions> read_memory_conditions(Node conditions);
 std::vector<MemoryConditions> load_memory_conditions(const std::filesystem::path& path);
 Tree memory_conditions_tree(const std::vector<MemoryConditions>& entries);
 
-/// Returns the entry of a framework, else the entry without a name; null if neither exists.
+/// Returns the memory entry of a framework, else the entry for all other frameworks; null if there
+/// is neither.
 const MemoryConditions* memory_conditions_of(const std::vector<MemoryConditions>& entries,
                                              const Framework& framework);
 

@@ -10,8 +10,9 @@
 
 namespace stepwright::plan {
 
-/// The weights that a new job trains. kPretrain: all weights, on text; kFinetune: all weights, on
-/// examples; kLora: adapters beside frozen weights; kQlora: adapters beside a base in four bits.
+/// Kinds of training for which `stepwright init` writes a job file. kPretrain: all weights, on
+/// text; kFinetune: all weights, on examples; kLora: adapters on frozen weights; kQlora: adapters
+/// on frozen four-bit weights.
 enum class NewJobTraining : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
 inline constexpr Named<NewJobTraining> kNewJobTrainingNames[] = {
     {NewJobTraining::kPretrain, "pretrain"},
@@ -19,24 +20,23 @@ inline constexpr Named<NewJobTraining> kNewJobTrainingNames[] = {
     {NewJobTraining::kLora, "lora"},
     {NewJobTraining::kQlora, "qlora"}};
 
-/// The facts that a new job must state, as they are written in its file.
+/// The values that a new job file must state; all others get defaults.
 struct NewJob {
-  std::string model;  ///< Name of a built-in model, or a path relative to the file's folder.
+  std::string model;  ///< Name of a built-in model, or a path relative to the job file's folder.
   model::Architecture architecture;
-  Tree cluster;  ///< The cluster as written in the file: `{profile: NAME, nodes: N}`.
+  Tree cluster;  ///< Cluster as job files write it: `{profile: NAME, nodes: N}`.
   cluster::Cluster described;
   std::int64_t sequences = 0;
-  std::int64_t length = 0;  ///< Tokens of a sequence.
-  std::string framework;    ///< Framework's name; empty: the file names none.
+  std::int64_t length = 0;  ///< Sequence length in tokens.
+  std::string framework;    ///< Name of the framework; empty: the job file names none.
   NewJobTraining trained = NewJobTraining::kPretrain;
 };
 
-/// Returns the content of a new job's file, without comments.
+/// Returns the content of a new job file as a tree, without comments.
 Tree new_job_mapping(const NewJob& job);
 
-/// Returns the text of a new job's file, for a person to edit: every choice has a comment, and
-/// other usual keys are commented out so that deleting the leading `# ` gives a valid job. `name`:
-/// the file's name.
+/// Returns the text of a new job file for a person to edit: every value has a comment, and further
+/// keys are commented out so that deleting the leading `# ` enables them. `name`: name of the file.
 std::string new_job_text(const NewJob& job, const std::string& name);
 
 }  // namespace stepwright::plan

@@ -84,7 +84,7 @@ void check_joined(Node node, const model::Adapters& adapters,
 /// Fails if the job's framework does not support a narrow base of this type.
 void check_narrow(Node node, const Job& job, DType base) {
   if (job.framework.name.empty()) return;
-  const WordSet runs = FrameworkLaw(job.framework).allowed(Ability::kTrained, 0);
+  const WordSet runs = FrameworkSupport(job.framework).allowed(Ability::kTrained, 0);
   const std::vector<std::string>& words = ability_words(Ability::kTrained);
   const auto has = [&](std::string_view word) {
     return runs[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];

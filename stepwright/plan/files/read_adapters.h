@@ -7,12 +7,12 @@
 
 namespace stepwright::plan {
 
-/// Reads `adapters` and `frozen` of a job into its model; the job's model, precision and framework
-/// must be set. Fails with `kInput` on targets that the model lacks, on a rank below 1 or above a
-/// target's width, and on layers that do not exist.
+/// Reads `adapters` and `frozen` of a job file into the job's model; model, precision and framework
+/// must be set before. Fails with `kInput` on targets or layers that the model lacks, and on a rank
+/// below 1 or above a target's width.
 void read_training(Node file, Job& job);
 
-/// Writes `adapters` and `frozen` of a job; writes neither if all weights are trained.
+/// Adds the keys `adapters` and `frozen` to a job in JSON; neither if all weights are trained.
 void write_training(nlohmann::ordered_json& file, const Job& job);
 
 }  // namespace stepwright::plan

@@ -8,12 +8,13 @@
 
 namespace stepwright::plan {
 
-/// Reads the mapping of a job in the words of `version`, or of the version that the mapping itself
-/// names. `unsaid`: the framework if the job names none.
+/// Reads a job from its mapping in a file of version `version` (or of the version that the mapping
+/// states). Paths are relative to `directory`. `unsaid`: framework to use if the job names none.
 Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
                      const Framework& unsaid = {});
 
-/// Reads the dimensions of a job: `search` and the keys of a plan, each a value or a list.
+/// Reads the values that a job lets the tuner choose from: `search`, and plan keys in the job, each
+/// a value or a list.
 Space read_space(Node job, FileVersion version, Notes& notes);
 
 }  // namespace stepwright::plan

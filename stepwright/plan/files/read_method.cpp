@@ -101,9 +101,9 @@ Rollout read_rollout(Node node, const Job& job) {
   return rollout;
 }
 
-Dispatch read_dispatch(Node node) {
+SequenceDispatch read_dispatch(Node node) {
   node.allow_only({"padded", "token"});
-  Dispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
+  SequenceDispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
   if (const auto given = node.find("token")) {
     dispatch.token_s = require_above_zero(*given, read_quantity(*given, Quantity::kTime, 0, 1));
   }

@@ -10,19 +10,20 @@
 
 namespace stepwright::plan {
 
-/// Returns the training method that `objective` or `objective.kind` of a job names; nullopt if it
-/// names a goal of the tuner or is not a word.
+/// Returns the training method (sft, dpo, ...) named by a job's `objective` or `objective.kind`;
+/// nullopt if it names a goal of the tuner or is not a word.
 std::optional<MethodKind> method_kind(Node objective);
 
-/// Returns the keys of `objective` that belong to training methods.
+/// Returns the keys of a job's `objective` that describe a training method (rollout, reference,
+/// ...).
 std::vector<std::string_view> method_keys();
 
-/// Reads the training method of a job whose model, cluster and batch are set. Fails with `kInput`
-/// on a key that the method lacks, on a missing rollout if the method generates, and on values out
-/// of range.
+/// Reads the training method of a job from its `objective`; model, cluster and batch must be set
+/// before. Fails with `kInput` on a key that the method lacks, on a missing rollout if it generates
+/// sequences, and on values out of range.
 TrainingMethod read_method(Node objective, MethodKind kind, const Job& job);
 
-/// Writes the method into the mapping `objective`.
+/// Adds the keys of a training method to a job's `objective` in JSON.
 void write_method(nlohmann::ordered_json& objective, const TrainingMethod& method);
 
 }  // namespace stepwright::plan

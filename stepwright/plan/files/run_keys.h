@@ -11,25 +11,26 @@
 
 namespace stepwright::plan {
 
-/// The unit in which the number of a key is written.
+/// Unit in which a job's `run` mapping and command-line options state a number.
 enum class RunUnit : std::uint8_t {
   kNumber,
   kCount,  ///< A whole number without a unit.
   kShare,  ///< A share from 0 to below 1.
-  kTime,   ///< A time in seconds (`Quantity::kTime`).
-  kRate,   ///< A rate in bytes per second (`Quantity::kRate`).
-  kTokens  ///< A number of tokens, `Quantity::kTokens`.
+  kTime,   ///< A time, stored in seconds (`Quantity::kTime`).
+  kRate,   ///< A rate, stored in bytes per second (`Quantity::kRate`).
+  kTokens  ///< A number of tokens (`Quantity::kTokens`).
 };
 
-/// A key of `run` in job files, and an option of `stepwright run` (`restart`, `--restart`).
+/// One setting of a whole run: its key in a job's `run` mapping (`restart`), which is also an
+/// option of `stepwright run` (`--restart`), with unit, range and help.
 struct RunKey {
   std::string_view key;
   std::optional<double> RunSettings::* value;
   RunUnit unit = RunUnit::kNumber;
   double low = 0;
   double high = 1e18;
-  std::string_view type;  ///< Type of the option's value: "TIME".
-  std::string_view help;  ///< Help text of the option.
+  std::string_view type;  ///< Placeholder of the option's value in help texts: "TIME".
+  std::string_view help;  ///< Help text of the command-line option.
 };
 
 inline constexpr RunKey kRunKeys[] = {
@@ -65,21 +66,23 @@ inline constexpr RunKey kRunKeys[] = {
 };
 inline constexpr std::string_view kCheckpointsKey = "checkpoints";
 
-/// Reads the number of a key. Fails with `kInput`, naming place, value and what is allowed.
+/// Reads one number of a job's `run` mapping in its unit. Fails with `kInput`, naming place, value
+/// and allowed range.
 double read_run_number(Node node, const RunKey& key);
 
-/// Reads the mapping `run`. Fails with `kInput`, also on what `run_contradiction` finds.
+/// Reads the `run` mapping of a job: tokens, prices, failures, checkpoints, ... Fails with `kInput`
+/// on bad values and on contradictions (`run_contradiction`).
 RunSettings read_run(Node node);
 
-/// Describes a setting that is stated twice, or that lacks another setting that it needs; empty:
-/// there is none.
+/// Returns text about a setting that is stated twice in different ways, or that needs another one
+/// which is missing; empty: there is no such setting.
 std::string run_contradiction(const RunSettings& settings);
 
-/// Returns `settings` overridden by the values in `over`; if a value can be stated in several ways,
-/// the way in `over` replaces the others.
+/// Returns `settings` with the values that `over` states replaced; where a value can be stated in
+/// several ways (failure time or rate), the other ways are removed.
 RunSettings override_run_settings(RunSettings settings, const RunSettings& over);
 
-/// Writes the mapping `run`; empty if no key is stated.
+/// Returns a job's `run` mapping as JSON; empty if no setting is stated.
 nlohmann::ordered_json run_json(const RunSettings& settings);
 
 }  // namespace stepwright::plan

@@ -132,7 +132,7 @@ void write_plan(Json& file, const Plan& plan) {
   // keys appear in the order of `kPlanKeys`
   for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;
   each_choice([&](const auto& choice) {
-    if (choice.traits.unsaid_alone && at_default(plan, choice.group())) {
+    if (choice.traits.unsaid_alone && has_default_choices(plan, choice.group())) {
       file.erase(std::string(choice.group()));
       return;
     }

@@ -7,13 +7,14 @@
 
 namespace stepwright::plan {
 
-/// Writes a job without its version. `expanded`: without short forms, with model and cluster in
-/// full.
+/// Returns a job as JSON, without the key `stepwright`. `expanded`: model and cluster are written
+/// in full instead of by name.
 nlohmann::ordered_json job_json(const Job& job, bool expanded);
-/// Writes a plan file. `expanded`: as in `job_json`.
+/// Returns a plan file as JSON. `expanded`: model and cluster are written in full instead of by
+/// name.
 nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
-/// Formats a plan as in a file: one line for each value of the plan and of its job; models and
-/// clusters have one line for each member.
+/// Returns a plan file as a YAML tree with one line for each value of the plan and its job; models
+/// and clusters have one line for each member.
 Tree plan_file_tree(const PlannedJob& planned, bool expanded);
 
 }  // namespace stepwright::plan

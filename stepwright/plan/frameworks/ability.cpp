@@ -69,7 +69,7 @@ std::vector<std::string> words_of(const Table& table) {
 
 std::vector<std::string> sharding_words() {
   std::vector<std::string> words;
-  for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+  for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_letters(strategy));
   return words;
 }
 
@@ -159,7 +159,7 @@ WordSet taken_schedule(const Job& job, const Plan& plan) {
 
 WordSet taken_layers(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) {
-    return WordSet().set(kAny).set(kHollow, is_hollow(plan.layers));
+    return WordSet().set(kAny).set(kHollow, has_empty_middle_chunk(plan.layers));
   }
   const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
   if (chunks == 1) return {};
@@ -171,7 +171,7 @@ WordSet taken_layers(const Job& job, const Plan& plan) {
 WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
   WordSet words;
   for (std::size_t i = 0; i < std::size(kOverlapTable); ++i) {
-    const OverlapRow& row = kOverlapTable[i];
+    const OverlapFlagTraits& row = kOverlapTable[i];
     const bool counts = row.matters(job, plan) && (on || !row.chosen);
     words.set(i, counts && plan.overlap.*row.flag == on);
     if (row.flag == &Overlap::tensor && on && words[i]) {
@@ -343,7 +343,7 @@ DegreeSet degrees_above_one(const Parallel& parallel) {
   return degrees;
 }
 
-WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
+WordSet chosen_words(Ability ability, const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   switch (ability) {
     case Ability::kParallel: return degrees_above_one(degrees);
@@ -357,7 +357,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
       return degrees.context > 1 ? word(kContextKindNames, plan.context_kind) : WordSet();
     case Ability::kSharding:
       return reduces_gradients(job, degrees)
-                 ? word(ability, sharding_word(canonical_sharding(job, plan)))
+                 ? word(ability, sharding_letters(canonical_sharding(job, plan)))
                  : WordSet();
     case Ability::kGroups: return taken_groups(job, plan);
     case Ability::kAccumulate: return taken_accumulate(job, plan);
@@ -390,7 +390,7 @@ std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& pla
   return active;
 }
 
-WordSet words_of_degrees() {
+WordSet degree_dependent_words() {
   WordSet words;
   for (const GroupsWord value :
        {GroupsWord::kCutContext, GroupsWord::kWithinContext, GroupsWord::kExpertsCutApart,

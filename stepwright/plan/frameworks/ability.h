@@ -13,32 +13,35 @@
 
 namespace stepwright::plan {
 
-/// The properties in which training frameworks differ: first choices of a plan, then choices of its
-/// job.
+/// The properties in which training frameworks differ (schedule, sharding, precision, ...). A
+/// framework's file lists the values that it supports for each. Those up to kRankOrder are choices
+/// of a plan, the others of a job.
 enum class Ability : std::uint8_t {
-  kParallel,  ///< Degrees of parallelism that may be above 1.
+  kParallel,  ///< Degrees of parallelism above 1 that a framework supports.
   kSchedule,
-  kLayers,  ///< How much the chunks of a pipeline may differ in layers.
+  kLayers,  ///< How unequal the layer counts of pipeline chunks may be.
   kSequenceParallel,
   kTensorInput,
   kContextKind,
   kSharding,
-  kGroups,      ///< How groups of ranks that share states may lie on the rank grid.
-  kAccumulate,  ///< Type of accumulated gradients: that of the computation, or a wider one.
+  kGroups,  ///< How sharding groups may lie on the rank grid.
+  /// Type in which gradients are accumulated: that of the computation, or a wider one.
+  kAccumulate,
   kRecompute,
-  kOffload,          ///< Model states that may be kept in host memory.
-  kHostActivations,  ///< Modules whose activations may be kept in host memory.
-  kOverlap,          ///< Communication that may overlap computation.
-  kExposed,          ///< Communication that may be kept from overlapping computation.
-  kAlgorithms,       ///< Algorithms that the collectives of any scheme may use.
-  kAlgorithmScope,   ///< Whether all schemes use one collective algorithm, or each its own.
+  kOffload,          ///< Model states that a framework can keep in host memory.
+  kHostActivations,  ///< Modules whose activations a framework can keep in host memory.
+  kOverlap,          ///< Communication that a framework can overlap with computation.
+  kExposed,          ///< Communication whose overlap with computation can be turned off.
+  kAlgorithms,       ///< Algorithms that a framework's collectives can use.
+  /// Whether all collectives of a run share one algorithm, or each parallelism scheme has its own.
+  kAlgorithmScope,
   kRankOrder,
   kDispatcher,
   kPrecision,
   kOptimizer,
-  kModel,      ///< Model features that a plain Llama lacks.
-  kTrained,    ///< Whether all weights are trained, or a part of them.
-  kAttention,  ///< Kernels of the attention core.
+  kModel,      ///< Model features beyond a plain Llama.
+  kTrained,    ///< Which weights can be trained: all, adapters, or a part.
+  kAttention,  ///< Kernels of the attention core (FlashAttention 2, cuDNN, ...).
 };
 inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kParallel, "parallel"},
@@ -66,52 +69,64 @@ inline constexpr Named<Ability> kAbilityNames[] = {
     {Ability::kAttention, "attention"}};
 inline constexpr std::size_t kAbilities = std::size(kAbilityNames);
 
-/// True if the ability is a choice of a plan; false: of its job.
+/// True if the property is a choice of a plan (schedule, sharding, ...); false: a choice of its job
+/// (precision, optimizer, ...).
 constexpr bool of_plan(Ability ability) { return ability <= Ability::kRankOrder; }
 
-/// A set of words of an ability; each bit is a word's index in `ability_words`.
+/// A set of values of one framework property (as "1f1b", "interleaved" of the schedule); bit i
+/// stands for word i of `ability_words`.
 using WordSet = std::bitset<128>;
 
-/// Returns the words of an ability, as in plan and job files; these abilities have words of their
-/// own. `layers`: `equal` (all chunks have equally many), `nearly` (the even split with a
-/// remainder), `any` (a list) and `hollow` (a chunk between the first and the last has none).
-/// `schedule`: `two-strands` (a forward beside a backward), `one-position` (on one position, an
-/// order other than 1f1b's), `even-groups` (as many equal groups of micro-batches as possible, each
-/// larger than the number of positions) and `any-groups` (groups whose size is not the number of
-/// positions). `collectives_scope`: `run` (schemes use one algorithm) and `scheme` (they differ).
-/// `offload`: `optimizer` (all of it), `share` (a part of it), `device_masters` (all except master
-/// copies) and `parameters` (with gradients and the whole optimizer). `sharding_groups`:
-/// `other_instances` (experts share states in more or fewer groups than the other parameters),
-/// `cut_context` (a group ends inside a context-parallel group), `within_context` (states are
-/// shared only over context and experts), `single` (every state is on one rank),
-/// `experts_cut_alone` (an expert-tensor degree without an expert degree), `experts_cut_apart`
-/// (without an expert degree, experts are not split as the other parameters), `cut_nodes` (an axis
-/// of the mesh fills a fraction of a node) and `copied_context` (copies share states only over
-/// context). `trained`: `whole` (all weights), `adapters`, `narrow_base` (quantised weights below
-/// them) and `frozen` (parts that are not trained).
+/// Returns the words for all values of a framework property. Most are those of plan and job files;
+/// these properties have words of their own:
+///
+/// - `layers`: `equal` (all chunks have equally many), `nearly` (the even split with a remainder),
+///   `any` (a list), `hollow` (a chunk between the first and the last has none).
+/// - `schedule`: `two-strands` (a forward beside a backward), `one-position` (with one pipeline
+///   rank, an order other than 1f1b's), `even-groups` (as many equal groups of micro-batches as
+///   possible, each larger than the number of pipeline ranks), `any-groups` (groups of another size
+///   than the number of pipeline ranks).
+/// - `collectives_scope`: `run` (all schemes use one algorithm), `scheme` (they differ).
+/// - `offload`: `optimizer` (all of it), `share` (a part of it), `device_masters` (all except
+///   master copies), `parameters` (with gradients and the whole optimizer).
+/// - `sharding_groups`: `other_instances` (experts share states in more or fewer groups than the
+///   other parameters), `cut_context` (a group ends inside a context-parallel group),
+///   `within_context` (states are shared only over context and experts), `single` (every state is
+///   on one rank), `experts_cut_alone` (an expert-tensor degree without an expert degree),
+///   `experts_cut_apart` (without an expert degree, experts are not split as the other parameters),
+///   `cut_nodes` (an axis of the mesh fills a fraction of a node), `copied_context` (copies share
+///   states only over context).
+/// - `trained`: `whole` (all weights), `adapters`, `narrow_base` (quantised weights below
+///   adapters), `fp8_base` (weights in fp8 below adapters), `frozen` (parts that are not trained),
+///   `part_of_mlp` (adapters beside some, not all, products of an MLP).
+/// - `accumulate`: `own` (gradients in the parameters' type), `wide` (in a wider one). `overlap`
+///   also has `tensor_on_rocm` (tensor-parallel messages that overlap products, on ROCm).
 const std::vector<std::string>& ability_words(Ability ability);
 
-/// Writes a set of words as "1f1b, interleaved"; "none" if it is empty. If an ability has many
-/// words: "any" for all of them, "all but tied" for most.
+/// Returns a set of values of a framework property as text: "1f1b, interleaved"; "none" if it is
+/// empty. For properties with many values: "any" for all, "all but tied" for most.
 std::string words_text(Ability ability, const WordSet& words);
 
-/// A set of parallelism degrees that are above 1, one bit each, in the order of the words of
-/// `kParallel`.
+/// The set of parallelism degrees that are above 1 in a plan, one bit each, in the order of the
+/// words of `Ability::kParallel`.
 using DegreeSet = std::size_t;
 DegreeSet degrees_above_one(const Parallel& parallel);
 
-/// Returns the words that a plan chooses for an ability; empty if the choice has no effect (the
-/// kind of context parallelism on one rank). The plan must be canonical, and legal as far as the
-/// ability depends on it.
-WordSet taken_words(Ability ability, const Job& job, const Plan& plan);
+/// Returns the values of a framework property that a plan and its job use; empty if the choice has
+/// no effect (the kind of context parallelism on one rank). The plan must be canonical, and legal
+/// as far as the property depends on it.
+WordSet chosen_words(Ability ability, const Job& job, const Plan& plan);
 
-/// Returns the schemes of `Collectives` whose groups have more than one rank in this plan.
+/// Returns the parallelism schemes (tensor, context, expert, data) that have groups of more than
+/// one rank in this plan, as members of `Collectives`.
 std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan);
 
-/// Returns the words of `kGroups` that depend on all degrees of a plan.
-WordSet words_of_degrees();
+/// Returns the values of `Ability::kGroups` that depend on all parallelism degrees of a plan, not
+/// on one alone.
+WordSet degree_dependent_words();
 
-/// Returns `overlap` with all flags off except those among `words` of `kOverlap`.
+/// Returns `overlap` with only those flags left on that `words` (values of `Ability::kOverlap`)
+/// contains.
 Overlap overlap_within(Overlap overlap, const WordSet& words);
 
 }  // namespace stepwright::plan

@@ -20,7 +20,8 @@ namespace stepwright::plan {
 FrameworkDefaults::FrameworkDefaults() {
   const Overlap usual;
   for (std::size_t i = 0; i < overlap.size(); ++i) {
-    overlap[i] = usual.*kOverlapNames[i].value ? Circumstance::kEverywhere : Circumstance::kNowhere;
+    overlap[i] =
+        usual.*kOverlapNames[i].value ? DefaultCondition::kEverywhere : DefaultCondition::kNowhere;
   }
 }
 
@@ -127,7 +128,7 @@ Kernels default_kernels(const Framework& framework, const cluster::Device& devic
 WordSet selected_attention(const Framework& framework) {
   if (framework.name.empty()) return WordSet().set();
   return framework_defaults(framework).selects &
-         FrameworkLaw(framework).allowed(Ability::kAttention, 0);
+         FrameworkSupport(framework).allowed(Ability::kAttention, 0);
 }
 
 namespace {
@@ -151,7 +152,7 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
 
 }  // namespace
 
-Kernels started_kernels(const Job& job) {
+Kernels configured_kernels(const Job& job) {
   const Kernels& asked = job.kernels;
   if (job.framework.name.empty()) return asked;
   Kernels kernels = default_kernels(job.framework, job.cluster.device);
@@ -206,7 +207,7 @@ DType default_gradients(const Job& job) {
 DType default_gradients(const Job& job, Plan plan) {
   const DType usual = default_gradients(job);
   if (job.framework.name.empty()) return usual;
-  const FrameworkLaw law(job.framework);
+  const FrameworkSupport law(job.framework);
   for (const DType type : {usual, storage_type(job.precision), default_accumulate(job.precision)}) {
     plan.accumulate = type;
     if (law.runs(Ability::kAccumulate, job, plan)) return type;
@@ -244,7 +245,7 @@ Buckets default_buckets(const Job& job, const Plan& plan) {
 Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan,
                       Buckets chosen) {
   if (framework.name.empty()) return chosen;
-  const WordSet taken = taken_words(Ability::kSharding, job, plan);
+  const WordSet taken = chosen_words(Ability::kSharding, job, plan);
   for (const FrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
     if ((taken & buckets.sharding).none()) continue;
     if (!buckets.variant.empty() && buckets.variant != framework.variant) continue;

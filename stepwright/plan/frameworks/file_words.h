@@ -7,21 +7,23 @@
 
 namespace stepwright::plan {
 
-/// A framework whose configuration files (`export --to`, `import --from`) are called by another
-/// word than its name. Each command accepts both.
+/// A framework whose configuration files have another name on the command line (`export --to`,
+/// `import --from`) than the framework; commands accept both names.
 struct FileWord {
   std::string_view word;
   std::string_view framework;
 };
 inline constexpr FileWord kFileWords[] = {{"megatron", "megatron-core"}};
 
-/// Returns `words` followed by the names of frameworks whose files have another word.
+/// Returns `words` plus the names of frameworks whose configuration files have another name on the
+/// command line.
 inline std::vector<std::string> with_framework_names(std::vector<std::string> words) {
   for (const FileWord& one : kFileWords) words.emplace_back(one.framework);
   return words;
 }
 
-/// Returns the name of the framework that a file word stands for; the word itself if it is a name.
+/// Returns the framework whose configuration files `word` names on the command line ("megatron":
+/// "megatron-core"); `word` itself if it is a framework.
 constexpr std::string_view framework_named(std::string_view word) {
   for (const FileWord& one : kFileWords) {
     if (one.word == word) return one.framework;
@@ -29,7 +31,8 @@ constexpr std::string_view framework_named(std::string_view word) {
   return word;
 }
 
-/// Returns the word for a framework's files.
+/// Returns the name of a framework's configuration files on the command line ("megatron-core":
+/// "megatron").
 constexpr std::string_view file_word_of(std::string_view framework) {
   for (const FileWord& one : kFileWords) {
     if (one.framework == framework) return one.word;

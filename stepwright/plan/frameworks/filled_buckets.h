@@ -6,9 +6,9 @@
 
 namespace stepwright::plan {
 
-/// Returns the mean elements of the buckets in which PyTorch's DistributedDataParallel reduces the
-/// gradients of a model's layers, split over `tensor` ranks. A bucket closes with the weight that
-/// brings it to `least` elements (pytorch/pytorch torch/csrc/distributed/c10d/reducer.cpp,
+/// Returns the mean number of elements in the gradient buckets of PyTorch's DistributedDataParallel
+/// for a model's layers, split over `tensor` ranks. A bucket closes with the weight that brings it
+/// to `least` elements (pytorch/pytorch torch/csrc/distributed/c10d/reducer.cpp,
 /// compute_bucket_assignment_by_size).
 std::int64_t mean_filled_bucket(const model::Architecture& model, std::int64_t tensor,
                                 std::int64_t least);

@@ -52,7 +52,7 @@ std::string whose(const Framework& framework) {
 }
 
 /// Describes the degrees that narrow what a framework runs, as " with pipeline"; empty: none.
-std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degrees,
+std::string with_text(const FrameworkSupport& law, Ability ability, DegreeSet degrees,
                       const WordSet& allowed) {
   if (allowed != law.allowed(ability, degrees)) return " beside the rest of the plan";
   const WordSet& here = law.allowed(ability, degrees);
@@ -69,7 +69,7 @@ std::string with_text(const FrameworkLaw& law, Ability ability, DegreeSet degree
 
 }  // namespace
 
-FrameworkLaw::FrameworkLaw(const Framework& framework) : framework_(framework) {
+FrameworkSupport::FrameworkSupport(const Framework& framework) : framework_(framework) {
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
@@ -85,23 +85,23 @@ FrameworkLaw::FrameworkLaw(const Framework& framework) : framework_(framework) {
   }
 }
 
-WordSet FrameworkLaw::allowed(Ability ability, const Job& job, const Plan& plan) const {
+WordSet FrameworkSupport::allowed(Ability ability, const Job& job, const Plan& plan) const {
   WordSet words = allowed(ability, degrees_above_one(plan.parallel));
   for (const AbilityEntry* line : joining_) {
     const bool holds = line->ability == ability &&
-                       (taken_words(line->other, job, plan) & line->with).any() &&
+                       (chosen_words(line->other, job, plan) & line->with).any() &&
                        holds_of_job(*line, job, plan);
     if (holds) words &= line->words;
   }
   return words;
 }
 
-bool FrameworkLaw::runs(Ability ability, const Job& job, const Plan& plan) const {
+bool FrameworkSupport::runs(Ability ability, const Job& job, const Plan& plan) const {
   return within(ability, job, plan, allowed(ability, job, plan));
 }
 
-std::vector<Ability> FrameworkLaw::not_run(const Job& job, const Plan& plan,
-                                           std::size_t most) const {
+std::vector<Ability> FrameworkSupport::not_run(const Job& job, const Plan& plan,
+                                               std::size_t most) const {
   std::vector<Ability> all;
   for (const auto& [ability, name] : kAbilityNames) {
     if (all.size() < most && !runs(ability, job, plan)) all.push_back(ability);
@@ -112,23 +112,23 @@ std::vector<Ability> FrameworkLaw::not_run(const Job& job, const Plan& plan,
 // Attention is the last ability, so that any other ability that does not run is found before it.
 static_assert(std::end(kAbilityNames)[-1].value == Ability::kAttention);
 
-bool FrameworkLaw::runs(const Job& job, const Plan& plan) const {
+bool FrameworkSupport::runs(const Job& job, const Plan& plan) const {
   const std::vector<Ability> first = not_run(job, plan, 1);
   const bool all = first.empty() || first.front() == Ability::kAttention;
   return all && with_buckets(job, plan) == plan;
 }
 
-bool FrameworkLaw::runs_alone(Ability ability, const Job& job, const Plan& plan) const {
+bool FrameworkSupport::runs_alone(Ability ability, const Job& job, const Plan& plan) const {
   return within(ability, job, plan, allowed(ability, degrees_above_one(plan.parallel)));
 }
 
-FrameworkLaw::AbilityCoupling FrameworkLaw::joint(std::span<const Ability> decided, const Job& job,
-                                                  const Plan& plan) const {
+FrameworkSupport::AbilityCoupling FrameworkSupport::joint(std::span<const Ability> decided,
+                                                          const Job& job, const Plan& plan) const {
   AbilityCoupling joint;
   if (joining_.empty()) return joint;
   std::array<std::optional<WordSet>, kAbilities> taken;
   for (const Ability ability : decided) {
-    taken[static_cast<std::size_t>(ability)] = taken_words(ability, job, plan);
+    taken[static_cast<std::size_t>(ability)] = chosen_words(ability, job, plan);
   }
   for (std::size_t i = 0; i < joining_.size(); ++i) {
     const AbilityEntry& line = *joining_[i];
@@ -143,7 +143,7 @@ FrameworkLaw::AbilityCoupling FrameworkLaw::joint(std::span<const Ability> decid
   return joint;
 }
 
-FrameworkLaw::AbilityCoupling FrameworkLaw::joint(
+FrameworkSupport::AbilityCoupling FrameworkSupport::joint(
     std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const {
   AbilityCoupling joint;
   if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
@@ -158,7 +158,7 @@ FrameworkLaw::AbilityCoupling FrameworkLaw::joint(
   return joint;
 }
 
-std::vector<WordSet> FrameworkLaw::coupled_words(Ability ability) const {
+std::vector<WordSet> FrameworkSupport::coupled_words(Ability ability) const {
   std::vector<WordSet> all;
   for (const AbilityEntry* line : joining_) {
     if (line->ability == ability && line->other != Ability::kExposed) all.push_back(line->words);
@@ -166,7 +166,7 @@ std::vector<WordSet> FrameworkLaw::coupled_words(Ability ability) const {
   return all;
 }
 
-std::uint64_t FrameworkLaw::lines_without(Ability ability, std::size_t word) const {
+std::uint64_t FrameworkSupport::lines_without(Ability ability, std::size_t word) const {
   std::uint64_t lines = 0;
   for (std::size_t i = 0; i < joining_.size(); ++i) {
     const AbilityEntry& line = *joining_[i];
@@ -177,7 +177,7 @@ std::uint64_t FrameworkLaw::lines_without(Ability ability, std::size_t word) con
   return lines;
 }
 
-Plan FrameworkLaw::with_buckets(const Job& job, Plan plan) const {
+Plan FrameworkSupport::with_buckets(const Job& job, Plan plan) const {
   const Buckets own =
       fixed_buckets(framework_, job, plan, {plan.gradient_bucket, plan.parameter_bucket});
   plan.gradient_bucket = own.gradients;
@@ -185,9 +185,9 @@ Plan FrameworkLaw::with_buckets(const Job& job, Plan plan) const {
   return canonical(plan, job);
 }
 
-bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
-                          const WordSet& words) const {
-  if ((taken_words(ability, job, plan) & ~words).none()) return true;
+bool FrameworkSupport::within(Ability ability, const Job& job, const Plan& plan,
+                              const WordSet& words) const {
+  if ((chosen_words(ability, job, plan) & ~words).none()) return true;
   if (ability != Ability::kRankOrder) return false;
   // Another rank order may give this plan the same grid.
   const std::vector<std::string>& orders = ability_words(ability);
@@ -200,20 +200,20 @@ bool FrameworkLaw::within(Ability ability, const Job& job, const Plan& plan,
   return false;
 }
 
-std::string FrameworkLaw::sentence(Ability ability) const {
+std::string FrameworkSupport::sentence(Ability ability) const {
   return fmt::format("{} runs {} {}", whose(framework_), name_of(kAbilityNames, ability),
                      words_text(ability, allowed(ability, 0)));
 }
 
 std::vector<UnsupportedChoice> not_run(const Framework& framework, const Job& job,
                                        const Plan& plan) {
-  const FrameworkLaw law(framework);
+  const FrameworkSupport law(framework);
   const Plan usual = canonical(plan, job);
   const DegreeSet degrees = degrees_above_one(usual.parallel);
   std::vector<UnsupportedChoice> all;
   for (const Ability ability : law.not_run(job, usual)) {
     const WordSet allowed = law.allowed(ability, job, usual);
-    const WordSet refused = taken_words(ability, job, usual) & ~allowed;
+    const WordSet refused = chosen_words(ability, job, usual) & ~allowed;
     all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
                                         words_text(ability, refused), whose(framework),
                                         words_text(ability, allowed),
@@ -232,7 +232,7 @@ std::vector<std::string_view> frameworks_running_plan(const Job& job, const Plan
   std::vector<std::string_view> names;
   for (const std::string_view name : kFrameworkNames) {
     const bool own = name == job.framework.name;
-    const FrameworkLaw law(own ? job.framework : Framework{.name = std::string(name)});
+    const FrameworkSupport law(own ? job.framework : Framework{.name = std::string(name)});
     if (law.runs(job, usual)) names.push_back(name);
   }
   return names;

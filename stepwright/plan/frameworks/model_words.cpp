@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 
 namespace stepwright::plan {
 namespace {
@@ -171,7 +171,7 @@ constexpr ModelWord kModelWords[] = {
     {"short_convolution",
      [](const model::Architecture& m) { return model::has_mixer(m, model::Mixer::kShortConvolution); }},
     {"other_state_mixers", [](const model::Architecture& m) { return has_other_state_mixer(m); }},
-    {"multi_token", [](const model::Architecture& m) { return m.predicted_ahead() > 0; }},
+    {"multi_token", [](const model::Architecture& m) { return m.extra_predicted_tokens() > 0; }},
     {"branch_layers", [](const model::Architecture& m) { return any_layer(m, model::has_one_branch); }},
     {"mixed_branches",
      [](const model::Architecture& m) {
@@ -187,7 +187,7 @@ constexpr ModelWord kModelWords[] = {
     {"unrotated_layers",
      [](const model::Architecture&
             m) { return any_layer(m, [](const model::LayerClass& layer) { return !layer.rotated; }); }},
-    {"images", [](const model::Architecture& m) { return m.sees_images(); }},
+    {"images", [](const model::Architecture& m) { return m.encodes_images(); }},
     {"other_layers", [](const model::Architecture& m) {
        return any_layer(m, [](const model::LayerClass& layer) {
          return layer.chunked || layer.ffn != 0 || layer.norms.has_value() ||
@@ -197,12 +197,12 @@ constexpr ModelWord kModelWords[] = {
 
 }  // namespace
 
-model::StateMixer usual_mixer(model::Mixer kind, const model::StateMixer& sizes) {
-  model::StateMixer mixer{.heads = sizes.heads,
-                          .head_dim = sizes.head_dim,
-                          .groups = sizes.groups,
-                          .state = sizes.state,
-                          .normed = true};
+model::RecurrentMixer usual_mixer(model::Mixer kind, const model::RecurrentMixer& sizes) {
+  model::RecurrentMixer mixer{.heads = sizes.heads,
+                              .head_dim = sizes.head_dim,
+                              .groups = sizes.groups,
+                              .state = sizes.state,
+                              .normed = true};
   if (kind == model::Mixer::kDeltaNet) {
     mixer.kernel = sizes.kernel;
   } else {

@@ -18,7 +18,7 @@ namespace {
 /// Changes of one plan towards a plan that a framework runs.
 class Towards {
  public:
-  Towards(const FrameworkLaw& law, const Job& job, const Plan& plan)
+  Towards(const FrameworkSupport& law, const Job& job, const Plan& plan)
       : law_(law), job_(job), plan_(law.with_buckets(job, canonical(plan, job))) {}
 
   [[nodiscard]] std::optional<Ability> first_not_run() const {
@@ -83,7 +83,7 @@ class Towards {
     Plan plan = plan_;
     Parallel& degrees = plan.parallel;
     // Degrees in the order of the ability's words.
-    const WordSet extra = taken_words(Ability::kParallel, job_, plan_) &
+    const WordSet extra = chosen_words(Ability::kParallel, job_, plan_) &
                           ~law_.allowed(Ability::kParallel, job_, plan_);
     std::size_t word = 0;
     for (std::int64_t* degree : {&degrees.tensor, &degrees.pipeline, &degrees.context}) {
@@ -206,8 +206,8 @@ class Towards {
   }
 
   [[nodiscard]] std::vector<Plan> less_exposed() const {
-    const WordSet extra =
-        taken_words(Ability::kExposed, job_, plan_) & ~law_.allowed(Ability::kExposed, job_, plan_);
+    const WordSet extra = chosen_words(Ability::kExposed, job_, plan_) &
+                          ~law_.allowed(Ability::kExposed, job_, plan_);
     return with([&](Plan& plan) {
       for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
         if (extra[i]) plan.overlap.*kOverlapNames[i].value = true;
@@ -287,7 +287,7 @@ class Towards {
     return good;
   }
 
-  const FrameworkLaw& law_;
+  const FrameworkSupport& law_;
   const Job& job_;
   Plan plan_;
 };
@@ -298,12 +298,12 @@ constexpr int kMostTried = 100;
 constexpr std::size_t kMostDegrees = 200;
 
 /// True if the framework runs the job's own choices, with some degrees of parallelism.
-bool runs_job(const FrameworkLaw& law, const Job& job, const Plan& plan) {
+bool runs_job(const FrameworkSupport& law, const Job& job, const Plan& plan) {
   return std::ranges::all_of(kAbilityNames, [&](const Named<Ability>& entry) {
     const Ability ability = entry.value;
     if (of_plan(ability) || ability == Ability::kAttention) return true;
-    const WordSet taken = taken_words(ability, job, plan);
-    for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
+    const WordSet taken = chosen_words(ability, job, plan);
+    for (DegreeSet degrees = 0; degrees < FrameworkSupport::kDegreeSets; ++degrees) {
       if ((taken & ~law.allowed(ability, degrees)).none()) return true;
     }
     return false;
@@ -312,7 +312,7 @@ bool runs_job(const FrameworkLaw& law, const Job& job, const Plan& plan) {
 
 /// Fixes one ability after the other, each at the nearest word that leads to a plan that runs;
 /// `left`: the number of plans that may still be tried.
-std::optional<Plan> settle(const FrameworkLaw& law, const Job& job, const Plan& plan,
+std::optional<Plan> settle(const FrameworkSupport& law, const Job& job, const Plan& plan,
                            std::set<Plan>& seen, int& left) {
   const Towards towards(law, job, plan);
   const std::optional<Ability> ability = towards.first_not_run();
@@ -370,7 +370,7 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
 
 std::optional<Plan> nearest_runnable_plan(const Framework& framework, const Job& job,
                                           const Plan& plan, bool near) {
-  const FrameworkLaw law(framework);
+  const FrameworkSupport law(framework);
   if (!runs_job(law, job, plan)) return std::nullopt;
   std::set<Plan> seen;
   int left = kMostTried;

@@ -72,7 +72,7 @@ DefaultSetting kernels(Node node) {
   if (const auto count = node.find("loss_chunks")) chunks = count->integer(0, kMostLossChunks);
   std::optional<LossSavedTensors> keeps;
   if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossSavedTensorsNames);
-  std::optional<ExpertWeights> weights;
+  std::optional<RouterWeightPlacement> weights;
   if (const auto word = node.find("expert_weights")) weights = word->choice(kExpertWeightsNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
   for (const auto& [flag, name] : kKernelFlags) {
@@ -90,7 +90,7 @@ DefaultSetting kernels(Node node) {
 
 DefaultSetting overlap(Node node) {
   node.allow_only(names_in(kOverlapNames));
-  std::vector<std::pair<std::size_t, Circumstance>> given;
+  std::vector<std::pair<std::size_t, DefaultCondition>> given;
   for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
     const auto value = node.find(kOverlapNames[i].name);
     if (value) given.emplace_back(i, value->choice(kCircumstanceNames));
@@ -163,8 +163,8 @@ DefaultSetting apart(Node node) {
   return [apart](FrameworkDefaults& defaults) { defaults.apart |= apart; };
 }
 
-std::vector<Circumstance> read_circumstances(Node variable, std::string_view key) {
-  std::vector<Circumstance> list;
+std::vector<DefaultCondition> read_circumstances(Node variable, std::string_view key) {
+  std::vector<DefaultCondition> list;
   const auto given = variable.find(key);
   for (std::size_t i = 0; given && i < given->size(); ++i) {
     list.push_back(given->at(i).choice(kCircumstanceNames));

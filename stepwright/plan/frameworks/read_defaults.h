@@ -11,27 +11,28 @@
 
 namespace stepwright::plan {
 
-/// The change that one key of a `defaults:` line makes.
+/// A function that changes the default which one key of a framework's file states.
 using DefaultSetting = std::function<void(FrameworkDefaults& defaults)>;
 
-/// One line of a framework's `defaults:`, with the source that proves it.
+/// One line of `defaults:` in a framework's file, with the source that proves it.
 struct DefaultLine {
   std::string variant;  ///< The only variant to which the line applies; empty: all variants.
   Releases releases;
   std::vector<DefaultSetting> settings;
-  /// Keys and values as written in the file, for messages.
+  /// Keys and values as the file has them, for messages.
   std::vector<std::pair<std::string, std::string>> said;
   std::string source;
 };
 
-/// Reads a `defaults:` line. Fails with `kInput` on a line without source or setting, and on
-/// unknown words.
+/// Reads one line of `defaults:` in a framework's file. Fails with `kInput` on a line without
+/// source or setting, and on unknown words.
 DefaultLine read_default_line(Node node);
 
-/// Reads the source of a line; fails with `kInput` if it is empty.
+/// Reads the source (file or URL) that proves a line of a framework's file; fails with `kInput` if
+/// it is empty.
 std::string read_source(Node line);
 
-/// Reads the range of releases to which a line applies.
+/// Reads the range of framework releases to which a line applies.
 Releases read_releases(Node line);
 
 }  // namespace stepwright::plan

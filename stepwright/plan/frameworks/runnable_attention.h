@@ -6,9 +6,8 @@
 
 namespace stepwright::plan {
 
-/// Returns the attention kernel with which the job's framework runs a plan: the job's kernel, or
-/// the framework's default if the framework runs more of the plan's choices with it. The attention
-/// kernel itself is not counted as a choice.
+/// Returns the attention kernel with which the job's framework runs a plan: the job's own, or the
+/// framework's default kernel if more of the plan's other choices are supported with it.
 cluster::AttentionKernel runnable_attention(const Job& job, const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -11,74 +11,80 @@
 
 namespace stepwright::plan {
 
-/// A condition: a plan or its job chooses one of some words of an ability.
+/// A condition that a plan or its job has one of some values (`words`) of a framework property.
 struct AbilityCondition {
   Ability ability{};
   WordSet words;
   bool operator==(const AbilityCondition&) const = default;
 
   [[nodiscard]] bool holds(const Job& job, const Plan& plan) const {
-    return (taken_words(ability, job, plan) & words).any();
+    return (chosen_words(ability, job, plan) & words).any();
   }
 };
 
-/// One line of a framework's table: the words of an ability that the framework runs, and the source
-/// that says so. If several lines of one ability apply to a plan, only words in all of them run.
+/// One line of a framework's file: the values (`words`) of a property that it supports, and the
+/// source that says so. If several lines for a property apply to a plan, only values in all of them
+/// are supported.
 struct AbilityEntry {
   Ability ability{};
   WordSet words;
-  /// The line applies only if a plan chooses one of the words `with` of the ability `other` (for
-  /// `parallel`: if one of these degrees is above 1); empty: always.
+  /// Property on which the line depends: it applies only if a plan has one of the values `with`
+  /// (for kParallel: one of these degrees above 1). `with` empty: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on choices of the job.
-  WordSet without;                       ///< Degrees that must all be 1 for the line to apply.
+  std::vector<AbilityCondition> of_job;  ///< Further conditions on the job, which must all hold.
+  WordSet without;      ///< Parallelism degrees that must all be 1 for the line to apply.
   std::string variant;  ///< The only variant to which the line applies; empty: all variants.
   Releases releases;
   std::string source;
 };
 
-/// Elements that a framework reduces and gathers at a time, if it offers no choice.
+/// Fixed bucket sizes of a framework that offers no choice: elements reduced or gathered at a time.
 struct FrameworkBuckets {
-  WordSet sharding;            ///< Strategies to which the buckets apply.
-  std::int64_t gradients = 0;  ///< Elements of a gradient bucket; 0: each block is one bucket.
-  /// Elements of a gradient bucket per data x context rank, used if this gives more than
-  /// `gradients`.
+  WordSet sharding;  ///< Sharding strategies for which these bucket sizes apply.
+  /// Elements of a gradient bucket; 0: each transformer block is one bucket.
+  std::int64_t gradients = 0;
+  /// Elements of a gradient bucket per data x context rank; the bucket has the larger of this
+  /// product and `gradients`.
   std::int64_t of_rank = 0;
-  bool of_plan = false;     ///< True if the plan chooses the gradient buckets.
-  bool parameters = false;  ///< True if parameters are gathered in the gradient buckets.
-  std::string variant;  ///< The framework's variant that this entry describes; empty: all variants.
+  bool of_plan = false;     ///< True if plans choose the gradient bucket after all.
+  bool parameters = false;  ///< True if parameter buckets are equal to gradient buckets.
+  std::string variant;      ///< Only variant to which this entry applies; empty: all variants.
   std::string source;
 };
 
-/// A fork of a framework, or a program built on it.
+/// A fork of a framework, or a program built on it, that differs from it.
 struct FrameworkVariant {
   std::string name;
   std::string about;  ///< Description of the variant in plain words.
-  /// The framework that a job means if it uses only the variant's name; empty: this one.
+  /// Framework that jobs mean if they state only the variant's name; empty: the one that lists this
+  /// variant.
   std::string word_of;
 };
 
-/// The entry of a framework: what it runs, and what it does by default
-/// (`stepwright/plan/frameworks/NAME.yaml`).
+/// Everything known about one framework: what it supports and what it does by default (file
+/// `stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
-  std::string name;  ///< A name of `kFrameworkNames`.
-  std::string like;  ///< Framework whose entry this one extends, as it is built on it; empty: none.
+  std::string name;  ///< Name of the framework, one of `kFrameworkNames`.
+  /// Framework on which this one is built and whose entry it extends; empty: none.
+  std::string like;
   std::string about;    ///< Description of the framework in plain words.
-  std::string checked;  ///< Releases whose sources were read for this entry.
+  std::string checked;  ///< Releases of the framework whose source code was read for this entry.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;  ///< Lines of `defaults:`; later lines override earlier ones.
+  /// Default settings, line by line; later lines override earlier ones.
+  std::vector<DefaultLine> defaults;
   /// Forks of the framework, and programs built on it, that differ from it.
   std::vector<FrameworkVariant> variants;
-  std::vector<std::string> notes;  ///< Facts about the framework that its lines cannot express.
+  /// Facts about the framework, in words, that no other field can express.
+  std::vector<std::string> notes;
 };
 
-/// Returns the entry of a framework of `kFrameworkNames`.
+/// Returns the entry of a framework; `name` must be one of `kFrameworkNames`.
 const FrameworkEntry& framework_entry(std::string_view name);
 
-/// Reads a framework's entry; `like: NAME` starts from that built-in entry without its variants.
-/// Fails with `kInput` on a line without words or source, and on unknown words.
+/// Reads a framework's file; the key `like: NAME` starts from that built-in entry, without its
+/// variants. Fails with `kInput` on a line without words or source, and on unknown words.
 FrameworkEntry read_framework_entry(Node node);
 
 }  // namespace stepwright::plan

@@ -167,13 +167,13 @@ std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
                        scheme.name);
   }
   const bool lacks = algorithm == collective::Algorithm::kNvls &&
-                     !cluster::adds_inside(cluster::in_network_reduction(job.cluster));
+                     !cluster::node_switches_reduce(cluster::in_network_reduction(job.cluster));
   return fmt::format("{} needs {}; {}{}", word, collective::needs(algorithm),
                      fmt::join(groups, ", "),
                      lacks ? fmt::format(", and no switch of {} adds", job.cluster.name) : "");
 }
 
-void repair_to(Repairs& repairs, const Scheme& scheme) {
+void repair_to(LegalPlanSearch& repairs, const Scheme& scheme) {
   Plan plan = repairs.plan();
   plan.collectives.*scheme.choice = collective::Algorithm::kLibrary;
   repairs.plans({plan});
@@ -186,7 +186,7 @@ constexpr Law collective_law(Rule rule, std::string_view name, std::string_view 
           sentence,
           [](const Job& job, const Plan& plan) { return !carries(job, plan, kScheme); },
           [](const Job& job, const Plan& plan) { return values_of(job, plan, kScheme); },
-          [](Repairs& repairs) { repair_to(repairs, kScheme); }};
+          [](LegalPlanSearch& repairs) { repair_to(repairs, kScheme); }};
 }
 
 constexpr Law kBlockLaws[] = {

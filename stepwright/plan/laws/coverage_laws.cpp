@@ -21,7 +21,7 @@ std::string unfused_context_values(const Job& /*job*/, const Plan& plan) {
          ": nothing covers scores of a part of the keys yet";
 }
 
-void repair_unfused_context(Repairs& repairs) {
+void repair_unfused_context(LegalPlanSearch& repairs) {
   Plan ulysses = repairs.plan();
   ulysses.context_kind = ContextKind::kUlysses;
   repairs.plans({ulysses});
@@ -32,7 +32,7 @@ void repair_unfused_context(Repairs& repairs) {
 /// layers would wait for no gradient.
 bool cuts_resting_layers(const Job& job, const Plan& plan) {
   return plan.parallel.pipeline > 1 && job.model.freezes() &&
-         job.model.layer_class(0).gradients == model::GradientPath::kAbove;
+         job.model.layer_class(0).gradients == model::LayerGradientFlow::kAbove;
 }
 
 std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
@@ -40,14 +40,14 @@ std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
          " cuts layers that have no backward, and nothing covers that yet";
 }
 
-void repair_frozen_step(Repairs& repairs) { repairs.values(kPipelineKnob, {1}); }
+void repair_frozen_step(LegalPlanSearch& repairs) { repairs.values(kPipelineKnob, {1}); }
 
 /// True if a model with multi-token layers has more than a look-up in its embedding (positions, a
 /// norm), or is partly frozen.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
   const bool plain = job.model.position == model::PositionEncoding::kRope ||
                      job.model.position == model::PositionEncoding::kNone;
-  return job.model.predicted_ahead() > 0 &&
+  return job.model.extra_predicted_tokens() > 0 &&
          (!plain || job.model.embedding_norm || job.model.freezes());
 }
 
@@ -58,16 +58,16 @@ std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
          ": nothing covers multi-token layers that add more to embedded tokens yet";
 }
 
-void leave_multi_token_out(Repairs& repairs) {
+void leave_multi_token_out(LegalPlanSearch& repairs) {
   repairs.job_change("nearest legal: model.count_multi_token false");
 }
 
 /// True if a deferred head gradient meets a loss in chunks, which computes it chunk by chunk, or
 /// multi-token layers, which add to it after the head.
 bool defers_part_of_head(const Job& job, const Plan& plan) {
-  if (!settled_overlap(job, plan).defer_embedding_gradient) return false;
+  if (!effective_overlap(job, plan).defer_embedding_gradient) return false;
   return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossSavedTensors::kLogits ||
-         job.model.predicted_ahead() > 0;
+         job.model.extra_predicted_tokens() > 0;
 }
 
 std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
@@ -75,10 +75,10 @@ std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
       "overlap.defer_embedding_gradient is true with kernels.loss_chunks {}, kernels.loss_keeps {} "
       "and {} multi-token layers",
       job.kernels.loss_chunks, name_of(kLossSavedTensorsNames, job.kernels.loss_keeps),
-      job.model.predicted_ahead());
+      job.model.extra_predicted_tokens());
 }
 
-void repair_deferred_head(Repairs& repairs) {
+void repair_deferred_head(LegalPlanSearch& repairs) {
   Plan at_once = repairs.plan();
   at_once.overlap.defer_embedding_gradient = false;
   repairs.plans({at_once});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
@@ -27,12 +27,12 @@ std::string heads_values(const Job& job, const Plan& plan) {
   return fmt::format("{} {} are not a multiple of tensor {}", count, name, tensor);
 }
 
-void repair_tensor(Repairs& repairs) {
+void repair_tensor(LegalPlanSearch& repairs) {
   repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
 }
 
 bool dense_ffn_cut(const model::Architecture& model, std::int64_t tensor) {
-  if (model.ffn % tensor != 0 && model::has_shared_width(model)) return true;
+  if (model.ffn % tensor != 0 && model::has_default_ffn_layer(model)) return true;
   return std::ranges::any_of(model.pattern, [&](const model::LayerClass& layer) {
     return layer.ffn != 0 && layer.ffn % tensor != 0;
   });
@@ -59,7 +59,7 @@ std::string sequence_without_tensor_values(const Job& /*job*/, const Plan& /*pla
   return "sequence_parallel cuts over the tensor ranks, and tensor is 1";
 }
 
-void drop_sequence_parallel(Repairs& repairs) {
+void drop_sequence_parallel(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = false;
   repairs.plans({plan});
@@ -81,7 +81,7 @@ std::string length_cut_values(const Job& job, const Plan& plan) {
                      plan.parallel.context);
 }
 
-void repair_context(Repairs& repairs) {
+void repair_context(LegalPlanSearch& repairs) {
   repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
 }
 
@@ -96,7 +96,7 @@ bool ulysses_heads_cut(const Job& job, const Plan& plan) {
 }
 
 std::string ulysses_values(const Job& job, const Plan& plan) {
-  const std::optional<model::StateMixer>& mixer = job.model.state_mixer;
+  const std::optional<model::RecurrentMixer>& mixer = job.model.state_mixer;
   if (mixer && mixer->heads / plan.parallel.tensor % plan.parallel.context != 0) {
     return fmt::format("{} state_mixer.heads / tensor {} are not a multiple of context {}",
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
@@ -106,7 +106,7 @@ std::string ulysses_values(const Job& job, const Plan& plan) {
                      plan.parallel.tensor, plan.parallel.context);
 }
 
-void repair_ulysses(Repairs& repairs) {
+void repair_ulysses(LegalPlanSearch& repairs) {
   repair_context(repairs);
   Plan plan = repairs.plan();
   plan.context_kind = ContextKind::kRing;
@@ -125,7 +125,7 @@ std::string tokens_values(const Job& job, const Plan& plan) {
                      job.length, plan.parallel.context, plan.parallel.tensor);
 }
 
-void repair_tokens(Repairs& repairs) {
+void repair_tokens(LegalPlanSearch& repairs) {
   drop_sequence_parallel(repairs);
   repair_tensor(repairs);
   repair_context(repairs);
@@ -145,7 +145,7 @@ std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
                      job.model.longest(), job.model_name);
 }
 
-void shorten(Repairs& repairs) {
+void shorten(LegalPlanSearch& repairs) {
   const Parallel& degrees = repairs.plan().parallel;
   const std::int64_t step = 2 * degrees.context * degrees.tensor;
   const std::int64_t length = repairs.job().model.longest() / step * step;

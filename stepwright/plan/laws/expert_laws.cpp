@@ -17,7 +17,7 @@ std::string no_experts_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert_tensor, job.model_name);
 }
 
-void drop_expert_parallel(Repairs& repairs) {
+void drop_expert_parallel(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   repairs.plans({plan});
@@ -32,7 +32,7 @@ std::string experts_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert);
 }
 
-void repair_expert(Repairs& repairs) {
+void repair_expert(LegalPlanSearch& repairs) {
   repairs.values(kExpertKnob, legal_expert_sizes(repairs.job()));
 }
 
@@ -45,7 +45,7 @@ std::string expert_ffn_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert_tensor);
 }
 
-void repair_expert_tensor(Repairs& repairs) {
+void repair_expert_tensor(LegalPlanSearch& repairs) {
   repairs.values(kExpertTensorKnob, legal_expert_tensor_sizes(repairs.job()));
 }
 
@@ -58,7 +58,7 @@ std::string grid_values(const Job& /*job*/, const Plan& plan) {
       expert_tensor, tensor, context, data, tensor * context * data);
 }
 
-void repair_grid(Repairs& repairs) {
+void repair_grid(LegalPlanSearch& repairs) {
   repair_expert(repairs);
   repair_expert_tensor(repairs);
   drop_expert_parallel(repairs);
@@ -75,7 +75,7 @@ std::string duplicate_tokens_values(const Job& /*job*/, const Plan& plan) {
       plan.parallel.expert, plan.parallel.expert_tensor, plan.parallel.tensor);
 }
 
-void repair_duplicate_tokens(Repairs& repairs) {
+void repair_duplicate_tokens(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = true;
   repairs.plans({plan});

@@ -11,7 +11,7 @@ namespace {
 
 /// Returns the largest size up to `present` that cuts a group and divides `present`; 1 if there is
 /// none.
-std::int64_t nearest_cut(const Extents& group, std::int64_t present) {
+std::int64_t nearest_cut(const StridedRanks& group, std::int64_t present) {
   const std::int64_t common = std::gcd(group.size(), present);
   return cut(group, common) ? common : 1;
 }

@@ -55,7 +55,7 @@ std::string below_one_values(const Job& /*job*/, const Plan& plan) {
   return text + ", and sizes are at least 1";
 }
 
-void raise_to_one(Repairs& repairs) {
+void raise_to_one(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   for (const auto& [field, value, least] : sizes(plan)) *value = std::max(least, *value);
   repairs.plans({plan});
@@ -81,7 +81,7 @@ std::string world_values(const Job& job, const Plan& plan) {
                      job.cluster.devices());
 }
 
-void repair_world(Repairs& repairs) {
+void repair_world(LegalPlanSearch& repairs) {
   repairs.plans({repairs.plan()});  // the data degree follows
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
   repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
@@ -114,7 +114,7 @@ std::string rank_order_values(const Job& /*job*/, const Plan& plan) {
                      word, axes.dense[kPipelineIndex].stride, axes.expert[kPipelineIndex].stride);
 }
 
-void repair_rank_order(Repairs& repairs) {
+void repair_rank_order(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   if (repeats_axis(plan.rank_order)) {
     plan.rank_order = RankOrder{};

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/legality.h"
@@ -9,7 +9,7 @@
 namespace stepwright::plan {
 namespace {
 
-std::vector<std::int64_t> cuts_of(const Extents& group) {
+std::vector<std::int64_t> cuts_of(const StridedRanks& group) {
   std::vector<std::int64_t> sizes = divisors(group.size());
   std::erase_if(sizes, [&](std::int64_t size) { return !cut(group, size); });
   return sizes;
@@ -18,7 +18,7 @@ std::vector<std::int64_t> cuts_of(const Extents& group) {
 /// Width that tensor parallelism must divide: the common divisor of the MLPs' widths; 0 without
 /// MLPs.
 std::int64_t dealt_ffn(const model::Architecture& model) {
-  std::int64_t width = model::has_shared_width(model) ? model.ffn : 0;
+  std::int64_t width = model::has_default_ffn_layer(model) ? model.ffn : 0;
   for (const model::LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);
   if (model.experts) width = std::gcd(width, model.experts->shared_ffn);
   return width;

@@ -41,7 +41,7 @@ const Law* broken_law(const Job& job, const Plan& plan) {
 }
 
 PlanRejection rejected(const Job& job, const Plan& plan, const Law& law) {
-  Repairs repairs(job, plan, law.rule);
+  LegalPlanSearch repairs(job, plan, law.rule);
   law.repair(repairs);
   return {law.rule, fmt::format("{}: {}; {}", law.name, law.values(job, plan), repairs.advice()),
           repairs.found()};
@@ -59,7 +59,7 @@ std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan) {
   return law->rule;
 }
 
-std::optional<Rule> broken_recompute(const Job& job, const Plan& plan) {
+std::optional<Rule> first_broken_recompute_rule(const Job& job, const Plan& plan) {
   for (const Law& law : type_laws()) {
     const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeStages;
     if (asked && law.broken(job, plan)) return law.rule;
@@ -73,7 +73,7 @@ std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& pla
   return rejected(job, plan, *law);
 }
 
-std::vector<PlanRejection> illegal_job(const Job& job) {
+std::vector<PlanRejection> job_rejections(const Job& job) {
   std::vector<PlanRejection> found;
   const Plan any;
   for (const auto laws : all_laws()) {

@@ -11,8 +11,8 @@
 
 namespace stepwright::plan {
 
-/// The rules that a legal plan obeys, in the order of their checks; each may assume that the
-/// earlier ones hold. `rule_sentence` gives the demand of each.
+/// The rules that a legal plan obeys, in the order of their checks; each check may assume that the
+/// earlier rules hold. `rule_sentence` gives the text of each.
 enum class Rule : std::uint8_t {
   kPositive,
   kWorldSize,
@@ -68,58 +68,64 @@ enum class Rule : std::uint8_t {
 };
 inline constexpr std::size_t kRules = static_cast<std::size_t>(Rule::kCount);
 
-/// Returns the name of a rule, as "heads-per-tensor".
+/// Returns the name of a rule: "heads-per-tensor".
 std::string_view rule_name(Rule rule);
 
-/// Returns the demand of a rule, as one sentence without a full stop.
+/// Returns what a rule demands of a plan, as one sentence without full stop.
 std::string_view rule_sentence(Rule rule);
 
-/// The reason why a plan is not legal.
+/// Why a plan is not legal, and the nearest legal plans.
 struct PlanRejection {
   Rule rule{};
-  /// Message with the rule, the values that break it, and the nearest legal plans.
+  /// Message for users: the broken rule, the values that break it, and the nearest legal plans.
   std::string message;
-  /// Nearest legal plans (at most two, below and above), which change the offending choice and the
-  /// choices that depend on it. Empty if only the job can be changed, or no legal plan is near.
+  /// Nearest legal plans (at most two, one with a smaller and one with a larger value), with
+  /// dependent choices adapted. Empty if only the job can be changed, or no legal plan is near.
   std::vector<Plan> nearest;
 };
 
-/// Returns the first rule that a plan breaks; nullopt if it is legal. Checks only arithmetic and
-/// structure, not memory. Accepts any values; does not allocate memory.
+/// Returns the first rule that a plan breaks; nullopt if it is legal. Accepts any values, and
+/// checks arithmetic and structure but not memory. Allocates no memory.
 std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan);
 
-/// Returns the first rule of recomputation that a plan breaks, whatever other rules it breaks;
-/// nullopt: none.
-std::optional<Rule> broken_recompute(const Job& job, const Plan& plan);
+/// Returns the first rule on recomputation that a plan breaks, whatever other rules it breaks;
+/// nullopt if it breaks none.
+std::optional<Rule> first_broken_recompute_rule(const Job& job, const Plan& plan);
 
-/// Returns why a plan is not legal, with the nearest legal plans; nullopt if it is legal, which
-/// takes no longer than `first_broken_rule`.
+/// Returns why a plan is not legal, with the nearest legal plans; nullopt if it is legal (then as
+/// fast as `first_broken_rule`).
 std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& plan);
 
-/// Fails with the reason of a refusal: `kUnsupported` if no code covers such plans yet, else
-/// `kInput`. The message starts with `where`.
+/// Throws the error about an illegal plan: `kUnsupported` if no code covers such plans yet, else
+/// `kInput`. `where` starts the message.
 [[noreturn]] void fail_rejected_plan(const PlanRejection& refused, std::string_view where = "");
 
-/// Returns all reasons that make every plan of the job illegal: the broken rules that depend only
-/// on the job, each with the nearest change of the job.
-std::vector<PlanRejection> illegal_job(const Job& job);
+/// Returns every reason why no plan of the job can be legal: the broken rules that depend only on
+/// the job, each with the nearest change of the job.
+std::vector<PlanRejection> job_rejections(const Job& job);
 
-/// Return, ascending, the values of one degree that pass the rules about this degree alone; for the
-/// pipeline degree with even layers.
+/// Returns, ascending, the tensor-parallel degrees that obey all rules on this degree alone.
 std::vector<std::int64_t> legal_tensor_sizes(const Job& job);
+/// Returns, ascending, the context-parallel degrees that obey all rules on this degree alone.
 std::vector<std::int64_t> legal_context_sizes(const Job& job);
+/// Returns, ascending, the pipeline degrees that obey all rules on this degree alone, with evenly
+/// divided layers.
 std::vector<std::int64_t> legal_pipeline_sizes(const Job& job);
+/// Returns, ascending, the expert-parallel degrees that obey all rules on this degree alone.
 std::vector<std::int64_t> legal_expert_sizes(const Job& job);
+/// Returns, ascending, the expert-tensor degrees that obey all rules on this degree alone.
 std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job);
 
-/// Micro-batch sizes that divide the sequences of one data rank; empty if `data` does not divide
-/// the batch.
+/// Returns the micro-batch sizes that divide the sequences of one data rank; empty if `data` does
+/// not divide the batch.
 std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data);
 
-/// Returns the possible sharding group sizes in the plan's grid, for states of spread I: 1, the
-/// whole group, and every size between that divides it into equal runs. The plan's degrees and rank
-/// order must be legal.
+/// Returns the possible sizes of sharding groups in a plan: 1, all data x context ranks, and every
+/// size between that divides them into runs of equal shape. The plan's degrees and rank order must
+/// be legal.
 std::vector<std::int64_t> legal_sharding_groups(const Plan& plan);
+/// Returns the possible sizes of sharding groups of experts in a plan: 1, all ranks with the same
+/// experts, and every size between that divides them into runs of equal shape.
 std::vector<std::int64_t> legal_expert_groups(const Plan& plan);
 
 /// Returns the divisors of `number` (at least 1), ascending.

@@ -18,7 +18,7 @@ bool offloads(const Plan& plan) { return plan.offload.optimizer != 0; }
 
 bool asks_host(const Plan& plan) { return offloads(plan) || !plan.offload.activations.empty(); }
 
-void repair_without(Repairs& repairs) {
+void repair_without(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload = {};
   repairs.plans({plan});
@@ -30,7 +30,9 @@ Plan without_states(Plan plan) {
   return plan;
 }
 
-void repair_without_states(Repairs& repairs) { repairs.plans({without_states(repairs.plan())}); }
+void repair_without_states(LegalPlanSearch& repairs) {
+  repairs.plans({without_states(repairs.plan())});
+}
 
 bool no_share(const Job& /*job*/, const Plan& plan) {
   const double share = plan.offload.optimizer;
@@ -41,7 +43,7 @@ std::string share_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("offload.optimizer is {}", plan.offload.optimizer);
 }
 
-void repair_share(Repairs& repairs) {
+void repair_share(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload.optimizer = plan.offload.optimizer > 1 ? 1 : 0;
   repairs.plans({plan});
@@ -59,7 +61,7 @@ std::string host_module_values(const Job& job, const Plan& plan) {
                      fmt::join(offload_words(absent), ", "));
 }
 
-void repair_host_modules(Repairs& repairs) {
+void repair_host_modules(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload.activations = modules_of_model(repairs.job().model, plan.offload.activations);
   repairs.plans({plan});
@@ -94,13 +96,13 @@ bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
 
 std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("offload.parameters with {} and {:.3g}% of the optimizer{} on the host",
-                     sharding_word(plan.sharding), 100 * plan.offload.optimizer,
+                     sharding_letters(plan.sharding), 100 * plan.offload.optimizer,
                      plan.offload.masters ? "" : ", but for masters,");
 }
 
 /// Proposes the sharding and the optimizer offload that parameters in host memory need, or
 /// parameters in device memory.
-void repair_parameters(Repairs& repairs) {
+void repair_parameters(LegalPlanSearch& repairs) {
   Plan there = repairs.plan();
   Sharding& sharding = there.sharding;
   if (sharding.parameters == Spread::kNone) sharding.parameters = Spread::kGlobal;
@@ -133,7 +135,7 @@ std::string host_memory_values(const Job& job, const Plan& plan) {
 }
 
 /// Proposes the largest whole percentage of the optimizer for which the host has memory.
-void repair_host_memory(Repairs& repairs) {
+void repair_host_memory(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   const double room =
       repairs.job().cluster.host.memory_bytes / least_host_bytes(repairs.job(), repairs.plan());

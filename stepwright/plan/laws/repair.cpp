@@ -12,7 +12,7 @@ namespace stepwright::plan {
 namespace {
 
 /// Sets a degree so that the ranks fill the cluster; returns false if no degree does.
-bool absorb(const Job& job, Plan& plan, Knob knob) {
+bool absorb(const Job& job, Plan& plan, PlanNumber knob) {
   std::int64_t& size = knob(plan);
   size = 1;
   const Parallel& degrees = plan.parallel;
@@ -26,13 +26,13 @@ bool absorb(const Job& job, Plan& plan, Knob knob) {
   return true;
 }
 
-bool is_degree(Knob knob) {
+bool is_degree(PlanNumber knob) {
   return knob == kTensorKnob || knob == kContextKnob || knob == kDataKnob || knob == kPipelineKnob;
 }
 
 }  // namespace
 
-bool Repairs::take(const Plan& candidate) {
+bool LegalPlanSearch::take(const Plan& candidate) {
   const std::optional<Rule> broken = first_broken_rule(job_, candidate);
   if (!broken) {
     if (std::ranges::find(found_, candidate) == found_.end()) found_.push_back(candidate);
@@ -45,14 +45,14 @@ bool Repairs::take(const Plan& candidate) {
   return false;
 }
 
-bool Repairs::take_value(Knob knob, std::int64_t value) {
+bool LegalPlanSearch::take_value(PlanNumber knob, std::int64_t value) {
   Plan changed = plan_;
   knob(changed) = value;
   if (!is_degree(knob)) {
     follow(job_, changed);
     return take(changed);
   }
-  for (const Knob other : {kDataKnob, kPipelineKnob, kTensorKnob, kContextKnob}) {
+  for (const PlanNumber other : {kDataKnob, kPipelineKnob, kTensorKnob, kContextKnob}) {
     Plan candidate = changed;
     if (other == knob || !absorb(job_, candidate, other)) continue;
     follow(job_, candidate);
@@ -61,7 +61,7 @@ bool Repairs::take_value(Knob knob, std::int64_t value) {
   return false;
 }
 
-void Repairs::values(Knob knob, const std::vector<std::int64_t>& candidates) {
+void LegalPlanSearch::values(PlanNumber knob, const std::vector<std::int64_t>& candidates) {
   if (!found_.empty()) return;
   Plan copy = plan_;
   const std::int64_t present = knob(copy);
@@ -73,7 +73,7 @@ void Repairs::values(Knob knob, const std::vector<std::int64_t>& candidates) {
   if (std::find_if(above, candidates.end(), takes) == candidates.end()) wants_partial_ = false;
 }
 
-void Repairs::plans(const std::vector<Plan>& candidates) {
+void LegalPlanSearch::plans(const std::vector<Plan>& candidates) {
   if (!found_.empty()) return;
   for (Plan candidate : candidates) {
     wants_partial_ = true;
@@ -85,7 +85,7 @@ void Repairs::plans(const std::vector<Plan>& candidates) {
   }
 }
 
-std::string Repairs::advice() const {
+std::string LegalPlanSearch::advice() const {
   if (!job_change_.empty()) return job_change_;
   const auto listed = [this](const std::vector<Plan>& plans) {
     std::string text;

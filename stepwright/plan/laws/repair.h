@@ -9,65 +9,71 @@
 
 namespace stepwright::plan {
 
-/// Returns a reference to a whole number of a plan that a repair may change.
-using Knob = std::int64_t& (*)(Plan& plan);
-inline constexpr Knob kTensorKnob = [](Plan& plan) -> auto& { return plan.parallel.tensor; };
-inline constexpr Knob kContextKnob = [](Plan& plan) -> auto& { return plan.parallel.context; };
-inline constexpr Knob kDataKnob = [](Plan& plan) -> auto& { return plan.parallel.data; };
-inline constexpr Knob kPipelineKnob = [](Plan& plan) -> auto& { return plan.parallel.pipeline; };
-inline constexpr Knob kExpertKnob = [](Plan& plan) -> auto& { return plan.parallel.expert; };
-inline constexpr Knob kExpertTensorKnob = [](Plan& plan) -> auto& {
+/// A function that returns a reference to one number of a plan (a degree, the micro-batch, ...)
+/// which may be changed to make the plan legal.
+using PlanNumber = std::int64_t& (*)(Plan& plan);
+inline constexpr PlanNumber kTensorKnob = [](Plan& plan) -> auto& { return plan.parallel.tensor; };
+inline constexpr PlanNumber kContextKnob = [](Plan& plan) -> auto& {
+  return plan.parallel.context;
+};
+inline constexpr PlanNumber kDataKnob = [](Plan& plan) -> auto& { return plan.parallel.data; };
+inline constexpr PlanNumber kPipelineKnob = [](Plan& plan) -> auto& {
+  return plan.parallel.pipeline;
+};
+inline constexpr PlanNumber kExpertKnob = [](Plan& plan) -> auto& { return plan.parallel.expert; };
+inline constexpr PlanNumber kExpertTensorKnob = [](Plan& plan) -> auto& {
   return plan.parallel.expert_tensor;
 };
-inline constexpr Knob kMicroBatchKnob = [](Plan& plan) -> auto& { return plan.micro_batch; };
-inline constexpr Knob kChunksKnob = [](Plan& plan) -> auto& { return plan.schedule.chunks; };
-inline constexpr Knob kGroupKnob = [](Plan& plan) -> auto& { return plan.sharding.group; };
-inline constexpr Knob kExpertGroupKnob = [](Plan& plan) -> auto& {
+inline constexpr PlanNumber kMicroBatchKnob = [](Plan& plan) -> auto& { return plan.micro_batch; };
+inline constexpr PlanNumber kChunksKnob = [](Plan& plan) -> auto& { return plan.schedule.chunks; };
+inline constexpr PlanNumber kGroupKnob = [](Plan& plan) -> auto& { return plan.sharding.group; };
+inline constexpr PlanNumber kExpertGroupKnob = [](Plan& plan) -> auto& {
   return plan.sharding.expert_group;
 };
 
-/// Collects the legal plans nearest to a refused one. A law proposes changes of the choice that
-/// breaks it; dependent choices follow (the data degree that keeps the number of ranks, a
-/// micro-batch that divides, ...). After a proposal has led to a legal plan, later proposals are
-/// ignored.
-class Repairs {
+/// Collects the legal plans nearest to an illegal one. The broken rule proposes changes of the
+/// choice at fault; dependent choices follow (the data degree that keeps the number of ranks, a
+/// micro-batch that divides, ...). Once a proposal has led to a legal plan, later ones are ignored.
+class LegalPlanSearch {
  public:
-  /// Keeps references to `job` and `plan`, which must outlive it; `rule` is the broken rule.
-  Repairs(const Job& job, const Plan& plan, Rule rule) : job_(job), plan_(plan), rule_(rule) {}
+  /// Starts the search for plans near `plan`, which breaks `rule`. Keeps references to `job` and
+  /// `plan`, which must outlive this object.
+  LegalPlanSearch(const Job& job, const Plan& plan, Rule rule)
+      : job_(job), plan_(plan), rule_(rule) {}
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
-  /// Proposes values of a knob, ascending: keeps the nearest value below and above the present one
-  /// that give a legal plan.
-  void values(Knob knob, const std::vector<std::int64_t>& candidates);
-  /// Proposes plans; keeps all legal ones.
+  /// Proposes values for one number of the plan, ascending; keeps the nearest value below and above
+  /// the present one that lead to a legal plan.
+  void values(PlanNumber knob, const std::vector<std::int64_t>& candidates);
+  /// Proposes whole plans and keeps all legal ones.
   void plans(const std::vector<Plan>& candidates);
-  /// Sets the advice on how to change the job, used if no plan of this job is legal.
+  /// Sets text that says how to change the job, used if no plan of the job is legal.
   void job_change(std::string advice) { job_change_ = std::move(advice); }
 
   [[nodiscard]] const std::vector<Plan>& found() const { return found_; }
-  /// Describes the plans that were found: "nearest legal: tensor 8 with data 16, or tensor 20 with
-  /// data 8".
+  /// Returns text about the legal plans found: "nearest legal: tensor 8 with data 16, or tensor 20
+  /// with data 8".
   [[nodiscard]] std::string advice() const;
 
  private:
   bool take(const Plan& candidate);
-  bool take_value(Knob knob, std::int64_t value);
+  bool take_value(PlanNumber knob, std::int64_t value);
 
   const Job& job_;
   const Plan& plan_;
   Rule rule_;
   std::vector<Plan> found_;
-  std::vector<Plan> partial_;  ///< Plans that obey the broken rule but break a later one.
+  std::vector<Plan> partial_;  ///< Proposed plans that obey the broken rule but break a later one.
   bool wants_partial_ = false;
   std::string job_change_;
 };
 
-/// Changes the choices that depend on a changed one: sequence parallelism and interleaving that are
-/// no longer possible, micro-batch and sharding groups that no longer divide, an explicit split for
-/// another number of chunks, a rank order that no longer fits. Does nothing if the ranks do not
-/// fill the cluster.
+/// Adapts choices that depend on a changed one: turns off sequence parallelism or interleaving that
+/// is no longer possible, and replaces a micro-batch or sharding group that no longer divides, a
+/// layer list for another number of chunks, and a rank order that no longer fits. Does nothing if
+/// the ranks do not fill the cluster.
 void follow(const Job& job, Plan& plan);
 
 }  // namespace stepwright::plan

@@ -55,7 +55,7 @@ std::string stages_values(const Job& job, const Plan& plan) {
                      plan.schedule.chunks, job.model.layers);
 }
 
-void repair_stages(Repairs& repairs) {
+void repair_stages(LegalPlanSearch& repairs) {
   repairs.values(kChunksKnob, possible_chunks(repairs.job(), repairs.plan()));
   repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
 }
@@ -90,7 +90,8 @@ bool wrong_split(const Job& job, const Plan& plan) {
     if (layers < 0 || layers > rest) return true;
     rest -= layers;
   }
-  return rest != 0 || (may_be_hollow(plan) ? idle_position(plan) : is_hollow(plan.layers));
+  return rest != 0 ||
+         (may_be_hollow(plan) ? idle_position(plan) : has_empty_middle_chunk(plan.layers));
 }
 
 std::string split_values(const Job& job, const Plan& plan) {
@@ -101,7 +102,7 @@ std::string split_values(const Job& job, const Plan& plan) {
       plan.parallel.pipeline, plan.schedule.chunks, may_be_hollow(plan) ? "position" : "chunk");
 }
 
-void repair_split(Repairs& repairs) {
+void repair_split(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.layers.clear();
   repairs.plans({plan});
@@ -127,7 +128,7 @@ std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
                      kind_of(plan));
 }
 
-void repair_many_chunks(Repairs& repairs) {
+void repair_many_chunks(LegalPlanSearch& repairs) {
   Plan fewer = repairs.plan();
   fewer.schedule.chunks = range_of(fewer).most;
   Plan more = repairs.plan();
@@ -145,7 +146,7 @@ std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
                      range_of(plan).most > least ? "at least " : "", least, plan.schedule.chunks);
 }
 
-void repair_few_chunks(Repairs& repairs) {
+void repair_few_chunks(LegalPlanSearch& repairs) {
   Plan two = repairs.plan();
   two.schedule.chunks = range_of(two).least;
   repairs.plans({plain(repairs.plan()), two});
@@ -159,9 +160,9 @@ std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("the schedule {} needs a pipeline, and pipeline is 1", kind_of(plan));
 }
 
-void repair_to_plain(Repairs& repairs) { repairs.plans({plain(repairs.plan())}); }
+void repair_to_plain(LegalPlanSearch& repairs) { repairs.plans({plain(repairs.plan())}); }
 
-void repair_rounds(Repairs& repairs) {
+void repair_rounds(LegalPlanSearch& repairs) {
   repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
   repair_to_plain(repairs);
 }
@@ -197,7 +198,7 @@ std::string strands_values(const Job& /*job*/, const Plan& plan) {
       fmt::join(std::span(pairing).first(pairing.size() - 1), ", "), pairing.back());
 }
 
-void repair_strands(Repairs& repairs) {
+void repair_strands(LegalPlanSearch& repairs) {
   Plan one = repairs.plan();
   one.schedule.strands = 1;
   Plan folded = repairs.plan();
@@ -211,8 +212,8 @@ std::string_view beside_shared_vocabulary(const Job& job) {
   const model::Architecture& model = job.model;
   if (job.kernels.gathered_logits) return "kernels.gathered_logits";
   if (job.kernels.plain_loss) return "kernels.plain_loss";
-  if (model.sees_images()) return "an encoder of images";
-  if (model.predicted_ahead() > 0) return "model.count_multi_token";
+  if (model.encodes_images()) return "an encoder of images";
+  if (model.extra_predicted_tokens() > 0) return "model.count_multi_token";
   if (model.freezes() || model.adapters) return "model.adapters or frozen parts";
   return {};
 }
@@ -255,7 +256,7 @@ std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
   return "two strands are two micro-batches, and a step has 1";
 }
 
-void repair_strands_of_one(Repairs& repairs) {
+void repair_strands_of_one(LegalPlanSearch& repairs) {
   repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
   Plan one = repairs.plan();
   one.schedule.strands = 1;
@@ -280,7 +281,7 @@ std::string batch_values(const Job& job, const Plan& plan) {
                      below > 0 ? fmt::format("{} and ", below) : "", below + pass);
 }
 
-void repair_batch(Repairs& repairs) {
+void repair_batch(LegalPlanSearch& repairs) {
   const Job& job = repairs.job();
   repairs.values(kMicroBatchKnob, legal_micro_batches(job, repairs.plan().parallel.data));
   repairs.values(kDataKnob, divisors(std::gcd(job.sequences, job.cluster.devices())));
@@ -303,7 +304,7 @@ std::string groups_values(const Job& job, const Plan& plan) {
       micro_batches(job, plan), group_size(job, plan), plan.parallel.pipeline, kind_of(plan));
 }
 
-void repair_groups(Repairs& repairs) {
+void repair_groups(LegalPlanSearch& repairs) {
   Plan least = repairs.plan();
   least.schedule.group =
       schedule::least_group(least.parallel.pipeline, micro_batches(repairs.job(), least));

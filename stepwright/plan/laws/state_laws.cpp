@@ -17,10 +17,10 @@ bool no_strategy(const Job& /*job*/, const Plan& plan) { return !is_paro_strateg
 std::string strategy_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format(
       "sharding {} splits the optimizer states less finely than parameters or gradients",
-      sharding_word(plan.sharding));
+      sharding_letters(plan.sharding));
 }
 
-void repair_strategy(Repairs& repairs) {
+void repair_strategy(LegalPlanSearch& repairs) {
   Plan finer = repairs.plan();
   Sharding& up = finer.sharding;
   up.optimizer = std::max(up.parameters, up.gradients);
@@ -41,13 +41,13 @@ std::string group_values(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   if (!sharding.uses(Spread::kInner)) {
     return fmt::format("group {} has no use in {}, which splits nothing inside groups",
-                       sharding.group, sharding_word(sharding));
+                       sharding.group, sharding_letters(sharding));
   }
   return fmt::format("group {} does not cut context {} x data {} into equal runs of ranks",
                      sharding.group, plan.parallel.context, plan.parallel.data);
 }
 
-void repair_group(Repairs& repairs) {
+void repair_group(LegalPlanSearch& repairs) {
   if (!repairs.plan().sharding.uses(Spread::kInner)) return repairs.values(kGroupKnob, {1});
   repairs.values(kGroupKnob, legal_sharding_groups(repairs.plan()));
 }
@@ -66,13 +66,13 @@ std::string expert_group_values(const Job& job, const Plan& plan) {
   }
   if (!sharding.uses(Spread::kInner)) {
     return fmt::format("expert_group {} has no use in {}, which splits nothing inside groups",
-                       sharding.expert_group, sharding_word(sharding));
+                       sharding.expert_group, sharding_letters(sharding));
   }
   return fmt::format("expert_group {} does not divide the {} ranks that hold the same experts",
                      sharding.expert_group, plan.parallel.expert_data());
 }
 
-void repair_expert_group(Repairs& repairs) {
+void repair_expert_group(LegalPlanSearch& repairs) {
   const bool used = repairs.plan().sharding.uses(Spread::kInner) && repairs.job().model.experts;
   if (!used) return repairs.values(kExpertGroupKnob, {1});
   repairs.values(kExpertGroupKnob, legal_expert_groups(repairs.plan()));
@@ -107,7 +107,7 @@ std::string every_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("recompute every {} layers; it is at least 1", least);
 }
 
-void repair_every(Repairs& repairs) {
+void repair_every(LegalPlanSearch& repairs) {
   repairs.plans({with_settings(repairs.plan(), [](auto& setting) {
     setting.every = std::max<std::int64_t>(1, setting.every);
   })});
@@ -131,7 +131,7 @@ std::string module_values(const Job& job, const Plan& plan) {
                      fmt::join(module_words(absent), ", "));
 }
 
-void repair_modules(Repairs& repairs) {
+void repair_modules(LegalPlanSearch& repairs) {
   repairs.plans({with_settings(repairs.plan(), [&](auto& setting) {
     setting.modules = modules_of_model(repairs.job().model, setting.modules);
     if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
@@ -156,7 +156,7 @@ std::string stage_values(const Job& /*job*/, const Plan& plan) {
                      fmt::join(absent, ", "), plan.parallel.pipeline - 1);
 }
 
-void repair_named_stages(Repairs& repairs) { repairs.plans({repairs.plan()}); }
+void repair_named_stages(LegalPlanSearch& repairs) { repairs.plans({repairs.plan()}); }
 
 bool is_precision(DType type) { return type <= DType::kNvfp4; }
 
@@ -171,7 +171,7 @@ std::string precision_values(const Job& job, const Plan& /*plan*/) {
                      name_of(kDTypeNames, job.precision));
 }
 
-void repair_precision(Repairs& repairs) {
+void repair_precision(LegalPlanSearch& repairs) {
   std::vector<std::string_view> names;
   for (const auto& [type, rate] : repairs.job().cluster.device.peak_flops) {
     if (is_precision(type) && rate > 0) names.push_back(name_of(kDTypeNames, type));
@@ -195,7 +195,7 @@ std::string accumulate_values(const Job& job, const Plan& plan) {
                      name_of(kDTypeNames, plan.accumulate));
 }
 
-void repair_accumulate(Repairs& repairs) {
+void repair_accumulate(LegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.accumulate = default_accumulate(repairs.job().precision);
   repairs.plans({plan});

@@ -4,9 +4,9 @@
 
 namespace stepwright::runtime {
 
-std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first,
-                                 std::int64_t count) {
-  std::vector<LocalRun> runs;
+std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int64_t first,
+                                           std::int64_t count) {
+  std::vector<ContiguousRun> runs;
   const std::int64_t end = std::min(first + count, slice.local_elements());
   for (std::int64_t local = first; local < end;) {
     const std::int64_t left = slice.local_columns - local % slice.local_columns;
@@ -21,9 +21,9 @@ std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first
   return runs;
 }
 
-std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<LocalRun>& runs) {
+std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<ContiguousRun>& runs) {
   std::vector<checkpoint::ShardPiece> pieces;
-  for (const LocalRun& run : runs) checkpoint::append_to_pieces(pieces, run.whole, run.length);
+  for (const ContiguousRun& run : runs) checkpoint::append_to_pieces(pieces, run.whole, run.length);
   return pieces;
 }
 

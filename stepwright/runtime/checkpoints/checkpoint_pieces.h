@@ -8,23 +8,26 @@
 
 namespace stepwright::runtime {
 
-/// A run of elements of a rank's flat, padded part of a parameter that are contiguous in the whole
-/// parameter, too.
-struct LocalRun {
-  std::int64_t local = 0;  ///< First element of the run, counted from the start of the range.
+/// Consecutive elements of a rank's part of a parameter (flattened and padded) that are also
+/// consecutive in the whole, unsharded parameter.
+struct ContiguousRun {
+  /// First element of the run, relative to the first element that was asked for.
+  std::int64_t local = 0;
   std::int64_t whole = 0;
   std::int64_t length = 0;
-  bool operator==(const LocalRun&) const = default;
+  bool operator==(const ContiguousRun&) const = default;
 };
 
-/// Returns the runs of the local elements `first` to `first + count - 1`, without padding.
-std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first,
-                                 std::int64_t count);
+/// Splits the elements `first` to `first + count - 1` of a rank's part of a parameter into runs
+/// that are contiguous in the whole parameter. Padding is left out.
+std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int64_t first,
+                                           std::int64_t count);
 
-/// Returns where local runs are in the whole parameter.
-std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<LocalRun>& runs);
+/// Returns the pieces of the whole parameter that these runs of a rank's elements cover.
+std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<ContiguousRun>& runs);
 
-/// Returns the extents of the whole parameter, as checkpoints and exported weights have them.
+/// Returns the shape of the whole parameter in checkpoints and exported weights: [rows, columns],
+/// [rows] for a vector, with a first dimension for the experts of an expert parameter.
 std::vector<std::int64_t> whole_shape(const ParameterSlice& slice);
 
 }  // namespace stepwright::runtime

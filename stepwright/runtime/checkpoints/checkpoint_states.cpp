@@ -40,16 +40,16 @@ StateGroup of_elements(const StoredParameter& p) {
   add(kSecondMoment, p.second_moment);
   if (p.first_bytes) {
     add(kFirstMoment, p.first_bytes->values());
-    add(kFirstScale, p.first_bytes->spread_scales());
+    add(kFirstScale, p.first_bytes->scale_of_each_element());
     add(kSecondMoment, p.second_bytes->values());
-    add(kSecondScale, p.second_bytes->spread_scales());
+    add(kSecondScale, p.second_bytes->scale_of_each_element());
   }
   return group;
 }
 
 StateGroup of_edges(const StoredParameter& p) {
   return {.slice = p.sums->slice,
-          .writes = own_edge_slice(p.slice),
+          .writes = written_row_column_slice(p.slice),
           .first = p.sums->first,
           .states = {{kSecondMoment, p.sums->held}}};
 }
@@ -60,8 +60,8 @@ at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
 }
 
 void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
-  const std::vector<LocalRun> runs =
-      local_runs(group.writes, group.first, group.states.begin()->second.numel());
+  const std::vector<ContiguousRun> runs =
+      contiguous_runs(group.writes, group.first, group.states.begin()->second.numel());
   const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = group.slice.name;
@@ -77,7 +77,7 @@ void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy)
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
     buffer.reserve(static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
-    for (const LocalRun& run : runs) {
+    for (const ContiguousRun& run : runs) {
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
@@ -98,7 +98,7 @@ void copy_parameter(const StoredParameter& parameter, const RankState& rank, Sta
 
 /// Returns the values of local elements from `first` on; padding stays 0.
 at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
-                    checkpoint::ShardReader& reader, const std::vector<LocalRun>& runs,
+                    checkpoint::ShardReader& reader, const std::vector<ContiguousRun>& runs,
                     const at::Tensor& like) {
   const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
   const auto width = static_cast<std::int64_t>(like.element_size());
@@ -108,7 +108,7 @@ at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view st
   at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
   auto* to = static_cast<std::byte*>(values.data_ptr());
   const std::byte* from = packed.data();
-  for (const LocalRun& run : runs) {
+  for (const ContiguousRun& run : runs) {
     std::memcpy(to + run.local * width, from, static_cast<std::size_t>(run.length * width));
     from += run.length * width;
   }
@@ -136,7 +136,7 @@ void load_group(const StateGroup& group, const RankState& rank, checkpoint::Shar
   for (const auto& [state, held] : group.states) {
     if (state == checkpoint::kWeightsState) continue;
     const at::Tensor like = at::empty({held.numel()}, rank.options_of(rank.setting.exact));
-    const std::vector<LocalRun> runs = local_runs(group.slice, group.first, held.numel());
+    const std::vector<ContiguousRun> runs = contiguous_runs(group.slice, group.first, held.numel());
     held.copy_(assemble(tensor, state, reader, runs, like));
   }
 }
@@ -146,8 +146,8 @@ void load_parameter(StoredParameter& parameter, const RankState& rank,
   const checkpoint::IndexedTensor& tensor = indexed(reader, parameter.slice);
   const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
-  const std::vector<LocalRun> all =
-      local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
+  const std::vector<ContiguousRun> all =
+      contiguous_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
   const at::Tensor weights = assemble(tensor, checkpoint::kWeightsState, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));

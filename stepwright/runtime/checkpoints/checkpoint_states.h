@@ -9,25 +9,30 @@
 
 namespace stepwright::runtime {
 
-/// A copy of the tensors that a rank writes to a checkpoint: the weights (in the optimizer's type)
-/// and optimizer states of which it is the first holder.
+/// Copy in host memory of the tensors that a rank writes to a checkpoint: weights (in the
+/// optimizer's type) and optimizer states. Of ranks with equal values, only the first one writes
+/// them.
 struct StateCopy {
   std::vector<std::vector<std::byte>> buffers;
-  /// Tensors to write, whose bytes are in `buffers`.
+  /// Tensors to write; their bytes are in `buffers`.
   std::vector<checkpoint::ShardTensor> tensors;
-  /// Positions of the tensors in whole parameters.
+  /// For each tensor, the pieces of the whole parameter that it holds.
   std::vector<checkpoint::IndexedTensor> indexed;
 };
-/// Copies a rank's states to the host, so that the run can continue while they are written.
+/// Copies a rank's weights and optimizer states to host memory, so that training continues while
+/// the copy is written to a checkpoint.
 StateCopy copy_states(RankState& rank);
 
-/// Returns the type of the states, as safetensors calls it.
+/// Returns the number format of weights and optimizer states in checkpoints, as safetensors spells
+/// it: "F32" or "F64".
 std::string state_dtype(const RankState& rank);
-/// Returns the names of the states that each parameter has.
+/// Returns the names of the tensors that a checkpoint has for each parameter, such as
+/// "first_moment"; they depend on the optimizer.
 std::vector<std::string> state_names(const RankState& rank);
 
-/// Assembles this rank's states from a checkpoint of any plan of the same model. Fails with
-/// `kInput`, naming the parameter, when the checkpoint is of another model, type or optimizer.
+/// Loads this rank's weights and optimizer states from a checkpoint that any plan of the same model
+/// wrote. Fails with `kInput`, naming the parameter, if the checkpoint has another model, type or
+/// optimizer.
 void load_states(RankState& rank, checkpoint::ShardReader& reader);
 
 }  // namespace stepwright::runtime

@@ -63,7 +63,7 @@ void Checkpointer::open() {
                     "another directory",
                     last->string()));
   }
-  checkpoint::remove_uncommitted(directory);
+  checkpoint::remove_uncommitted_checkpoints(directory);
   token_ = new_token();
   last_ = last ? last->string() : "";
 }
@@ -153,7 +153,8 @@ void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) tr
 }
 
 void Checkpointer::write(StateCopy copy, std::int64_t step) {
-  const auto writing = checkpoint::writing_directory(rank_.options.checkpoint, step, token_);
+  const auto writing =
+      checkpoint::uncommitted_checkpoint_directory(rank_.options.checkpoint, step, token_);
   std::error_code error;
   std::filesystem::create_directories(writing, error);
   if (error) {
@@ -184,10 +185,10 @@ void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64
     if (said.front() == '-') {
       throw Error(ErrorKind::kRuntime, fmt::format("rank {}: {}", r, said.substr(1)));
     }
-    checkpoint::add_checkpoint_part(index,
-                                    checkpoint::parse_part(std::string_view(said).substr(1)));
+    checkpoint::add_checkpoint_part(
+        index, checkpoint::parse_checkpoint_part(std::string_view(said).substr(1)));
   }
-  checkpoint::check_complete(index, writing / checkpoint::kCheckpointIndexName);
+  checkpoint::check_tensor_coverage(index, writing / checkpoint::kCheckpointIndexName);
   checkpoint::commit(writing, rank_.options.checkpoint, index);
   if (rank_.options.keep_checkpoints > 0) {
     checkpoint::remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);

@@ -13,30 +13,30 @@
 
 namespace stepwright::runtime {
 
-/// Writes checkpoints of a run while it continues: `save` copies the states, a thread writes the
-/// copy, and when all ranks have written, rank 0 commits. Every rank makes one, and all ranks call
-/// the same members in the same steps.
+/// Writes checkpoints of a training run in the background: `save` copies the states, a thread
+/// writes the copy, and rank 0 commits the checkpoint when all ranks have written. Every rank has a
+/// Checkpointer, and all ranks call the same functions in the same steps.
 class Checkpointer {
  public:
-  /// `run`: the facts that all checkpoints of the run share. Fails with `kInput`, on every rank,
-  /// when another run writes to the directory, when it cannot be written, or when it has
-  /// checkpoints that the options do not say to continue.
+  /// `run`: the facts that all checkpoints of the run have in common. Fails with `kInput`, on every
+  /// rank, if another run writes to the directory, if it cannot be written, or if it has
+  /// checkpoints and the options do not say to continue from them.
   Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRun run);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// With --resume, loads the last committed checkpoint, if there is one, after every rank has
-  /// verified its share of the files, and sets the rank's step. Returns, for people, where the run
-  /// continues from. Fails with `kInput`.
+  /// Loads the last committed checkpoint if `--resume` was given and there is one: every rank first
+  /// verifies its share of the files, then takes over states and step number. Returns text for
+  /// people that says where the run continues. Fails with `kInput`.
   std::string resume();
-  /// Starts to write the states after `step` steps. Waits until the previous checkpoint is
-  /// committed; fails with `kRuntime` if that failed.
+  /// Starts to write a checkpoint after `step` training steps. Waits first until the previous
+  /// checkpoint is committed, and fails with `kRuntime` if that one could not be committed.
   void save(std::int64_t step);
-  /// Fails with `kRuntime` if a checkpoint could not be committed; does not wait for one in
-  /// progress.
+  /// Fails with `kRuntime` if an earlier checkpoint could not be committed. Does not wait for a
+  /// checkpoint that is still being written.
   void check();
-  /// Waits until the last checkpoint is committed.
+  /// Waits until the checkpoint that is being written is committed.
   void finish();
 
  private:
@@ -52,10 +52,12 @@ class Checkpointer {
   const Groups::World& world_;
   checkpoint::CheckpointRun run_;
   c10::intrusive_ptr<c10d::Store> store_;
-  /// Lock of the directory, held on rank 0 only.
+  /// Lock of the checkpoint directory; null on all ranks but rank 0.
   std::unique_ptr<checkpoint::DirectoryLock> lock_;
-  std::string token_;  ///< Name of this run, which no other run has.
-  std::string last_;   ///< Name of the checkpoint to continue from; empty: none.
+  std::string token_;  ///< Unique name of this run.
+  /// Path of the last committed checkpoint in the directory, from which `resume` continues; empty:
+  /// there is none.
+  std::string last_;
   std::thread writer_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> ends_ = false;

@@ -9,8 +9,8 @@ void load(StoredParameter& parameter, const huggingface::HuggingFaceWeights& wei
   const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
-  for (const LocalRun& run :
-       local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel())) {
+  for (const ContiguousRun& run : contiguous_runs(
+           parameter.slice, parameter.first_element(sharding.parameters), exact.numel())) {
     weights.read(parameter.slice.name, run.whole,
                  {out + run.local, static_cast<std::size_t>(run.length)});
   }

@@ -5,11 +5,13 @@
 
 namespace stepwright::runtime {
 
-/// Sets this rank's parameters, and the biases by which its routers are balanced, to the values of
-/// a file, rounded to their types; optimizer states are not changed.
+/// Sets this rank's weights, and the bias that balances each router's experts, to the values in a
+/// Hugging Face directory, rounded to the types of the run. Adapters and optimizer moments keep
+/// their values.
 void load_weights(ParameterStore& store, const huggingface::HuggingFaceWeights& weights);
 
-/// Sets this rank's adapters to the values of a file, rounded to their types.
+/// Sets this rank's adapter matrices (LoRA's A and B) to the values of a file, rounded to the types
+/// of the run.
 void load_adapters(ParameterStore& store, const huggingface::HuggingFaceWeights& adapters);
 
 }  // namespace stepwright::runtime

@@ -29,7 +29,7 @@ void add(std::vector<Whole>& list, const std::string& prefix,
 std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState which) {
   std::vector<Whole> list;
   add(list, "", model::embedding_parameters(model), which);
-  for (std::int64_t i = 0; i < model.layers + model.predicted_ahead(); ++i) {
+  for (std::int64_t i = 0; i < model.layers + model.extra_predicted_tokens(); ++i) {
     add(list, "layers." + std::to_string(i) + ".",
         i < model.layers ? model::layer_parameters(model, model.layer_class(i))
                          : model::multi_token_parameters(model),

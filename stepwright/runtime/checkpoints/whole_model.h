@@ -9,9 +9,9 @@ namespace stepwright::runtime {
 
 enum class WholeState : std::uint8_t { kWeights, kGradients };
 
-/// Assembles whole parameters (or their gradients before clipping) from all ranks; rank 0 writes
-/// them as safetensors, named as `ParameterSlice::name`. Every rank calls it. For small models
-/// only: each parameter passes through every rank.
+/// Assembles whole parameters, or their gradients before clipping, from the shards of all ranks;
+/// rank 0 writes them to a safetensors file, named as `ParameterSlice::name`. Every rank must call
+/// it. Only for small models: each parameter passes through every rank.
 void write_whole_model(RankState& rank, const Groups::World& world, WholeState which,
                        const std::filesystem::path& path);
 

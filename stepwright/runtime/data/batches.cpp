@@ -28,7 +28,7 @@ Batches::Batches(const TokenFile& tokens, Samples samples, const plan::Job& job,
       micro_batch_(plan.micro_batch),
       positions_(context_positions(job.length, plan.parallel.context, place.context)),
       documents_(job),
-      ahead_(job.model.predicted_ahead()) {}
+      ahead_(job.model.extra_predicted_tokens()) {}
 
 at::Tensor Batches::shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by) {
   const auto width = static_cast<std::int64_t>(positions_.size());

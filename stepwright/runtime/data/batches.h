@@ -8,12 +8,13 @@
 
 namespace stepwright::runtime {
 
-/// Cuts the global batch of each step into the micro-batches of a rank. A context rank has two
-/// chunks of a sequence, the c-th from its begin and the c-th from its end, which balances causal
-/// attention.
+/// Cuts the global batch of each step into a rank's micro-batches. With context parallelism over N
+/// ranks, a sequence has 2N chunks, and rank c gets chunk c from the start and chunk c from the
+/// end, which balances causal attention.
 class Batches {
  public:
-  /// Makes the batches of the ranks at `place`; `tokens` must outlive this.
+  /// Makes the micro-batches of the ranks at the grid coordinates `place`. `tokens` must outlive
+  /// this object.
   Batches(const TokenFile& tokens, Samples samples, const plan::Job& job, const plan::Plan& plan,
           const plan::Coordinates& place);
   /// Returns this rank's micro-batch number `micro_batch` of a step (both from 0), on the CPU.
@@ -21,20 +22,24 @@ class Batches {
 
  private:
   void cut_documents(MicroBatch& batch, std::int64_t first) const;
-  /// Returns the tokens that come `by` tokens after those of a micro-batch; -1 beyond a sample.
+  /// Returns, for each token of a micro-batch, the token `by` positions later in its sample; -1
+  /// beyond the end of the sample.
   [[nodiscard]] at::Tensor shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by);
   const TokenFile& tokens_;
   Samples samples_;
-  std::int64_t sequences_;    ///< Sequences of the global batch.
-  std::int64_t length_;       ///< Tokens of one sequence.
-  std::int64_t rank_first_;   ///< Number of this data rank's first sequence in the global batch.
-  std::int64_t micro_batch_;  ///< Sequences of one micro-batch.
-  std::vector<std::int64_t> positions_;  ///< Positions of a sequence that this context rank has.
+  std::int64_t sequences_;  ///< Number of sequences in the global batch.
+  std::int64_t length_;     ///< Number of tokens in a sequence.
+  /// Index of this data-parallel rank's first sequence in the global batch.
+  std::int64_t rank_first_;
+  std::int64_t micro_batch_;  ///< Number of sequences in a micro-batch.
+  /// Positions in a sequence of the tokens that this context-parallel rank has.
+  std::vector<std::int64_t> positions_;
   SequenceDocuments documents_;
-  std::int64_t ahead_;  ///< Number of multi-token layers.
+  std::int64_t ahead_;  ///< Number of multi-token prediction layers.
 };
 
-/// Returns the positions of a sequence that a context rank has, ascending.
+/// Returns the positions, in a sequence of `length` tokens, of the tokens that context-parallel
+/// rank `rank` of `ranks` has, in ascending order.
 std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
                                             std::int64_t rank);
 

@@ -7,23 +7,24 @@
 
 namespace stepwright::runtime {
 
-/// The tokens of one micro-batch on a context rank, row by row; tensors are [tokens] where nothing
-/// else is said.
+/// Tokens of one micro-batch on a context-parallel rank, sequence after sequence. Tensors have the
+/// shape [tokens] unless stated.
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
-  /// For each multi-token layer, [depth][tokens]: the tokens that it embeds (`embedded_ahead`) and
-  /// the tokens that it predicts (`targets_ahead`); -1 beyond the sample, where there is nothing to
-  /// predict.
+  /// Tokens that multi-token prediction layers embed (`embedded_ahead`) and must predict
+  /// (`targets_ahead`), as [depth][tokens]. A target of -1 lies beyond the sample: no prediction.
   std::vector<at::Tensor> embedded_ahead;
   std::vector<at::Tensor> targets_ahead;
   at::Tensor positions;
-  at::Tensor places;  ///< Index of each token in the global batch: sequence * length + position.
-  /// Number of the document of every token of its sequences, including other context ranks' tokens:
-  /// [sequences, length]. Undefined: each sequence is one document. If defined, a target below 0
-  /// means that a token predicts none, and `positions` count within documents.
+  /// Index of each token in the global batch: sequence index * sequence length + position.
+  at::Tensor places;
+  /// Document number of every token of the micro-batch's sequences, also of tokens on other
+  /// context-parallel ranks: [sequences, length]. Undefined: each sequence is one document.
+  /// Defined: `positions` count within documents, and a target below 0 means that no token is
+  /// predicted.
   at::Tensor documents = {};
-  /// Number of tokens of the step that predict a token, over all ranks.
+  /// Number of tokens in the whole step, over all ranks, that have a next token to predict.
   std::int64_t step_targets = 0;
 };
 

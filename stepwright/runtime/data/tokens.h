@@ -11,52 +11,55 @@
 
 namespace stepwright::runtime {
 
-/// How the tokens of a data file are stored.
+/// How a data file stores its tokens: as text (one byte per token), as raw 16-bit or 32-bit
+/// integers, or as a Megatron data set.
 enum class TokenFormat : std::uint8_t { kText, kUint16, kUint32, kMegatron };
 inline constexpr Named<TokenFormat> kTokenFormatNames[] = {{TokenFormat::kText, "text"},
                                                            {TokenFormat::kUint16, "uint16"},
                                                            {TokenFormat::kUint32, "uint32"},
                                                            {TokenFormat::kMegatron, "megatron"}};
 
-/// Returns the format that a file's name implies: `.u16` and `.u32` are raw little-endian tokens,
-/// `.bin` with an `.idx` beside it is Megatron's indexed data set, anything else is text with one
-/// byte for each token.
+/// Returns the token format that a data file's name implies: `.u16` and `.u32` are raw
+/// little-endian tokens, `.bin` with an `.idx` beside it is Megatron's indexed data set, anything
+/// else is text with one byte for each token.
 TokenFormat token_format(const std::filesystem::path& path);
 
-/// Returns the format that `word` names in `kTokenFormatNames`; empty: the format that the file's
-/// name implies. Fails with `kInput`.
+/// Returns the token format that `word` names ("text", "uint16", "uint32", "megatron"); for an
+/// empty word, the format that the data file's name implies. Fails with `kInput` for an unknown
+/// word.
 TokenFormat token_format(const std::filesystem::path& path, std::string_view word);
 
-/// A data file as one sequence of tokens.
+/// The tokens of a data file, read as one long sequence.
 class TokenFile {
  public:
-  /// Opens and checks the file. Fails with `kInput` when it cannot be read, is truncated,
-  /// contradicts its index, or has a token of `vocabulary` or above.
+  /// Opens a file of tokens and checks it. Fails with `kInput` if it cannot be read, is truncated,
+  /// contradicts its index, or has a token number of `vocabulary` or above.
   TokenFile(const std::filesystem::path& path, TokenFormat format, std::int64_t vocabulary);
 
-  /// Returns the number of tokens in the file; `at` returns the token at an index below it.
+  /// `size` returns the number of tokens in the file, `at` the token at an index from 0.
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
-  /// Returns the checksum of all bytes of the file (XXH3, as `checkpoint::checksum`).
+  /// Returns the checksum (XXH3) of all bytes of the data file.
   [[nodiscard]] const std::string& sum() const { return sum_; }
 
  private:
   void read_all(const std::filesystem::path& path, std::int64_t vocabulary);
 
   MappedFile file_;
-  int width_ = 1;  ///< Bytes of a token.
+  int width_ = 1;  ///< Bytes of one token in the file.
   std::int64_t size_ = 0;
   std::string sum_;
 };
 
-/// Windows of `length + 1` tokens of a file in a reproducible random order, which differs in each
-/// epoch.
+/// Samples of a data file in a reproducible random order that differs in each epoch. A sample has
+/// `length + 1` tokens: each token and its target.
 class Samples {
  public:
-  /// Fails with `kInput` when the file is shorter than one window.
+  /// Fails with `kInput` if the file has fewer tokens than one sample (`length + 1`).
   Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
           const std::filesystem::path& path);
-  /// Returns the index of the first token of sample `number`; samples are counted over all epochs.
+  /// Returns the index in the file of the first token of a sample. `number` counts samples over all
+  /// epochs.
   [[nodiscard]] std::int64_t begin(std::int64_t number);
 
  private:

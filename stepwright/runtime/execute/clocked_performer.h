@@ -8,19 +8,20 @@
 
 namespace stepwright::runtime {
 
-/// Measures the operators of another performer, on a device that has finished an operator when it
-/// returns.
+/// Measures the time of each operator that another performer runs, on a device where an operator
+/// has finished when its call returns (a CPU).
 class ClockedPerformer : public Performer {
  public:
-  /// `times`: predicted seconds of the program's operators. The arguments must outlive this.
+  /// `times`: predicted seconds of each operator of the program. Both arguments must outlive this
+  /// object.
   ClockedPerformer(Performer& inner, const OperatorTimes& times) : inner_(inner), times_(times) {}
 
   void begin_step() override;
   Work issue(PlacedOperator placed) override;
   void end_step() override;
 
-  /// Returns the means over the steps so far; with more than one step, the first, which also
-  /// allocates, is left out.
+  /// Returns measured and predicted times, averaged over the steps so far. The first step, which
+  /// also allocates memory, is left out if there are others.
   [[nodiscard]] StepSummary summary() const;
 
  private:

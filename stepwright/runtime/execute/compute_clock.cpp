@@ -17,6 +17,6 @@ Moment ComputeClock::spend(Moment earliest, double seconds) {
 
 void ComputeClock::catch_up() { done_ = Moment::clock::now(); }
 
-void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
+void enable_precise_sleep() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
 
 }  // namespace stepwright::runtime

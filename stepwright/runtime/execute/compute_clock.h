@@ -1,26 +1,27 @@
 #pragma once
 
-#include "stepwright/runtime/rank/lanes.h"
+#include "stepwright/runtime/rank/rank_streams.h"
 
 namespace stepwright::runtime {
 
-/// Makes the work of a compute stream take a given time, by sleeping. The end of a piece of work
-/// does not move when a sleep was too long or a processor came late, so that later work catches up.
-/// For the thread of that stream only.
+/// Makes work of a stream take a prescribed time, by sleeping. End times are computed from each
+/// other, so that a sleep that was too long shortens the next one. Only for the thread of that
+/// stream.
 class ComputeClock {
  public:
-  /// Sleeps until work of `seconds` has ended, and returns that moment. The work starts when the
-  /// stream is free, but not before `earliest`.
+  /// Sleeps until work of `seconds` would have ended, and returns that moment. The work starts when
+  /// the stream is free, but not before `earliest`.
   Moment spend(Moment earliest, double seconds);
-  /// Marks the stream as free now: work so far took its real time.
+  /// Marks the stream as free from now on, after work that took its real time instead of a
+  /// prescribed one.
   void catch_up();
 
  private:
   Moment done_ = Moment::min();
 };
 
-/// Makes sleeps of this thread, and of threads that it starts later, end on time to the
-/// microsecond; the system otherwise adds 50 microseconds.
-void sleep_exactly();
+/// Makes this thread, and threads that it starts later, wake from sleeps within a microsecond of
+/// the requested time; by default Linux adds 50 microseconds.
+void enable_precise_sleep();
 
 }  // namespace stepwright::runtime

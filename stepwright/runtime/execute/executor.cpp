@@ -32,7 +32,7 @@ std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece
 }  // namespace
 
 Executor::Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
-                   Lanes::Compute compute, RankDevice& device)
+                   RankStreams::Compute compute, RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
   for (const step::Template& piece : program.templates) {
     const bool computes = piece.operators.empty() ||
@@ -113,7 +113,7 @@ void Executor::place_cells(Run& run, const step::Item& item, Frame& frame) {
                       .outputs[static_cast<std::size_t>(source.output)]);
   }
   if (!piece.restored.empty()) restore(run, item, frame);
-  for (CellPtr& cell : frame.cells) {
+  for (PlacedTensorPtr& cell : frame.cells) {
     if (!cell) cell = std::make_shared<PlacedTensor>();
   }
 }
@@ -164,7 +164,7 @@ void Executor::keep_outputs(const Run& run, const step::Item& item, Frame& frame
   const auto keep = [&](std::span<const step::TensorId> ids, std::int32_t unit,
                         std::size_t strand) {
     if (ids.empty()) return;
-    std::vector<CellPtr>& saved = saved_[{unit, run.slot.micro_batch_of(strand)}];
+    std::vector<PlacedTensorPtr>& saved = saved_[{unit, run.slot.micro_batch_of(strand)}];
     for (const step::TensorId id : ids) saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
   };
   const std::span<const step::TensorId> saved(piece.saved);
@@ -192,9 +192,9 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
   }
-  const auto add = [&](step::TensorId id, std::vector<CellPtr>& plain,
-                       std::vector<CellPtr>& gathered) {
-    const CellPtr& cell = frame.cells[static_cast<std::size_t>(id)];
+  const auto add = [&](step::TensorId id, std::vector<PlacedTensorPtr>& plain,
+                       std::vector<PlacedTensorPtr>& gathered) {
+    const PlacedTensorPtr& cell = frame.cells[static_cast<std::size_t>(id)];
     const bool states =
         piece.tensors[static_cast<std::size_t>(id)].kind == step::TensorKind::kGathered;
     (states ? gathered : plain).push_back(cell);
@@ -213,10 +213,10 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
   frame.tickets[index] = ticket;
   last_[static_cast<std::size_t>(op.stream)] = ticket;
   for (const auto& cells : {placed.reads, placed.gathered_reads}) {
-    for (const CellPtr& cell : cells) cell->read.push_back(ticket);
+    for (const PlacedTensorPtr& cell : cells) cell->read.push_back(ticket);
   }
   for (const auto& cells : {placed.writes, placed.gathered_writes}) {
-    for (const CellPtr& cell : cells) cell->written = ticket;
+    for (const PlacedTensorPtr& cell : cells) cell->written = ticket;
   }
 }
 

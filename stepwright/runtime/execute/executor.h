@@ -8,45 +8,50 @@
 
 namespace stepwright::runtime {
 
-/// Walks the schedule of a rank's stage (slots, items of their sequences, operators of their
-/// templates), and passes each operator to the performer on the thread of its stream, after the
-/// work that it waits for. Items without computation are issued as soon as their predecessors have
-/// been issued, so that gathers run ahead.
+/// Runs one step of a pipeline stage on a rank: walks through the stage's schedule and hands each
+/// operator to the performer, on the thread of the operator's stream, after the work that it waits
+/// for. Parameter gathers and other items without computation are issued ahead, as soon as all that
+/// they wait for has been issued.
 class Executor {
  public:
-  /// `compute`: kThread: the compute stream has its own thread, so that the walk runs ahead, as on
-  /// a device; kWhereIssued: it runs on the walking thread, and a tensor is freed as early as the
-  /// program says.
+  /// `compute`: kThread: the compute stream has a thread of its own, so that operators are issued
+  /// ahead, as on a GPU; kWhereIssued: computations run on the issuing thread, and a tensor is
+  /// freed as early as the program says.
   Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
-           Lanes::Compute compute, RankDevice& device);
+           RankStreams::Compute compute, RankDevice& device);
 
-  /// Runs the whole schedule and waits for its end. Fails with `kRuntime` when a template restores
-  /// a tensor that no earlier template has saved; rethrows exceptions of the performer's work.
+  /// Runs the whole schedule of a step and waits for its end. Fails with `kRuntime` if a template
+  /// (operators of one block) restores a tensor that was not saved before; rethrows exceptions of
+  /// the performer's work.
   void run_step();
 
  private:
-  /// The facts of a template that hold for all its placements.
+  /// Facts about a template (the operators of one block in one direction) that hold wherever it is
+  /// used.
   struct Lives {
-    /// For each operator, the tensors that no operator needs after it.
+    /// For each operator, the tensors to free after it, because no later operator reads them.
     std::vector<std::vector<step::TensorId>> dies_after;
-    bool computes = false;  ///< True if an operator is on the compute stream, or on none.
+    /// True if the template has an operator on the compute stream, or has no operators.
+    bool computes = false;
   };
-  /// The state of a template while it runs.
+  /// State of a template (the operators of one block in one direction) while it runs.
   struct Frame {
-    std::vector<CellPtr> cells;
-    /// Tickets of the template's operators on streams other than the compute stream.
+    std::vector<PlacedTensorPtr> cells;
+    /// For each operator, the position of its work in the queue of its stream; 0 on the compute
+    /// stream.
     std::vector<StreamTicket> tickets;
-    std::vector<CellPtr> outputs;
+    std::vector<PlacedTensorPtr> outputs;
     bool issued = false;
   };
   struct Run {
     const step::Sequence& sequence;
     const step::Slot& slot;
     std::vector<Frame> frames;
-    StreamTicket begin;  ///< The moment at which the compute stream has reached the slot.
+    /// Position of the compute stream's queue when this entry of the schedule began.
+    StreamTicket begin;
   };
-  /// Key of the tensors that a template saves for later templates of the same block and
-  /// micro-batch.
+  /// Key of tensors that are saved for later work on the same block and micro-batch, as from a
+  /// forward to its backward.
   struct SavedKey {
     std::int32_t unit;
     std::int32_t micro_batch;
@@ -69,9 +74,10 @@ class Executor {
   const step::Stage& stage_;
   Performer& performer_;
   std::vector<Lives> lives_;
-  std::map<SavedKey, std::vector<CellPtr>> saved_;
-  std::array<StreamTicket, step::kStreams> last_{};  ///< Last ticket of each stream's work.
-  Lanes lanes_;
+  std::map<SavedKey, std::vector<PlacedTensorPtr>> saved_;
+  /// For each stream, the position of its last work in the queue.
+  std::array<StreamTicket, step::kStreams> last_{};
+  RankStreams lanes_;
 };
 
 }  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "stepwright/runtime/messages/held_message.h"
-#include "stepwright/runtime/messages/neighbour.h"
+#include "stepwright/runtime/messages/pipeline_neighbour.h"
 
 namespace stepwright::runtime {
 
@@ -30,7 +30,7 @@ Work SleepingPerformer::message(PlacedOperator placed) {
   }
   return [this, &op = placed.op](Moment /*ready*/) {
     Communicator& group = groups_.of(op);
-    ValuelessMessage message(op, scaled_bytes(op), group.size());
+    EmulatedMessage message(op, scaled_bytes(op), group.size());
     for (std::int32_t i = 0; i < op.repeats; ++i) message.send(group);
   };
 }
@@ -46,16 +46,16 @@ Work SleepingPerformer::held_computation(const PlacedOperator& placed) {
 }
 
 Work SleepingPerformer::held_receive(const PlacedOperator& placed) {
-  const Neighbour from = neighbour_of(placed, held_.plan, held_.place);
+  const PipelineNeighbour from = neighbour_of(placed, held_.plan, held_.place);
   Communicator& group = groups_.of(placed.op);
   return [&op = placed.op, &group,
-          expected = group.expect(valueless_buffer(scaled_bytes(placed.op), 1), from.position,
+          expected = group.expect(emulated_buffer(scaled_bytes(placed.op), 1), from.position,
                                   from.tag)](Moment /*ready*/) { group.receive(op, expected); };
 }
 
 void SleepingPerformer::send(const PlacedOperator& placed) {
-  const Neighbour to = neighbour_of(placed, held_.plan, held_.place);
-  groups_.of(placed.op).send(placed.op, valueless_buffer(scaled_bytes(placed.op), 1), to.position,
+  const PipelineNeighbour to = neighbour_of(placed, held_.plan, held_.place);
+  groups_.of(placed.op).send(placed.op, emulated_buffer(scaled_bytes(placed.op), 1), to.position,
                              to.tag);
 }
 

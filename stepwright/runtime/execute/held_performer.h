@@ -11,21 +11,22 @@
 
 namespace stepwright::runtime {
 
-/// The program that a held run executes on one rank.
+/// Step program that one rank of an emulated run executes, where computations are replaced by
+/// waiting for their predicted times.
 struct EmulatedRankProgram {
   const step::StepProgram& program;
   const plan::Plan& plan;
   const OperatorTimes& times;
-  double scale = 1;  ///< Divides the times of computations and the bytes of messages.
+  double scale = 1;  ///< Divisor of all computation times and message bytes.
   plan::Coordinates place;
 };
 
-/// Sleeps for the time of each computation instead of computing, and sends messages of the
-/// operators' sizes over the operators' groups; tensors have no values. Receives are posted when
-/// they are issued, as the host of a device does.
+/// Emulates a step: sleeps for the predicted time of each computation, and sends real messages of
+/// the operators' sizes between the ranks; tensors have no values. Receives are posted as early as
+/// a GPU's host would post them.
 class SleepingPerformer : public Performer {
  public:
-  /// The objects to which `held` refers, and `groups`, must outlive this.
+  /// The objects that `held` refers to, and `groups`, must outlive this object.
   SleepingPerformer(const EmulatedRankProgram& held, Groups& groups);
 
   void begin_step() override {}
@@ -41,7 +42,8 @@ class SleepingPerformer : public Performer {
 
   EmulatedRankProgram held_;
   Groups& groups_;
-  std::array<ComputeClock, step::kStreams> clocks_;  ///< Clock of each stream that computes.
+  /// For each stream, the clock that sleeps for its computations.
+  std::array<ComputeClock, step::kStreams> clocks_;
 };
 
 }  // namespace stepwright::runtime

@@ -20,7 +20,7 @@ double processor_s() {
 PacedPerformer::PacedPerformer(Performer& inner, double pace) : inner_(inner), pace_(pace) {
   if (pace == 1) return;
   at::set_num_threads(1);
-  sleep_exactly();
+  enable_precise_sleep();
 }
 
 void PacedPerformer::begin_step() {

@@ -6,11 +6,12 @@
 
 namespace stepwright::runtime {
 
-/// The work of an operator, done on the thread of its stream in order. `ready`: when the last work
-/// on other threads that it waited for had ended.
+/// Function that does the work of one operator, called in order on the thread of the operator's
+/// stream. `ready`: when the last work on other threads that the operator waited for ended.
 using Work = std::function<void(Moment ready)>;
 
-/// Executes the operators of a rank's program: runs them on tensors, or holds their time.
+/// Interface that executes the operators of a rank's step program: by computing on tensors, or by
+/// sleeping for their predicted times.
 class Performer {
  public:
   Performer() = default;
@@ -20,10 +21,11 @@ class Performer {
 
   /// Called before the first operator of a step.
   virtual void begin_step() = 0;
-  /// Returns the work of an operator; called in the order of issue by the thread that walks the
-  /// schedule.
+  /// Returns the function that does an operator's work. Called in the order of the schedule, by the
+  /// thread that walks through it.
   virtual Work issue(PlacedOperator placed) = 0;
-  /// Called after the last operator of a step was issued; waits for work and messages in progress.
+  /// Waits for computations and messages in progress. Called when the last operator of a step has
+  /// been issued.
   virtual void end_step() = 0;
 };
 

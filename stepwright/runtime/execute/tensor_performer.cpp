@@ -37,14 +37,14 @@ void note_use(const Call& call) {
   RankDevice& device = call.rank.device;
   if (!device.runs_behind()) return;
   for (const auto& cells : {call.reads, call.gathered_reads, call.writes, call.gathered_writes}) {
-    for (const CellPtr& cell : cells) {
+    for (const PlacedTensorPtr& cell : cells) {
       if (cell->value.defined()) device.use(cell->value);
     }
   }
 }
 
 /// Counts the results of an operator as held from here on, by their kind in the program.
-void count_results(const Call& call, HeldTensors& held) {
+void count_results(const Call& call, LiveTensorCounter& held) {
   std::size_t plain = 0;
   std::size_t gathered = 0;
   for (const step::TensorId id : call.piece.writes(call.op)) {
@@ -65,7 +65,7 @@ void move_to(at::Device device, MicroBatch& made) {
   }
 }
 
-void perform(Call& call, HeldTensors& held) {
+void perform(Call& call, LiveTensorCounter& held) {
   note_use(call);
   if (step::is_communication(call.op.kind)) {
     run_message(call);
@@ -84,7 +84,7 @@ void perform(Call& call, HeldTensors& held) {
 
 }  // namespace
 
-TensorPerformer::TensorPerformer(RankState& rank, BatchOf batch_of)
+TensorPerformer::TensorPerformer(RankState& rank, MicroBatchSource batch_of)
     : rank_(rank), batch_of_(std::move(batch_of)) {}
 
 Work TensorPerformer::issue(PlacedOperator placed) {
@@ -102,7 +102,7 @@ Work TensorPerformer::issue(PlacedOperator placed) {
   return [this, call](Moment /*ready*/) { perform(*call, held_); };
 }
 
-StepSums no_sums(const RankState& rank) {
+StepSums zero_step_sums(const RankState& rank) {
   const auto zeros = [&](std::int64_t n) {
     return at::zeros({n}, rank.options_of(rank.setting.exact));
   };

@@ -10,30 +10,30 @@
 
 namespace stepwright::runtime {
 
-/// Runs operators on tensors: computations by the table of kernels, messages through the rank's
-/// groups.
+/// Runs operators on real tensors: computations by calling kernels, messages through the rank's
+/// process groups.
 class TensorPerformer : public Performer {
  public:
-  /// Returns the tokens of a micro-batch of the present step.
-  using BatchOf = std::function<MicroBatch(std::int64_t micro_batch)>;
-  /// `rank` must outlive this. `batch_of` is called once for each micro-batch of a step.
-  TensorPerformer(RankState& rank, BatchOf batch_of);
+  /// Function that returns the tokens of a micro-batch of the current step.
+  using MicroBatchSource = std::function<MicroBatch(std::int64_t micro_batch)>;
+  /// `rank` must outlive this object. `batch_of` is called once for each micro-batch of a step.
+  TensorPerformer(RankState& rank, MicroBatchSource batch_of);
 
   void begin_step() override { held_.begin_step(); }
   Work issue(PlacedOperator placed) override;
   void end_step() override;
 
-  /// Returns the bytes held at the peak of the last step.
+  /// Returns the bytes of tensors at the memory peak of the last step.
   [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
 
  private:
   RankState& rank_;
-  HeldTensors held_;
-  BatchOf batch_of_;
+  LiveTensorCounter held_;
+  MicroBatchSource batch_of_;
   std::map<std::int32_t, MicroBatch> batches_;
 };
 
-/// Returns the sums of a step at its start: zeros.
-StepSums no_sums(const RankState& rank);
+/// Returns the loss and squared gradient norms at the start of a step: zero tensors.
+StepSums zero_step_sums(const RankState& rank);
 
 }  // namespace stepwright::runtime

@@ -1,5 +1,5 @@
 // Kernels of activation functions; gated ones read rows of gates, then ups.
-#include "stepwright/runtime/kernels/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_row_exchange.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -82,7 +82,7 @@ at::Tensor input_gradient(const Call& call, const at::Tensor& dy, const at::Tens
 /// (`step/experts.cpp`).
 void weighted_forward(Call& call) {
   const at::Tensor& x = call.read(0);
-  const at::Tensor places = weight_places(call.rank, call.read(1));
+  const at::Tensor places = routing_weight_indices(call.rank, call.read(1));
   const at::Tensor weights = call.read(2).reshape({-1}).index_select(0, places).unsqueeze(1);
   call.write(0, (activated(call, x) * weights).to(x.scalar_type()));
 }
@@ -90,7 +90,7 @@ void weighted_forward(Call& call) {
 void weighted_backward(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);
-  const at::Tensor places = weight_places(call.rank, call.read(2));
+  const at::Tensor places = routing_weight_indices(call.rank, call.read(2));
   const at::Tensor& weights = call.read(3);
   const at::Tensor sorted = weights.reshape({-1}).index_select(0, places).unsqueeze(1);
   at::Tensor d_weights = at::zeros_like(weights);

@@ -85,7 +85,8 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
 }
 
 /// Returns the update before its norm is limited.
-at::Tensor update_of(const StoredParameter& p, const FactoredStep& step, const UpdateRates& rates) {
+at::Tensor update_of(const StoredParameter& p, const AdafactorProgress& step,
+                     const UpdateRates& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
   const at::Tensor scale =
       p.sums ? held_of(p, inverse_roots(p, step.moments.at(&p))) : p.second_moment.rsqrt();
@@ -135,8 +136,8 @@ std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert) {
   return list;
 }
 
-FactoredStep& with_sums(RankState& rank, bool expert) {
-  FactoredStep& step = rank.factored[expert ? 1 : 0];
+AdafactorProgress& compute_row_column_means(RankState& rank, bool expert) {
+  AdafactorProgress& step = rank.factored[expert ? 1 : 0];
   if (!step.sums.empty()) return step;
   const UpdateRates rates = update_rates(rank);
   for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
@@ -146,8 +147,8 @@ FactoredStep& with_sums(RankState& rank, bool expert) {
   return step;
 }
 
-FactoredStep& with_moments(RankState& rank, bool expert) {
-  FactoredStep& step = with_sums(rank, expert);
+AdafactorProgress& update_row_column_moments(RankState& rank, bool expert) {
+  AdafactorProgress& step = compute_row_column_means(rank, expert);
   if (!step.moments.empty()) return step;
   const bool updates = std::isfinite(update_rates(rank).norm);
   for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
@@ -157,8 +158,8 @@ FactoredStep& with_moments(RankState& rank, bool expert) {
   return step;
 }
 
-FactoredStep& with_squares(RankState& rank, bool expert) {
-  FactoredStep& step = with_moments(rank, expert);
+AdafactorProgress& compute_update_squares(RankState& rank, bool expert) {
+  AdafactorProgress& step = update_row_column_moments(rank, expert);
   if (!step.squares.empty()) return step;
   const UpdateRates rates = update_rates(rank);
   for (const StoredParameter* p : own_of_kind(rank, expert)) {
@@ -172,7 +173,7 @@ FactoredStep& with_squares(RankState& rank, bool expert) {
 }
 
 void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
-  const FactoredStep& step = with_squares(rank, parameter.slice.expert);
+  const AdafactorProgress& step = compute_update_squares(rank, parameter.slice.expert);
   const at::Tensor update =
       update_of(parameter, step, rates) / limits(parameter, step.squares.at(&parameter));
   parameter.master.mul_(1 - rates.learning * rank.options.weight_decay);

@@ -16,20 +16,22 @@ namespace stepwright::runtime {
 // Messages between stages thus find the values to share, and without messages all stages run at the
 // update.
 
-/// Return the trained parameters of a kind whose states are on this rank, block by block
-/// (`own_of_kind`), and the matrices among them (`matrices_of_kind`).
+/// Return a rank's trained parameters of one kind (dense or expert), block by block: all of them
+/// (`own_of_kind`), or only the matrices (`matrices_of_kind`).
 std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert);
 std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert);
 
-/// Returns the step with the means of squares of the rows and columns of each matrix, as far as
-/// this rank has them.
-FactoredStep& with_sums(RankState& rank, bool expert);
-/// Returns the step with the moments computed from these sums.
-FactoredStep& with_moments(RankState& rank, bool expert);
-/// Returns the step with the sum of squares of the update of each matrix or vector, copy by copy.
-FactoredStep& with_squares(RankState& rank, bool expert);
+/// Runs the first stage of Adafactor: computes the mean squared gradient of each row and column of
+/// each matrix, as far as this rank holds them. Returns the progress of the update.
+AdafactorProgress& compute_row_column_means(RankState& rank, bool expert);
+/// Runs Adafactor up to its second stage: updates the second moments of rows and columns. Returns
+/// the progress of the update.
+AdafactorProgress& update_row_column_moments(RankState& rank, bool expert);
+/// Runs Adafactor up to its third stage: computes, for each matrix or vector (for experts: of each
+/// expert), the sum of squares of its update. Returns the progress of the update.
+AdafactorProgress& compute_update_squares(RankState& rank, bool expert);
 
-/// Updates a parameter by Adafactor.
+/// Applies the Adafactor update of this step to one parameter.
 void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
 
 }  // namespace stepwright::runtime

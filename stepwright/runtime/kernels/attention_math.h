@@ -6,82 +6,90 @@
 
 namespace stepwright::runtime {
 
-/// The keys that a query sees: keys of its own document, at its position or before, within the
-/// window.
+/// Which keys an attention query sees: keys of its own document, at its position or before it,
+/// within the window.
 struct AttentionMask {
   at::Tensor queries;  ///< Positions of the queries in their sequence, [queries].
   at::Tensor keys;     ///< Positions of the keys in their sequence, [keys].
-  /// Number of positions that a query sees, its own included; 0: all earlier ones.
+  /// Number of positions that a query sees, including its own; 0: its own and all earlier ones.
   std::int64_t window = 0;
-  /// True if `window` cuts the positions into chunks that do not see each other.
+  /// True if `window` divides the sequence into chunks, and queries see only keys of their own
+  /// chunk; false: a sliding window.
   bool chunked = false;
-  bool whole = false;  ///< True if queries and keys are one sequence in order.
-  /// Document of each query, [batch, queries]; undefined: each sequence is one document.
+  bool whole = false;  ///< True if queries and keys are the same whole sequence, in order.
+  /// Number of the document that each query belongs to, [batch, queries]; undefined: each sequence
+  /// is one document.
   at::Tensor query_documents = {};
-  at::Tensor key_documents = {};  ///< Document of each key, [batch, keys].
+  /// Number of the document that each key belongs to, [batch, keys].
+  at::Tensor key_documents = {};
   /// Indices of the keys that an indexer chose for each query, [batch, queries, keys chosen];
   /// undefined: all keys.
   at::Tensor chosen = {};
 };
 
-/// The probabilities [batch, heads, queries, keys] that dropout keeps, and its probability.
+/// Dropout of attention probabilities, [batch, heads, queries, keys]: which are kept, and the
+/// probability of dropping.
 struct AttentionDropout {
-  at::Tensor kept;  ///< Kept probabilities; undefined: no dropout.
+  at::Tensor kept;  ///< True for each probability that is kept; undefined: no dropout.
   double probability = 0;
 };
 
-/// Inputs of attention, [batch, heads, length, dim]; keys and values may have fewer heads than
-/// queries, each used by consecutive query heads.
+/// Inputs of attention, [batch, heads, length, dim]. Keys and values may have fewer heads than
+/// queries; each key head then serves consecutive query heads.
 struct AttentionInputs {
   at::Tensor queries;
   at::Tensor keys;
   at::Tensor values;
   AttentionMask mask;
   AttentionDropout dropout;
-  double scale = 1;  ///< Factor on the attention scores.
-  double cap = 0;    ///< Bound of the scores, by a hyperbolic tangent; 0: not bounded.
-  /// ALiBi's slopes [heads], which times the distance are subtracted from scores; undefined: none.
+  double scale = 1;  ///< Factor by which attention scores are multiplied.
+  double cap = 0;    ///< Limit of the absolute scores (soft-capping by tanh); 0: no limit.
+  /// ALiBi slopes, [heads]: slope times distance is subtracted from each score; undefined: no
+  /// ALiBi.
   at::Tensor slopes = {};
 };
 
-/// The result of an attention over some keys; `merge` combines two of them into the result over the
-/// keys of both.
+/// Attention output over a part of the keys, with what is needed to combine it with the output over
+/// other keys (`merge`).
 struct AttentionResult {
-  at::Tensor out;          ///< Result of attention, [batch, heads, queries, value dim].
-  at::Tensor log_sum_exp;  ///< Log of each query's sum of exponentials, [batch, heads, queries].
+  at::Tensor out;  ///< Attention output, [batch, heads, queries, value dim].
+  /// Logarithm of the sum of exponentials of each query's scores, [batch, heads, queries].
+  at::Tensor log_sum_exp;
 };
 
-/// The gradients of an attention's inputs, in their shapes.
+/// Gradients of queries, keys and values of an attention, in the shapes of these inputs.
 struct AttentionGradients {
   at::Tensor queries;
   at::Tensor keys;
   at::Tensor values;
 };
 
-/// Returns which keys a mask hides from each query: [queries, keys], or [batch, 1, queries, keys].
+/// Returns true for each key that a query must not see: [queries, keys], or [batch, 1, queries,
+/// keys] if documents or chosen keys differ in the batch.
 at::Tensor hidden_keys(const AttentionMask& mask);
 
-/// Computes scaled dot-product attention. Queries that see no key get zeros and a `log_sum_exp` of
-/// minus infinity. `log_sum_exp` counts all probabilities, dropped or not.
+/// Computes scaled dot-product attention. A query that sees no key gets zeros and a `log_sum_exp`
+/// of minus infinity. Dropout does not change `log_sum_exp`.
 AttentionResult attend(const AttentionInputs& in);
 
-/// Returns the attention with one more logit for each head (`sinks`, [heads]) in the softmax, of a
-/// key without a value.
+/// Adds attention sinks to an attention: one more logit for each head (`sinks`, [heads]) enters the
+/// softmax, for a key without a value.
 AttentionResult with_sinks(const AttentionResult& result, const at::Tensor& sinks);
-/// Returns the gradient of these logits; `result` is the attention that includes them.
+/// Returns the gradient of the attention sinks ([heads]). `result`: the attention that includes
+/// them.
 at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
                           const at::Tensor& d_out);
 
-/// Returns the attention over the keys of both results.
+/// Combines attentions of the same queries over two sets of keys into the attention over both sets.
 AttentionResult merge(const AttentionResult& a, const AttentionResult& b);
 
-/// Returns the gradients of an attention; `result` may cover more keys than `in` (as in a ring),
-/// which then are a part of them.
+/// Returns the gradients of queries, keys and values. `result` may cover more keys than `in`, as in
+/// ring attention; the gradients are then those of the keys in `in`.
 AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
                                    const at::Tensor& d_out);
 
-/// Convert rows [batch * length, heads * dim] to [batch, heads, length, dim] (`heads_of`), and back
-/// (`rows_of`).
+/// Convert activation rows [batch * length, heads * dim] to [batch, heads, length, dim]
+/// (`heads_of`), and back (`rows_of`).
 at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
 at::Tensor rows_of(const at::Tensor& heads);
 

@@ -67,10 +67,10 @@ void convolution_backward(Call& call) {
     d_input = d_input + shifted(d, -c.back(tap)) * c.weight.select(1, tap);
     d_weight.push_back((shifted(c.input, c.back(tap)) * d).sum(at::IntArrayRef{0, 1}));
   }
-  add_to_part(call, c.parts, kTaps, c.parts.convolution(), at::stack(d_weight, 1));
+  add_to_own_gradient(call, c.parts, kTaps, c.parts.convolution(), at::stack(d_weight, 1));
   if (c.bias.defined()) {
     const at::Tensor gradient = d.sum(at::IntArrayRef{0, 1});
-    add_to_part(call, c.parts, kTapsBias, c.parts.convolution(), gradient);
+    add_to_own_gradient(call, c.parts, kTapsBias, c.parts.convolution(), gradient);
   }
   const at::Tensor rows = as_rows(d_input, call.read(1));
   if (!c.activates()) return call.write(0, rows);

@@ -8,8 +8,7 @@ namespace stepwright::runtime {
 
 struct Call;
 
-/// The place in a block at which a dropout mask is drawn; each place draws different random
-/// numbers.
+/// The dropout of a block for which a mask is drawn. Each of them has different random numbers.
 enum class DropoutPlace : std::uint8_t {
   kEmbedding,
   kAfterAttention,
@@ -27,35 +26,34 @@ enum class DropoutPlace : std::uint8_t {
   kKeyValueUpAdapter,
 };
 
-/// The numbers that determine the masks of one dropout in one step.
+/// Inputs of the random generator for one dropout in one step.
 struct DropoutDraw {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
-  std::int64_t layer = -1;  ///< Layer of the model; -1: the embedding.
+  /// Layer index from 0; -1: a dropout outside of the layers (embedding).
+  std::int64_t layer = -1;
   DropoutPlace place{};
-  double probability = 0;  ///< Probability of dropping an element.
+  double probability = 0;  ///< Probability that dropout drops an element.
 };
 
-/// The rows and columns that a rank has of a matrix of the global batch.
+/// Part of a global-batch activation matrix for which a rank draws its dropout mask.
 struct DropoutSheet {
-  at::Tensor rows;         ///< Numbers of the rows in the whole matrix.
-  at::Tensor columns;      ///< Numbers of the columns in the whole matrix.
-  std::int64_t width = 0;  ///< Number of columns of the whole matrix.
+  at::Tensor rows;         ///< Indices, in the whole matrix, of the rank's rows.
+  at::Tensor columns;      ///< Indices, in the whole matrix, of the rank's columns.
+  std::int64_t width = 0;  ///< Number of columns of the whole matrix, over all ranks.
 };
 
-/// Returns the elements that a dropout keeps: bool [rows, columns], on the device of the rows. An
-/// element's random number is that of Philox4x32 with ten rounds (Salmon et al. 2011, as ATen has
-/// it) keyed by the seed, with the step, the layer, the place and the element's number in the whole
-/// matrix as counter. It therefore depends neither on the order of work nor on the rank that draws
-/// it.
+/// Returns the dropout mask, true for elements that are kept: bool [rows, columns]. Random numbers
+/// are those of Philox4x32-10 (Salmon et al. 2011, as in ATen), keyed by the seed, with step,
+/// layer, place and the element's index in the whole matrix as counter, so all parallel plans draw
+/// the same mask.
 at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet);
 
-/// Draws the mask of `kept_elements` by tensor arithmetic, for devices other than the CPU, so that
-/// the host need not wait for the rows' numbers. Whole rows are drawn, then the wanted columns are
-/// selected.
+/// Computes the mask of `kept_elements` with tensor operations, for GPUs, so that the host need not
+/// read the row indices. Draws whole rows and then selects the columns.
 at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
 
-/// Returns the draw of an operator's dropout.
+/// Returns the seed, step, layer and probability with which the dropout of an operator is drawn.
 DropoutDraw draw_of(const Call& call, DropoutPlace place);
 
 }  // namespace stepwright::runtime

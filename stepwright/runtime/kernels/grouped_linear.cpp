@@ -1,6 +1,6 @@
 // Kernels that multiply runs of rows by the weights of the experts, stored as [experts, columns,
 // inner].
-#include "stepwright/runtime/kernels/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_row_exchange.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -12,7 +12,7 @@ template <class Act>
 void each_expert(const Call& call, const at::Tensor& counts, Act act) {
   std::int64_t first = 0;
   std::int64_t expert = 0;
-  for (const std::int64_t rows : ExpertRows(call.rank, counts).of_experts()) {
+  for (const std::int64_t rows : ExpertRowExchange(call.rank, counts).of_experts()) {
     if (rows > 0) act(expert, first, rows);
     first += rows;
     ++expert;

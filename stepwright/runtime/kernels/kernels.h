@@ -4,9 +4,9 @@
 
 namespace stepwright::runtime {
 
-/// The functions of operators, one file for each kind (`find_kernel` has the table). The operands
-/// and results of `call` are those that the builders in `step/` gave the operator, in their order.
-/// Forward functions also run in recomputation.
+/// Kernels of operators, one source file for each kind of operator; `find_kernel` returns the
+/// kernel of an operator. `call` holds operands and results in the order that the builders in
+/// `step/` define. Forward kernels also run in recomputation.
 void embedding_forward(Call& call);
 void embedding_weight_gradient(Call& call);
 void norm_forward(Call& call);
@@ -54,13 +54,13 @@ void mixer_gate_forward(Call& call);
 void mixer_gate_backward(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);
-/// Kernels for a part of the vocabulary: `target_rows` reads the rows of the head's table for the
-/// targets in the part; `part_row_gradient` computes the gradient of the head's input, scaled to
-/// all parts (`step/vocabulary_part.h`).
+/// Kernels for a vocabulary divided over pipeline positions: `target_rows` reads the output-table
+/// rows of the targets in this part; `part_row_gradient` computes the part's contribution to the
+/// gradient of the head's input (`step/vocabulary_part.h`).
 void target_rows(Call& call);
 void part_row_gradient(Call& call);
-/// Kernels of a loss that computes its logits for one block of rows at a time, and never stores
-/// all.
+/// Kernels of a fused loss, which computes logits for one block of rows at a time and never stores
+/// all of them.
 void on_chip_loss(Call& call);
 void on_chip_again(Call& call);
 void on_chip_data_gradient(Call& call);
@@ -71,32 +71,34 @@ void orthogonal_update(Call& call);
 void host_update(Call& call);
 void host_copy(Call& call);
 
-/// Applies an adapter's second matrix B, to each part of a fused product that has one; `rows`: the
-/// output of A. `adapter_up_data_gradient` returns the gradient of `rows`.
+/// Multiplies by an adapter's second matrix (LoRA's B), for each part of a fused product that has
+/// an adapter. `rows`: output of LoRA's A. `adapter_up_data_gradient` returns the gradient of
+/// `rows`.
 at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight);
 at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
                                     const at::Tensor& weight);
-/// The gradient of a product's result, and the output of A, for the same rows.
+/// Inputs of the gradient of LoRA's B: the gradient of the adapted product's result and the output
+/// of LoRA's A, for the same rows.
 struct AdapterRows {
   at::Tensor gradient;
   at::Tensor narrow;
 };
-/// Adds B's gradient times `share` to `gradient`.
+/// Adds the gradient of LoRA's B, multiplied by `share`, to the tensor `gradient`.
 void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
                                 const at::Tensor& gradient, double share);
-/// Returns the number of columns of A's output.
+/// Returns the number of columns of the output of LoRA's A.
 std::int64_t adapter_width(const Call& call);
 
-/// A function that runs an operator.
+/// Function that runs one operator.
 using Kernel = void (*)(Call& call);
 
-/// Returns the kernel of an operator; null when there is none.
+/// Returns the function that runs an operator; null if there is none.
 Kernel find_kernel(const step::Operator& op);
 
-/// True if the operator's layer rotates queries and keys by their positions.
+/// True if the operator's layer applies rotary position embeddings to queries and keys.
 bool rotates(const Call& call);
-/// Rotates the first dimensions of [rows, heads, dimensions] in place, by the positions of the
-/// call's rows; `sign` -1: in reverse.
+/// Applies rotary position embeddings in place to the first dimensions of `heads` [rows, heads,
+/// dimensions], by the positions of the call's rows. `sign`: 1, or -1 to undo the rotation.
 void turn(const Call& call, const at::Tensor& heads, double sign);
 
 }  // namespace stepwright::runtime

@@ -70,7 +70,7 @@ Task task_of(const Call& call) {
       call.own_rows(call.batch->targets_ahead.at(static_cast<std::size_t>(ahead - 1)));
   const auto predicted = static_cast<double>(job.sequences * (job.length - ahead));
   const double share =
-      job.model.multi_token_weight / static_cast<double>(job.model.predicted_ahead());
+      job.model.multi_token_weight / static_cast<double>(job.model.extra_predicted_tokens());
   return {targets, targets.ge(0).unsqueeze(1), share / predicted};
 }
 

@@ -27,7 +27,7 @@ void add_norm_gradient(const Call& call, const MixerParts& parts, const at::Tens
   const at::Tensor sum = each.sum(at::IntArrayRef{0, 1});
   if (parts.kind == model::Mixer::kDeltaNet)
     return accumulate(call.gradient(kMixerNorm), sum.sum(0));
-  add_to_part(call, parts, kMixerNorm, {parts.values()}, sum.flatten());
+  add_to_own_gradient(call, parts, kMixerNorm, {parts.values()}, sum.flatten());
 }
 
 at::Tensor columns(const Call& call, const MixerParts& parts, const at::Tensor& rows,

@@ -38,7 +38,7 @@ std::int64_t MixerParts::scalars_at() const { return 2 * keys() + 2 * values(); 
 
 MixerParts mixer_parts(const RankState& rank, model::Mixer kind) {
   const step::Setting& s = rank.setting;
-  const model::StateMixer& m = *s.model->state_mixer;
+  const model::RecurrentMixer& m = *s.model->state_mixer;
   const std::int64_t ranks = s.tensor * s.context;
   return {.kind = kind,
           .ranks = s.context,
@@ -48,8 +48,8 @@ MixerParts mixer_parts(const RankState& rank, model::Mixer kind) {
           .state = m.state};
 }
 
-at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
-                        const at::TensorOptions& indices) {
+at::Tensor context_rank_indices(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
+                                const at::TensorOptions& indices) {
   std::vector<at::Tensor> runs;
   std::int64_t first = 0;
   for (const std::int64_t size : sizes) {
@@ -64,7 +64,7 @@ namespace {
 /// Returns the indices of the rows of a parameter that this context rank uses; all if there is one
 /// rank.
 at::Tensor own_rows(const Call& call, const MixerParts& parts, const PartSizes& sizes) {
-  return context_part(parts, sizes, call.rank.place.context, call.rank.index_options());
+  return context_rank_indices(parts, sizes, call.rank.place.context, call.rank.index_options());
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view 
   return all.to(call.exact_type()).index_select(0, own_rows(call, parts, sizes));
 }
 
-void add_to_part(const Call& call, const MixerParts& parts, std::string_view name,
-                 const PartSizes& sizes, const at::Tensor& gradient) {
+void add_to_own_gradient(const Call& call, const MixerParts& parts, std::string_view name,
+                         const PartSizes& sizes, const at::Tensor& gradient) {
   const at::Tensor all = call.gradient(name);
   if (!all.defined()) return;
   const at::Tensor own = all.dim() == 1 ? gradient.flatten() : gradient;

@@ -7,14 +7,16 @@
 
 namespace stepwright::runtime {
 
-/// Sizes of matrices that are stored side by side in rows, or one below the other in a parameter.
+/// Widths of matrices that are joined into one: side by side in an activation, or one below the
+/// other in a parameter.
 using PartSizes = std::vector<std::int64_t>;
 
-/// The sizes of a mixer with a state on a rank that has whole sequences: the heads that tensor and
-/// context parallelism leave this rank.
+/// Sizes of a state-space or linear-attention layer on one rank: the heads that remain after tensor
+/// and context parallelism, for whole sequences.
 struct MixerParts {
   model::Mixer kind{};
-  std::int64_t ranks = 1;  ///< Number of context ranks, which divide the heads of a tensor rank.
+  /// Number of context-parallel ranks that share the heads of a tensor-parallel rank.
+  std::int64_t ranks = 1;
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t groups = 0;  ///< Number of heads of keys and queries.
@@ -22,35 +24,37 @@ struct MixerParts {
 
   [[nodiscard]] std::int64_t values() const { return heads * head_dim; }
   [[nodiscard]] std::int64_t keys() const { return groups * state; }
-  /// Returns the widths of the columns of the first projection's output, in their order
-  /// (`layer_parameters`).
+  /// Returns the column widths of the parts that the layer's input projection computes side by
+  /// side: keys, queries, values, gates and others, in the order of `layer_parameters`.
   [[nodiscard]] PartSizes in() const;
-  /// Returns the channels of the convolution, in their order.
+  /// Returns the numbers of channels of the parts on which the convolution works, in order.
   [[nodiscard]] PartSizes convolution() const;
-  /// Return the first column, in rows of the first projection's output, of the convolution's input
-  /// (`convolved_at`), of the gates (`gates_at`), and after both (`scalars_at`).
+  /// Return a first column in the output of the input projection: of the convolution's input
+  /// (`convolved_at`), of the gates (`gates_at`), or of the scalars of each head, which follow both
+  /// (`scalars_at`).
   [[nodiscard]] std::int64_t convolved_at() const;
   [[nodiscard]] std::int64_t gates_at() const;
   [[nodiscard]] std::int64_t scalars_at() const;
 };
 MixerParts mixer_parts(const RankState& rank, model::Mixer kind);
 
-/// Returns the columns (or rows) that context rank `rank` has among those of its tensor rank: a run
-/// of each part; `sizes`: sizes of the parts on one context rank. With one context rank, all in
-/// their order.
-at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
-                        const at::TensorOptions& indices);
+/// Returns the column (or row) indices that context-parallel rank `rank` uses in a tensor of its
+/// tensor-parallel rank: a run of each joined part. `sizes`: width of each part on one
+/// context-parallel rank. With one context-parallel rank: all indices.
+at::Tensor context_rank_indices(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
+                                const at::TensorOptions& indices);
 
-/// Returns the part of a parameter that this rank uses, in the exact type; undefined when the block
-/// has no such parameter.
+/// Returns this rank's part of a parameter of the block, converted to the type of statistics (FP32
+/// or FP64); undefined if the block has no parameter of this name.
 at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view name,
                     const PartSizes& sizes);
-/// Adds `gradient` to the gradient of the part of a parameter that this rank uses.
-void add_to_part(const Call& call, const MixerParts& parts, std::string_view name,
-                 const PartSizes& sizes, const at::Tensor& gradient);
+/// Adds `gradient` to this rank's part of the gradient of a parameter of the block.
+void add_to_own_gradient(const Call& call, const MixerParts& parts, std::string_view name,
+                         const PartSizes& sizes, const at::Tensor& gradient);
 
-/// Convert columns of rows [batch * length, columns] to [batch, length, heads, count / heads] in
-/// the exact type (`split_by_head`), and back to the type of `like` (`as_rows`).
+/// Convert `count` columns of rows [batch * length, columns] to [batch, length, heads, count /
+/// heads] in the type of statistics (`split_by_head`), and back to rows in the type of `like`
+/// (`as_rows`).
 at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
                          std::int64_t count, std::int64_t heads);
 at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like);

@@ -58,10 +58,10 @@ std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert
   return list;
 }
 
-OrthogonalStep& with_momentum(RankState& rank, bool expert) {
-  OrthogonalStep& step = rank.orthogonal[expert ? 1 : 0];
-  if (step.made >= OrthogonalStep::Made::kMomentum) return step;
-  step.made = OrthogonalStep::Made::kMomentum;
+MuonProgress& update_muon_momentum(RankState& rank, bool expert) {
+  MuonProgress& step = rank.orthogonal[expert ? 1 : 0];
+  if (step.made >= MuonProgress::Made::kMomentum) return step;
+  step.made = MuonProgress::Made::kMomentum;
   const UpdateRates rates = update_rates(rank);
   for (StoredParameter* p : orthogonal_parameters(rank, expert)) {
     if (p->master.numel() == 0) continue;  // another rank owns it
@@ -78,10 +78,10 @@ OrthogonalStep& with_momentum(RankState& rank, bool expert) {
   return step;
 }
 
-OrthogonalStep& with_matrices(RankState& rank, bool expert) {
-  OrthogonalStep& step = with_momentum(rank, expert);
-  if (step.made >= OrthogonalStep::Made::kMatrices) return step;
-  step.made = OrthogonalStep::Made::kMatrices;
+MuonProgress& collect_muon_matrices(RankState& rank, bool expert) {
+  MuonProgress& step = update_muon_momentum(rank, expert);
+  if (step.made >= MuonProgress::Made::kMatrices) return step;
+  step.made = MuonProgress::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
     const at::Tensor flat =
@@ -91,10 +91,10 @@ OrthogonalStep& with_matrices(RankState& rank, bool expert) {
   return step;
 }
 
-OrthogonalStep& with_updates(RankState& rank, bool expert) {
-  OrthogonalStep& step = with_matrices(rank, expert);
-  if (step.made >= OrthogonalStep::Made::kUpdates) return step;
-  step.made = OrthogonalStep::Made::kUpdates;
+MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert) {
+  MuonProgress& step = collect_muon_matrices(rank, expert);
+  if (step.made >= MuonProgress::Made::kUpdates) return step;
+  step.made = MuonProgress::Made::kUpdates;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
     if (!step.values[i].defined()) continue;
@@ -109,26 +109,26 @@ OrthogonalStep& with_updates(RankState& rank, bool expert) {
 
 at::Tensor orthogonal(const at::Tensor& matrix) {
   const bool tall = matrix.size(0) > matrix.size(1);
-  at::Tensor x = matrix / (matrix.norm() + kLeastNorm);
-  for (std::int64_t step = 0; step < step::kOrthogonalSteps; ++step) {
-    x = next_part(x, product_of_part(x, tall), tall);
+  at::Tensor x = matrix / (matrix.norm() + kNormEpsilon);
+  for (std::int64_t step = 0; step < step::kNewtonSchulzSteps; ++step) {
+    x = newton_schulz_step(x, newton_schulz_product(x, tall), tall);
   }
   return x;
 }
 
-at::Tensor product_of_part(const at::Tensor& part, bool rows_cut) {
+at::Tensor newton_schulz_product(const at::Tensor& part, bool rows_cut) {
   const at::Tensor other = part.transpose(0, 1);
   return rows_cut ? at::matmul(other, part) : at::matmul(part, other);
 }
 
-at::Tensor next_part(const at::Tensor& part, const at::Tensor& product, bool rows_cut) {
+at::Tensor newton_schulz_step(const at::Tensor& part, const at::Tensor& product, bool rows_cut) {
   const auto [a, b, c] = kNewtonSchulz;
   const at::Tensor sum = b * product + c * at::matmul(product, product);
   return a * part + (rows_cut ? at::matmul(part, sum) : at::matmul(sum, part));
 }
 
 void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
-  const OrthogonalStep& step = with_updates(rank, parameter.slice.expert);
+  const MuonProgress& step = orthogonalize_muon_updates(rank, parameter.slice.expert);
   at::Tensor update = at::empty_like(parameter.master);
   if (const auto own = step.returned.find(&parameter); own != step.returned.end()) {
     update = own->second;

@@ -17,32 +17,35 @@ namespace stepwright::runtime {
 // Messages between stages thus find the values to share, and without messages all stages run at the
 // update.
 
-/// Returns the parameters of a kind (dense or expert) whose matrices are made orthogonal, block by
-/// block.
+/// Returns a rank's parameters of one kind (dense or expert) that Muon updates by orthogonalized
+/// matrices, block by block.
 std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert);
 
-/// Returns the step with the momentum of this rank's gradients, and with the rank that makes each
-/// matrix orthogonal. Fails with `kUnsupported` where ranks that share states would have unequal
-/// parts of the matrices.
-OrthogonalStep& with_momentum(RankState& rank, bool expert);
-/// Returns the step with the matrices that this rank makes orthogonal, as its tensor rank has them.
-OrthogonalStep& with_matrices(RankState& rank, bool expert);
-/// Returns the step with the updates of these matrices.
-OrthogonalStep& with_updates(RankState& rank, bool expert);
+/// Runs the first stage of Muon: updates the momentum, and assigns each matrix to the rank that
+/// orthogonalizes it. Returns the progress of the update. Fails with `kUnsupported` if the ranks
+/// that share optimizer states would have unequal parts of the matrices.
+MuonProgress& update_muon_momentum(RankState& rank, bool expert);
+/// Runs Muon up to its second stage: this rank has the momentum of the matrices that it
+/// orthogonalizes (as one tensor-parallel rank holds them). Returns the progress of the update.
+MuonProgress& collect_muon_matrices(RankState& rank, bool expert);
+/// Runs Muon up to its third stage: orthogonalizes this rank's matrices and scales them to updates.
+/// Returns the progress of the update.
+MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert);
 
-/// Added to norms before matrices are divided by them.
-inline constexpr double kLeastNorm = 1e-7;
+/// Small number added to a matrix norm before the matrix is divided by it.
+inline constexpr double kNormEpsilon = 1e-7;
 
-/// Returns nearly the closest matrix whose singular values are all 1.
+/// Returns approximately the nearest matrix whose singular values are all 1, by Newton-Schulz
+/// iterations.
 at::Tensor orthogonal(const at::Tensor& matrix);
 
-/// One iteration of `orthogonal` on a part of a matrix: `product_of_part` returns the product that
-/// ranks sum, `next_part` the next part from the sum. `rows_cut`: true: the part has some of the
-/// rows; false: some of the columns.
-at::Tensor product_of_part(const at::Tensor& part, bool rows_cut);
-at::Tensor next_part(const at::Tensor& part, const at::Tensor& product, bool rows_cut);
+/// One iteration of `orthogonal` on a tensor-parallel part of a matrix: `newton_schulz_product`
+/// returns the product that the ranks sum, `newton_schulz_step` computes the next part from the
+/// sum. `rows_cut`: true if the part has some of the matrix's rows; false: some of its columns.
+at::Tensor newton_schulz_product(const at::Tensor& part, bool rows_cut);
+at::Tensor newton_schulz_step(const at::Tensor& part, const at::Tensor& product, bool rows_cut);
 
-/// Updates a parameter by Muon.
+/// Applies the Muon update of this step to one parameter.
 void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
 
 }  // namespace stepwright::runtime

@@ -88,7 +88,7 @@ void accumulate_named(const Call& call, std::string_view name, const at::Tensor&
 /// Returns the widths of the runs of a Mamba row that are normed separately: step sizes, B and C
 /// (Jamba).
 std::array<std::int64_t, 3> selected_widths(const Call& call) {
-  const model::StateMixer& m = *call.rank.setting.model->state_mixer;
+  const model::RecurrentMixer& m = *call.rank.setting.model->state_mixer;
   return {m.step_rank, m.state, m.state};
 }
 

@@ -22,7 +22,7 @@ void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& 
   const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
                                             parameter.master.options().dtype(at::kFloat));
   // Narrower moments are widened to the type of the weights for the update.
-  const auto wide = [&](const at::Tensor& kept, const std::optional<EightBits>& bytes) {
+  const auto wide = [&](const at::Tensor& kept, const std::optional<EightBitMoments>& bytes) {
     return bytes ? bytes->values() : kept.to(parameter.master.scalar_type());
   };
   const at::Tensor first = wide(parameter.first_moment, parameter.first_bytes);
@@ -118,7 +118,7 @@ void optimizer_update(Call& call) {
 }
 
 void orthogonal_update(Call& call) {
-  with_updates(call.rank, call.op.name == step::kExpertMatrices);
+  orthogonalize_muon_updates(call.rank, call.op.name == step::kOrthogonalizeExpertName);
 }
 
 void host_update(Call& call) {

@@ -1,7 +1,7 @@
 // Kernels that copy rows into another order: this rank's tokens by expert, arrived rows by this
 // rank's experts, and these back to the order of arrival. A third operand is multiplied with the
 // copies or, if there is a second result, reordered like them.
-#include "stepwright/runtime/kernels/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_row_exchange.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -18,10 +18,11 @@ Order order_of(const Call& call) {
   const at::Tensor& where = call.read(1);
   const bool own = call.op.purpose == step::Purpose::kOwnCopies;
   if (own || gathers_rows(call.rank.setting)) {
-    const at::Tensor copies = own ? copies_by_expert(where) : copies_for(call.rank, where);
+    const at::Tensor copies =
+        own ? sort_copies_by_expert(where) : copies_for_own_experts(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
-  const at::Tensor sorted = ExpertRows(call.rank, where).order().to(where.device());
+  const at::Tensor sorted = ExpertRowExchange(call.rank, where).order().to(where.device());
   if (call.op.purpose == step::Purpose::kSortArrived) return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
   back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));

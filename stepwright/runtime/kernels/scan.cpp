@@ -103,9 +103,9 @@ class DeltaScan {
     const at::Tensor d_key = unit_backward(of_groups(d.keys, parts_.groups), key_);
     const at::Tensor d_exponent = (d.decays * in_.decays).squeeze(-1);
     const at::Tensor d_sum = soft_backward(-rate_ * d_exponent, soft_);
-    add_to_part(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_sum));
-    add_to_part(call_, parts_, kDecay, {parts_.heads},
-                sum_of_tokens(-rate_ * soft_.value * d_exponent));
+    add_to_own_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_sum));
+    add_to_own_gradient(call_, parts_, kDecay, {parts_.heads},
+                        sum_of_tokens(-rate_ * soft_.value * d_exponent));
     const at::Tensor d_strength = d.strengths * strength_ * (1 - strength_);
     return {
         .convolved = at::cat({as_rows(d_query, rows_.convolved), as_rows(d_key, rows_.convolved),
@@ -159,15 +159,16 @@ class MambaScan {
     const at::Tensor d_soft = d.strengths - (d_exponent * rate_).sum(-1);
     const at::Tensor d_steps = soft_backward(d_soft, soft_);
     const at::Tensor d_values = d.values + dy * skip_;
-    add_to_part(call_, parts_, kSkip, {parts_.heads}, sum_of_tokens((dy * in_.values).sum(-1)));
+    add_to_own_gradient(call_, parts_, kSkip, {parts_.heads},
+                        sum_of_tokens((dy * in_.values).sum(-1)));
     const at::Tensor d_rate = sum_of_tokens(-d_exponent * soft_.value.unsqueeze(-1)) * rate_;
-    add_to_part(call_, parts_, kDecay, {parts_.heads},
-                d_rate.size(1) == 1 ? d_rate.squeeze(1) : d_rate);
+    add_to_own_gradient(call_, parts_, kDecay, {parts_.heads},
+                        d_rate.size(1) == 1 ? d_rate.squeeze(1) : d_rate);
     const at::Tensor keys = as_rows(of_groups(d.keys, parts_.groups), rows_.convolved);
     const at::Tensor queries = as_rows(of_groups(d.queries, parts_.groups), rows_.convolved);
     const at::Tensor values = as_rows(d_values, rows_.convolved);
     if (!selects_) {
-      add_to_part(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_steps));
+      add_to_own_gradient(call_, parts_, kStepBias, {parts_.heads}, sum_of_tokens(d_steps));
       return {.convolved = at::cat({values, keys, queries}, 1),
               .scalars = as_rows(d_steps, rows_.in)};
     }

@@ -50,7 +50,7 @@ void top_k_forward(Call& call) {
   const model::Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
   const at::Tensor probabilities = is_sigmoid(experts) ? exact.sigmoid() : exact.softmax(1);
-  const at::Tensor bias = call.weight(kCorrectionBias);
+  const at::Tensor bias = call.weight(kRouterBiasName);
   const at::Tensor scores = bias.defined() ? probabilities + bias : probabilities;
   const at::Tensor chosen = call.rank.job.routing == plan::Routing::kBalanced
                                 ? dealt_out(call, exact.size(0), experts)
@@ -62,7 +62,7 @@ void top_k_forward(Call& call) {
   call.write(2, chosen.to(at::kInt));
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
   // Undefined for a router that is not trained.
-  const at::Tensor loads = call.gradient(kCorrectionBias);
+  const at::Tensor loads = call.gradient(kRouterBiasName);
   if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate(loads, counts);
   call.write(3, counts.unsqueeze(0));
 }

@@ -1,7 +1,7 @@
 // Kernels that sum the copies of each row, plain or weighted; if there is a second result, the
 // numbers that belong to copies go back to the top k of each row. Also the gradients of gate
 // weights.
-#include "stepwright/runtime/kernels/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_row_exchange.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -11,7 +11,7 @@ namespace {
 void gradient_here(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& indices = call.read(2);
-  const at::Tensor copies = copies_by_expert(indices);
+  const at::Tensor copies = sort_copies_by_expert(indices);
   const at::Tensor of_copies = dy.index_select(0, at::floor_divide(copies, indices.size(1)));
   const auto exact = scalar_type(call.rank.setting.exact);
   const at::Tensor products = (of_copies.to(exact) * call.read(1)).sum(1);
@@ -26,7 +26,7 @@ void gradient_there(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& where = call.read(2);
   const at::Tensor weights = call.read(3);
-  const at::Tensor copies = weight_places(call.rank, where);
+  const at::Tensor copies = routing_weight_indices(call.rank, where);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor gradient = at::zeros_like(weights);
   gradient.view({-1}).index_copy_(0, copies, (dy.to(exact) * call.read(1)).sum(1));
@@ -43,7 +43,8 @@ void unpermute_rows(Call& call) {
   }
   const at::Tensor& indices = call.read(1);
   const bool gathered = call.op.purpose == step::Purpose::kUnsortArrived;
-  const at::Tensor copies = gathered ? copies_for(call.rank, indices) : copies_by_expert(indices);
+  const at::Tensor copies =
+      gathered ? copies_for_own_experts(call.rank, indices) : sort_copies_by_expert(indices);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor rows = call.read(0).to(exact);
   const bool carries = call.writes.size() == 2;

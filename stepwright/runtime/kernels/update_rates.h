@@ -4,15 +4,16 @@
 
 namespace stepwright::runtime {
 
-/// Numbers that all optimizer updates of a step share.
+/// Learning rate, gradient norm and other numbers that all optimizer updates of a step use.
 struct UpdateRates {
   double learning;
-  double norm;   ///< Norm of the gradients over all ranks.
-  double scale;  ///< Factor on gradients that clips their norm.
+  double norm;   ///< Global norm of the gradients, over all ranks.
+  double scale;  ///< Factor by which all gradients are multiplied to clip their global norm.
 };
 UpdateRates update_rates(const RankState& rank);
 
-/// Returns the clipped gradient of a parameter, in the type of the weights that the update changes.
+/// Returns this rank's part of a parameter's gradient after clipping by the global norm, in the
+/// type of the optimizer's weights.
 at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
 
 }  // namespace stepwright::runtime

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -40,7 +40,7 @@ void check_model(const model::Architecture& model) {
     refuse(scaling.kind == model::RotaryScalingKind::kLongRope && !listed, "model.rotary_scaling",
            "longrope without factors", "give short_factors and long_factors");
   }
-  refuse(model.sees_images(), "model.encoder", "an encoder of images",
+  refuse(model.encodes_images(), "model.encoder", "an encoder of images",
          "say batch.images 0 to train the language model alone");
   check_variants(model);
 }
@@ -123,14 +123,15 @@ void check_executable(const plan::PlannedJob& planned) {
   check_kernels(job.kernels);
   check_loss(job);
   check_optimizer(job, planned.plan);
-  const bool runs_on = model::carries_state(job.model) || job.model.predicted_ahead() > 0;
+  const bool runs_on =
+      model::has_recurrent_mixer(job.model) || job.model.extra_predicted_tokens() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",
          "executed are layers that attend, of models without multi-token layers");
   refuse(job.dispatcher == plan::Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   refuse(job.capacity_factor > 0, "capacity_factor", fmt::format("{:.6g}", job.capacity_factor),
          "leave it out");
-  refuse(job.kernels.expert_weights == plan::ExpertWeights::kBefore && job.model.experts &&
+  refuse(job.kernels.expert_weights == plan::RouterWeightPlacement::kBefore && job.model.experts &&
              job.model.experts->bias,
          "kernels.expert_weights", "before, beside biases of experts", "say after");
   const plan::Parallel& degrees = planned.plan.parallel;
@@ -139,7 +140,7 @@ void check_executable(const plan::PlannedJob& planned) {
   const auto chunks = [](const auto& each) { return each.first.chunked; };
   refuse(job.documents && job.documents->packing.pad_to == packing::PaddingTarget::kNone,
          "batch.packing.pad_to", "none", "say longest");
-  refuse(job.documents && model::carries_state(job.model), "batch.lengths",
+  refuse(job.documents && model::has_recurrent_mixer(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");
   const auto& scaling = job.model.rotary_scaling;
   const bool by_length = scaling && (scaling->kind == model::RotaryScalingKind::kDynamic ||

@@ -4,8 +4,8 @@
 
 namespace stepwright::runtime {
 
-/// Fails with `kUnsupported`, naming the field and its value, if a job or plan uses something that
-/// the executor does not run yet, so that no other training runs in its place.
+/// Fails with `kUnsupported`, naming the field and its value, if the training runtime cannot run a
+/// job or plan exactly as written.
 void check_executable(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::runtime

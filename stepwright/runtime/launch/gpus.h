@@ -6,8 +6,8 @@
 
 namespace stepwright::runtime {
 
-/// Returns the models of this machine's NVIDIA GPUs as the driver names them, one for each GPU, by
-/// bus address; empty without a driver. `driver`: the driver's folder in /proc.
+/// Returns the model names of this machine's NVIDIA GPUs, in the order of their bus addresses;
+/// empty: no driver is installed. `driver`: folder of the driver in /proc.
 std::vector<std::string> nvidia_gpus(const std::filesystem::path& driver = "/proc/driver/nvidia");
 
 }  // namespace stepwright::runtime

@@ -46,7 +46,7 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
   const EmulatedRankProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
   SleepingPerformer performer(held, groups);
-  Executor executor(program, stage, performer, Lanes::Compute::kThread, *device);
+  Executor executor(program, stage, performer, RankStreams::Compute::kThread, *device);
   tell_failure(world.watch, [&] {
     begin_together(groups, world.watch);
     hold_steps(executor, held, options, world.watch, [&](std::int64_t step, double time_s) {
@@ -61,7 +61,7 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
 void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
                        const std::string& times, const Groups::World& world,
                        const Reporter& report) {
-  sleep_exactly();
+  enable_precise_sleep();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
 }
 

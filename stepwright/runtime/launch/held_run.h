@@ -9,9 +9,9 @@
 
 namespace stepwright::runtime {
 
-/// Runs one rank of a held run of a plan: every message is sent, every computation is replaced by
-/// its time in the file `times` (docs/emulation.md). `report` as in `train`. Fails with `kRuntime`
-/// when a rank is lost.
+/// Runs one rank of an emulation of a plan: messages are really sent, and each computation is
+/// replaced by a sleep for its predicted time, read from the file `times` (docs/emulation.md).
+/// `report` is called after each step on one rank. Fails with `kRuntime` if a rank is lost.
 void run_emulated_rank(const plan::PlannedJob& planned, const TrainOptions& options,
                        const std::string& times, const Groups::World& world,
                        const Reporter& report);

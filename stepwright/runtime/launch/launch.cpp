@@ -21,8 +21,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
-#include "stepwright/core/interrupts.h"
 #include "stepwright/core/program_folder.h"
+#include "stepwright/core/signal_recorder.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/runtime/launch/room.h"
 
@@ -140,7 +140,7 @@ constexpr std::chrono::seconds kAsked{2};
 /// The processes of a run that have not ended.
 class Running {
  public:
-  explicit Running(const Interrupts& interrupts) : interrupts_(interrupts) {}
+  explicit Running(const SignalRecorder& interrupts) : interrupts_(interrupts) {}
 
   void add(std::int64_t rank, pid_t id) { ranks_.push_back({rank, id}); }
 
@@ -157,7 +157,7 @@ class Running {
     if (ending_.interrupted != 0) ask_to_end();
     end_all(ending_.interrupted != 0 ? kAsked : grace);
     if (ending_.interrupted == 0) ending_.interrupted = interrupts_.take();
-    if (ending_.killed) ending_.killed->out_of_memory = memory_kills() > memory_kills_;
+    if (ending_.killed) ending_.killed->out_of_memory = out_of_memory_kills() > memory_kills_;
     return ending_;
   }
 
@@ -201,10 +201,10 @@ class Running {
     collect(0);
   }
 
-  const Interrupts& interrupts_;
+  const SignalRecorder& interrupts_;
   std::vector<Rank> ranks_;
   RanksEnding ending_;
-  std::int64_t memory_kills_ = memory_kills();
+  std::int64_t memory_kills_ = out_of_memory_kills();
   bool kills_ = false;  ///< True once this process ends ranks itself.
 };
 
@@ -260,7 +260,7 @@ std::string killed_rank_text(const KilledRank& killed) {
 RanksEnding run_ranks(const std::filesystem::path& program,
                       const std::vector<std::string>& arguments, std::int64_t ranks,
                       std::chrono::seconds grace) {
-  const Interrupts interrupts;
+  const SignalRecorder interrupts;
   const std::string port = std::to_string(free_port());
   Running running(interrupts);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {

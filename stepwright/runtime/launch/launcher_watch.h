@@ -7,13 +7,14 @@
 
 namespace stepwright::runtime {
 
-/// Ends a rank whose launcher on this machine (`stepwright train` or torchrun's agent) has ended,
-/// or was stopped for longer than a rank may be silent: no process would end the rank if it hung.
+/// Ends this rank if its launcher on this machine (`stepwright train` or torchrun's agent) ended,
+/// or was stopped longer than the timeout, because nobody else would end the rank if it hung.
 class LauncherWatch {
  public:
-  /// Prints the message and ends the process with the exit code.
+  /// Function that prints the message and ends the process with the exit code.
   using End = std::function<void(const std::string& message, int code)>;
-  /// Starts to watch, on a thread of its own; a rank without such a launcher is not watched.
+  /// Starts a thread that watches the launcher of this rank. Does nothing if this rank was not
+  /// started by `stepwright train` or torchrun.
   LauncherWatch(std::chrono::milliseconds timeout, End end);
   ~LauncherWatch();
   LauncherWatch(const LauncherWatch&) = delete;
@@ -21,7 +22,8 @@ class LauncherWatch {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;  ///< State of the watching thread; null: no launcher is known.
+  /// State of the watching thread; null: the rank has no known launcher and is not watched.
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace stepwright::runtime

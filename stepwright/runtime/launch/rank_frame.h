@@ -14,37 +14,41 @@
 
 namespace stepwright::runtime {
 
-/// The results of learning in a step, over all ranks.
+/// Loss, gradient norm and learning rate of a training step, over all ranks.
 struct LearnedMeasures {
-  double loss = 0;  ///< Mean loss over the tokens of the batch.
+  double loss = 0;  ///< Mean loss per token of the global batch.
   double gradient_norm = 0;
   double learning_rate = 0;
 };
 
-/// The report of a rank after a step.
+/// Time, speed, memory and loss of one training step, as one rank reports them.
 struct StepReport {
-  std::int64_t step = 0;  ///< Number of the step, from 1.
+  std::int64_t step = 0;  ///< Number of the training step, from 1.
   double time_s = 0;
   double tokens_per_s = 0;
-  double memory_bytes = 0;  ///< Most bytes that this rank had allocated at once; 0: not counted.
-  /// Results of learning; nullopt in a held run, which does not compute.
+  /// Most bytes that this rank had allocated at the same time; 0: not counted.
+  double memory_bytes = 0;
+  /// Loss, norm and learning rate; nullopt in an emulated run, which does not compute.
   std::optional<LearnedMeasures> learned;
 };
 using Reporter = std::function<void(const StepReport&)>;
 
-/// True if a rank reports steps: the first rank of the position with the head.
+/// True for the one rank that reports each step: the first rank of the pipeline position that has
+/// the output head.
 bool reports(const plan::Plan& plan, const plan::Coordinates& place);
 
-/// Fails with `kInput` unless all ranks have the same program, data (as checksums; empty: no data)
-/// and options: otherwise they would wait for messages that never come, or learn nonsense.
+/// Fails with `kInput` unless all ranks have the same step program, data file and options.
+/// `program` and `data` are checksums; empty `data`: no data. Ranks that differ would wait forever,
+/// or train nonsense.
 void check_same_run(const Groups::World& world, const TrainOptions& options,
                     const std::string& program, const std::string& data);
 
-/// Ends a run on all ranks: writes the ledger if one was asked for, and waits for the other ranks.
+/// Ends a run on all ranks: writes the file of executed messages (`--ledger`) if it was asked for,
+/// and waits until the other ranks have ended.
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options);
 
-/// Calls `act`; if it throws, tells the other ranks why this one ends, while the objects that they
-/// wait for still exist.
+/// Calls `act`. If it throws, tells the other ranks through `watch` why this rank ends, before the
+/// objects that they wait for are destroyed.
 template <class Act>
 void tell_failure(RankWatch* watch, Act act) {
   try {

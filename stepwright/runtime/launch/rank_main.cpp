@@ -20,7 +20,7 @@
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/launch/trainer.h"
 #include "stepwright/runtime/measure/metrics_file.h"
-#include "stepwright/runtime/rank/held_tensors.h"
+#include "stepwright/runtime/rank/live_tensor_counter.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -86,7 +86,7 @@ struct Handed {
 };
 
 void tell_summary(const StepSummary& summary, const std::string& path) {
-  fmt::print(stderr, "{}", plain_text(summary_text(summary)));
+  fmt::print(stderr, "{}", terminal_safe_text(summary_text(summary)));
   if (path.empty()) return;
   write_file(path, summary_json(summary).dump(1) + '\n');
 }

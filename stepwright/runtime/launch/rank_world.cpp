@@ -137,7 +137,7 @@ void end_with_parent() {
 }
 
 void tell_error(std::string_view message) {
-  fmt::print(stderr, "{}: error: {}\n", own_name(), plain_text(message));
+  fmt::print(stderr, "{}: error: {}\n", own_name(), terminal_safe_text(message));
 }
 
 [[noreturn]] void end_process(const std::string& message, int code) {

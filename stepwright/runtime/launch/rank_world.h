@@ -10,16 +10,16 @@
 
 namespace stepwright::runtime {
 
-/// The world of this process, joined through MASTER_ADDR and MASTER_PORT. Each rank of this machine
-/// uses its share of the cores, unless OMP_NUM_THREADS says otherwise. When another rank or the
-/// launcher fails, this process ends. Fails with `kInput` for an environment that no launcher makes
-/// and for a rank number that another process has; fails with `kRuntime`, naming the missing ranks,
-/// when some do not come.
+/// Connection of this process to the other ranks, through MASTER_ADDR and MASTER_PORT. While it
+/// exists, this process ends if another rank or the launcher fails. Each rank uses its share of the
+/// machine's cores unless OMP_NUM_THREADS is set. Fails with `kInput` for an environment that no
+/// launcher makes or a rank number that is taken, with `kRuntime`, naming the missing ranks, if
+/// some do not come.
 class JoinedWorld {
  public:
-  /// `timeout_s`: how long a rank waits for another one, when joining and in every message.
+  /// `timeout_s`: seconds that a rank waits for another rank, when it joins and in each message.
   JoinedWorld(const LaunchedRank& place, double timeout_s);
-  /// Returns the world, which is valid as long as this object.
+  /// Returns the ranks of the run as this rank sees them; valid as long as this object.
   [[nodiscard]] const Groups::World& world() const { return world_; }
 
  private:
@@ -28,8 +28,8 @@ class JoinedWorld {
   LauncherWatch launcher_;
 };
 
-/// Runs `act` as a rank, which ends when the process that started it ends. Prints an error that was
-/// thrown, after the rank's name, and returns the exit code.
+/// Runs `act` as one rank of a run. The process ends if the process that started it ends. If `act`
+/// throws, prints the error after the rank's name. Returns the exit code.
 int run_as_rank(const std::function<void()>& act);
 
 }  // namespace stepwright::runtime

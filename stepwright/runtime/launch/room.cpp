@@ -63,7 +63,7 @@ std::optional<double> free_memory_bytes(const std::filesystem::path& root) {
   }
 }
 
-std::int64_t memory_kills() {
+std::int64_t out_of_memory_kills() {
   return static_cast<std::int64_t>(
       number_after(text_of("/proc/vmstat"), "\noom_kill ").value_or(0));
 }

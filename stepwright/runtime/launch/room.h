@@ -10,20 +10,19 @@
 namespace stepwright::runtime {
 
 /// Returns the bytes that processes of this machine can still allocate: free and reclaimable memory
-/// and swap, but no more than the control groups of this process allow. nullopt where the system
-/// does not say. `root`: the folder that has /proc and /sys.
+/// plus swap, limited by this process's control groups. nullopt: the system does not say. `root`:
+/// folder that contains /proc and /sys.
 std::optional<double> free_memory_bytes(const std::filesystem::path& root = "/");
 
-/// Returns how many processes the kernel of this machine has killed for lack of memory since it
-/// started.
-std::int64_t memory_kills();
+/// Returns how many processes this machine's kernel has killed for lack of memory since it started.
+std::int64_t out_of_memory_kills();
 
-/// Returns the bytes that all ranks of a plan hold together at their peaks, counting tensors only:
-/// the least memory of a machine that trains the plan by itself.
+/// Returns the sum over all ranks of a plan of the bytes of tensors at the memory peak. A single
+/// machine needs at least that much memory to train the plan.
 double tensor_bytes(const plan::PlannedJob& planned);
 
-/// Fails with `kRuntime` if this machine's processors are to train a plan whose tensors do not fit
-/// in its memory.
+/// Fails with `kRuntime` if a plan is to be trained on this machine's CPUs and the tensors of all
+/// ranks do not fit in its free memory.
 void check_room(const plan::PlannedJob& planned, const TrainOptions& options);
 
 }  // namespace stepwright::runtime

@@ -13,21 +13,23 @@ class App;
 
 namespace stepwright::runtime {
 
-/// Adds the options of `train` to a command; `stepwright` and `stepwright-rank` accept the same
-/// options.
+/// Adds the options of a training run to a command: `stepwright train` and `stepwright-rank` accept
+/// the same options.
 void add_train_flags(CLI::App& app, TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that are invalid in any training.
+/// Fails with `kInput`, naming the option, if an option of a training run has a value that is
+/// invalid for every plan.
 void check_train_options(const TrainOptions& options);
 
-/// Fails with `kInput`, naming the option, for values that are invalid in a training of this plan;
-/// opens --weights-from (`HuggingFaceWeights`).
+/// Fails with `kInput`, naming the option, if an option of a training run has a value that is
+/// invalid for this plan. Opens the weights of --weights-from to check them (`HuggingFaceWeights`).
 void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
-/// Returns the files, other than checkpoints, that a training run writes.
+/// Returns the files, other than checkpoints, that a training run writes, each with its option.
 std::vector<NamedFile> files_to_write(const TrainOptions& options);
 
-/// Returns the command-line arguments that pass these options to a rank.
+/// Returns the command-line arguments by which a launcher passes these options to
+/// `stepwright-rank`.
 std::vector<std::string> train_arguments(const TrainOptions& options);
 
 }  // namespace stepwright::runtime

@@ -117,7 +117,7 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
     if (!options.logits.empty() && rank.step + 1 == options.steps) rank.logits = &logits;
     if (world.watch != nullptr) world.watch->begin_step(rank.step + 1);
     const auto begin = std::chrono::steady_clock::now();
-    rank.sums = no_sums(rank);
+    rank.sums = zero_step_sums(rank);
     rank.store.zero_gradients();
     const std::int64_t before = begin_memory_count();
     loop.executor.run_step();
@@ -198,9 +198,10 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
   const bool timed = !file.empty() && !device->runs_behind();
   const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
   ClockedPerformer clocked(paced, times);
-  Executor executor(program, stage, timed ? static_cast<Performer&>(clocked) : paced,
-                    device->runs_behind() ? Lanes::Compute::kThread : Lanes::Compute::kWhereIssued,
-                    *device);
+  Executor executor(
+      program, stage, timed ? static_cast<Performer&>(clocked) : paced,
+      device->runs_behind() ? RankStreams::Compute::kThread : RankStreams::Compute::kWhereIssued,
+      *device);
   tell_failure(world.watch, [&] {
     CountedMemory memory =
         run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});

@@ -10,19 +10,19 @@
 
 namespace stepwright::runtime {
 
-/// Callbacks of a run; `step` and `end` are called on the rank that knows the loss (the first of
-/// the position with the head).
+/// Callbacks of a training run. `step` and `end` are called on the one rank that knows the loss:
+/// the first rank of the pipeline position with the output head.
 struct TrainReports {
-  Reporter step;  ///< Called after each step.
-  /// Called after the last step, if operators were timed.
+  Reporter step;  ///< Called after each training step.
+  /// Called after the last step if operators were timed, with measured and predicted times.
   std::function<void(const StepSummary&)> end;
-  /// Called with a note for people before the first step, on rank 0.
+  /// Called on rank 0 before the first step, with a note for people.
   std::function<void(const std::string&)> note;
 };
 
-/// Trains a plan as one rank of a world. `times`: file of the predicted times of its operators;
-/// empty: operators are not timed. They are not timed either on a device that runs asynchronously.
-/// Fails with `kRuntime` when a rank is lost.
+/// Trains a plan as one rank of a run. `times`: file of predicted operator times, beside which
+/// operators are timed; empty, or on a GPU: operators are not timed. Fails with `kRuntime` if a
+/// rank is lost.
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
            const Groups::World& world, const TrainReports& reports);
 

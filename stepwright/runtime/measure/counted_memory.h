@@ -9,25 +9,31 @@
 
 namespace stepwright::runtime {
 
-/// The memory of a rank at the peak of its last step, next to the prediction for its stage.
+/// Memory of a rank at the peak of its last step: counted bytes, and bytes predicted for its stage.
 struct CountedMemory {
-  /// Bytes by `MemoryKind`; the entry of the reserve is 0.
+  /// Bytes for each `memory::MemoryKind`; 0 for the reserve.
   using Kinds = std::array<double, memory::kMemoryKinds>;
   Kinds predicted{};
-  Kinds counted{};          ///< Bytes by kind, each tensor of the program in full.
-  double shared_bytes = 0;  ///< Bytes saved because results share the buffers of their operands.
-  double kernel_bytes = 0;  ///< Additional bytes allocated inside operators.
+  /// Counted bytes of each kind. Each tensor of the step program counts in full, even if it shares
+  /// a buffer.
+  Kinds counted{};
+  /// Bytes to subtract from `counted`, because some operators return a view of an input's buffer.
+  double shared_bytes = 0;
+  /// Bytes allocated inside operators (temporary buffers), in addition to `counted`.
+  double kernel_bytes = 0;
 
-  /// Returns the bytes of `count_with_noun`, less shared ones, plus those of kernels.
+  /// Returns the bytes really allocated: the sum of `counted`, minus `shared_bytes`, plus
+  /// `kernel_bytes`.
   [[nodiscard]] double allocated_bytes() const;
 };
-/// Returns the sum over all kinds of memory.
+/// Returns the sum of bytes over all kinds of memory (parameters, gradients, activations, ...).
 double total_bytes(const CountedMemory::Kinds& kinds);
 
-/// Returns the entry of one rank in the file of a run.
+/// Returns the JSON object with one rank's counted and predicted memory.
 nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
 
-/// Returns the file of a run (docs/formats.md, "Counted memory"); `ranks`: JSON text of each rank.
+/// Returns the JSON file of counted and predicted memory of a run (docs/formats.md, "Counted
+/// memory"). `ranks`: JSON text of each rank.
 nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks);
 
 }  // namespace stepwright::runtime

@@ -2,20 +2,20 @@
 
 #include "stepwright/runtime/measure/counted_memory.h"
 #include "stepwright/runtime/messages/groups.h"
-#include "stepwright/runtime/rank/held_tensors.h"
+#include "stepwright/runtime/rank/live_tensor_counter.h"
 #include "stepwright/runtime/rank/rank_state.h"
 
 namespace stepwright::runtime {
 
-/// Called before a step: resets the peak of allocation, and returns the bytes allocated now.
+/// Resets the allocation peak before a step, and returns the bytes allocated now.
 std::int64_t begin_memory_count();
 
-/// Returns the memory that the rank held in the step that just ended, without a prediction.
-/// `before`: the result of `begin_memory_count`.
+/// Returns the memory of this rank at the peak of the step that just ended; predicted bytes are
+/// left 0. `before`: what `begin_memory_count` returned.
 CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before);
 
-/// Collects the counted memory of all ranks on rank 0, which writes the file; every rank calls it.
-/// Fails with `kRuntime`.
+/// Collects the counted memory of all ranks on rank 0, which writes it to a file. Every rank must
+/// call it. Fails with `kRuntime`.
 void write_memory(const Groups::World& world, const CountedMemory& memory, const std::string& path);
 
 }  // namespace stepwright::runtime

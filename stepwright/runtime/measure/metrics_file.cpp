@@ -20,7 +20,7 @@ bool is_from(std::string_view line, std::int64_t step) {
 
 }  // namespace
 
-std::string lines_before(std::string_view text, std::int64_t step) {
+std::string metrics_lines_before(std::string_view text, std::int64_t step) {
   std::string kept;
   for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
     const std::string_view line = text.substr(0, end + 1);
@@ -34,7 +34,7 @@ void MetricsFile::open(std::int64_t step) {
   if (output_target(path_).is_plain) {
     const bool goes_on = resumed_ && path_exists(path_);
     const std::string old = goes_on ? read_input(path_, kMostBytes) : "";
-    const std::string kept = lines_before(old, step);
+    const std::string kept = metrics_lines_before(old, step);
     if (!goes_on || kept != old) write_file(path_, kept);
   }
   file_.emplace(path_);

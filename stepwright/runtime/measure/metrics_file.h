@@ -9,21 +9,22 @@
 
 namespace stepwright::runtime {
 
-/// Returns the lines of a metrics file that belong to steps before `step`. Drops lines of `step`
-/// and later ones, and an incomplete last line.
-std::string lines_before(std::string_view text, std::int64_t step);
+/// Returns the lines of a metrics file (`--metrics`) that belong to steps before `step`. Drops
+/// later lines and an incomplete last line.
+std::string metrics_lines_before(std::string_view text, std::int64_t step);
 
-/// The file of `--metrics`: one JSON object a step, written as the step ends.
+/// Writer of the file of `--metrics`: one line of JSON per training step, written when the step
+/// ends.
 class MetricsFile {
  public:
-  /// `resumed`: true: the file keeps the lines of steps before the first one added; false: it
-  /// starts empty. The file is not touched before that first step.
+  /// `resumed`: true if the run continues an earlier one: the file keeps the lines of steps before
+  /// the first line added; false: the file starts empty. The file is opened at the first line.
   MetricsFile(std::string path, bool resumed) : path_(std::move(path)), resumed_(resumed) {}
 
-  /// Adds the line of a step, given without a line break. Fails with `kRuntime`, naming the file
-  /// and the reason, when it cannot be written.
+  /// Appends the line of a training step, given without a line break, to the metrics file. Fails
+  /// with `kRuntime`, naming the file and the reason, when it cannot be written.
   void add(std::int64_t step, std::string_view line);
-  /// Ends the file. Fails as `add` does.
+  /// Closes the metrics file. Fails with `kRuntime` if its last bytes cannot be written.
   void close();
 
  private:

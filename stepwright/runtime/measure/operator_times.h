@@ -8,14 +8,15 @@
 
 namespace stepwright::runtime {
 
-/// Seconds of each operator of each template of a program, its repeats included.
+/// Seconds of each operator, as [template][operator] of a step program; an operator that repeats
+/// counts all its repeats.
 using OperatorTimes = std::vector<std::vector<double>>;
 
-/// Returns the text of a file of times (docs/formats.md, "Times").
+/// Returns the JSON text of a file of predicted operator times (docs/formats.md, "Times").
 std::string operator_times_json(const step::StepProgram& program, const OperatorTimes& times);
 
-/// Reads a file of times. Fails with `kInput` when it belongs to another program, or has a number
-/// that is not a duration.
+/// Reads a file of predicted operator times. Fails with `kInput` if it belongs to another step
+/// program, or if a number is not a duration.
 OperatorTimes load_operator_times(const std::filesystem::path& path,
                                   const step::StepProgram& program);
 

@@ -9,29 +9,32 @@
 
 namespace stepwright::runtime {
 
-/// Where the time of a rank's step went, measured and predicted: seconds of a step by kind of
-/// computation and by scheme of messages. Messages that overlap computations count in full.
+/// Where the time of a rank's step went: measured and predicted seconds for each kind of
+/// computation, and for messages of each kind of parallelism. Messages count in full even while
+/// computations overlap them.
 struct StepSummary {
-  /// Predicted and measured seconds of a key in a step.
+  /// Predicted and measured seconds per step of one kind of computation or message.
   struct Times {
     double predicted_s = 0;
     double measured_s = 0;
   };
-  /// True for messages, and the name of the kind of computation or scheme of messages.
+  /// Key of a row: first, true for messages; second, the kind of computation, or the kind of
+  /// parallelism that the messages serve ("tensor", "data").
   using Key = std::pair<bool, std::string>;
   std::map<Key, Times> times;
-  double step_s = 0;     ///< Mean seconds of a step.
-  double between_s = 0;  ///< Seconds of a step outside all operators of the compute stream.
+  double step_s = 0;     ///< Mean wall time of a step, in seconds.
+  double between_s = 0;  ///< Seconds per step in which the compute stream runs no operator.
 };
 
-/// Returns the key of an operator.
+/// Returns the key of the summary row to which an operator's time is added.
 StepSummary::Key summary_key(const step::Operator& op);
 
-/// Returns a text with a line for each key, computations first, and one for the time between
-/// operators.
+/// Returns a table of predicted and measured seconds: computations first, then messages, then the
+/// time between operators.
 std::string summary_text(const StepSummary& summary);
 
-/// Returns the content of the file of `--summary` (docs/formats.md, "Summary").
+/// Returns the JSON document of `--summary`: measured and predicted times of a step
+/// (docs/formats.md, "Summary").
 nlohmann::ordered_json summary_json(const StepSummary& summary);
 
 }  // namespace stepwright::runtime

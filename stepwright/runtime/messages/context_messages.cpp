@@ -136,7 +136,7 @@ at::Tensor columns_by_rank(const Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   std::vector<at::Tensor> all;
   for (std::int64_t rank = 0; rank < parts.ranks; ++rank) {
-    all.push_back(context_part(parts, parts.in(), rank, call.rank.index_options()));
+    all.push_back(context_rank_indices(parts, parts.in(), rank, call.rank.index_options()));
   }
   return at::cat(all);
 }

@@ -9,7 +9,7 @@
 
 namespace stepwright::runtime {
 
-/// One call of a process group that was made.
+/// One executed call of a collective or transfer.
 struct ExecutedCall {
   step::OperatorKind operation{};
   step::Scheme scheme{};
@@ -19,22 +19,24 @@ struct ExecutedCall {
   bool operator==(const ExecutedCall&) const = default;
 };
 
-/// The calls of one rank on one communicator, in order.
+/// All calls that one rank made on one communicator, in order.
 struct ExecutedCommunicator {
   std::int64_t rank = 0;
   plan::GroupKind group{};
-  std::string channel;  ///< Name of the communicator's channel, from `channel_of`.
+  std::string channel;  ///< Name of the stream's message channel (`channel_of`).
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
-  std::int64_t scheduled = 0;  ///< Number of these calls that ran as schedules.
+  /// Number of `calls` that this project's own collective schedules carried out, instead of the
+  /// library.
+  std::int64_t scheduled = 0;
 };
 
-/// Returns the ledger file of a run (docs/formats.md, "Executed ledger"); equal calls in a row are
-/// one entry with a count.
+/// Returns the JSON file of all messages of a run (docs/formats.md, "Executed ledger"). Equal calls
+/// in a row become one entry with a count.
 nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
                                             std::int64_t ranks, std::int64_t steps);
 
-/// Returns the communicators of one rank as JSON.
+/// Returns the executed calls of one rank's communicators as JSON.
 nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators);
 
 }  // namespace stepwright::runtime

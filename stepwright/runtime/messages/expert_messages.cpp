@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/kernels/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_row_exchange.h"
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 
@@ -28,7 +28,7 @@ void check_rows(const step::Operator& op, const at::Tensor& rows, std::int64_t e
                                                rows.size(0), expected));
 }
 
-void exchange_rows(Call& call, const ExpertRows& where) {
+void exchange_rows(Call& call, const ExpertRowExchange& where) {
   const at::Tensor sent = call.read(0).contiguous();
   Communicator::Splits splits{where.sent(), where.received()};
   if (call.op.purpose == step::Purpose::kFromExperts) std::swap(splits.sent, splits.received);
@@ -43,8 +43,8 @@ std::vector<at::Tensor> parts_of(const at::Tensor& rows, const std::vector<std::
   return rows.split_with_sizes(counts, 0);
 }
 
-void gather_taken(Call& call, const ExpertRows& where) {
-  const std::vector<std::int64_t> counts = where.taken_in();
+void gather_taken(Call& call, const ExpertRowExchange& where) {
+  const std::vector<std::int64_t> counts = where.rows_from_expert_ranks();
   const std::int64_t most = *std::ranges::max_element(counts);
   const at::Tensor& own = call.read(0);
   check_rows(call.op, own, counts[static_cast<std::size_t>(call.rank.place.expert_tensor)]);
@@ -59,8 +59,8 @@ void gather_taken(Call& call, const ExpertRows& where) {
   call.write(0, at::cat(parts));
 }
 
-void scatter_taken(Call& call, const ExpertRows& where) {
-  const std::vector<std::int64_t> counts = where.taken_in();
+void scatter_taken(Call& call, const ExpertRowExchange& where) {
+  const std::vector<std::int64_t> counts = where.rows_from_expert_ranks();
   const std::int64_t most = *std::ranges::max_element(counts);
   const at::Tensor& rows = call.read(0);
   check_rows(call.op, rows, sum(counts));
@@ -78,7 +78,7 @@ void scatter_taken(Call& call, const ExpertRows& where) {
 }  // namespace
 
 void run_expert_message(Call& call) {
-  const ExpertRows where(call.rank, call.read(1));
+  const ExpertRowExchange where(call.rank, call.read(1));
   switch (call.op.kind) {
     case step::OperatorKind::kAllToAll: return exchange_rows(call, where);
     case step::OperatorKind::kAllGather: return gather_taken(call, where);

@@ -15,7 +15,7 @@ bool of_tensor_ranks(plan::GroupKind group) {
 /// part.
 void share_uncut_sums(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
-  const FactoredStep& step = with_sums(call.rank, expert);
+  const AdafactorProgress& step = compute_row_column_means(call.rank, expert);
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : matrices_of_kind(call.rank, expert)) {
     const at::Tensor& sums = step.sums.at(p);
@@ -33,12 +33,12 @@ void share_uncut_sums(Call& call) {
 
 void scatter_sums(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
-  FactoredStep& step = with_sums(call.rank, expert);
+  AdafactorProgress& step = compute_row_column_means(call.rank, expert);
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
   const auto matrices = matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> rows;
   for (const StoredParameter* p : matrices) {
-    rows.push_back(rows_for(call, *p->layout, step.sums.at(p), ranks));
+    rows.push_back(shards_as_rows(call, *p->layout, step.sums.at(p), ranks));
   }
   const at::Tensor own = reduce_scatter_columns(call, at::cat(rows, 1));
   std::int64_t column = 0;
@@ -51,7 +51,7 @@ void scatter_sums(Call& call) {
 
 void gather_moments(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
-  FactoredStep& step = with_moments(call.rank, expert);
+  AdafactorProgress& step = update_row_column_moments(call.rank, expert);
   const auto matrices = matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> own;
   for (const StoredParameter* p : matrices) own.push_back(step.moments.at(p));
@@ -68,7 +68,7 @@ void gather_moments(Call& call) {
 
 void share_squares(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
-  const FactoredStep& step = with_squares(call.rank, expert);
+  const AdafactorProgress& step = compute_update_squares(call.rank, expert);
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : own_of_kind(call.rank, expert)) {
     const bool whole =

@@ -19,65 +19,69 @@ namespace stepwright::runtime {
 
 class RankWatch;
 
-/// A process group, used by one stream of a rank; every call is recorded.
+/// A process group that one stream of a rank uses. It records every call.
 class Communicator {
  public:
-  /// How the payload of a recorded call is counted. kSent: the bytes of its buffer. kOfOperator:
-  /// the bytes of the operator, for runs whose buffers are scaled down.
+  /// Which bytes are recorded for a call. kSent: those of the buffer that was sent. kOfOperator:
+  /// those that the step program states, for emulations that send smaller buffers.
   enum class Payload : std::uint8_t { kSent, kOfOperator };
-  /// `watch`: is told when the rank waits; null: no watch.
+  /// `watch`: is told while this rank waits for a message, so that a lost rank is noticed; null: no
+  /// watch.
   Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
                RankWatch* watch, Payload payload);
 
-  /// Returns the number of ranks of the group; `index`: the position of this rank among them.
+  /// `size` returns the number of ranks in the group, `index` the position of this rank among them.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
   [[nodiscard]] std::int64_t index() const { return index_; }
-  /// Returns the members' ranks in the world, in the order of the group.
+  /// Returns the global ranks of the group's members, in group order.
   [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
-  /// Returns the record of the calls so far.
+  /// Returns the record of all collective calls and transfers that this communicator has made.
   [[nodiscard]] ExecutedCommunicator log() const;
 
-  /// Sums the buffer over the group in place.
+  /// Sums `buffer` over the ranks of the group, in place.
   void all_reduce(const step::Operator& op, at::Tensor& buffer);
-  /// Sends the buffer of the member at position `from` to all other members.
+  /// Copies the buffer of the member at position `from` of the group to all other members.
   void broadcast(const step::Operator& op, at::Tensor& buffer, std::int64_t from);
-  /// Gathers the parts of all ranks into `whole`, in order.
+  /// Gathers the equal `part`s of all ranks into `whole`, in rank order.
   void all_gather(const step::Operator& op, at::Tensor& whole, at::Tensor part);
-  /// Sums `whole` over the ranks; `part` becomes this rank's part of the sum. `whole` has one part
-  /// for each rank, in order.
+  /// Sums `whole` over the ranks of the group and sets `part` to this rank's equal part of the sum.
+  /// Parts lie in `whole` in rank order.
   void reduce_scatter(const step::Operator& op, at::Tensor& part, at::Tensor whole);
-  /// Exchanges equal parts with every rank.
+  /// Sends an equal part of `sent` to each rank, and receives one from each into `received`.
   void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent);
   /// Numbers of rows to send to each rank and to receive from each rank, in the order of the ranks.
   struct Splits {
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> received;
   };
-  /// Exchanges rows; both tensors have rows in the order of the ranks, as many as `splits` says.
+  /// Sends rows of `sent` to each rank and receives rows from each into `received`, in rank order;
+  /// `splits` has the numbers of rows.
   void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
-  /// Starts to send a buffer; only `finish` waits for it.
+  /// Starts to send a buffer without waiting; `finish` waits for it. `to`: position of the receiver
+  /// in the group.
   void send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
-  /// Receives a buffer; returns when it has arrived. Tags match the sends and receives of two
-  /// ranks, in any order.
+  /// Receives a buffer and waits until it has arrived. `from`: position of the sender in the group;
+  /// `tag` matches a send with its receive, whatever their order.
   void receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
-  /// A receive that was posted and not yet waited for, so that the message may arrive early.
+  /// A receive that was posted and not yet waited for, so that its message can arrive early.
   struct Expected {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
   };
-  /// Posts a receive; it is not recorded yet.
+  /// Posts a receive without waiting and without recording it yet.
   Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
-  /// Waits for a receive that `expect` posted, and records it.
+  /// Waits until a receive that `expect` posted has arrived, and records it.
   void receive(const step::Operator& op, const Expected& expected);
-  /// Does one step of a ring: sends to the next rank of the group and receives from the previous
-  /// one.
+  /// Does one step of a ring: sends `sent` to the next rank of the group and receives into
+  /// `received` from the previous one.
   void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);
-  /// Waits until all started sends are done.
+  /// Waits until all sends that this communicator has started are done.
   void finish();
 
  private:
   void record(const step::Operator& op, const at::Tensor& payload);
-  /// Waits for a call. If another rank ends, or the call times out, the watch ends this rank.
+  /// Waits for a call. If another rank ends or the call times out, the rank watch ends this
+  /// process.
   void wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
   [[nodiscard]] std::string describe(const step::Operator& op) const;
   struct Sending {
@@ -94,33 +98,36 @@ class Communicator {
   Payload payload_;
 };
 
-/// The communicators of a rank: one for each kind of group and stream that its program uses, so
-/// that the calls on each have the order of one stream.
+/// All communicators of a rank: one for each kind of group and each stream of its step program, so
+/// that calls on a communicator keep the order of one stream.
 class Groups {
  public:
-  /// All ranks of a run, as seen by one of them.
+  /// The ranks of a run and their shared store, as seen by one rank.
   struct World {
     c10::intrusive_ptr<c10d::Store> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
     std::chrono::milliseconds timeout{};
-    RankWatch* watch = nullptr;  ///< Null: a rank that waits in vain throws an error.
+    /// Watch that ends this rank if another is lost; null: a call that waits in vain throws an
+    /// error.
+    RankWatch* watch = nullptr;
     Communicator::Payload payload = Communicator::Payload::kSent;
   };
-  /// `device`: the device of the step's messages. Data-parallel messages run by the plan's
-  /// algorithm; fails with `kUnsupported` when the device's library does not have it.
+  /// Creates the communicators that a stage's operators need. `device`: device of the step's
+  /// messages. Data-parallel messages use the plan's collective algorithm; fails with
+  /// `kUnsupported` if the device's library does not have it.
   Groups(const World& world, const plan::PlannedJob& planned, const step::StepProgram& program,
          const step::Stage& stage, RankDevice& device);
 
-  /// Returns the communicator of an operator's messages; throws when the stage has no such
-  /// operator.
+  /// Returns the communicator on which an operator sends; throws if the stage has no such operator.
   [[nodiscard]] Communicator& of(const step::Operator& op);
-  /// Returns the process group of all ranks, for messages outside of the step, which are not
-  /// recorded. Null if there is one rank only.
+  /// Returns the process group of all ranks for messages outside of training steps, which are not
+  /// recorded; null if there is only one rank.
   [[nodiscard]] c10d::Backend* control() { return control_.get(); }
-  /// Returns the recorded calls so far, one entry for each communicator.
+  /// Returns the records of all collective calls and transfers made so far, one for each
+  /// communicator.
   [[nodiscard]] std::vector<ExecutedCommunicator> logs() const;
-  /// Waits for all sends of the step.
+  /// Waits until all sends that this step started on any communicator are done.
   void finish();
 
  private:
@@ -129,7 +136,8 @@ class Groups {
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
-/// Returns a CPU process group of some ranks of the world; all of them make it under the same name.
+/// Creates a CPU process group (Gloo) of some ranks of the run. All of its members must call this
+/// with the same name.
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members);
 

@@ -5,20 +5,20 @@
 
 namespace stepwright::runtime {
 
-at::Tensor valueless_buffer(double bytes, std::int64_t parts) {
+at::Tensor emulated_buffer(double bytes, std::int64_t parts) {
   const double each = bytes / static_cast<double>(parts) / sizeof(float);
   const std::int64_t elements = std::max<std::int64_t>(1, std::llround(each)) * parts;
   return at::zeros({elements}, at::TensorOptions(at::kFloat));
 }
 
-ValuelessMessage::ValuelessMessage(const step::Operator& op, double bytes, std::int64_t ranks)
-    : op_(op), whole_(valueless_buffer(bytes, ranks)) {
+EmulatedMessage::EmulatedMessage(const step::Operator& op, double bytes, std::int64_t ranks)
+    : op_(op), whole_(emulated_buffer(bytes, ranks)) {
   const bool cuts =
       op.kind == step::OperatorKind::kAllGather || op.kind == step::OperatorKind::kReduceScatter;
   other_ = at::zeros({cuts ? whole_.numel() / ranks : whole_.numel()}, whole_.options());
 }
 
-void ValuelessMessage::send(Communicator& group) {
+void EmulatedMessage::send(Communicator& group) {
   switch (op_.kind) {
     case step::OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
     case step::OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);

@@ -6,24 +6,27 @@
 
 namespace stepwright::runtime {
 
-/// A message of a collective operator, or a step of a ring, with buffers that have no values.
-class ValuelessMessage {
+/// A collective message, or one step of a ring, whose buffers have no meaningful values; emulations
+/// send it.
+class EmulatedMessage {
  public:
-  /// Makes a full buffer of about `bytes` in a group of `ranks`; its parts are equal and not empty.
-  ValuelessMessage(const step::Operator& op, double bytes, std::int64_t ranks);
+  /// Allocates buffers for a message of about `bytes` payload bytes in a group of `ranks` ranks:
+  /// equal parts, none empty.
+  EmulatedMessage(const step::Operator& op, double bytes, std::int64_t ranks);
 
-  /// Runs the operator's collective once.
+  /// Sends the message once: runs the operator's collective on `group`.
   void send(Communicator& group);
-  /// Returns the bytes of the full buffer, rounded to whole parts.
+  /// Returns the payload bytes, rounded to whole parts.
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 
  private:
   const step::Operator& op_;
   at::Tensor whole_;
-  at::Tensor other_;  ///< One part of the buffer, or the received buffer.
+  at::Tensor other_;  ///< One rank's part of the buffer, or the buffer for received data.
 };
 
-/// Returns a buffer of about `bytes` bytes without values, made of `parts` equal parts.
-at::Tensor valueless_buffer(double bytes, std::int64_t parts);
+/// Returns a tensor of about `bytes` bytes with undefined values, which divides into `parts` equal
+/// parts.
+at::Tensor emulated_buffer(double bytes, std::int64_t parts);
 
 }  // namespace stepwright::runtime

@@ -20,8 +20,7 @@ struct Crossing {
 };
 
 /// Returns the parts, held by one rank, of the matrices that another rank owns.
-std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
-                                std::int64_t holder) {
+std::vector<Crossing> crossings(const MuonProgress& step, std::int64_t owner, std::int64_t holder) {
   std::vector<Crossing> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
@@ -40,7 +39,7 @@ std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
 enum class Way : std::uint8_t { kToOwner, kBack };
 
 /// Returns the parts that one rank sends to another.
-std::vector<Crossing> sent_parts(const OrthogonalStep& step, Way way, std::int64_t from,
+std::vector<Crossing> sent_parts(const MuonProgress& step, Way way, std::int64_t from,
                                  std::int64_t to) {
   return way == Way::kToOwner ? crossings(step, to, from) : crossings(step, from, to);
 }
@@ -55,7 +54,7 @@ using PartOf = std::function<at::Tensor(const Crossing&)>;
 
 /// Sends parts, copied out of the tensors of `from`, and copies received ones into those of `into`.
 /// A rank's parts for itself fill its buffer up to the operator's payload.
-void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& from,
+void exchange(Call& call, const MuonProgress& step, Way way, const PartOf& from,
               const PartOf& into) {
   Communicator& group = call.rank.groups.of(call.op);
   const std::int64_t own = group.index();
@@ -89,21 +88,21 @@ void exchange(Call& call, const OrthogonalStep& step, Way way, const PartOf& fro
 }
 
 /// Return a part of a parameter's held elements (`of_held`), and of a whole matrix.
-at::Tensor of_held(const OrthogonalStep& step, const ByParameter& held, const Crossing& part) {
+at::Tensor of_held(const MuonProgress& step, const ByParameter& held, const Crossing& part) {
   const StoredParameter& p = *step.matrices[part.matrix].parameter;
   const std::int64_t first = p.first_element(p.layout->sharding.optimizer);
   return held.at(&p).narrow(0, part.first - first, part.count);
 }
-at::Tensor of_matrix(const OrthogonalStep& step, const std::vector<at::Tensor>& matrices,
+at::Tensor of_matrix(const MuonProgress& step, const std::vector<at::Tensor>& matrices,
                      const Crossing& part) {
   const std::int64_t first = step.matrices[part.matrix].first;
   return matrices[part.matrix].view({-1}).narrow(0, part.first - first, part.count);
 }
 
 void bring_to_owners(Call& call) {
-  OrthogonalStep& step = with_momentum(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step = update_muon_momentum(call.rank, plan::is_of_experts(call.op.group));
   const std::int64_t own = call.rank.groups.of(call.op).index();
-  step.made = OrthogonalStep::Made::kMatrices;
+  step.made = MuonProgress::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const LayerMatrix& matrix = step.matrices[i];
     if (matrix.owner != own) continue;
@@ -117,7 +116,7 @@ void bring_to_owners(Call& call) {
 }
 
 void bring_back(Call& call) {
-  OrthogonalStep& step = with_updates(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step = orthogonalize_muon_updates(call.rank, plan::is_of_experts(call.op.group));
   for (at::Tensor& update : step.updates) {
     if (update.defined()) update = update.contiguous();
   }
@@ -130,7 +129,7 @@ void bring_back(Call& call) {
 }
 
 /// Returns the matrices that this rank makes orthogonal together with its tensor ranks.
-std::vector<std::size_t> cut_matrices(const OrthogonalStep& step) {
+std::vector<std::size_t> cut_matrices(const MuonProgress& step) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
     const bool cut = step.matrices[i].parameter->slice.cut != model::TensorSplit::kReplicated;
@@ -146,7 +145,7 @@ bool rows_are_cut(const LayerMatrix& matrix) {
 /// Gathers matrices over tensor ranks; each makes the whole matrices orthogonal, and keeps its
 /// part.
 void gather_whole(Call& call) {
-  OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step = collect_muon_matrices(call.rank, plan::is_of_experts(call.op.group));
   const Communicator& group = call.rank.groups.of(call.op);
   std::vector<at::Tensor> own;
   const std::vector<std::size_t> cut = cut_matrices(step);
@@ -172,14 +171,14 @@ void gather_whole(Call& call) {
 /// Sums the products of tensor ranks, in each Newton-Schulz iteration. The first iteration also
 /// sums the norms by which matrices are divided.
 void share_products(Call& call) {
-  OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step = collect_muon_matrices(call.rank, plan::is_of_experts(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);
   const bool first = !cut.empty() && !step.updates[cut.front()].defined();
   std::vector<at::Tensor> products;
   for (const std::size_t i : cut) {
     if (first) step.updates[i] = step.values[i];
     const bool rows = rows_are_cut(step.matrices[i]);
-    products.push_back(product_of_part(step.updates[i], rows).reshape({-1}));
+    products.push_back(newton_schulz_product(step.updates[i], rows).reshape({-1}));
   }
   all_reduce_flat(call, products);
   for (std::size_t k = 0; k < cut.size(); ++k) {
@@ -188,11 +187,11 @@ void share_products(Call& call) {
     const std::int64_t kept = step.updates[i].size(rows ? 1 : 0);
     at::Tensor product = products[k].view({kept, kept});
     if (first) {
-      const at::Tensor norm = product.trace().sqrt() + kLeastNorm;
+      const at::Tensor norm = product.trace().sqrt() + kNormEpsilon;
       step.updates[i] = step.updates[i] / norm;
       product = product / (norm * norm);
     }
-    step.updates[i] = next_part(step.updates[i], product, rows);
+    step.updates[i] = newton_schulz_step(step.updates[i], product, rows);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/messages/groups.h"
-#include "stepwright/runtime/messages/neighbour.h"
+#include "stepwright/runtime/messages/pipeline_neighbour.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -78,7 +78,7 @@ void broadcast(Call& call) {
 void send(Call& call) {
   const at::Tensor buffer = call.read(0).contiguous();
   check_payload(call.op, buffer.numel());
-  const Neighbour to = neighbour_of(call, call.rank.plan, call.rank.place);
+  const PipelineNeighbour to = neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
 }
 
@@ -86,7 +86,7 @@ void receive(Call& call) {
   const step::Setting& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
   check_payload(call.op, buffer.numel());
-  const Neighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
+  const PipelineNeighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
   call.write(0, std::move(buffer));
 }
@@ -101,7 +101,7 @@ void check_payload(const step::Operator& op, std::int64_t elements) {
 }
 
 void run_message(Call& call) {
-  if (step::is_of_states(call.op.purpose)) return run_state_message(call);
+  if (step::carries_model_states(call.op.purpose)) return run_state_message(call);
   if (call.op.scheme == step::Scheme::kContext) return run_context_message(call);
   if (call.op.scheme == step::Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {

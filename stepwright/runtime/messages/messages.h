@@ -4,28 +4,29 @@
 
 namespace stepwright::runtime {
 
-/// Runs a communication operator, which defines the data, the ranks and the order of the message.
-/// Fails with `kRuntime` when the tensor is not the payload that the operator states.
+/// Runs a communication operator of a step program on real tensors. Fails with `kRuntime` if a
+/// tensor does not have the size that the operator states.
 void run_message(Call& call);
 
-/// Runs a message around an attention core that context ranks share.
+/// Runs a message of context parallelism before or after an attention core.
 void run_context_message(Call& call);
 
-/// Runs a message between ranks that hold experts, whose numbers of rows depend on the data.
+/// Runs a message of expert parallelism, whose numbers of rows depend on the routing.
 void run_expert_message(Call& call);
 
-/// Runs a message about parameters, gradients and the values that a step shares at its end
-/// (`is_of_states`).
+/// Runs a message of data parallelism: parameters, gradients, or values that ranks share at the end
+/// of a step (`carries_model_states`).
 void run_state_message(Call& call);
 
-/// Runs a message that completes the sums of rows and columns of matrices, and of updates, over
-/// ranks.
+/// Runs a message of a sharded Adafactor update: completes row and column sums, or sums of squared
+/// updates, over ranks.
 void run_factored_message(Call& call);
 
-/// Runs a message that assembles matrices on the ranks that make them orthogonal.
+/// Runs a message of a sharded Muon update: assembles whole matrices on the ranks that
+/// orthogonalize them, or returns their updates.
 void run_matrix_message(Call& call);
 
-/// Fails with `kRuntime` unless a payload has the operator's number of elements.
+/// Fails with `kRuntime` unless `elements` equals the number of elements that the operator states.
 void check_payload(const step::Operator& op, std::int64_t elements);
 
 }  // namespace stepwright::runtime

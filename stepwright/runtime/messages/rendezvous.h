@@ -7,25 +7,27 @@
 
 namespace stepwright::runtime {
 
-/// Claims this rank's number. Fails with `kInput` when another process has it.
+/// Claims this process's rank number in the shared store. Fails with `kInput` if another process
+/// has claimed it.
 void take_number(const Groups::World& world);
 
-/// Waits until all ranks have claimed their numbers. Fails with `kRuntime`, naming the missing
-/// ranks, after the world's timeout.
+/// Waits until all ranks have claimed their numbers in the shared store. Fails with `kRuntime`,
+/// naming the missing ranks, after the timeout of `world`.
 void await_all_ranks(const Groups::World& world);
 
-/// Returns each rank's text under a key, in the order of ranks; every rank calls it. If a rank does
-/// not call it within the world's timeout, this rank ends as in `wait_for_message`.
+/// Shares a text (`own`) of each rank under a key, and returns the texts of all ranks in rank
+/// order. Every rank must call it. If a rank does not within the timeout of `world`, the rank watch
+/// ends this process.
 std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
                                   const std::string& own);
 
-/// Does as `exchange`, but only rank 0 waits and gets the texts; the result is empty on other
-/// ranks.
+/// Collects a text (`own`) of each rank under a key on rank 0, which returns them in rank order;
+/// other ranks return an empty list without waiting.
 std::vector<std::string> collect(const Groups::World& world, const std::string& key,
                                  const std::string& own);
 
-/// Ends the watch of a rank that is done. Rank 0, which serves the store that all watches use,
-/// waits until the others have ended theirs; if one never does, rank 0 ends as in `exchange`.
+/// Ends the watch of a rank whose work is done. Rank 0, which serves the shared store, waits until
+/// all others have ended theirs; if one does not within the timeout, rank 0 ends with an error.
 void end_rank_watch(const Groups::World& world);
 
 }  // namespace stepwright::runtime

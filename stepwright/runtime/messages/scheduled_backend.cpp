@@ -40,7 +40,7 @@ std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
       .ranks = std::ssize(members),
       .members = std::ranges::max(sizes),
       .nodes = std::ssize(sizes),
-      .inside_adds = cluster::adds_inside(cluster::in_network_reduction(cluster))};
+      .inside_adds = cluster::node_switches_reduce(cluster::in_network_reduction(cluster))};
   if (!collective::suits(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
     fail_unsupported(fmt::format("collectives: {} has no executor here",

@@ -61,15 +61,15 @@ void all_reduce_pieces(Call& call, const at::Tensor& joined) {
 
 }  // namespace
 
-at::Tensor rows_for(const Call& call, const StateLayout& layout, const at::Tensor& flat,
-                    std::int64_t ranks) {
+at::Tensor shards_as_rows(const Call& call, const StateLayout& layout, const at::Tensor& flat,
+                          std::int64_t ranks) {
   if (!of_all_ranks(call.op.group)) return flat.view({ranks, -1});
   return flat.view({layout.inner, layout.outer, -1}).transpose(0, 1).reshape({ranks, -1});
 }
 
-std::vector<at::Tensor> shares_for(const Call& call, const StateLayout& layout,
-                                   const at::Tensor& flat, std::int64_t ranks) {
-  if (!layout.owner) return rows_for(call, layout, flat, ranks).unbind(0);
+std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateLayout& layout,
+                                           const at::Tensor& flat, std::int64_t ranks) {
+  if (!layout.owner) return shards_as_rows(call, layout, flat, ranks).unbind(0);
   std::vector<at::Tensor> shares(static_cast<std::size_t>(ranks), flat.narrow(0, 0, 0));
   shares[static_cast<std::size_t>(*layout.owner)] = flat;
   return shares;

@@ -12,27 +12,29 @@ namespace stepwright::runtime {
 // columns, so that buckets of any size cut the same shards. All functions below send the number of
 // pieces of the call's operator, and fail with `kRuntime` when these do not cover the buffer.
 
-/// Returns the blocks of a flat tensor as rows of a group: shard-major as stored, rank-major for
-/// collectives over all ranks.
-at::Tensor rows_for(const Call& call, const StateLayout& layout, const at::Tensor& flat,
-                    std::int64_t ranks);
+/// Arranges a padded flat tensor as [ranks, columns], with one row for each rank's shard. For a
+/// group of all data-parallel ranks, the stored order (by position in a sharding group) becomes
+/// rank order.
+at::Tensor shards_as_rows(const Call& call, const StateLayout& layout, const at::Tensor& flat,
+                          std::int64_t ranks);
 
-/// Returns the elements of a flat tensor that each rank of a group has: its row, or everything if
-/// it owns the tensor.
-std::vector<at::Tensor> shares_for(const Call& call, const StateLayout& layout,
-                                   const at::Tensor& flat, std::int64_t ranks);
+/// Returns, for each rank of a group, the elements of a flat tensor that it holds: its shard, or
+/// everything for the rank that owns the whole tensor.
+std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateLayout& layout,
+                                           const at::Tensor& flat, std::int64_t ranks);
 
-/// Copies rows, as a collective returned them, into a flat tensor: the reverse of `rows_for`.
+/// Copies [ranks, columns], as a collective returned it, into a flat tensor in stored order: the
+/// reverse of `shards_as_rows`.
 void store_rows(const Call& call, const StateLayout& layout, const at::Tensor& rows,
                 const at::Tensor& flat);
 
-/// Sums [ranks, columns] over the ranks and returns this rank's row.
+/// Sums a [ranks, columns] matrix over the ranks, and returns row r of the sum on rank r.
 at::Tensor reduce_scatter_columns(Call& call, const at::Tensor& matrix);
 
-/// Gathers each rank's own [columns] into [ranks, columns].
+/// Gathers a [columns] vector of each rank into [ranks, columns].
 at::Tensor all_gather_columns(Call& call, const at::Tensor& own);
 
-/// Sums flat tensors over the ranks in place, together in one buffer.
+/// Sums several flat tensors over the ranks in place, joined into one message.
 void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors);
 
 }  // namespace stepwright::runtime

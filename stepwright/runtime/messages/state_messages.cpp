@@ -28,7 +28,7 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
   std::vector<Leaving> found;
   std::size_t next = 0;
   for (const std::int32_t id : units(call)) {
-    StoredUnit& unit = call.rank.store.unit(id);
+    BlockParameters& unit = call.rank.store.unit(id);
     at::Tensor whole;
     // A block without experts passes nothing on where only gradients of experts are reduced.
     if (handed_over && unit.leaving_elements > 0) whole = call.gathered_reads.at(next++)->value;
@@ -54,7 +54,8 @@ void scatter_gradients(Call& call) {
   const std::vector<Leaving> leaving = leaving_gradients(call, handed_over);
   std::vector<std::vector<at::Tensor>> of_rank(static_cast<std::size_t>(ranks));
   for (const Leaving& one : leaving) {
-    std::vector<at::Tensor> shares = shares_for(call, *one.parameter->layout, one.gradient, ranks);
+    std::vector<at::Tensor> shares =
+        shard_of_each_rank(call, *one.parameter->layout, one.gradient, ranks);
     for (std::size_t r = 0; r < shares.size(); ++r) of_rank[r].push_back(std::move(shares[r]));
   }
   std::vector<at::Tensor> rows;
@@ -86,7 +87,7 @@ void reduce_gradients(Call& call) {
 /// Gathers the parameters of a block, before each use.
 void gather_parameters(Call& call) {
   const bool expert = plan::is_of_experts(call.op.group);
-  StoredUnit& unit = call.rank.store.unit(call.item.units.front());
+  BlockParameters& unit = call.rank.store.unit(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
     whole = at::empty({unit.gathered_elements}, call.rank.options_of(call.op.dtype));
@@ -139,7 +140,7 @@ void reduce_small(Call& call, bool tied) {
   const bool expert = plan::is_of_experts(call.op.group);
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
-      if (tied ? parameter->slice.name == kEmbeddingTable : parameter->slice.partial)
+      if (tied ? parameter->slice.name == kEmbeddingTableName : parameter->slice.partial)
         gradients.push_back(parameter->gradient);
     }
   }

@@ -16,38 +16,41 @@
 
 namespace stepwright::runtime {
 
-/// Lets ranks tell each other through the store when one of them cannot continue. A rank that fails
-/// posts the reason; the others, whatever they wait for, see it within a fraction of a second, post
-/// where they are and end. Each rank also increments a number in the store, and rank 0 checks all
-/// of them. A rank whose number stays the same is dead or hangs, and so is the process that serves
-/// the store when the store does not answer.
+/// Ends all ranks of a run when one of them cannot continue. A rank that fails posts the reason in
+/// the shared store; the others, whatever they wait for, see it within a fraction of a second, post
+/// where they are and end. Each rank also counts up a number in the store; rank 0 takes a rank
+/// whose number stays the same for dead or hanging.
 class RankWatch {
  public:
-  /// This rank, and the store that all ranks share.
+  /// Rank number of this process, and the store that all ranks of the run share.
   struct World {
     c10::intrusive_ptr<process_group::BoundedStore> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
-    std::chrono::milliseconds timeout{};  ///< How long the store or a rank may be silent.
-    std::string server;  ///< The process that serves the store, as messages name it.
+    /// How long the store or a rank may be silent before it counts as lost.
+    std::chrono::milliseconds timeout{};
+    std::string server;  ///< Name, for messages, of the process that serves the store.
   };
-  /// Prints the message and ends the process with the exit code.
+  /// Function that prints the message and ends the process with the exit code.
   using End = std::function<void(const std::string& message, int code)>;
-  /// Starts to watch; `end` is called at most once, from any thread.
+  /// Starts to watch the other ranks on a thread of its own. `end` is called at most once, from any
+  /// thread.
   RankWatch(const World& world, End end);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
 
-  /// Records that the rank is in this step (from 1; 0: before the first), for other ranks to see.
+  /// Records the training step that this rank is in (from 1; 0: before the first), which other
+  /// ranks print if they must end.
   void begin_step(std::int64_t step) { step_ = step; }
-  /// Stops to watch: other ranks can no longer make this one fail.
+  /// Stops watching: from now on, other ranks can no longer end this one.
   void stop();
 
-  /// While it exists, the calling thread counts as waiting for other ranks.
+  /// While an object of this class exists, the watch counts the calling thread as waiting for other
+  /// ranks.
   class Waiting {
    public:
-    /// `what`: the awaited event, as messages name it. `watch` may be null.
+    /// `what`: name of the awaited event in messages. `watch`: null if the run has none.
     Waiting(RankWatch* watch, const std::string& what);
     ~Waiting();
     Waiting(const Waiting&) = delete;
@@ -57,20 +60,20 @@ class RankWatch {
     RankWatch* watch_;
   };
 
-  /// Tells the other ranks that this one ends and why, collects where they are, and ends the
-  /// process. `lost`: true if this rank waited in vain, so that another rank is to blame.
+  /// Tells the other ranks why this rank ends, collects where they are for the message, and ends
+  /// the process. `lost`: true if this rank waited in vain, so that another rank is to blame.
   void give_up(const std::string& why, bool lost, int code);
 
  private:
-  /// The number that a rank increments, as rank 0 saw it.
+  /// Count that a rank increments as its sign of life, as rank 0 last saw it.
   struct RankHeartbeat {
-    std::int64_t beats = 0;   ///< The rank's number; 0: the rank has not joined yet.
-    std::int64_t missed = 0;  ///< Checks by rank 0 since the rank's number last changed.
+    std::int64_t beats = 0;   ///< Number of signs of life; 0: the rank has not joined yet.
+    std::int64_t missed = 0;  ///< Number of checks by rank 0 since the rank's last sign of life.
   };
 
   void look();
-  /// Increments this rank's number. On rank 0, returns the rank that no longer increments its own,
-  /// in words; empty: none.
+  /// Posts a sign of life of this rank. On rank 0, returns the name of a rank that gives none any
+  /// more; empty: all ranks do, or this is another rank.
   std::string send_heartbeat();
   std::string listen();
   void conclude(const std::string& why, bool lost, int code);
@@ -78,11 +81,11 @@ class RankWatch {
   [[nodiscard]] std::vector<std::string> positions();
 
   World world_;
-  /// Store connection for checks, which wait for the timeout.
+  /// Connection to the store for regular checks; waits up to the timeout.
   c10::intrusive_ptr<c10d::Store> store_;
-  /// Store connection for final messages, which wait for seconds.
+  /// Connection to the store for last messages; waits for a few seconds only.
   c10::intrusive_ptr<c10d::Store> ending_;
-  std::vector<RankHeartbeat> pulses_;  ///< Pulse of each rank; used on rank 0 only.
+  std::vector<RankHeartbeat> pulses_;  ///< Signs of life of each rank; used on rank 0 only.
   End end_;
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
@@ -93,11 +96,11 @@ class RankWatch {
   std::thread thread_;
 };
 
-/// Waits for a message; `what`: its name in errors. If another rank ends, or the message times out,
-/// the watch ends this rank; without a watch it fails with `kRuntime`.
+/// Waits for a message; `what`: its name in errors. If another rank ends or the message times out,
+/// the rank watch ends this process; without a watch, fails with `kRuntime`.
 void wait_for_message(RankWatch* watch, const std::string& what, c10d::Work& message);
 
-/// Returns the key that a rank sets in the store when it is done.
+/// Returns the key that a rank sets in the shared store when its work is done.
 std::string rank_done_key(std::int64_t rank);
 
 }  // namespace stepwright::runtime

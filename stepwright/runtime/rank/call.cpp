@@ -19,7 +19,7 @@ std::int64_t rows_of_result(const Call& call, std::size_t place) {
 }  // namespace
 
 at::Tensor Call::own_rows(const at::Tensor& all) const {
-  const step::Slice& rows = op.rows;
+  const step::IndexRange& rows = op.rows;
   const bool more = rows.count > 0 && all.dim() > 0 && all.size(0) > rows.count;
   return more ? all.narrow(0, rows.first, rows.count) : all;
 }
@@ -64,7 +64,7 @@ at::Tensor Call::gradient() const { return gradient(parameter().name); }
 at::Tensor Call::bias_gradient() const { return gradient(model::bias_name(parameter().name)); }
 
 at::Tensor Call::gradient(std::string_view name) const {
-  StoredUnit& block = rank.store.unit(unit);
+  BlockParameters& block = rank.store.unit(unit);
   StoredParameter* parameter = block.find(name);
   if (parameter == nullptr || parameter->frozen) return {};
   if (parameter->reduce_offset < 0) {

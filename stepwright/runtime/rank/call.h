@@ -10,53 +10,60 @@
 
 namespace stepwright::runtime {
 
-/// An operator with its operands, ready to run on a rank.
+/// An operator with its operands, ready to run on a rank: the argument of every kernel.
 struct Call : PlacedOperator {
   RankState& rank;
-  const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an update.
+  const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an optimizer update.
 
-  /// Returns the operand number `i`, in the order of the program, or the operator's rows of it
-  /// (`Operator::rows`); throws when there is none.
+  /// Returns operand number `i` of the operator. If the operator works on some rows only
+  /// (`Operator::rows`), returns these rows. Throws if there is no such operand.
   [[nodiscard]] at::Tensor read(std::size_t i) const { return own_rows(reads.at(i)->value); }
-  /// True if there is an operand number `i`.
+  /// True if the operator has an operand number `i`.
   [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
-  /// Sets the result number `i`, or the operator's rows of it.
+  /// Stores result number `i` of the operator. If the operator works on some rows only
+  /// (`Operator::rows`), `value` replaces these rows of the result.
   void write(std::size_t i, at::Tensor value);
-  /// Returns the rows of a tensor that the operator works on; all of them if it has no other rows.
+  /// Returns the rows of a tensor on which the operator works: those in `Operator::rows`, or all.
   [[nodiscard]] at::Tensor own_rows(const at::Tensor& all) const;
 
-  /// Returns the class of the operator's layer; outside of layers, the class of all layers.
+  /// Returns the layer class (window, experts, ...) of the operator's layer; outside of layers, the
+  /// model's default class.
   [[nodiscard]] model::LayerClass layer_class() const;
-  /// Returns how many tokens further ahead the operator embeds and predicts than the model's
-  /// embedding and head: the number, from 1, of its multi-token layer; 0 elsewhere.
+  /// Returns the number, from 1, of the multi-token prediction layer that the operator belongs to,
+  /// which predicts that many tokens further ahead than the model's head; 0: none.
   [[nodiscard]] std::int64_t ahead() const;
 
-  /// Returns the type of statistics, in which norms compute, too.
+  /// Returns the type of statistics and norms: FP32, or FP64 in FP64 jobs.
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 
-  /// Returns the parameter that the operator uses.
+  /// Returns the description of the parameter that the operator uses: its name and local sizes.
   [[nodiscard]] const step::LocalParameter& parameter() const;
-  /// Returns the weight of the operator, as a matrix, vector or stack of matrices.
+  /// Returns the weight that the operator uses, on this rank: a matrix, a vector or a stack of
+  /// expert matrices.
   [[nodiscard]] at::Tensor weight() const;
-  /// Returns another parameter of the block; undefined when the block has none of this name.
+  /// Returns a parameter of the operator's block by name; undefined if the block has none of this
+  /// name.
   [[nodiscard]] at::Tensor weight(std::string_view name) const;
-  /// Returns the bias of the operator; undefined when there is none.
+  /// Returns the bias of the operator's weight; undefined if it has none.
   [[nodiscard]] at::Tensor bias() const;
-  /// Return the tensors in which the gradients of the weight and of the bias are accumulated;
-  /// undefined for frozen parameters.
+  /// Return the tensors to which the gradients of the operator's weight (`gradient`) and bias
+  /// (`bias_gradient`) are added; undefined for frozen parameters.
   [[nodiscard]] at::Tensor gradient() const;
   [[nodiscard]] at::Tensor bias_gradient() const;
-  /// Returns the gradient of another parameter of the block; undefined when the block has none of
-  /// this name.
+  /// Returns the tensor to which the gradient of a parameter of the operator's block is added, by
+  /// name; undefined if the block has none of this name or it is frozen.
   [[nodiscard]] at::Tensor gradient(std::string_view name) const;
-  /// Returns the positions of this rank's rows of the residual stream, or of all tokens, by the
-  /// number of `rows`.
+  /// Returns the positions of tokens in their sequences. `rows`: number of all tokens of the
+  /// micro-batch, or of this rank's share of them under sequence parallelism; decides which of the
+  /// two is returned.
   [[nodiscard]] at::Tensor positions(std::int64_t rows) const;
-  /// Returns the indices of the same rows in the global batch.
+  /// Returns the indices of tokens in the global batch. `rows`: number of all tokens of the
+  /// micro-batch, or of this rank's share of them under sequence parallelism; decides which of the
+  /// two is returned.
   [[nodiscard]] at::Tensor places(std::int64_t rows) const;
 };
 
-/// Adds `value` to the gradient `into`, in the gradient's type.
+/// Adds `value` to the gradient tensor `into`, converted to its type.
 void accumulate(const at::Tensor& into, const at::Tensor& value);
 
 }  // namespace stepwright::runtime

@@ -6,7 +6,7 @@ PlacedTensor::~PlacedTensor() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
 }
 
-void PlacedTensor::count(HeldTensors& held, step::TensorKind kind) {
+void PlacedTensor::count(LiveTensorCounter& held, step::TensorKind kind) {
   if (held_ != nullptr || !value.defined()) return;
   held_ = &held;
   counted_ = value;

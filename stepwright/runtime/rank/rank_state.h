@@ -15,53 +15,64 @@ namespace stepwright::runtime {
 
 class Groups;
 
-/// The sums that a step's update needs; 1-element tensors of the exact type.
+/// Loss and squared gradient norms of a step, which the update needs from all ranks; in the type of
+/// statistics (FP32 or FP64).
 struct StepSums {
-  at::Tensor loss;  ///< Sum of the tokens' losses, and number of tokens: [2].
-  /// Sum of squares of the gradients of dense parameters; `expert_square`: of experts.
+  at::Tensor loss;  ///< Sum of the losses of all tokens, and number of tokens: [2].
+  /// Sum of squared gradients of dense parameters; `expert_square`: of expert parameters. One
+  /// element each.
   at::Tensor dense_square;
   at::Tensor expert_square;
 };
 
 using ByParameter = std::map<const StoredParameter*, at::Tensor>;
 
-/// The progress of an update (Adafactor) that keeps sums of rows and columns, for one kind of
-/// parameters, between the messages that complete it; empty: nothing computed yet.
-struct FactoredStep {
-  ByParameter sums;  ///< For each matrix, sums of squares along all its rows and columns, padded.
-  ByParameter own;   ///< The part of `sums` whose moments this rank holds.
-  ByParameter moments;  ///< Moments of all rows and columns.
-  ByParameter squares;  ///< For each parameter, the sum of squares of its update.
+/// Progress of an Adafactor update in one step, for dense or for expert parameters, between the
+/// messages that complete it. Empty tensors: not computed yet.
+struct AdafactorProgress {
+  /// For each parameter, the mean squared gradients of all rows and columns of its matrices, flat
+  /// and padded.
+  ByParameter sums;
+  ByParameter own;      ///< Part of `sums` for which this rank holds the second moments.
+  ByParameter moments;  ///< For each parameter, the second moments of all rows and columns.
+  /// For each parameter, the sum of squares of its update, used to limit the update's size.
+  ByParameter squares;
 };
 
-/// A matrix that is made orthogonal, as a tensor rank has it.
+/// A matrix that Muon orthogonalizes, as one tensor-parallel rank holds it.
 struct LayerMatrix {
   const StoredParameter* parameter = nullptr;
-  std::int64_t first = 0;  ///< Index of its first element in the parameter's flat local part.
-  std::int64_t rows = 0;   ///< Rows on this rank; `whole_rows`: rows of the whole matrix.
+  /// Index of the matrix's first element in this rank's flattened part of the parameter.
+  std::int64_t first = 0;
+  std::int64_t rows = 0;  ///< `rows`: rows on this rank; `whole_rows`: rows of the whole matrix.
   std::int64_t whole_rows = 0;
-  /// The rank that makes it orthogonal: its index among the ranks that share states.
+  /// Rank that orthogonalizes the matrix: its index among the ranks that share optimizer states.
   std::int64_t owner = 0;
 
   [[nodiscard]] std::int64_t columns() const { return parameter->slice.local_columns; }
   [[nodiscard]] std::int64_t elements() const { return rows * columns(); }
 };
 
-/// The progress of an update (Muon) that makes matrices orthogonal, for one kind of parameters,
-/// between the messages that it needs.
-struct OrthogonalStep {
+/// Progress of a Muon update in one step, for dense or for expert parameters, between the messages
+/// that complete it.
+struct MuonProgress {
   enum class Made : std::uint8_t { kNothing, kMomentum, kMatrices, kUpdates };
   Made made = Made::kNothing;
-  ByParameter momentum;  ///< Momentum of this rank's part of each parameter.
-  /// All matrices; for the matrices that this rank makes orthogonal, their values, and their
-  /// updates as far as messages have brought them.
+  /// For each parameter, the Nesterov momentum of the elements that this rank holds.
+  ByParameter momentum;
+  /// `matrices`: all matrices to orthogonalize. `values` and `updates`: for those that this rank
+  /// orthogonalizes, the momentum and the update, as far as messages have brought them; else
+  /// undefined.
   std::vector<LayerMatrix> matrices;
   std::vector<at::Tensor> values;
   std::vector<at::Tensor> updates;
-  ByParameter returned;  ///< For each parameter, the part of its updates that this rank holds.
+  /// For each parameter, the part of its update that this rank needs, returned by the ranks that
+  /// computed it.
+  ByParameter returned;
 };
 
-/// Everything that the operators of one rank work with.
+/// Everything that the kernels and messages of one rank use: plan, options, parameters, process
+/// groups, device.
 struct RankState {
   const plan::Job& job;
   const plan::Plan& plan;
@@ -72,18 +83,21 @@ struct RankState {
   Groups& groups;
   RankDevice& device;
   StepSums sums{};
-  /// Progress of the updates; index 0: dense parameters, 1: experts.
-  std::array<FactoredStep, 2> factored{};
-  std::array<OrthogonalStep, 2> orthogonal{};
-  std::int64_t step = 0;  ///< Number of the present step, from 0.
-  /// The map that collects the head's logits of each micro-batch; null: they are not kept.
+  /// Progress of the optimizer updates of this step; index 0: dense parameters, 1: expert
+  /// parameters.
+  std::array<AdafactorProgress, 2> factored{};
+  std::array<MuonProgress, 2> orthogonal{};
+  std::int64_t step = 0;  ///< Index of the current training step, from 0.
+  /// Receives the head's logits of each micro-batch, by micro-batch index; null: logits are not
+  /// kept.
   std::map<std::int32_t, at::Tensor>* logits = nullptr;
 
-  /// Returns the options of a new tensor of a type on the rank's device.
+  /// Returns options that create a tensor of a number format on the rank's device.
   [[nodiscard]] at::TensorOptions options_of(DType type) const {
     return at::TensorOptions(scalar_type(type)).device(device.place());
   }
-  /// Returns the options of a new tensor of indices (rows, positions, ...).
+  /// Returns options that create a tensor of integer indices (rows, positions, ...) on the rank's
+  /// device.
   [[nodiscard]] at::TensorOptions index_options() const {
     return at::TensorOptions(at::kLong).device(device.place());
   }

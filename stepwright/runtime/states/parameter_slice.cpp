@@ -35,15 +35,17 @@ std::vector<std::int64_t> vocabulary_rows(std::int64_t whole, std::int64_t own, 
   return rows;
 }
 
-bool is_table(std::string_view name) { return name == kEmbeddingTable || name == "head.weight"; }
+bool is_table(std::string_view name) {
+  return name == kEmbeddingTableName || name == "head.weight";
+}
 
 model::Parameter find_parameter(const model::Architecture& model, std::int32_t unit,
                                 std::string_view name) {
   std::vector<model::Parameter> list;
   if (is_table(name)) {
-    const bool of_embedding = name == kEmbeddingTable || model.tied;
+    const bool of_embedding = name == kEmbeddingTableName || model.tied;
     list = of_embedding ? model::embedding_parameters(model) : model::head_parameters(model);
-    if (of_embedding) name = kEmbeddingTable;
+    if (of_embedding) name = kEmbeddingTableName;
   } else if (unit == step::kEmbeddingUnit) {
     list = model::embedding_parameters(model);
   } else if (unit == step::kHeadUnit || name == "head.bias") {
@@ -104,7 +106,7 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan:
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
     if (whole.split == model::TensorSplit::kRow) slice.first_column = rank * own.columns;
-    const bool copied_table = unit != step::kEmbeddingUnit && slice.name == kEmbeddingTable;
+    const bool copied_table = unit != step::kEmbeddingUnit && slice.name == kEmbeddingTableName;
     const bool copied_bias =
         own.expert && whole.split == model::TensorSplit::kReplicated && rank > 0;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
@@ -113,7 +115,7 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan:
   return slices;
 }
 
-ParameterSlice edge_slice(const ParameterSlice& parameter) {
+ParameterSlice row_column_moment_slice(const ParameterSlice& parameter) {
   const auto matrices = std::ssize(parameter.matrices);
   ParameterSlice edges = parameter;
   edges.name += ".sums";
@@ -129,8 +131,8 @@ ParameterSlice edge_slice(const ParameterSlice& parameter) {
   return edges;
 }
 
-ParameterSlice own_edge_slice(const ParameterSlice& parameter) {
-  ParameterSlice edges = edge_slice(parameter);
+ParameterSlice written_row_column_slice(const ParameterSlice& parameter) {
+  ParameterSlice edges = row_column_moment_slice(parameter);
   const auto columns = edges.row_of.begin() + parameter.local_rows;
   if (parameter.cut == model::TensorSplit::kRow) {
     if (parameter.first_column > 0) std::fill(edges.row_of.begin(), columns, -1);

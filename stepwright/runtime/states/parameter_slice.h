@@ -10,62 +10,67 @@
 
 namespace stepwright::runtime {
 
-/// Name of the embedding table, which a tied head uses, too.
-inline constexpr std::string_view kEmbeddingTable = "embedding.word";
+/// Name of the embedding table; a tied output head uses it, too.
+inline constexpr std::string_view kEmbeddingTableName = "embedding.word";
 
-/// The slice of a parameter of the model that one rank holds, before data-parallel sharding. Fused
-/// matrices are stored one whole matrix after the other (all queries, all keys, all values; all
-/// gates, all ups), so a rank's rows come from several places.
+/// The part of a model parameter that one rank holds under tensor and expert parallelism, before
+/// data-parallel sharding. A fused parameter stores whole matrices one after the other (all
+/// queries, keys, values; all gates, ups), so a rank's rows come from several places.
 struct ParameterSlice {
-  std::string name;       ///< Name in the model: "layers.3.attention.qkv", "embedding.word", ...
-  std::int64_t rows = 0;  ///< Rows of the whole parameter, as stored.
+  /// Name of the parameter in the model: "layers.3.attention.qkv", "embedding.word".
+  std::string name;
+  std::int64_t rows = 0;  ///< Rows of the whole, unsharded parameter.
   std::int64_t columns = 1;
   std::int64_t copies = 1;
   std::int64_t local_rows = 0;
   std::int64_t local_columns = 1;
   std::int64_t local_copies = 1;
-  /// For each local row, its row in the whole parameter; -1: padding.
+  /// For each row on this rank, its row index in the whole parameter; -1: padding.
   std::vector<std::int64_t> row_of;
-  /// Rows of each of the matrices that the whole parameter consists of (`matrix_rows`); empty: it
-  /// is not a matrix.
+  /// Numbers of rows of the matrices that are joined in the whole parameter (`matrix_rows`); empty:
+  /// the parameter is no matrix.
   std::vector<std::int64_t> matrices = {};
-  /// How tensor ranks (expert-tensor ranks for experts) cut it, if they are several.
+  /// How tensor-parallel ranks (for experts: expert-tensor ranks) divide the parameter; kReplicated
+  /// if there is only one rank.
   model::TensorSplit cut = model::TensorSplit::kReplicated;
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
-  bool partial = false;  ///< True if its gradient must be summed over the tensor ranks.
-  bool adapter = false;  ///< True for the A or the B of an adapter.
+  bool partial = false;  ///< True if tensor-parallel ranks must sum the parameter's gradient.
+  bool adapter = false;  ///< True if the parameter is LoRA's A or B.
   model::ParameterInit start{};
-  /// True if another rank of the tensor group, or the first pipeline position, has the same values
-  /// and counts as their holder.
+  /// True if the values are a copy of those of the first tensor rank or of the first pipeline
+  /// position, so that gradient norms and checkpoints leave this copy out.
   bool duplicate = false;
 
-  /// Returns the number of elements on this rank; `elements`: of the whole parameter.
+  /// `local_elements`: number of elements on this rank; `elements`: number of elements of the whole
+  /// parameter.
   [[nodiscard]] std::int64_t local_elements() const {
     return local_rows * local_columns * local_copies;
   }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
-  /// Returns the number of rows of matrix `i` that this rank has.
+  /// Returns the number of rows on this rank of matrix `i` of a fused parameter.
   [[nodiscard]] std::int64_t local_matrix_rows(std::size_t i) const {
     return matrices.size() == 1 ? local_rows : matrices[i] * local_rows / rows;
   }
-  /// Returns the index, in the whole parameter, of a local element; -1 in padding.
+  /// Returns the index in the whole parameter of element `local` of this rank's part; -1: padding.
   [[nodiscard]] std::int64_t whole_index(std::int64_t local) const;
 };
 
-/// Returns this rank's slices of a block's parameters (`unit` as in `Item::units`), in the order of
-/// the block's templates.
+/// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`: number
+/// of the block (`Item::units`).
 std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
                                              const plan::Coordinates& place, std::int32_t unit,
                                              const std::vector<step::LocalParameter>& local);
 
-/// Returns this rank's slice of a parameter's row and column sums, as a vector "NAME.sums" of its
-/// own: for each matrix its rows, then its columns, copy by copy.
-ParameterSlice edge_slice(const ParameterSlice& parameter);
+/// Returns the slice of a parameter's row and column second moments (Adafactor) on this rank,
+/// described as a vector parameter "NAME.sums": the sums of all rows, then of each matrix's
+/// columns, for each expert.
+ParameterSlice row_column_moment_slice(const ParameterSlice& parameter);
 
-/// Returns `edge_slice` without sums that other tensor ranks write: the sums along a dimension that
-/// tensor ranks do not cut are equal on all of them, and only the first tensor rank keeps them.
-ParameterSlice own_edge_slice(const ParameterSlice& parameter);
+/// Returns the row and column second moments (Adafactor) that this rank writes to checkpoints.
+/// Moments along a dimension that tensor ranks do not divide are equal on all of them, and only the
+/// first tensor rank writes them.
+ParameterSlice written_row_column_slice(const ParameterSlice& parameter);
 
 }  // namespace stepwright::runtime

@@ -39,7 +39,7 @@ at::ScalarType scalar_type(DType type) {
     case DType::kInt8: return at::kChar;
     default: break;
   }
-  throw Error(ErrorKind::kUnsupported, "a type narrower than 16 bits has no tensors here");
+  throw Error(ErrorKind::kUnsupported, "the executor has no tensors of 8-bit and 4-bit floating-point types");
 }
 
 at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
@@ -61,7 +61,7 @@ at::Tensor StoredParameter::optimizer_gradient() const {
   return part(gradient, layout->sharding.gradients, layout->sharding.optimizer);
 }
 
-StoredParameter* StoredUnit::find(std::string_view local_name) {
+StoredParameter* BlockParameters::find(std::string_view local_name) {
   for (std::vector<StoredParameter>* list : {&parameters, &buffers}) {
     for (StoredParameter& parameter : *list) {
       if (parameter.local_name == local_name) return &parameter;
@@ -70,7 +70,7 @@ StoredParameter* StoredUnit::find(std::string_view local_name) {
   return nullptr;
 }
 
-std::vector<StoredParameter*> StoredUnit::own(bool expert) {
+std::vector<StoredParameter*> BlockParameters::own(bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
     const bool own = parameter.owner == nullptr && !parameter.frozen;
@@ -79,7 +79,7 @@ std::vector<StoredParameter*> StoredUnit::own(bool expert) {
   return found;
 }
 
-std::vector<StoredParameter*> StoredUnit::used(bool expert) {
+std::vector<StoredParameter*> BlockParameters::used(bool expert) {
   std::vector<StoredParameter*> found;
   for (StoredParameter& parameter : parameters) {
     if (parameter.slice.expert != expert) continue;
@@ -130,7 +130,7 @@ const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
   const bool owned = optimizer_ == plan::Optimizer::kMuon &&
                      sharding.optimizer != plan::Spread::kNone &&
                      sharding.gradients == plan::Spread::kNone && !slice.matrices.empty() &&
-                     step::is_of_layers(local.name) && !local.frozen;
+                     step::is_layer_parameter(local.name) && !local.frozen;
   if (!owned) return &usual;
   std::int64_t& dealt =
       dealt_[{slice.local_copies, slice.local_rows, slice.local_columns, slice.cut, slice.expert}];
@@ -162,12 +162,12 @@ StoredParameter* ParameterStore::owner_of(std::string_view name) {
   throw Error(ErrorKind::kRuntime, fmt::format("no block of this rank has {} to lend", name));
 }
 
-void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
+void ParameterStore::add_buffers(BlockParameters& unit, std::int32_t id) const {
   const model::Architecture& model = *setting_.model;
   if (id < 0 || !model.experts || !model.experts->correction_bias) return;
   if (!model.layer_class(id).has_experts()) return;
   const step::LocalParameter local{
-      .name = kCorrectionBias, .rows = model.experts->count, .tensor_replicated = true};
+      .name = kRouterBiasName, .rows = model.experts->count, .tensor_replicated = true};
   StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
                          .local_name = local.name,
                          .layout = &whole_layout_,
@@ -184,7 +184,7 @@ void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
 void ParameterStore::add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
                               std::uint64_t seed) {
   if (units_.contains(id)) return;
-  StoredUnit& unit = units_[id];
+  BlockParameters& unit = units_[id];
   add_buffers(unit, id);
   std::vector<ParameterSlice> slices = parameter_slices(setting_, coordinates_, id, local);
   for (std::size_t i = 0; i < local.size(); ++i) {
@@ -241,8 +241,8 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
   if (optimizer_ == plan::Optimizer::kAdam8bit) {
     const at::TensorOptions scales = zeros(0, setting_.exact).options();
     const std::int64_t blocks = parameter.layout->held(spread).count;
-    parameter.first_bytes = EightBits::zeros(moments, blocks, Signs::kBoth, scales);
-    parameter.second_bytes = EightBits::zeros(moments, blocks, Signs::kPlus, scales);
+    parameter.first_bytes = EightBitMoments::zeros(moments, blocks, MomentSigns::kBoth, scales);
+    parameter.second_bytes = EightBitMoments::zeros(moments, blocks, MomentSigns::kPlus, scales);
     return;
   }
   const bool orthogonal = optimizer_ == plan::Optimizer::kMuon && parameter.is_layer_matrix();
@@ -252,7 +252,7 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
 
 RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) const {
   const BlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
-  RowColumnMoments sums{.slice = edge_slice(parameter.slice)};
+  RowColumnMoments sums{.slice = row_column_moment_slice(parameter.slice)};
   sums.padded = parameter.layout->padded(sums.slice.local_elements());
   const std::int64_t block = sums.padded / parameter.layout->blocks();
   sums.first = held.first * block;
@@ -261,7 +261,7 @@ RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) con
 }
 
 /// Allocates gradients side by side, so that a message can send those of a block without a copy.
-void ParameterStore::allocate_gradients(StoredUnit& unit) const {
+void ParameterStore::allocate_gradients(BlockParameters& unit) const {
   for (const bool expert : {false, true}) {
     const std::vector<StoredParameter*> parameters = unit.own(expert);
     const auto held = [](const StoredParameter& p) {

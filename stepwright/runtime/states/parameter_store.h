@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "stepwright/runtime/states/eight_bits.h"
+#include "stepwright/runtime/states/eight_bit_moments.h"
 #include "stepwright/runtime/states/parameter_slice.h"
 #include "stepwright/runtime/states/state_layout.h"
 #include "stepwright/step/matrices.h"
@@ -17,96 +17,113 @@
 
 namespace stepwright::runtime {
 
-/// Name of the bias by which a router corrects its choice of experts to balance their loads.
-inline constexpr std::string_view kCorrectionBias = "router.correction_bias";
+/// Name of the bias that a router adds to its scores when it chooses experts, to balance their
+/// loads.
+inline constexpr std::string_view kRouterBiasName = "router.correction_bias";
 
-/// Returns PyTorch's type for a type. Fails with `kUnsupported` for one narrower than 16 bits.
+/// Returns PyTorch's type for a number format. Fails with `kUnsupported` for block-scaled, FP8 and
+/// 4-bit formats.
 at::ScalarType scalar_type(DType type);
 
-/// The second moments of the rows and columns of a parameter's matrices, sharded as an optimizer's
-/// states are.
+/// Second moments of the rows and columns of a parameter's matrices (Adafactor), sharded as other
+/// optimizer states.
 struct RowColumnMoments {
-  ParameterSlice slice;  ///< Slice of the sums, as of a vector (`edge_slice`).
+  ParameterSlice
+      slice;  ///< The moments as a slice of a vector parameter (`row_column_moment_slice`).
   std::int64_t padded = 0;
-  std::int64_t first = 0;  ///< Index of the first padded sum that this rank holds.
+  /// Index, among the padded moments, of the first one that this rank holds.
+  std::int64_t first = 0;
   at::Tensor held;
 };
 
-/// One parameter of a rank with its states; each state holds a run of blocks of the flattened,
-/// padded local part.
+/// One parameter on a rank, with gradient and optimizer states. Each tensor holds a run of equal
+/// blocks of the rank's flattened and padded slice.
 struct StoredParameter {
   ParameterSlice slice;
-  std::string_view local_name;  ///< Name of the parameter in templates.
+  std::string_view local_name;  ///< Name of the parameter within its block, as operators use it.
   const StateLayout* layout = nullptr;
-  /// For a borrowed parameter, the parameter that holds the states; else null.
+  /// Parameter of another block that holds values and states for this one (tied tables); null: this
+  /// one has its own.
   StoredParameter* owner = nullptr;
-  /// True if it is not trained: it has a value and no gradient or optimizer states.
+  /// True if the parameter is not trained: it has no gradient and no optimizer states.
   bool frozen = false;
   std::int64_t padded = 0;
-  /// Offset in the block's gathered parameters; -1: it is not gathered.
+  /// Offset, in elements, in the buffer of the block's gathered parameters; -1: the parameter is
+  /// not gathered.
   std::int64_t gather_offset = -1;
-  /// Offset in the gradients that the block passes on to a reduction; -1: not among them.
+  /// Offset, in elements, in the buffer of gradients that the block hands to a reduce message; -1:
+  /// the gradient is not in it.
   std::int64_t reduce_offset = -1;
-  at::Tensor value;     ///< Held blocks of the value, in the storage type.
-  at::Tensor gradient;  ///< Held blocks of the gradient, in the accumulation type.
-  /// The optimizer's blocks of the value; aliases `value` where types are equal.
+  /// Blocks of the value that this rank holds, in the storage type of parameters.
+  at::Tensor value;
+  /// Blocks of the gradient that this rank holds, in the type in which gradients are accumulated.
+  at::Tensor gradient;
+  /// Blocks of the value that the optimizer updates, in its wider type; an alias of `value` if the
+  /// types are equal.
   at::Tensor master;
   at::Tensor first_moment;
   at::Tensor second_moment;
-  /// Moments of an eight-bit optimizer, in place of `first_moment` and `second_moment`.
-  std::optional<EightBits> first_bytes;
-  std::optional<EightBits> second_bytes;
-  /// Sums in place of the moments, for a matrix whose optimizer keeps sums.
+  /// First and second moments of an eight-bit optimizer, which replace `first_moment` and
+  /// `second_moment`.
+  std::optional<EightBitMoments> first_bytes;
+  std::optional<EightBitMoments> second_bytes;
+  /// Second moments of rows and columns (Adafactor), which replace `second_moment` for matrices.
   std::optional<RowColumnMoments> sums;
 
-  /// Returns a whole flat local part in its shape: a matrix, a vector or a stack of expert
-  /// matrices.
+  /// Returns `flat`, this rank's whole slice flattened, in the parameter's shape: a matrix, a
+  /// vector or a stack of expert matrices.
   [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
-  /// Returns, from a state held at spread `from`, the blocks that this rank holds at the finer
-  /// spread `to`.
+  /// Returns the part of a sharded state that this rank holds under the finer sharding `to`, out of
+  /// `held`, its blocks under the sharding `from`.
   [[nodiscard]] at::Tensor part(const at::Tensor& held, plan::Spread from, plan::Spread to) const;
-  /// Returns the parameter that holds the states: itself, or the owner of a borrowed one.
+  /// Returns the parameter that holds values and states: this one, or `owner` if there is one.
   [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
-  /// Returns the number of elements of one of its blocks.
+  /// Returns the number of elements of one block of this parameter.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
-  /// Return the first element (index in the padded local part) of a state with this spread that
-  /// this rank holds, and (`held_elements`) how many it holds.
+  /// `first_element` returns the index, in the padded local slice, of the first element that this
+  /// rank holds of a state with this sharding; `held_elements` the number of elements.
   [[nodiscard]] std::int64_t first_element(plan::Spread spread) const {
     return layout->held(spread).first * block();
   }
   [[nodiscard]] std::int64_t held_elements(plan::Spread spread) const {
     return layout->held(spread).count * block();
   }
-  /// True if an optimizer of layers' matrices (Muon, Adafactor) treats it as a matrix.
+  /// True if Muon or Adafactor treats the parameter as a matrix of a layer.
   [[nodiscard]] bool is_layer_matrix() const {
-    return !slice.matrices.empty() && step::is_of_layers(local_name);
+    return !slice.matrices.empty() && step::is_layer_parameter(local_name);
   }
-  /// Return the blocks of the value and of the gradient that this rank's optimizer updates.
+  /// Return the part of the value (`optimizer_value`) or of the gradient (`optimizer_gradient`)
+  /// that this rank's optimizer updates.
   [[nodiscard]] at::Tensor optimizer_value() const;
   [[nodiscard]] at::Tensor optimizer_gradient() const;
 };
 
-/// A block's parameters in the order of its templates.
-struct StoredUnit {
+/// Parameters of one block (a layer, the embedding or the head) on a rank, in the order in which
+/// its templates list them.
+struct BlockParameters {
   std::vector<StoredParameter> parameters;
-  /// Parameters that are stored but not trained: biases of routers. Their `gradient` holds the
-  /// loads of experts.
+  /// Router biases of the block, which are adjusted by expert loads instead of gradients. Their
+  /// `gradient` holds the number of rows that each expert got.
   std::vector<StoredParameter> buffers;
-  std::int64_t gathered_elements = 0;  ///< Number of elements of its gathered parameters.
-  /// Elements of the gradients that it passes on to a reduction.
+  /// Number of elements of the buffer into which the block's parameters are gathered.
+  std::int64_t gathered_elements = 0;
+  /// Number of elements of the buffer of gradients that the block hands to a reduce message.
   std::int64_t leaving_elements = 0;
-  /// Returns the parameter of a name that templates use; null when the block has none of this name.
+  /// Returns the parameter or buffer of the block with this name; null if it has none.
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
-  /// Returns the trained dense (or expert) parameters whose states are on this rank.
+  /// Returns the trained parameters of the block (dense or expert ones) that have states of their
+  /// own on this rank.
   [[nodiscard]] std::vector<StoredParameter*> own(bool expert);
-  /// Returns all dense (or expert) parameters; a borrowed one is replaced by its owner.
+  /// Returns all parameters of the block, dense or expert ones; for a borrowed one, the parameter
+  /// that holds its values.
   [[nodiscard]] std::vector<StoredParameter*> used(bool expert);
 };
 
-/// All parameters of a rank, their gradients and optimizer states.
+/// All parameters of a rank with their gradients and optimizer states.
 class ParameterStore {
  public:
-  /// The rank whose parameters are stored, and how they are cut.
+  /// The rank whose parameters are stored, with the plan and settings that say how they are
+  /// sharded.
   struct Place {
     const step::Setting& setting;
     const plan::Plan& plan;
@@ -115,36 +132,39 @@ class ParameterStore {
     std::int64_t rank = 0;
     at::Device device = at::kCPU;
   };
-  /// Allocates the states of a stage and sets initial values. All blocks of a unit must list the
-  /// same parameters. Throws what `scalar_type` throws, and `kUnsupported` where owners of matrices
-  /// would have unequal parts.
+  /// Allocates parameters, gradients and optimizer states of a stage, and sets initial values. All
+  /// templates of a block must list the same parameters. Fails with `kUnsupported` for a type that
+  /// PyTorch lacks, and if Muon's owners would have unequal parts of the matrices.
   ParameterStore(const Place& place, const step::StepProgram& program, const step::Stage& stage,
                  std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
-  /// Returns the unit that `Item::units` names; throws when the stage has no such block.
-  [[nodiscard]] StoredUnit& unit(std::int32_t id) { return units_.at(id); }
-  /// Returns the blocks of this rank, in the order in which its stage meets them.
+  /// Returns the parameters of the block with number `id` (`Item::units`); throws if the stage has
+  /// no such block.
+  [[nodiscard]] BlockParameters& unit(std::int32_t id) { return units_.at(id); }
+  /// Returns the numbers of this rank's blocks, in the order in which its stage first uses them.
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
-  /// Returns all trained parameters whose states are on this rank, block by block.
+  /// Returns all trained parameters that have states on this rank, block by block.
   [[nodiscard]] std::vector<StoredParameter*> own();
-  /// Returns all parameters, trained or frozen, whose states are on this rank, block by block.
+  /// Returns all parameters, trained or frozen, whose values are on this rank, block by block.
   [[nodiscard]] std::vector<StoredParameter*> held();
-  /// Returns the buffers, block by block; `kept`: the trained parameters, then the buffers.
+  /// `buffers` returns the router biases that loads adjust, block by block; `kept` returns the
+  /// trained parameters, then these biases.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
   [[nodiscard]] std::vector<StoredParameter*> kept();
-  /// Returns how dense parameters (or those of experts) are cut over ranks.
+  /// Returns how states of dense parameters (or of expert parameters) are sharded over
+  /// data-parallel ranks.
   [[nodiscard]] const StateLayout& layout(bool expert) const {
     return expert ? expert_layout_ : dense_layout_;
   }
-  /// Sets all gradients to zero; called before the first forward of a step.
+  /// Sets all gradients to zero, before the first forward of a step.
   void zero_gradients();
 
  private:
   void add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
                 std::uint64_t seed);
-  void add_buffers(StoredUnit& unit, std::int32_t id) const;
+  void add_buffers(BlockParameters& unit, std::int32_t id) const;
   [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
   void allocate_moments(StoredParameter& parameter) const;
@@ -152,7 +172,7 @@ class ParameterStore {
                                              const step::LocalParameter& local);
   void check_owners() const;
   [[nodiscard]] RowColumnMoments edge_sums(const StoredParameter& parameter) const;
-  void allocate_gradients(StoredUnit& unit) const;
+  void allocate_gradients(BlockParameters& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
   step::Setting setting_;
@@ -161,13 +181,13 @@ class ParameterStore {
   plan::Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;
-  StateLayout whole_layout_;  ///< Layout of buffers, which every rank has in full.
+  StateLayout whole_layout_;  ///< Layout of router biases, of which every rank has a full copy.
   std::deque<StateLayout> owned_layouts_;
-  /// Number of matrices assigned to owners so far, by shape, cut, and whether they belong to
-  /// experts.
+  /// Shape of a matrix (copies, rows, columns), its tensor-parallel cut, and true for experts.
+  /// Matrices of one shape are assigned to owners in turn.
   using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;
-  std::map<std::int32_t, StoredUnit> units_;
+  std::map<std::int32_t, BlockParameters> units_;
   std::vector<std::int32_t> order_;
 };
 

@@ -51,7 +51,7 @@ class Finder {
     for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
-      if (Keeping(pipeline, i).has_room(needed)) continue;
+      if (KeptMemory(pipeline, i).has_room(needed)) continue;
       fail_input(fmt::format("position {} has room for {:g}, and one micro-batch keeps {:g}", i,
                              pipeline.room[i], needed));
     }
@@ -140,12 +140,12 @@ class Finder {
   /// Choices of the backwards to split: none, all, the first ones (as many as there are positions),
   /// and the last ones (as many as chunks wait for them, or as there are positions).
   enum class Cut { kAll, kNone, kWaiting, kFirst, kFirstAndWaiting, kFirstAndLast };
-  [[nodiscard]] std::vector<std::vector<CutEnds>> cuts(Cut which) const {
+  [[nodiscard]] std::vector<std::vector<SplitBackwardCounts>> cuts(Cut which) const {
     const std::int64_t all = pipeline_.micro_batches;
     const std::int64_t few = std::min(all, stages());
-    std::vector<std::vector<CutEnds>> ends;
+    std::vector<std::vector<SplitBackwardCounts>> ends;
     for (std::int64_t position = 0; position < stages(); ++position) {
-      std::vector<CutEnds>& chunks = ends.emplace_back();
+      std::vector<SplitBackwardCounts>& chunks = ends.emplace_back();
       for (std::int64_t chunk = 0; chunk < pipeline_.placement.chunks(); ++chunk) {
         const std::int64_t waiting =
             std::min(all, pipeline_.placement.model_chunk({position, chunk}));

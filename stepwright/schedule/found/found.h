@@ -25,27 +25,29 @@ namespace stepwright::schedule {
 std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
                                double useful_s = std::numeric_limits<double>::infinity());
 
-/// True if a schedule has an order: `auto` without a basis means the best order that exists.
-inline bool is_settled(const Schedule& schedule) {
+/// True if the order of a schedule is decided; false for an `auto` schedule without a basis, which
+/// stands for the best order that exists.
+inline bool has_decided_order(const Schedule& schedule) {
   return !traits_of(schedule.kind).found || !schedule.basis.chunks.empty();
 }
 
-/// Finds and caches the turns (the order of work) of an `auto` schedule for these numbers of
-/// positions and micro-batches, as `found_turns` does; returns false if they are not useful.
+/// Finds the turns (order of work) of an `auto` schedule for these numbers of positions and
+/// micro-batches, and stores them in the schedule. Returns false if no order below `useful_s`
+/// seconds is in reach.
 bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t micro_batches,
                        double useful_s = std::numeric_limits<double>::infinity());
 
-/// Returns the seconds of an `auto` schedule whose positions work in the order of `turns`, with the
-/// seconds of its basis.
+/// Returns the seconds that a step of an `auto` schedule takes if its positions work in the order
+/// of `turns`. The seconds of chunks come from the schedule's basis.
 double found_order_seconds(const Schedule& schedule, std::span<const Turns> turns);
 
-/// Returns a lower bound of the seconds of every order of an `auto` schedule on `positions`
-/// positions, with the seconds of its basis.
+/// Returns a lower bound of the seconds of every possible order of an `auto` schedule on
+/// `positions` positions. The seconds of chunks come from the schedule's basis.
 double least_order_s(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
 
-/// Returns, for each position, the most activations that its turns keep, in units of one
-/// micro-batch's activations on the position (`parts` forwards); each is kept until its weight
-/// gradient is done. In an overlapped pair, the backward frees before the forward allocates.
+/// Returns, for each position, the most activations that are kept at any time, in units of one
+/// micro-batch's activations on the position (`parts` forwards). Activations are kept until their
+/// weight gradient is done; in an overlapped pair, the backward frees before the forward allocates.
 std::vector<double> held_activations(std::span<const Turns> turns, double parts);
 
 }  // namespace stepwright::schedule

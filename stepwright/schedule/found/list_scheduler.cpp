@@ -34,7 +34,7 @@ struct ChunkProgress {
   KeptSize kept;
   /// Room needed for a forward and for the later forwards of its micro-batch on this position.
   double awaited_room = 0;
-  CutEnds cut;
+  SplitBackwardCounts cut;
 };
 
 /// A part that a position may start next, and its earliest start time.
@@ -49,7 +49,7 @@ struct Progress {
   double free_s = 0;
   double left_s = 0;  ///< Least seconds of the position's remaining work.
   double spared = 0;  ///< Bytes of the position's room above its cap.
-  Keeping keeping;
+  KeptMemory keeping;
   Order order = {};
 };
 
@@ -84,7 +84,7 @@ class ListScheduler {
 
  private:
   void add_position(const UnevenPipeline& pipeline, std::size_t position) {
-    Progress at{.chunks = {}, .keeping = Keeping(pipeline, position)};
+    Progress at{.chunks = {}, .keeping = KeptMemory(pipeline, position)};
     at.spared = pipeline.room[position] - policy_.caps[position];
     const auto& parts = pipeline.seconds.parts[position];
     for (std::size_t i = 0; i < parts.size(); ++i) {

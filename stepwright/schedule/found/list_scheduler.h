@@ -8,32 +8,38 @@
 
 namespace stepwright::schedule {
 
-/// The backwards of a chunk that are split: the first `first` and the last `last`.
-struct CutEnds {
+/// Which backwards of a chunk are split into data and weight gradients: the first `first` and the
+/// last `last`.
+struct SplitBackwardCounts {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-/// Preferences of a list scheduler.
+/// Preferences of a list scheduler (a greedy search for the order of work in a pipeline).
 struct ListPolicy {
-  std::vector<std::vector<CutEnds>> cuts;  ///< Split backwards, by position, then chunk.
-  std::vector<double> caps;  ///< For each position, the most that it may keep after a forward.
-  /// Share of its own time by which a weight gradient may delay the part that comes next.
+  /// Which backwards are split into data and weight gradients: [position][chunk].
+  std::vector<std::vector<SplitBackwardCounts>> cuts;
+  /// For each position, the most memory that it may keep after a forward, in the unit of
+  /// `KeptSize`.
+  std::vector<double> caps;
+  /// Share of its own time by which a weight gradient may delay the work that comes next.
   double patience = 0;
-  bool forward_first = false;  ///< True if forwards go before backwards; false: backwards go first.
-  /// True if, within a direction, the chunk nearest to that direction's end goes first.
+  /// True: forwards go before backwards; false: backwards go before forwards.
+  bool forward_first = false;
+  /// True if, among forwards or among backwards, the chunk nearest to the end of that direction
+  /// goes first.
   bool deep_first = false;
 };
 
 struct ListedOrders {
   std::vector<Order> orders;
-  double seconds = 0;  ///< Makespan of the orders in seconds.
-  /// False if scheduling was stopped, or memory caps left parts unscheduled.
+  double seconds = 0;  ///< Seconds from the first start to the last end of the scheduled work.
+  /// True unless scheduling was stopped early, or memory caps left work unscheduled.
   bool complete = false;
 };
 
-/// Schedules the parts of all positions in order of time: the position that can start first does,
-/// with the part that the policy prefers. Stops if the makespan would exceed `limit_s`.
+/// Schedules the work of all positions greedily in order of time: the position that can start first
+/// starts the work that the policy prefers. Stops if the total time would exceed `limit_s` seconds.
 ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy,
                            double limit_s);
 

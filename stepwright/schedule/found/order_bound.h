@@ -4,8 +4,8 @@
 
 namespace stepwright::schedule {
 
-/// Returns a lower bound of the makespan of every order of the pipeline's parts. A position must do
-/// all its work, with every backward in its shorter form. It starts after the first forwards of the
+/// Returns a lower bound of the seconds of every order of a pipeline's work. A position must do all
+/// its work, with every backward in its shorter form. It starts after the first forwards of the
 /// positions before it. Before its first backward can arrive, it can do only as many forwards as it
 /// may keep. After its last backward, those of the positions before it follow, which can overlap
 /// only its own postponed weight gradients.

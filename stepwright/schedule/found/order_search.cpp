@@ -21,7 +21,7 @@ constexpr std::int64_t kTry = 8;
 
 double OrderSearch::start(std::span<const Order> orders) {
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    Keeping keeping(pipeline_, i);
+    KeptMemory keeping(pipeline_, i);
     for (const Part& part : orders[i]) {
       keeping.run(part);
       kept_[static_cast<std::size_t>(play_.node(i, part))] = keeping.now();
@@ -37,7 +37,7 @@ bool OrderSearch::take(Node first, Node last, std::span<const Part> parts) {
   const double kept = before == OrderSimulator::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
   if (!has_room(pipeline_, position, parts, kept)) return false;
   if (play_.change(first, last, parts, play_.seconds()) == OrderSimulator::kNever) return false;
-  Keeping keeping(pipeline_, position, kept);
+  KeptMemory keeping(pipeline_, position, kept);
   for (const Part& part : parts) {
     keeping.run(part);
     kept_[static_cast<std::size_t>(play_.node(position, part))] = keeping.now();

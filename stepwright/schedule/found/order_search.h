@@ -9,24 +9,26 @@
 
 namespace stepwright::schedule {
 
-/// Shortens orders by small legal changes: every part stays after the parts of its own position
-/// that it needs, and kept bytes stay within the position's room.
+/// Shortens the orders of work of a pipeline by small legal changes: work stays after all work of
+/// its position that it needs, and kept memory stays within the position's limit.
 class OrderSearch {
  public:
   explicit OrderSearch(const UnevenPipeline& pipeline)
       : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
 
-  /// Restarts with these orders; returns their makespan.
+  /// Starts anew with these orders of work, one for each position. Returns their total seconds.
   double start(std::span<const Order> orders);
-  /// Joins split backwards one by one where this does not lengthen the makespan.
+  /// Joins split backwards one by one (data and weight gradients become one part), if this does not
+  /// lengthen the total time.
   void join();
-  /// Changes single parts at random, from a fixed seed, until `most_played` parts are simulated or
-  /// the orders take at most `least_s`: moves a part, or splits or joins a backward.
+  /// Tries random changes of single parts, from a fixed seed, until `most_played` parts are
+  /// simulated or the orders take at most `least_s` seconds: moves a part, or splits or joins a
+  /// backward.
   void walk(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
   [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
-  /// Number of parts simulated so far; choosing a change counts as some of them.
+  /// Returns the number of parts simulated so far; choosing a change counts as some of them.
   [[nodiscard]] std::int64_t played() const { return play_.played() + tried_; }
 
  private:
@@ -44,11 +46,12 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderSimulator play_;
-  std::vector<double> kept_;  ///< For each part, the bytes that its position keeps after it.
-  std::vector<Part> parts_;   ///< Parts of the change being tried.
+  /// For each part, the memory that its position keeps after the part, in the unit of `KeptSize`.
+  std::vector<double> kept_;
+  std::vector<Part> parts_;  ///< Parts of the change that is being tried.
   std::vector<Node> chain_;
   double chain_s_ = OrderSimulator::kNever;
-  int picked_ = 0;  ///< Number of picks from the critical path so far.
+  int picked_ = 0;  ///< Number of parts picked from the critical path so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};
 };

@@ -36,8 +36,8 @@ TurnSeconds told_apart(TurnSeconds seconds) {
 
 }  // namespace
 
-UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batches,
-                           TurnSeconds seconds, double activations) {
+UnevenPipeline pipeline_with_activation_cap(const Placement& placement, std::int64_t micro_batches,
+                                            TurnSeconds seconds, double activations) {
   const auto positions = static_cast<std::size_t>(placement.positions());
   const auto chunks = static_cast<std::size_t>(placement.chunks());
   const double held = activations * static_cast<double>(chunks);
@@ -97,7 +97,7 @@ std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline) {
   return routes;
 }
 
-double Keeping::added(const Part& part) const {
+double KeptMemory::added(const Part& part) const {
   const KeptSize& size = kept_[static_cast<std::size_t>(part.chunk)];
   switch (part.direction) {
     case Direction::kForward: return size.forward;
@@ -109,11 +109,11 @@ double Keeping::added(const Part& part) const {
   return 0;
 }
 
-bool Keeping::has_room(double more) const { return now_ + more <= room_ * (1 + kSizeRounding); }
+bool KeptMemory::has_room(double more) const { return now_ + more <= room_ * (1 + kSizeRounding); }
 
 bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
               double kept) {
-  Keeping keeping(pipeline, position, kept);
+  KeptMemory keeping(pipeline, position, kept);
   return std::ranges::all_of(order, [&](const Part& part) {
     const bool fits = keeping.has_room(std::max(0.0, keeping.added(part)));
     keeping.run(part);

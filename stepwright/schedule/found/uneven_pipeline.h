@@ -10,61 +10,67 @@
 
 namespace stepwright::schedule {
 
-/// Relative difference below which two sums count as equal, as the same seconds may be added in
-/// another order.
+/// Relative difference below which two sums of seconds count as equal, since they may be added in
+/// different orders.
 inline constexpr double kSumRounding = 1e-9;
 
-/// The parts of one position, in order.
+/// The parts (work of one chunk in one direction for one micro-batch) of one position, in order.
 using Order = std::vector<Part>;
 
-/// Memory that a chunk keeps for a micro-batch, in any unit.
+/// Memory that a chunk keeps for one micro-batch; any unit, if all sizes use it.
 struct KeptSize {
-  double forward = 1;  ///< Size kept from its forward to its backward or data gradients.
-  double weight = 1;   ///< Size kept from its data gradients to its weight gradients.
+  /// Size kept from the forward to the backward or, if that is split, to the data gradients.
+  double forward = 1;
+  /// Size kept from the data gradients to the weight gradients of a split backward.
+  double weight = 1;
 };
 
-/// A pipeline for which an order of turns is searched.
+/// A pipeline with different times of positions and chunks, for which an order of work is searched.
 struct UnevenPipeline {
   Placement placement;
   std::int64_t micro_batches = 1;
-  /// Seconds of parts, of whole backwards and of hops; there are no overlapped pairs.
+  /// Seconds of parts, of whole backwards and of messages between positions; no overlapped pairs.
   TurnSeconds seconds;
-  std::vector<std::vector<KeptSize>> kept;  ///< Kept sizes, by position, then chunk.
-  std::vector<double> room;  ///< For each position, the most memory that its chunks may keep.
+  /// Memory that a chunk keeps for one micro-batch: [position][chunk].
+  std::vector<std::vector<KeptSize>> kept;
+  /// For each position, the most memory that its chunks may keep, in the unit of `KeptSize`.
+  std::vector<double> room;
 };
 
-/// Returns a pipeline whose positions keep at most `activations`, in units of one micro-batch's
-/// activations on all chunks of a position; each is kept until its weight gradient is done.
-UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batches,
-                           TurnSeconds seconds, double activations);
+/// Returns a pipeline in which no position may keep more than `activations`, in units of one
+/// micro-batch's activations on all chunks of a position; each is kept until its weight gradient is
+/// done.
+UnevenPipeline pipeline_with_activation_cap(const Placement& placement, std::int64_t micro_batches,
+                                            TurnSeconds seconds, double activations);
 
-/// Returns the pipeline that a basis describes.
+/// Returns the pipeline that the basis of an `auto` schedule describes.
 UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
                                std::int64_t micro_batches);
 
-/// The place of a chunk of the model, and the least time that a micro-batch needs from there to the
-/// end.
+/// Where a chunk of the model is, and the least time that a micro-batch needs from there to the end
+/// of the step.
 struct ChunkRoute {
   Place holder;
-  /// Seconds of the hop from the previous chunk of the model; 0 on the same position.
+  /// Seconds of the message from the previous chunk of the model; 0 if it is on the same position.
   double hop_s = 0;
   /// Least seconds from the end of the chunk's forward to the end of the step.
   double behind_forward_s = 0;
   /// Least seconds from the end of the chunk's backward or data gradients to the end of the step.
   double behind_backward_s = 0;
 };
-/// Returns the routes of all chunks, in model order.
+/// Returns position and least remaining time of all chunks, in model order.
 std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline);
 
-/// Tracks the memory that a position keeps as its parts are done.
-class Keeping {
+/// Tracks the memory that a pipeline position keeps while its schedule runs.
+class KeptMemory {
  public:
-  Keeping(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
+  KeptMemory(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
       : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
-  /// The size that a part adds to the kept memory; negative if it frees more.
+  /// Returns the size that a part of the schedule adds to the kept memory; negative if it frees
+  /// more.
   [[nodiscard]] double added(const Part& part) const;
-  /// True if the position has room for `more` in addition.
+  /// True if the position may keep `more` in addition to what it keeps now.
   [[nodiscard]] bool has_room(double more) const;
   void run(const Part& part) { now_ += added(part); }
   [[nodiscard]] double now() const { return now_; }
@@ -75,7 +81,7 @@ class Keeping {
   double now_;
 };
 
-/// True if a position that already keeps `kept` has room for all parts of `order`.
+/// True if a position that already keeps `kept` has memory for all parts of `order`.
 bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
               double kept = 0);
 

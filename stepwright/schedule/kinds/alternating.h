@@ -4,14 +4,14 @@
 
 namespace stepwright::schedule {
 
-/// Returns the turns (schedule entries) of a position: `warm_up` forwards, then alternately one
-/// forward and one backward (or both overlapped if `side_by_side`), then the remaining backwards.
-/// With several chunks, micro-batches come in groups, each first through one chunk and then through
-/// the next (get_schedule_table of Megatron-Core's schedules.py).
+/// Returns the turns (schedule entries) of a 1F1B position: `warm_up` forwards, then alternately
+/// one forward and one backward (overlapped if `side_by_side`), then the remaining backwards. With
+/// several chunks, micro-batches come in groups, each first through one chunk and then through the
+/// next (get_schedule_table of Megatron-Core's schedules.py).
 Turns one_forward_one_backward(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
 
-/// Number of forwards before the first backward of a position with several chunks, minus the one
-/// with which the steady state begins.
+/// Returns the number of forwards of an interleaved position before its steady state of one forward
+/// and one backward begins.
 inline std::int64_t interleaved_warm_up(const PipelineSize& size) {
   return 2 * size.behind() + (size.chunks - 1) * size.grouped();
 }

@@ -9,12 +9,13 @@
 
 namespace stepwright::schedule {
 
-/// Writes the turns (schedule entries) of a position whose micro-batches arrive on two routes, in
-/// order on each. A postponed weight gradient waits until `weight_gradient` is called, which takes
-/// the oldest one.
+/// Writes the turns (schedule entries) of a position whose micro-batches arrive on two routes (from
+/// both ends, or down and up again), in order on each. `data_gradient` leaves a weight gradient
+/// waiting; `weight_gradient` takes the oldest one.
 class RouteWriter {
  public:
-  /// Returns the i-th micro-batch of a route in a direction, as a part.
+  /// Returns the i-th micro-batch of a route in a direction (forward, backward ...) as work of the
+  /// position.
   using PartOf = std::function<Part(Direction, std::size_t route, std::int64_t i)>;
   explicit RouteWriter(PartOf part) : part_(std::move(part)) {}
 
@@ -25,7 +26,8 @@ class RouteWriter {
   Part data_gradient(std::size_t route);
   Part weight_gradient();
 
-  /// Appends a backward as data gradient and weight gradient, one after the other.
+  /// Appends the next backward of a route as a data gradient directly followed by its weight
+  /// gradient.
   void in_two(std::size_t route);
 
   void alone(const Part& part) { turns_.push_back({.part = part, .beside = std::nullopt}); }
@@ -42,13 +44,13 @@ class RouteWriter {
   Turns turns_;
 };
 
-/// Returns the i-th micro-batch of a route as a part, if route 0 is chunk 0 (on the way down) and
-/// route 1 is chunk 1.
+/// Returns the i-th micro-batch of a route as work of a position, for a V-shaped placement: route 0
+/// is chunk 0 (down the pipeline), route 1 is chunk 1 (up again).
 inline Part chunk_of_route(Direction direction, std::size_t route, std::int64_t i) {
   return make_turn_part(direction, static_cast<std::int64_t>(route), i);
 }
 
-/// Calls `work` `times` times.
+/// Calls the function `work` as many times as `times` says.
 template <class Work>
 void repeat(std::int64_t times, Work work) {
   for (std::int64_t i = 0; i < times; ++i) work();

@@ -4,9 +4,9 @@
 
 namespace stepwright::schedule {
 
-/// Returns the turns (schedule entries) of a position: `warm_up` forwards; then alternately a data
-/// gradient, the weight gradient of the micro-batch `deferred` before it, and the next forward; the
-/// remaining weight gradients come last.
+/// Returns the turns (schedule entries) of a position that fills waits with weight gradients:
+/// `warm_up` forwards, then alternately a data gradient, the weight gradient of the micro-batch
+/// `deferred` before it, and the next forward; the remaining weight gradients come last.
 Turns fill_with_weights(const PipelineSize& size, std::int64_t warm_up, std::int64_t deferred);
 
 }  // namespace stepwright::schedule

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "stepwright/memory/lifetimes.h"
-#include "stepwright/model/layer_order.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/step/pair.h"
 #include "stepwright/step/rough_seconds.h"
@@ -160,7 +160,7 @@ BlockCost BlockPricer::price(const step::Template& piece, const Where& where) {
   cost.seconds = alone.duration_s;
   cost.compute_s = alone.compute_s;
   cost.busy_s = alone.link_busy_s;
-  const BlockFloor floor = bounds_.of(piece, times_, cost_.contention());
+  const BlockTimeLowerBound floor = bounds_.of(piece, times_, cost_.contention());
   cost.floor_s = floor.seconds;
   cost.waiting_s = floor.waiting_s;
   const memory::Footprint memory = memory::footprint(piece, where.held);
@@ -204,8 +204,8 @@ PassCost BlockPricer::price_pass(const step::VocabularyPass& pass, const Where& 
   return result;
 }
 
-BlockCosts::Part BlockPricer::part(const step::BlockPair& pair, const step::UnitSize& size,
-                                   const Where& where) {
+BlockCosts::Part BlockPricer::part(const step::BlockPair& pair,
+                                   const step::BlockParameterSizes& size, const Where& where) {
   BlockCosts::Part part{.cost = {}, .size = size, .passes = {}};
   if (pair.forward_passes.empty()) {
     part.cost = price(pair, where);
@@ -227,7 +227,7 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
     layer.size = step::unit_size(setting, step::local_layer_parameters(setting, which));
     layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
   }
-  blocks.multi_tokens = job_.model.predicted_ahead();
+  blocks.multi_tokens = job_.model.extra_predicted_tokens();
   if (blocks.multi_tokens > 0) {
     blocks.multi_token.size =
         step::unit_size(setting, step::local_multi_token_parameters(setting, 0, false));
@@ -236,7 +236,7 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
   blocks.embedding = price(step::build_embedding(setting, false), where);
-  blocks.whole_embedding = job_.model.sees_images()
+  blocks.whole_embedding = job_.model.encodes_images()
                                ? price(step::build_embedding(setting, true), where)
                                : blocks.embedding;
   const step::BlockPair head = step::build_head(setting, false);

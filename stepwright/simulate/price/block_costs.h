@@ -5,7 +5,7 @@
 
 #include "stepwright/cost/price_table.h"
 #include "stepwright/memory/memory.h"
-#include "stepwright/simulate/price/block_floor.h"
+#include "stepwright/simulate/price/block_time_lower_bound.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/alone.h"
 #include "stepwright/step/document_sizes.h"
@@ -15,10 +15,12 @@
 
 namespace stepwright::simulate {
 
-/// Layouts of a plan's groups, by kind of group.
+/// Where the ranks of each kind of communication group of a plan lie in the cluster, indexed by
+/// `plan::GroupKind`.
 using Layouts = std::array<cluster::GroupLayout, plan::kGroupKinds>;
 
-/// Builds the templates of blocks and prices them into `BlockCosts`.
+/// Builds the operator templates of a plan's blocks, and computes their seconds and bytes
+/// (`BlockCosts`).
 class BlockPricer {
  public:
   BlockPricer(const plan::Job& job, const cost::CostModel& cost)
@@ -28,50 +30,56 @@ class BlockPricer {
         held_load_(memory::assumed_expert_load(job)),
         grows_(step::has_unequal_lengths(job)) {}
 
-  /// Returns costs with embedding, head and all sizes; the layers have no costs yet (`add`).
+  /// Returns block costs with the embedding, the head and all sizes; the costs of layers are added
+  /// by `add`.
   [[nodiscard]] BlockCosts start(const plan::Plan& plan, const Layouts& layouts);
-  /// Prices every layer class with one kind of recomputation, and adds the costs to `blocks`.
+  /// Computes the costs of every layer class with one kind of recomputation, and adds them to
+  /// `blocks`.
   void add(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
            const Layouts& layouts);
-  /// Adds the costs of a forward beside a backward, for every two layer classes.
+  /// Adds to `blocks` the costs of running the forward of a layer at the same time as a backward of
+  /// another layer, for every two layer classes.
   void add_pairs(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
-  /// Adds the costs of the two parts of a backward that is cut in two, for every layer class.
+  /// Adds to `blocks` the costs of backwards that are cut into data gradients and weight gradients,
+  /// for every layer class.
   void add_split(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
 
  private:
-  /// The circumstances of a price: where groups lie, and the algorithms of their messages.
+  /// Facts of a plan on which the price of a block depends: where its groups lie, the algorithms of
+  /// its messages, and the loads of experts.
   struct Where {
     const Layouts& layouts;
     const plan::Collectives& collectives;
-    double busiest = 1;  ///< Load of the busiest expert rank over the mean.
-    double held = 1;     ///< Load of experts, over the mean, for which memory is reserved.
+    double busiest = 1;  ///< Load of the busiest expert rank over the mean load.
+    double held = 1;     ///< Expert load, over the mean load, for which memory is reserved.
   };
   [[nodiscard]] Where where_of(const plan::Plan& plan, const Layouts& layouts) const;
   [[nodiscard]] BlockPairCost price(const step::BlockPair& pair, const Where& where);
   [[nodiscard]] BlockCost price(const step::Template& piece, const Where& where);
-  [[nodiscard]] BlockCosts::Part part(const step::BlockPair& pair, const step::UnitSize& size,
-                                      const Where& where);
+  [[nodiscard]] BlockCosts::Part part(const step::BlockPair& pair,
+                                      const step::BlockParameterSizes& size, const Where& where);
   [[nodiscard]] PassCost price_pass(const step::VocabularyPass& pass, const Where& where);
   void take_times(const step::Template& piece, const Where& where);
-  /// Returns how much longer a template takes with larger micro-batches, divided by their relative
-  /// growth.
+  /// Returns by how many seconds a template gets longer with larger micro-batches, divided by their
+  /// relative growth. `own_s`: seconds of the template with its own micro-batch.
   [[nodiscard]] double growth_s(const step::Template& larger, const Where& where, double own_s);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   cost::PriceTable prices_;
-  /// Load of experts that are spread over ranks, over the mean, for which memory is reserved.
+  /// Load of the busiest expert rank over the mean load, for which memory is reserved.
   double held_load_;
-  bool grows_;  ///< True if micro-batches have unequal lengths.
-  AloneRunner runner_;
+  /// True if micro-batches have unequal lengths, so that costs also need their growth with tokens.
+  bool grows_;
+  IsolatedSimulator runner_;
   std::vector<cost::OperatorTime> times_;
   BlockBounds bounds_;
 };
 
-/// Returns the sets of modules that a plan's positions recompute, ascending, other than nothing,
-/// the core of attention, and everything.
+/// Returns the sets of modules that the positions of a plan recompute, ascending, except the three
+/// common ones: none, the core of attention, and everything.
 std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute);
 
 }  // namespace stepwright::simulate

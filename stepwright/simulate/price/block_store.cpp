@@ -18,11 +18,11 @@ BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
           size.pipeline > 1,
-          plan::vocabulary_positions(plan),
+          plan::vocabulary_table_ranks(plan),
           schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
           plan.accumulate,
-          plan::overlap_of_blocks(plan.overlap),
+          plan::block_cost_overlap(plan.overlap),
           plan.tensor_input,
           plan.context_kind,
           plan.collectives.tensor,
@@ -58,7 +58,7 @@ const BlockCosts& BlockStore::get(const plan::Plan& plan, const Layouts& layouts
   try {
     if (costs.layers.empty()) costs = pricer.start(plan, layouts);
     plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
-      add(plan::least_recomputed(setting));
+      add(plan::common_layer_recompute(setting));
       if (setting.every > 1) add(plan::recomputed(setting));
     });
   } catch (...) {

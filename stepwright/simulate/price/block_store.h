@@ -10,45 +10,50 @@
 
 namespace stepwright::simulate {
 
-/// The block costs of one job, each priced once and shared by any number of threads. Adding to a
-/// store leaves references to its entries valid.
+/// Cache of the block costs of one job: each computed once, shared by any number of threads.
+/// References to entries stay valid when entries are added.
 class BlockStore {
  public:
-  /// Cache key: everything on which block costs depend.
+  /// Cache key of block costs: everything in a plan on which they depend.
   struct Key {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
-    /// 0 in the default rank order, where these degrees change no layout.
+    /// Pipeline and data degree; 0 in the default rank order, in which they change no group layout.
     std::int64_t pipeline, data;
-    bool staged;          ///< True if the plan has a pipeline.
-    std::int64_t spread;  ///< Number of positions that share the vocabulary; 1: it is not shared.
-    /// Barriers of the schedule (`ScheduleTraits::barriers`), where positions share the vocabulary.
+    bool staged;  ///< True if the plan has more than one pipeline stage.
+    /// Number of pipeline positions that share the vocabulary; 1: it is not shared.
+    std::int64_t spread;
+    /// Number of barriers of a schedule whose positions share the vocabulary
+    /// (`ScheduleTraits::barriers`); else 0.
     std::int64_t barriers;
     bool sequence_parallel;
-    DType accumulate;       ///< Type in which gradients add up.
-    plan::Overlap overlap;  ///< Overlaps that change the cost of blocks: `overlap_of_blocks`.
+    DType accumulate;  ///< Type in which gradients are accumulated.
+    /// The overlap choices that change the cost of blocks (`block_cost_overlap`).
+    plan::Overlap overlap;
     plan::TensorInput tensor_input;
     plan::ContextKind context_kind;
     collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     plan::RankOrder order;
     plan::OffloadModules offloaded;
-    /// Sets of recomputed modules to price, as in `BlockCosts::listed`.
+    /// Sets of recomputed modules that are priced in addition to the common ones, as in
+    /// `BlockCosts::listed`.
     std::vector<plan::ModuleSet> listed;
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const plan::Plan& plan);
 
-  /// Returns the costs of the plan's blocks with the kinds of recomputation that the plan asks for;
-  /// `pricer` prices those that are not known yet. Throws what the builders throw, on later calls
-  /// too: costs that were only partly computed are never returned.
+  /// Returns the block costs of a plan with the kinds of recomputation that the plan uses; `pricer`
+  /// computes those that are not known yet. An error of the builders is thrown by later calls, too:
+  /// costs that were only partly computed are never returned.
   const BlockCosts& get(const plan::Plan& plan, const Layouts& layouts, BlockPricer& pricer);
 
   [[nodiscard]] std::size_t size() const;
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< Held while its costs are priced.
+    std::mutex mutex;  ///< Held while the costs of this entry are computed.
     BlockCosts costs;
-    std::exception_ptr failure;  ///< An error that interrupted the pricing; null: none.
+    /// The error that interrupted the computation of the costs; null: none.
+    std::exception_ptr failure;
   };
   Entry& entry(const Key& key);
 

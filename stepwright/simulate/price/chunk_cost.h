@@ -9,52 +9,59 @@
 
 namespace stepwright::simulate {
 
-/// Bytes that blocks keep: `forward` from forward to backward, `data` from the data gradient to the
-/// weight gradient.
+/// Bytes that blocks keep for later passes: `forward` from forward to backward, `data` from the
+/// data gradient to the weight gradient.
 struct KeptBytes {
   double forward = 0;
   double data = 0;
 };
 
-/// The cost of one chunk for one micro-batch. A peak is the largest moment of its blocks, with the
-/// bytes that the layers before keep.
+/// Seconds and bytes of one chunk of a pipeline position for one micro-batch. A peak is the largest
+/// number of bytes at any moment of its blocks, with the bytes that earlier layers keep.
 struct ChunkCost {
   BlockCost forward{};
-  /// Data gradients of backwards that are cut, and all of backwards that are not.
+  /// Data gradients, if the backward is cut into data and weight gradients; else the whole
+  /// backward.
   BlockCost backward{};
-  BlockCost weight{};  ///< Weight gradients of cut backwards.
-  BlockCost whole{};   ///< Whole backwards, in schedules that cut some backwards and not others.
+  /// Weight gradients, if the backward is cut into data and weight gradients; else 0.
+  BlockCost weight{};
+  /// Whole backward, in schedules that cut only some backwards into data and weight gradients.
+  BlockCost whole{};
   PeakBytes forward_peak;
   PeakBytes backward_peak;
   PeakBytes weight_peak;
   PeakBytes whole_peak;
-  /// Work on the vocabulary that the position does together with all others; set in the position's
-  /// first chunk only.
+  /// Work on the vocabulary that all positions do together, if they share it; set in the first
+  /// chunk of a position only.
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  /// Passes over the vocabulary by `pass_index`, in schedules whose positions do them apart.
+  /// Passes over the vocabulary, by `pass_index`, in schedules in which positions that share it run
+  /// these passes on their own; else empty.
   std::vector<PassCost> passes;
-  step::UnitSize cut_size;  ///< Parameters of the blocks whose backward is cut.
-  /// The part of `cut_size` in blocks whose data gradient already writes some of the gradients that
-  /// are reduced: blocks with norms do, blocks with adapters only do not.
-  step::UnitSize begun_size;
-  /// Least bytes, over the blocks, that a cut backward's data gradient needs beyond the bytes that
-  /// are kept for the weight gradient.
+  /// Parameters of the blocks whose backward is cut into data and weight gradients.
+  step::BlockParameterSizes cut_size;
+  /// The part of `cut_size` in blocks whose data gradient already writes gradients that are reduced
+  /// (those of norms); blocks that train adapters only are left out.
+  step::BlockParameterSizes begun_size;
+  /// Least bytes, over the blocks with a cut backward, that the data gradient needs at its peak
+  /// beyond the bytes kept for the weight gradient.
   double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
-  /// Adds `count` equal blocks; `split`: their backward where it is cut, else null.
+  /// Adds the cost of `count` equal blocks. `split`: their backward cut into data and weight
+  /// gradients; null: it is not cut.
   void add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
            double count);
-  /// Raises the peaks to those of a block; `before`: bytes kept by the blocks before it.
+  /// Raises the peaks to those of a block. `before`: bytes that the blocks before it keep.
   void keep_peaks(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
                   const KeptBytes& before);
-  /// Returns the cost of both gradients of a micro-batch.
+  /// Returns the cost of the backward of one micro-batch: data and weight gradients together.
   [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
-  /// Returns the cost of a direction that all positions do together, or of a pass.
+  /// Returns the cost of a vocabulary pass, or of other work that all positions do together, by its
+  /// direction.
   [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
-  /// Returns the bytes of the chunk, whether its backward is cut or not.
+  /// Returns the bytes that the chunk keeps and needs, for whole and for cut backwards.
   [[nodiscard]] ChunkBytes bytes() const;
 };
 

@@ -10,7 +10,7 @@ constexpr std::size_t kMostUpdates = std::size_t{1} << 15;
 }  // namespace
 
 DataCostCache::Key DataCostCache::key_of(const plan::Plan& plan, const Layouts& layouts,
-                                         const StageCost& stage) {
+                                         const PositionCost& stage) {
   std::uint64_t choices = 0;
   const auto put = [&](auto value) { choices = choices << 6 | static_cast<std::uint64_t>(value); };
   put(plan.sharding.parameters);

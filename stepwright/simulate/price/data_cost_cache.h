@@ -5,25 +5,26 @@
 #include <unordered_map>
 #include <vector>
 
-#include "stepwright/simulate/price/data_cost.h"
+#include "stepwright/simulate/price/sharding_message_cost.h"
 
 namespace stepwright::simulate {
 
-/// Remembers data costs: a search prices the same sharding of the same position with many
-/// micro-batches, recomputations and schedules, on which the costs do not depend. The cache has a
-/// fixed number of places, each with the last entry that was mapped to it; memory grows only with
-/// the places used.
+/// Cache of the costs of sharding messages and states. A search prices one sharding of one position
+/// with many micro-batches, recomputations and schedules, on which these costs do not depend. The
+/// number of places is fixed; each holds the last entry that was mapped to it.
 class DataCostCache {
  public:
   struct Entry {
-    DataCost cost;
-    DataMemory memory;
+    ShardingMessageCost cost;
+    ShardedStateMemory memory;
   };
 
-  /// Returns the costs of a position. Until the next `clear`, equal layouts must always be passed
-  /// at the same address (`at.layouts`). The reference is valid until the next call.
+  /// Returns the costs of a position's sharding messages and states, valid until the next call.
+  /// Until the next `clear`, equal layouts must always be passed at the same address
+  /// (`at.layouts`).
   const Entry& get(const PricedPosition& at, cost::PriceTable& computations);
-  /// Returns `update_seconds`, remembered since many shardings share it.
+  /// Returns `update_seconds` (end-of-step reductions and optimizer), cached because many shardings
+  /// share it.
   double update_s(const PricedPosition& at, cost::PriceTable& computations);
   void clear();
 
@@ -33,7 +34,7 @@ class DataCostCache {
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
     plan::Offload offload;
-    step::UnitSize size;
+    step::BlockParameterSizes size;
     BlockSizes blocks;
     FrozenBlocks resting;
     std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
@@ -46,9 +47,10 @@ class DataCostCache {
     Key key;
     Entry entry;
   };
-  static Key key_of(const plan::Plan& plan, const Layouts& layouts, const StageCost& stage);
+  static Key key_of(const plan::Plan& plan, const Layouts& layouts, const PositionCost& stage);
 
-  std::vector<std::uint16_t> places_;  ///< Index in `known_` plus 1; 0: the place is free.
+  /// For each place of the cache, the index of its entry in `known_` plus 1; 0: the place is free.
+  std::vector<std::uint16_t> places_;
   std::vector<Known> known_;
   std::unordered_map<Key, double, Hash> updates_;
 };

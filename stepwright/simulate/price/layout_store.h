@@ -8,19 +8,20 @@
 
 namespace stepwright::simulate {
 
-/// Remembers the group layouts of the plans of one search: many plans share layouts, and a search
-/// meets equal ones in a row.
+/// Cache of the group layouts of the plans of one search, since many plans share layouts.
 class LayoutStore {
  public:
-  /// `cluster` must outlive it.
+  /// `cluster` must outlive this object.
   explicit LayoutStore(const cluster::Cluster& cluster);
   ~LayoutStore();
   LayoutStore(const LayoutStore&) = delete;
   LayoutStore& operator=(const LayoutStore&) = delete;
 
-  /// Returns the layouts of a plan's groups, computed when first asked for; valid until `clear`.
+  /// Returns the layouts of a plan's communication groups, computed when first asked for; valid
+  /// until `clear`.
   const Layouts& get(const plan::Plan& plan);
-  /// True if it holds as many layouts as it should (about 2 kB each).
+  /// True if the cache holds as many layouts as it should (about 2 kB each), so that it is time for
+  /// `clear`.
   [[nodiscard]] bool full() const;
   void clear();
 

@@ -5,9 +5,9 @@
 
 namespace stepwright::simulate {
 
-void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
-                                const ChunkContent& content) const {
-  for (const AlikeLayers& alike : content.alike) {
+void PipelinePricer::add_layers(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
+                                const ChunkLayerCounts& content) const {
+  for (const EqualLayers& alike : content.alike) {
     const BlockCosts::Layer& layer = blocks.layers[alike.which];
     const BlockCosts::Recomputed& costs = layer.of(content.place(alike));
     chunk.add(costs.cost, cuts() ? &costs.split() : nullptr, form_,
@@ -21,7 +21,7 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
     if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
     if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
     stage.size.add(layer.size, alike.count);
-    if (layer.which.gradients == model::GradientPath::kAbove)
+    if (layer.which.gradients == model::LayerGradientFlow::kAbove)
       stage.resting.add(layer.size, alike.count);
   }
 }
@@ -30,11 +30,11 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
 /// all bytes that the chunk keeps before that layer. The costs of the layers and of an embedding
 /// are already in the chunk.
 void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
-                                      const ChunkContent& content) const {
-  const auto costs_of = [&](const AlikeLayers& layers) -> const BlockCosts::Recomputed& {
+                                      const ChunkLayerCounts& content) const {
+  const auto costs_of = [&](const EqualLayers& layers) -> const BlockCosts::Recomputed& {
     return blocks.layers[layers.which].of(content.place(layers));
   };
-  for (const AlikeLayers& alike : content.alike) {
+  for (const EqualLayers& alike : content.alike) {
     const BlockCosts::Recomputed& own = costs_of(alike);
     KeptBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
                      chunk.backward.retained_bytes - own.split().data.retained_bytes};
@@ -51,13 +51,13 @@ void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks
 /// Returns the cost of a multi-token layer with the recomputation of a chunk's layers.
 const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const {
-  const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
+  const ChunkLayerCounts& content = contents_[static_cast<std::size_t>(chunk)];
   return blocks.multi_token.of(content.recomputed_place).cost;
 }
 
 /// Adds a block at an end of the model after the blocks that the chunk has so far.
-void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
-                             const step::UnitSize& size) const {
+void PipelinePricer::add_end(ChunkCost& chunk, PositionCost& stage, const BlockPairCost& cost,
+                             const step::BlockParameterSizes& size) const {
   const KeptBytes before{.forward = chunk.forward.retained_bytes};
   chunk.add(cost, nullptr, form_, 1);
   chunk.keep_peaks(cost, nullptr, form_, before);
@@ -68,7 +68,7 @@ void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPair
 }
 
 /// Adds multi-token layers and head, if the chunk has them.
-void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+void PipelinePricer::add_head(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
                               const plan::Plan& plan, const schedule::Place& place) const {
   const schedule::Placement placement = plan::placement_of(plan);
   const bool first = placement.holds_embedding(place);
@@ -92,14 +92,15 @@ void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCos
 }
 
 /// Adds the blocks of a chunk, in their order.
-void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+void PipelinePricer::add_blocks(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
                                 const plan::Plan& plan, const schedule::Place& place) const {
   const schedule::Placement placement = plan::placement_of(plan);
-  const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+  const ChunkLayerCounts& content =
+      contents_[static_cast<std::size_t>(placement.model_chunk(place))];
   const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   if (!spreads && placement.holds_embedding(place)) {
     add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
-    const bool rests = step::embedding_gradients(job_.model) == model::GradientPath::kAbove;
+    const bool rests = step::embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove;
     if (rests) stage.resting.add(blocks.embedding_size, 1);
   }
   add_layers(chunk, stage, blocks, content);
@@ -109,7 +110,8 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockC
 
 /// Adds the position's parts of embedding and head. Floors count the head only, which comes between
 /// the position's first forward and its last backward.
-void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan) {
+void PipelinePricer::add_joint(PositionCost& stage, const BlockCosts& blocks,
+                               const plan::Plan& plan) {
   const schedule::Placement placement = plan::placement_of(plan);
   const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
     const BlockCosts::Part& own = parts[at_end ? 1 : 0];
@@ -144,7 +146,7 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
 /// Adds the work on the vocabulary as passes, where positions do not meet. Floors count those
 /// passes of a micro-batch that come before its backward on the last position, and so between the
 /// first forward of each position and its last backward.
-void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
+void PipelinePricer::add_passes(PositionCost& stage, const std::vector<PassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();
   chunk.passes.resize(schedule::kVocabularyPasses);

@@ -5,7 +5,7 @@
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
-#include "stepwright/simulate/price/data_cost.h"
+#include "stepwright/simulate/price/sharding_message_cost.h"
 #include "stepwright/simulate/price/waiting_bytes.h"
 
 namespace stepwright::simulate {
@@ -33,7 +33,7 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
 
 /// Sets the weight gradients that the head of a position defers to the drain. Such a head has a
 /// table of its own.
-void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
+void set_head_gradient(PositionCost& stage, const BlockCosts& blocks,
                        const model::Architecture& model) {
   stage.head_gradient = blocks.head_gradient;
   stage.head_size = step::shares_table(model) ? blocks.split_head_size : blocks.head_size;
@@ -43,7 +43,7 @@ void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
 /// Returns the peak over the moments at which most deferred gradients of a head wait: in the first
 /// of them and, unless the schedule cuts only some backwards, in the last backward of its chunk.
 /// That backward is the position's last; its micro-batch still waits in all other chunks.
-PeakBytes waiting_head(const StageCost& stage, const std::vector<ChunkCost>& chunks,
+PeakBytes waiting_head(const PositionCost& stage, const std::vector<ChunkCost>& chunks,
                        schedule::BackwardForm form, std::int64_t micro_batches) {
   const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
   PeakBytes most;
@@ -61,7 +61,7 @@ PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost
                                PipelineSimulator& played)
     : job_(job), cost_(cost), layers_(model::layer_order(job.model)), played_(played) {}
 
-PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) {
+PeakBytes PipelinePricer::activations(const plan::Plan& plan, PositionCost& stage) {
   const std::int64_t position = stage.position;
   // If a chunk has no layers, the peak need not be at the last chunk.
   const bool full = std::ranges::all_of(
@@ -78,17 +78,17 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) 
 }
 
 /// Returns the cost of a position's chunks, without activations that wait.
-StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
-                                std::int64_t position) {
+PositionCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                   std::int64_t position) {
   const schedule::Placement placement = plan::placement_of(plan);
-  StageCost stage;
+  PositionCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
-  std::vector<step::UnitSize> sizes;
+  std::vector<step::BlockParameterSizes> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
     const schedule::Place place{position, static_cast<std::int64_t>(i)};
     ChunkCost& chunk = chunks_[i];
-    const step::UnitSize before = stage.size;
+    const step::BlockParameterSizes before = stage.size;
     add_blocks(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
     if (plan.schedule.strands > 1) {
@@ -105,7 +105,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan
   if (schedule::traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
   const bool defers = placement.holds_head(position) && blocks.head_gradient.seconds > 0;
   if (defers) set_head_gradient(stage, blocks, job_.model);
-  for (const step::UnitSize& size : sizes) {
+  for (const step::BlockParameterSizes& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
@@ -122,7 +122,7 @@ bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t positio
       schedule::has_closed_form(plan.schedule.kind);  // otherwise its positions wait differently
   if (!alike || position < 2 || position + 1 == p) return false;
   const schedule::Placement placement = plan::placement_of(plan);
-  const auto content = [&](const schedule::Place& place) -> const ChunkContent& {
+  const auto content = [&](const schedule::Place& place) -> const ChunkLayerCounts& {
     return contents_[static_cast<std::size_t>(placement.model_chunk(place))];
   };
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -144,7 +144,7 @@ double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_bat
 
 /// Sets the load of the present position for all its micro-batches, with its messages to other
 /// positions.
-void PipelinePricer::set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const {
+void PipelinePricer::set_load(PositionCost& stage, const plan::Plan& plan, const Send& send) const {
   const schedule::Placement placement = plan::placement_of(plan);
   const auto m = static_cast<double>(plan::micro_batches(job_, plan));
   const double slow = most_slow_down(cost_.contention());
@@ -177,7 +177,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, cons
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;
-  for (StageCost& stage : cost.stages) {
+  for (PositionCost& stage : cost.stages) {
     stage.first_drain_s = drain;
     for (std::int64_t i = 0; i < stage.count; ++i, ++position) {
       stage.fill_s = fill;
@@ -201,7 +201,7 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, cons
 
 /// Sets the seconds of a position for one micro-batch. A blocking message adds its time; one that
 /// does not block slows computation down.
-void PipelinePricer::set_seconds(const plan::Plan& plan, const StageCost& stage,
+void PipelinePricer::set_seconds(const plan::Plan& plan, const PositionCost& stage,
                                  std::int64_t position, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
   const schedule::Placement placement = plan::placement_of(plan);
@@ -317,7 +317,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
     if (plan.schedule.strands > 1) set_pairs(blocks, plan, position);
-    StageCost& own = cost.stages.back();
+    PositionCost& own = cost.stages.back();
     own.activations = activations(plan, own);
     if (own.head_gradient.seconds > 0) {
       own.head_gradient.peak = waiting_head(own, chunks_, form_, cost.micro_batches);
@@ -331,8 +331,8 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
   return cost;
 }
 
-std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const plan::Plan& plan,
-                                             const Send& send, PipelineParts& parts) {
+std::vector<PositionCost> PipelinePricer::parts(const BlockCosts& blocks, const plan::Plan& plan,
+                                                const Send& send, ChunkSecondsAndBytes& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
   split_ = plan::chunk_layers(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
@@ -347,7 +347,7 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const pla
   turn_seconds_.passes.clear();
   turn_floors_.passes.clear();
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
-  std::vector<StageCost> stages;
+  std::vector<PositionCost> stages;
   for (std::int64_t position = 0; position < plan.parallel.pipeline; ++position) {
     stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, stages.back(), position, send);

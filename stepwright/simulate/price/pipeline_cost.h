@@ -2,61 +2,63 @@
 
 #include <vector>
 
-#include "stepwright/model/layer_order.h"
-#include "stepwright/simulate/price/chunk_content.h"
+#include "stepwright/model/layer_class_index.h"
 #include "stepwright/simulate/price/chunk_cost.h"
+#include "stepwright/simulate/price/chunk_layer_counts.h"
 #include "stepwright/simulate/price/played_pipeline.h"
 #include "stepwright/simulate/price/pricer.h"
 
 namespace stepwright::simulate {
 
-/// Composes block costs into the positions of a pipeline. Reuses its memory between calls.
+/// Computes the costs of all positions of a pipeline from block costs. Reuses its memory between
+/// calls.
 class PipelinePricer {
  public:
-  /// `played` must outlive it.
+  /// `played` simulates schedules; it must outlive this object.
   PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PipelineSimulator& played);
 
-  /// The cost of one message of the residual stream to the neighbouring position. `slow_down`: the
-  /// share of its time that computation beside it loses.
+  /// The cost of one message of activations to the neighbouring pipeline position. `slow_down`:
+  /// share of the message's time that computation at the same time loses.
   struct Send {
     double seconds = 0;
     double slow_down = 0;
-    double arrival_s = 0;  ///< Seconds that the receiver's compute stream spends on the message.
+    double arrival_s = 0;  ///< Seconds of the receiver's compute stream that each message takes.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
                                      const Send& send, SimulationExtent played);
-  /// Returns the costs of all positions as far as they do not depend on the order of a schedule,
-  /// and fills `parts`, all but `room_bytes`.
-  [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
-                                             const Send& send, PipelineParts& parts);
+  /// Returns the costs of all positions, as far as they do not depend on the order of the schedule,
+  /// and fills `parts` except `room_bytes`.
+  [[nodiscard]] std::vector<PositionCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
+                                                const Send& send, ChunkSecondsAndBytes& parts);
 
  private:
   [[nodiscard]] bool same_as_before(const plan::Plan& plan, std::int64_t position) const;
-  [[nodiscard]] StageCost stage(const BlockCosts& blocks, const plan::Plan& plan,
-                                std::int64_t position);
-  void add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
-                  const ChunkContent& content) const;
+  [[nodiscard]] PositionCost stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                   std::int64_t position);
+  void add_layers(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
+                  const ChunkLayerCounts& content) const;
   void keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
-                        const ChunkContent& content) const;
+                        const ChunkLayerCounts& content) const;
   [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const;
-  void add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
-               const step::UnitSize& size) const;
-  void add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+  void add_end(ChunkCost& chunk, PositionCost& stage, const BlockPairCost& cost,
+               const step::BlockParameterSizes& size) const;
+  void add_head(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
                 const plan::Plan& plan, const schedule::Place& place) const;
-  void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+  void add_blocks(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
                   const plan::Plan& plan, const schedule::Place& place) const;
-  void add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
-  void add_passes(StageCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
-  [[nodiscard]] PeakBytes activations(const plan::Plan& plan, StageCost& stage);
-  void set_seconds(const plan::Plan& plan, const StageCost& stage, std::int64_t position,
+  void add_joint(PositionCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
+  void add_passes(PositionCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
+  [[nodiscard]] PeakBytes activations(const plan::Plan& plan, PositionCost& stage);
+  void set_seconds(const plan::Plan& plan, const PositionCost& stage, std::int64_t position,
                    const Send& send);
   void set_part_seconds(const schedule::Placement& placement, std::int64_t position, double share,
                         const Send& send);
   void set_pass_seconds();
   void set_pairs(const BlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
-  /// A turn of two parts of the present position, block by block.
+  /// A forward of the current position that runs block by block beside a backward of another
+  /// micro-batch.
   struct PairTurn;
   [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
                                    const schedule::Place& forward, const schedule::Place& backward,
@@ -64,37 +66,44 @@ class PipelinePricer {
   void add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
                   std::int64_t backward, schedule::Direction direction) const;
   void repeat_position(std::size_t at);
-  void set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const;
+  void set_load(PositionCost& stage, const plan::Plan& plan, const Send& send) const;
   void set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send);
   void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, SimulationExtent played);
-  /// True if the present schedule cuts backwards.
+  /// True if the current schedule cuts backwards into data and weight gradients.
   [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
   [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
                                   const Send& send);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  model::LayerOrder layers_;
+  model::LayerClassIndex layers_;
   std::vector<std::int64_t> split_;
-  std::vector<ChunkContent> contents_;  ///< Layers of each chunk of the model.
-  std::vector<ChunkCost> chunks_;       ///< Chunks of the present position.
-  /// By chunk of the present position, if two strands run: the peak of its forward beside a part of
-  /// a backward, above the bytes that wait before both.
+  std::vector<ChunkLayerCounts>
+      contents_;                   ///< Numbers of layers by kind, for each chunk of the model.
+  std::vector<ChunkCost> chunks_;  ///< Costs of the chunks of the current position.
+  /// By chunk of the current position, with two strands: peak bytes of its forward beside a
+  /// backward, in addition to the bytes that waited before both.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
-  std::vector<double> forward_;  ///< Forward seconds of one micro-batch, by position.
+  /// Seconds of the forward of one micro-batch, by pipeline position.
+  std::vector<double> forward_;
   std::vector<double> backward_;
-  /// Seconds by chunk of a stage: the most over all positions.
+  /// Seconds of forward and backward by chunk of a stage: the maximum over all positions.
   std::vector<double> slowest_chunk_;
-  /// Lower bound of the first forward, by position: its first chunk only.
+  /// Lower bound of the seconds of the first forward of each position (of its first chunk only).
   std::vector<double> first_forward_floor_;
   std::vector<double> first_backward_floor_;
-  /// Lower bound of all weight gradients, by position, if backwards are cut.
+  /// Lower bound of the seconds of one micro-batch's weight gradients, by position, if backwards
+  /// are cut.
   std::vector<double> weight_floor_;
-  schedule::BackwardForm form_{};  ///< Form of backwards in the present schedule.
-  bool plays_ = false;             ///< True if its turns are simulated for their seconds.
-  bool floors_ = false;            ///< True if lower bounds of its turns are asked for.
+  /// How the current schedule cuts backwards: not at all, all of them, or some.
+  schedule::BackwardForm form_{};
+  /// True if the pipeline's seconds come from simulating its schedule turn by turn, not from a
+  /// closed form.
+  bool plays_ = false;
+  /// True if lower bounds of the seconds of turns (schedule entries) are needed.
+  bool floors_ = false;
   schedule::TurnSeconds turn_seconds_;
-  /// Least seconds of parts, with no message to slow them down.
+  /// Lower bounds of the seconds of turns (schedule entries), with no message to slow them down.
   schedule::TurnSeconds turn_floors_;
   PipelineSimulator& played_;
 };

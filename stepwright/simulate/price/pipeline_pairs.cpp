@@ -37,8 +37,8 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
   const std::int64_t back = split_[at(backward)];
   const auto first = classes_of(forward);
   const auto behind = classes_of(backward) + back;
-  const ChunkContent& own_content = contents_[at(forward)];
-  const ChunkContent& other_content = contents_[at(backward)];
+  const ChunkLayerCounts& own_content = contents_[at(forward)];
+  const ChunkLayerCounts& other_content = contents_[at(backward)];
   for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
     const std::size_t kind = other_content.place(back - 1 - i);
     const std::size_t ahead_kind = own_content.place(i);

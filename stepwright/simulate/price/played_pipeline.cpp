@@ -32,8 +32,8 @@ std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
 
 }  // namespace
 
-std::shared_ptr<const WaitingTurns> PipelineSimulator::waiting(const plan::Plan& plan,
-                                                               std::int64_t micro_batches) {
+std::shared_ptr<const FullestMoments> PipelineSimulator::waiting(const plan::Plan& plan,
+                                                                 std::int64_t micro_batches) {
   return schedules_->waiting(
       {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }

@@ -7,30 +7,32 @@
 
 namespace stepwright::simulate {
 
-/// Rounds of micro-batches that are simulated. A round has as many micro-batches as the pipeline
-/// has stages or, where micro-batches come in groups, as a group. Later rounds are taken as steady:
-/// each further micro-batch takes the mean time of a micro-batch of the last round.
+/// Number of rounds of micro-batches that are simulated. A round has as many micro-batches as the
+/// pipeline has stages, or as a group if micro-batches come in groups. In later rounds each
+/// micro-batch takes the mean time of those in the last simulated round.
 inline constexpr std::int64_t kMaxSimulatedRounds = 8;
 
-/// Most micro-batches times chunks of the model for which every turn is simulated: some
-/// milliseconds.
+/// Largest number of turns (micro-batches times chunks of the model) for which a schedule is
+/// simulated completely; this takes some milliseconds.
 inline constexpr std::int64_t kMaxSimulatedTurns = 40'000;
 
-/// Simulates schedules for the pricer, turn by turn. Not shared between threads, but its
-/// `ScheduleStore` may be.
+/// Simulates pipeline schedules turn by turn for closed-form prices. Not shared between threads,
+/// but its `ScheduleStore` may be.
 class PipelineSimulator {
  public:
   explicit PipelineSimulator(std::shared_ptr<ScheduleStore> schedules)
       : schedules_(std::move(schedules)) {}
 
-  /// Returns the turns that wait for their backward, by position, in at most `kMaxSimulatedRounds`
-  /// rounds.
-  std::shared_ptr<const WaitingTurns> waiting(const plan::Plan& plan, std::int64_t micro_batches);
+  /// Returns, for each position, the moments at which most chunks wait for their backward, from at
+  /// most `kMaxSimulatedRounds` rounds of micro-batches.
+  std::shared_ptr<const FullestMoments> waiting(const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
+  /// `seconds`: seconds of its turns. Rounds after `kMaxSimulatedRounds` are extrapolated.
   double seconds(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
-  /// Returns the seconds of the pipeline with every turn simulated.
+  /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with every turn
+  /// simulated. `seconds`: seconds of its turns.
   double every_s(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
 

@@ -7,8 +7,8 @@ namespace {
 
 /// Returns the load with data-parallel messages. Blocking messages do not count as waits, since the
 /// next block's first messages may run beside them.
-StepLoad with_messages(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
-                       double micro_batches) {
+StepLoad with_messages(const PositionCost& stage, const ShardingMessageCost& data,
+                       const plan::Overlap& overlap, double micro_batches) {
   StepLoad load = stage.load;
   MessageCost gathers = data.gather;
   gathers += data.regather;
@@ -30,8 +30,8 @@ double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }
 
-double chain_s(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
-               double micro_batches) {
+double chain_s(const PositionCost& stage, const ShardingMessageCost& data,
+               const plan::Overlap& overlap, double micro_batches) {
   const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
   const double again_ahead_s = overlap.parameters ? data.regather.floor_s : 0;
@@ -45,7 +45,7 @@ double chain_s(const StageCost& stage, const DataCost& data, const plan::Overlap
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
   const double passes_s = forward_s + pass_s(stage.backward, again_ahead_s, again_s + reduce_s);
   // Weight gradients deferred to the drain are reduced there.
-  const double drained_s = stage.cut_size == step::UnitSize{}
+  const double drained_s = stage.cut_size == step::BlockParameterSizes{}
                                ? passes_s
                                : forward_s + pass_s(stage.backward, again_ahead_s, again_s);
   return std::max({micro_batches * passes_s + end_s, micro_batches * drained_s + stage.drain_s,
@@ -54,13 +54,15 @@ double chain_s(const StageCost& stage, const DataCost& data, const plan::Overlap
 
 }  // namespace
 
-double least_position_s(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
-                        double micro_batches, const cost::Contention& contention) {
+double least_position_s(const PositionCost& stage, const ShardingMessageCost& data,
+                        const plan::Overlap& overlap, double micro_batches,
+                        const cost::Contention& contention) {
   return std::max(stage.fill_s + chain_s(stage, data, overlap, micro_batches),
                   least_step_s(with_messages(stage, data, overlap, micro_batches), contention));
 }
 
-std::vector<schedule::ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
+std::vector<schedule::ChunkMessages> chunk_messages(const PositionCost& stage,
+                                                    const ShardingMessageCost& data,
                                                     const plan::Overlap& overlap) {
   const double refresh_s = overlap.parameters ? data.refresh.floor_s : 0;
   std::vector<schedule::ChunkMessages> messages;

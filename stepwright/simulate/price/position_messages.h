@@ -9,22 +9,22 @@
 
 namespace stepwright::simulate {
 
-/// A run of equal messages of one pipeline position.
+/// A number of equal data-parallel messages of one pipeline position.
 struct PositionMessage {
   step::DataMoment moment{};
   step::OperatorKind kind{};
   plan::GroupKind group{};
   DType type{};
-  double elements = 0;  ///< Elements of all messages together.
+  double elements = 0;  ///< Number of elements of all these messages together.
   double count = 1;
-  /// Upper limit of the elements of any of the messages.
+  /// Upper limit of the number of elements of one message.
   double largest = std::numeric_limits<double>::infinity();
   step::Scheme scheme = step::Scheme::kData;
 };
 
-/// Returns the reductions of a position at the end of a step.
+/// Returns the small reductions that a pipeline position makes at the end of a step.
 inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
-                              const StageCost& stage) {
+                              const PositionCost& stage) {
   return {.partial = stage.size.partial,
           .expert_partial = stage.size.expert_partial,
           .tied_table = stage.tied_table,
@@ -34,9 +34,9 @@ inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
           .shares_rows = plan.sequence_parallel && plan.parallel.tensor > 1};
 }
 
-/// Returns the number of buckets of a position's gradients, assuming one chunk with blocks of equal
-/// size: a bucket closes with the block that fills it.
-inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage) {
+/// Returns the number of buckets into which a position's gradients are cut, assuming one chunk with
+/// blocks of equal size: the block that fills a bucket is its last.
+inline std::int64_t bucket_count(const plan::Plan& plan, const PositionCost& stage) {
   if (!step::reduces_in_buckets(plan)) return 1;
   const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
@@ -44,8 +44,9 @@ inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage)
   return ceil_divide(blocks, std::clamp<std::int64_t>(filling, 1, blocks));
 }
 
-/// Returns the most elements of one piece when `least` to `most` elements are cut into buckets
-/// (`pieces_of`): n or more whole buckets are cut into pieces of less than (n + 1) / n buckets.
+/// Returns the largest number of elements of one piece if `least` to `most` elements are cut into
+/// buckets of `bucket` elements: n or more full buckets give pieces of less than (n + 1) / n
+/// buckets.
 inline double largest_piece(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
   if (bucket <= 0 || most < 2 * whole) return most;
@@ -53,12 +54,13 @@ inline double largest_piece(double least, double most, std::int64_t bucket) {
   return whole * (buckets + 1) / buckets;
 }
 
-/// Returns the most elements of one message of a moment, whatever the position's chunks and the
-/// order of its blocks; `parts`: number of ranks' shares into which a payload is cut.
-inline double largest_message(const plan::Plan& plan, const StageCost& stage,
-                              const step::StateSpread& spread, step::DataMoment moment,
+/// Returns an upper limit of the elements of one data-parallel message at a moment of a step,
+/// whatever the position's chunks and the order of its blocks. `parts`: number of rank shares into
+/// which a payload is cut.
+inline double largest_message(const plan::Plan& plan, const PositionCost& stage,
+                              const step::ShardingGroups& spread, step::DataMoment moment,
                               double parts) {
-  const auto payload = [&](const step::UnitSize& size) {
+  const auto payload = [&](const step::BlockParameterSizes& size) {
     return static_cast<double>(spread.payload(size, moment));
   };
   double least = payload(stage.size);
@@ -76,15 +78,15 @@ inline double largest_message(const plan::Plan& plan, const StageCost& stage,
   return largest_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
 }
 
-/// Visits the messages (`PositionMessage`) of one kind of parameters of a position, computed from
-/// sizes instead of templates: as many messages as the program builder writes, each of the mean
-/// size of its kind; padding of single parameters is left out. Counts are exact, except where
-/// unequal blocks or several chunks cut gradients into pieces: of n elements in buckets of B, the
-/// exact count and this one both lie between n / 2B and n / B plus one for each block (gathers), or
-/// plus one for each B of all gradients and each chunk (reductions). Allocates nothing.
+/// Visits the data-parallel messages (`PositionMessage`) of dense or of routed parameters of a
+/// position, computed from sizes: as many messages as the program builder writes, each of the mean
+/// size of its kind, without padding. Counts are exact unless unequal blocks or several chunks cut
+/// gradients into pieces: for n elements in buckets of B, the exact count and this one both lie
+/// between n / 2B and n / B plus one for each block (gathers), or plus one for each B of all
+/// gradients and each chunk (reductions). Allocates nothing.
 template <class Visit>
-void each_message(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
-                  const step::StateSpread& spread, Visit&& visit) {
+void each_message(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
+                  const step::ShardingGroups& spread, Visit&& visit) {
   if (spread.held(stage.size) + spread.frozen(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);

@@ -7,7 +7,7 @@
 
 namespace stepwright::simulate {
 
-/// Results that all pricers of one job and cost model may share, on any number of threads.
+/// Caches that all pricers of one job and cost model may share, on any number of threads.
 struct PriceStore {
   std::shared_ptr<BlockStore> blocks = std::make_shared<BlockStore>();
   std::shared_ptr<ScheduleStore> schedules = std::make_shared<ScheduleStore>();

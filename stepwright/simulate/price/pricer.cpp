@@ -82,7 +82,7 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 
 /// Returns the bytes that a position holds beside its states at its peak. Reduced gradients of a
 /// deferred head wait with it; gradients of `others` exist beside the ones in progress.
-double dynamic_bytes(const plan::Plan& plan, const StageCost& stage, double transient_bytes,
+double dynamic_bytes(const plan::Plan& plan, const PositionCost& stage, double transient_bytes,
                      double others) {
   const auto at = [&](const PeakBytes& peak) {
     return std::max(peak.any, peak.using_parameters + transient_bytes);
@@ -120,14 +120,14 @@ struct Pricer::Store {
   PipelineSimulator played;
   PipelinePricer pipelines;
   std::shared_ptr<BlockStore> blocks;
-  UnevenSteps uneven;
+  UnevenStepWaitModel uneven;
   LayoutStore layouts;
   DataCostCache data;
-  cost::PriceTable computations;   ///< Remembered prices of the computations of updates.
-  std::vector<DataCost> messages;  ///< Scratch space of `finish`.
-  std::vector<double> hosts;       ///< Scratch: host bytes that a rank of each position needs.
+  cost::PriceTable computations;              ///< Remembered prices of the computations of updates.
+  std::vector<ShardingMessageCost> messages;  ///< Scratch space of `finish`.
+  std::vector<double> hosts;  ///< Scratch: host bytes that a rank of each position needs.
   memory::DeviceReserve reserve;
-  bool late_gradients = false;      ///< Result of `memory::makes_gradients_late` for the job.
+  bool late_gradients = false;      ///< Result of `memory::allocates_gradients_late` for the job.
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
 
@@ -137,7 +137,7 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
   store_->reserve = memory::framework_reserve(job);
-  store_->late_gradients = memory::makes_gradients_late(job);
+  store_->late_gradients = memory::allocates_gradients_late(job);
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   for (const plan::UnfusedWork work :
        {plan::UnfusedWork::kBlocksForStep, plan::UnfusedWork::kCastsForStep}) {
@@ -178,9 +178,9 @@ const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
 namespace {
 
 /// Returns the most bytes of parameters that are sharded over all ranks: fp32.
-double most_shards_bytes(const plan::Plan& plan, const StageCost& stage) {
+double most_shards_bytes(const plan::Plan& plan, const PositionCost& stage) {
   double bytes = 0;
-  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+  for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size)) +
                           static_cast<double>(spread.frozen(stage.size));
     bytes += elements * static_cast<double>(size_bytes(DType::kFp32, 1)) /
@@ -201,7 +201,7 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
   const bool late = comes_late(plan, cost.micro_batches);
-  for (const StageCost& stage : cost.stages) {
+  for (const PositionCost& stage : cost.stages) {
     const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
     const double passing = late && store_->passing_parameters ? most_shards_bytes(plan, stage) : 0;
     const double states = least_states_bytes(job_, plan, stage, !late) - passing;
@@ -216,17 +216,17 @@ Price Pricer::played_price(const plan::Plan& plan, SimulationExtent played) {
   return finish(pipeline(blocks(settled), settled, played), settled);
 }
 
-PipelineParts Pricer::parts(const plan::Plan& given) {
+ChunkSecondsAndBytes Pricer::parts(const plan::Plan& given) {
   const plan::Plan plan = plan::with_canonical_sharding(job_, given);
   const BlockCosts& costs = scheduled_blocks(plan);
-  PipelineParts parts;
-  const std::vector<StageCost> stages =
+  ChunkSecondsAndBytes parts;
+  const std::vector<PositionCost> stages =
       store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
   const double usable = memory::usable_bytes(job_);
   const auto micro_batches = static_cast<double>(plan::micro_batches(job_, plan));
   const bool late = comes_late(plan, plan::micro_batches(job_, plan));
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const DataMemory memory = data_memory(job_, plan, stages[i]);
+    const ShardedStateMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
     for (const ChunkBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
     const double set_aside =
@@ -256,7 +256,7 @@ namespace {
 MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
   MicroBatchSeconds slowest;
   double most_s = 0;
-  for (const StageCost& stage : pipeline.stages) {
+  for (const PositionCost& stage : pipeline.stages) {
     const double all_s = stage.forward.seconds + stage.backward.seconds;
     if (all_s <= most_s) continue;
     most_s = all_s;
@@ -266,14 +266,14 @@ MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
   return slowest;
 }
 
-PassShape pass_shape(const StageCost& stage, const PipelineCost& pipeline) {
+PassShape pass_shape(const PositionCost& stage, const PipelineCost& pipeline) {
   return {static_cast<double>(std::max<std::int64_t>(stage.units, 1)), 1 / pipeline.fill_share};
 }
 
 }  // namespace
 
-Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
-                              const DataCost& data, const plan::Plan& plan) const {
+Pricer::Passes Pricer::passes(const PositionCost& stage, const PipelineCost& pipeline,
+                              const ShardingMessageCost& data, const plan::Plan& plan) const {
   const cost::Contention& contention = cost_.contention();
   const PassShape shape = pass_shape(stage, pipeline);
   const bool ahead = plan.overlap.parameters;
@@ -303,8 +303,8 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
 }
 
 /// Adds the extra seconds of the first forward and of the last backward of a step.
-void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
-                      const DataCost& data, const plan::Plan& plan) const {
+void Pricer::add_ends(Passes& out, const PositionCost& stage, const PipelineCost& pipeline,
+                      const ShardingMessageCost& data, const plan::Plan& plan) const {
   const cost::Contention& contention = cost_.contention();
   if (plan.overlap.parameters && data.refresh.seconds > 0) {
     const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
@@ -331,7 +331,7 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
 }
 
 Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                      std::span<const DataCost> messages) {
+                      std::span<const ShardingMessageCost> messages) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   Price price;
   double slowest = 0;
@@ -345,8 +345,8 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
   double start = 0;
   schedule::TurnSeconds floors = pipeline.floors;
   for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
-    const StageCost& stage = pipeline.stages[i];
-    const DataCost& data = messages[i];
+    const PositionCost& stage = pipeline.stages[i];
+    const ShardingMessageCost& data = messages[i];
     const Passes pass = passes(stage, pipeline, data, plan);
     const double base = stage.forward.seconds + stage.backward.seconds;
     const double work = pass.forward_s + pass.backward_s;
@@ -387,18 +387,18 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
 
 Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   const Layouts& groups = layouts(plan);
-  std::vector<DataCost>& messages = store_->messages;
+  std::vector<ShardingMessageCost>& messages = store_->messages;
   messages.clear();
   std::vector<double>& hosts = store_->hosts;
   hosts.clear();
   double memory_bytes = 0;
   const auto others = static_cast<double>(pipeline.micro_batches - 1);
   const bool late = comes_late(plan, pipeline.micro_batches);
-  for (const StageCost& stage : pipeline.stages) {
+  for (const PositionCost& stage : pipeline.stages) {
     const DataCostCache::Entry& known =
         store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
     messages.push_back(known.cost);
-    const DataMemory& memory = known.memory;
+    const ShardedStateMemory& memory = known.memory;
     const double dynamic = dynamic_bytes(plan, stage, memory.transient_bytes, others);
     const auto with = [&](double states, double tensors) {
       return states + tensors +
@@ -427,7 +427,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   return price;
 }
 
-double Pricer::update_s(const plan::Plan& plan, const StageCost& stage) {
+double Pricer::update_s(const plan::Plan& plan, const PositionCost& stage) {
   return store_->data.update_s({cost_, job_, plan, layouts(plan), stage}, store_->computations);
 }
 

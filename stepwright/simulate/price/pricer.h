@@ -18,14 +18,14 @@
 
 namespace stepwright::simulate {
 
-/// Peak bytes over some moments (`any`), and over those moments at which a block uses its
-/// parameters (`using_parameters`): where parameters are gathered, their bytes are added to the
-/// second.
+/// Peak bytes over some moments of a step (`any`), and over only those moments at which a block
+/// uses its parameters (`using_parameters`), when gathered parameters take memory, too.
 struct PeakBytes {
   double any = 0;
-  double using_parameters = 0;  ///< Peak while parameters are in use; 0: nothing uses parameters.
+  /// Peak bytes while a block uses its parameters; 0: no block uses any.
+  double using_parameters = 0;
 
-  /// Raises both peaks to those of `other` plus `beside_bytes`.
+  /// Raises both peaks to those of `other`, each with `beside_bytes` added.
   void keep(const PeakBytes& other, double beside_bytes) {
     any = std::max(any, other.any + beside_bytes);
     if (other.using_parameters <= 0) return;
@@ -33,35 +33,43 @@ struct PeakBytes {
   }
 };
 
-/// The cost of one template: its time alone on its streams, and its memory.
+/// Seconds and bytes of one template (the operators of a block in one direction) when it runs
+/// alone.
 struct BlockCost {
-  double seconds = 0;  ///< Seconds when it runs alone, with the contention among its own operators.
-  /// Lower bound of the time that it takes of its compute stream in a step
-  /// (`simulate/price/block_floor.h`).
+  /// Seconds when the template runs alone, including the slow-down among its own operators.
+  double seconds = 0;
+  /// Lower bound of the seconds that the template adds to its compute stream in a step
+  /// (`simulate/price/block_time_lower_bound.h`).
   double floor_s = 0;
-  double compute_s = 0;  ///< Seconds of the computation in the template.
-  double kernels_s = 0;  ///< Seconds of its computation if it never waited for the host.
-  double stream_s = 0;   ///< Seconds of everything on the template's compute stream.
-  double waiting_s = 0;  ///< Seconds in which its compute stream can compute nothing.
-  double serial_s = 0;   ///< Seconds of all its operators one after the other.
-  /// Growth of its seconds with tokens: extra seconds over the relative increase of tokens; set
-  /// where micro-batches have unequal lengths.
+  /// Seconds of the computation in the template, waits for the host included.
+  double compute_s = 0;
+  /// Seconds of the computation in the template if it never waits for the host.
+  double kernels_s = 0;
+  double stream_s = 0;  ///< Seconds of all operators on the template's compute stream.
+  /// Seconds in which the template's compute stream cannot compute, since it waits for messages or
+  /// runs them.
+  double waiting_s = 0;
+  /// Seconds of all operators of the template if they ran one after the other.
+  double serial_s = 0;
+  /// Growth of the template's seconds with the number of tokens: extra seconds over the relative
+  /// increase of tokens. Set only if micro-batches have unequal lengths.
   double growth_s = 0;
-  /// Growth of its seconds with query-key pairs: extra seconds over the relative increase of pairs;
-  /// set with documents.
+  /// Growth of the template's seconds with the number of query-key pairs: extra seconds over the
+  /// relative increase of pairs. Set only with documents.
   double pairs_growth_s = 0;
-  std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
-  double retained_bytes = 0;                        ///< Bytes kept from forward to backward.
-  /// Bytes kept from forward to backward in host memory.
+  /// Seconds of the template's messages, by link class.
+  std::array<double, cost::kLinkClasses> busy_s{};
+  double retained_bytes = 0;  ///< Activation bytes kept in device memory from forward to backward.
+  /// Activation bytes kept in host memory from forward to backward.
   double on_host_bytes = 0;
-  PeakBytes peak;  ///< Bytes of all tensors alive at the template's largest moment.
+  PeakBytes peak;  ///< Peak bytes of all live tensors while the template runs.
 
-  /// Adds `count` repetitions; peaks take the larger.
+  /// Adds the seconds and bytes of `count` repetitions of `other`; of peaks the larger one is kept.
   void add(const BlockCost& other, double count);
-  /// Lowers each member to the lesser of both.
+  /// Lowers each member to the minimum of both costs.
   void keep_least(const BlockCost& other);
-  /// Lowers the floors for a template that runs beside another strand: only its kernels count,
-  /// since the strand may fill its waits, also waits for the host.
+  /// Lowers the lower bounds for a template that runs beside another strand (a second micro-batch):
+  /// only its kernels count, since the other strand may fill its waits.
   void share_stream();
 };
 
@@ -69,97 +77,113 @@ struct BlockPairCost {
   BlockCost forward, backward;
 };
 
-/// A pass over the vocabulary. `cost`: until its compute stream has ended; `message_s`: how much
-/// longer the message takes that the pass leaves under way.
+/// Cost of one pass over the part of the vocabulary that a position holds. `cost`: until its
+/// compute stream ends; `message_s`: how much longer the message takes that the pass starts.
 struct PassCost {
   schedule::Direction direction{};
   BlockCost cost;
   double message_s = 0;
-  bool is_there = false;  ///< True if the pass computes or sends something, even in zero time.
+  /// True if the vocabulary pass computes or sends something, even in zero time.
+  bool is_there = false;
 };
 
-/// A backward cut in two (`step/split_backward.h`).
+/// Cost of a backward that is cut into data gradients and weight gradients
+/// (`step/split_backward.h`).
 struct SplitCost {
   BlockCost data, weight;
 };
 
-/// The costs of all blocks for one setting of everything that blocks depend on (sizes of a rank,
-/// micro-batch, group layouts), independent of pipeline and sharding.
+/// Seconds and bytes of all blocks of a model (layers, embedding, head) for one choice of
+/// everything on which blocks depend (degrees, micro-batch, group layouts), independent of pipeline
+/// and sharding.
 struct BlockCosts {
-  /// The cost of one class of layers with one recomputation.
+  /// Cost of one class of layers with one kind of recomputation.
   struct Recomputed {
     BlockPairCost cost;
-    /// The backward, cut in two; null if no schedule cuts it.
+    /// The backward, cut into data and weight gradients; null if no schedule cuts it.
     std::unique_ptr<const SplitCost> cut;
-    /// Cost of its forward beside a backward of a layer of each class, with the same recomputation.
+    /// Cost of the layer's forward beside a backward of a layer of each class, with equal
+    /// recomputation.
     schedule::Beside<BlockCost> pairs;
 
-    /// Returns the parts of a cut backward; zero costs if it is not cut.
+    /// Returns the costs of data and weight gradients; zero costs if the backward is not cut.
     [[nodiscard]] const SplitCost& split() const;
-    /// Returns the cost of a direction of the backward.
+    /// Returns the cost of one direction: data gradients, weight gradients, or the whole backward.
     [[nodiscard]] const BlockCost& gradients(schedule::Direction direction) const;
-    /// Returns the cost of both gradients; if the schedule cuts only some backwards, the lesser of
-    /// a whole and a cut one.
+    /// Returns the cost of data and weight gradients together; if the schedule cuts only some
+    /// backwards, the minimum of a whole and a cut one.
     [[nodiscard]] BlockCost backward(schedule::BackwardForm form) const;
   };
   struct Layer {
     model::LayerClass which;
-    step::UnitSize size;
-    /// Costs of the layer, indexed by `BlockCosts::place`; null until asked for.
+    step::BlockParameterSizes size;
+    /// Costs of the layer for each kind of recomputation, indexed by `BlockCosts::place`; null: not
+    /// computed.
     std::vector<std::unique_ptr<Recomputed>> with;
 
-    /// Returns the cost of a layer with one recomputation; zero before it was asked for.
+    /// Returns the cost of the layer with one kind of recomputation, by its index
+    /// `BlockCosts::place`; zero costs if it was not computed.
     [[nodiscard]] const Recomputed& of(std::size_t place) const;
   };
   std::vector<Layer> layers;
-  /// Number of multi-token layers; they are equal except for the first one's table.
+  /// Number of multi-token prediction layers; they are equal, except that the first may have its
+  /// own embedding table.
   std::int64_t multi_tokens = 0;
   Layer multi_token;
-  /// Size of the first multi-token layer if it has a table of its own.
-  step::UnitSize split_multi_token_size;
-  /// Module sets that are priced in addition to nothing, the core of attention, and everything.
+  /// Parameters of the first multi-token prediction layer if it has its own copy of the embedding
+  /// table.
+  step::BlockParameterSizes split_multi_token_size;
+  /// Sets of recomputed modules that are priced in addition to the three common ones: none, the
+  /// core of attention, and everything.
   std::vector<plan::ModuleSet> listed;
-  /// Index of a recomputation in `Layer::with`.
+  /// Returns the index in `Layer::with` for one kind of recomputation.
   [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
-  BlockPairCost whole_embedding;  ///< Cost of an embedding whose encoder's layers are recomputed.
+  /// Cost of the embedding if the layers of the model's encoder are recomputed.
+  BlockPairCost whole_embedding;
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
     return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
-  BlockPairCost head;  ///< Cost of the head: equal with a table of its own and with a borrowed one.
-  /// Weight gradients of the head that are deferred until all backwards of its position have ended;
-  /// `retained_bytes` are kept from each backward until then. 0: nothing is deferred.
+  BlockPairCost head;  ///< Cost of the head, equal for a tied and an untied table.
+  /// Weight gradients of the head, if they are deferred until all backwards of the position have
+  /// ended; each backward then keeps `retained_bytes`. 0: they are not deferred.
   BlockCost head_gradient;
-  double sent_bytes = 0;  ///< Bytes of one message to the neighbouring position.
-  double arrival_s = 0;   ///< Seconds that the receiver needs before it can use a message.
-  /// A position's part of embedding or head, where positions share the vocabulary; index 0:
-  /// positions between the ends of the model, 1: positions at its ends.
+  /// Bytes of one activation message to the neighbouring pipeline position.
+  double sent_bytes = 0;
+  /// Seconds that the receiver of an activation message computes before it can use the message.
+  double arrival_s = 0;
+  /// A position's part of the embedding or the head, if positions share the vocabulary. Index 0:
+  /// positions inside the pipeline; 1: positions at the ends of the model.
   struct Part {
     BlockPairCost cost;
-    step::UnitSize size;
-    /// Passes, which replace `cost` in schedules whose positions do not meet.
+    step::BlockParameterSizes size;
+    /// Passes over the vocabulary, which replace `cost` in schedules in which positions run them on
+    /// their own.
     std::vector<PassCost> passes;
   };
   std::array<Part, 2> embedding_parts, head_parts;
-  step::UnitSize embedding_size;
-  /// Size of an untied head, or of a tied head with the table on the same rank.
-  step::UnitSize head_size;
-  step::UnitSize split_head_size;  ///< Size of a tied head that has its own copy of the table.
+  step::BlockParameterSizes embedding_size;
+  /// Parameters of an untied head, or of a tied head on the rank that also holds the embedding
+  /// table.
+  step::BlockParameterSizes head_size;
+  /// Parameters of a tied head that has its own copy of the embedding table.
+  step::BlockParameterSizes split_head_size;
 };
 
-/// The smallest and the largest of several blocks, for each kind of element separately; 0 without
-/// blocks.
+/// Smallest and largest of several blocks in parameters, for each kind of parameter separately; 0
+/// without blocks.
 struct BlockSizes {
-  step::UnitSize least;
-  step::UnitSize most;
+  step::BlockParameterSizes least;
+  step::BlockParameterSizes most;
   bool any = false;
 
-  void keep(const step::UnitSize& block) {
+  void keep(const step::BlockParameterSizes& block) {
     if (!any) least = block;
     any = true;
-    for (const auto part : {&step::UnitSize::dense, &step::UnitSize::expert,
-                            &step::UnitSize::borrowed, &step::UnitSize::frozen_dense,
-                            &step::UnitSize::frozen_expert, &step::UnitSize::frozen_borrowed}) {
+    for (const auto part :
+         {&step::BlockParameterSizes::dense, &step::BlockParameterSizes::expert,
+          &step::BlockParameterSizes::borrowed, &step::BlockParameterSizes::frozen_dense,
+          &step::BlockParameterSizes::frozen_expert, &step::BlockParameterSizes::frozen_borrowed}) {
       least.*part = std::min(least.*part, block.*part);
       most.*part = std::max(most.*part, block.*part);
     }
@@ -167,13 +191,13 @@ struct BlockSizes {
   auto operator<=>(const BlockSizes&) const = default;
 };
 
-/// Blocks without a backward, since nothing in them or below them is trained.
+/// Frozen blocks without a backward, since neither they nor any block below them train parameters.
 struct FrozenBlocks {
-  step::UnitSize size;
+  step::BlockParameterSizes size;
   std::int64_t units = 0;
-  std::int64_t routed_units = 0;  ///< Blocks with routed parameters.
+  std::int64_t routed_units = 0;  ///< Number of these blocks that have routed parameters.
 
-  void add(const step::UnitSize& block, std::int64_t count) {
+  void add(const step::BlockParameterSizes& block, std::int64_t count) {
     size.add(block, count);
     units += count;
     if (block.frozen_expert > 0) routed_units += count;
@@ -181,113 +205,131 @@ struct FrozenBlocks {
   auto operator<=>(const FrozenBlocks&) const = default;
 };
 
-/// The cost of one or several equal pipeline positions, before the model states are sharded.
-struct StageCost {
-  std::int64_t position = 0;  ///< The first of the equal positions.
-  std::int64_t count = 1;     ///< Number of equal positions.
-  BlockCost forward;          ///< Forward of one micro-batch through all chunks of the position.
-  BlockCost backward;         ///< Data and weight gradients of one micro-batch.
-  /// Lower bound of the seconds until the last of these positions can start its first forward.
+/// Seconds and bytes of one pipeline position, or of several equal ones, without the sharding of
+/// model states.
+struct PositionCost {
+  std::int64_t position = 0;  ///< Index of the first of the equal positions.
+  std::int64_t count = 1;     ///< Number of equal positions that these costs stand for.
+  /// Cost of the forward of one micro-batch through all chunks of the position.
+  BlockCost forward;
+  BlockCost backward;  ///< Cost of the data and weight gradients of one micro-batch.
+  /// Lower bound of the seconds until the last of the equal positions can start its first forward.
   double fill_s = 0;
-  /// Lower bound of the seconds from its last backward to the end of the pipeline.
+  /// Lower bound of the seconds from the last backward of the last of the equal positions to the
+  /// end of the pipeline.
   double drain_s = 0;
-  /// Lower bound of the seconds from the last backward of the first of these positions to the end
-  /// of the pipeline.
+  /// Lower bound of the seconds from the last backward of the first of the equal positions to the
+  /// end of the pipeline.
   double first_drain_s = 0;
-  StepLoad load;  ///< Load of the last of these positions, without data-parallel messages.
-  /// For each chunk, its least share of the position's dense or routed parameters.
+  StepLoad load;  ///< Load of the last of the equal positions, without data-parallel messages.
+  /// For each chunk, its share of the position's parameters: the smaller one of its shares of dense
+  /// and of routed parameters.
   std::vector<double> chunk_shares;
-  PeakBytes activations;  ///< Bytes at the peak: kept activations and the largest transient.
-  /// Lower bound of the most bytes of activations that its host keeps for a rank.
+  /// Peak activation bytes: activations kept for backwards, and the largest transient beside them.
+  PeakBytes activations;
+  /// Lower bound of the peak bytes of activations that are kept in host memory for one rank.
   double on_host_bytes = 0;
-  step::UnitSize size;
-  /// Parameters whose weight gradients wait at the peak because backwards are cut, once for each
-  /// micro-batch that waits; gradients that are reduced in each backward exist from its first part
-  /// on. `cut_size`: parameters of the blocks whose backward is cut.
-  step::UnitSize deferred_size;
-  step::UnitSize cut_size;
-  /// As in `BlockCosts`, for one micro-batch; but its `peak` is the peak of the position while all
-  /// of them wait.
+  step::BlockParameterSizes size;
+  /// `deferred_size`: parameters whose weight gradients wait at the memory peak because backwards
+  /// are cut, counted once per waiting micro-batch. `cut_size`: parameters of all blocks whose
+  /// backward is cut.
+  step::BlockParameterSizes deferred_size;
+  step::BlockParameterSizes cut_size;
+  /// Deferred weight gradients of the head for one micro-batch (0: none). Only `peak` is the peak
+  /// of the position while those of all micro-batches wait.
   BlockCost head_gradient;
-  step::UnitSize head_size;  ///< Parameters of a head whose gradients are deferred; 0: none are.
-  std::int64_t units = 0;    ///< Number of blocks with parameters.
-  std::int64_t trained_units = 0;  ///< Number of blocks that train some parameters.
-  BlockSizes blocks;               ///< Smallest and largest of the position's blocks.
-  std::int64_t routed_units = 0;   ///< Number of blocks with routed parameters.
-  std::int64_t corrected = 0;      ///< Number of routers whose biases a step corrects.
-  FrozenBlocks resting;            ///< Blocks of the position that have no backward.
-  /// Elements of an embedding table that is tied to the head, as in `StepEnd`.
+  /// Parameters of a head whose weight gradients are deferred; 0: none are deferred.
+  step::BlockParameterSizes head_size;
+  std::int64_t units = 0;  ///< Number of blocks of the position that have parameters.
+  /// Number of blocks of the position that train some of their parameters.
+  std::int64_t trained_units = 0;
+  BlockSizes blocks;              ///< Smallest and largest of the position's blocks, in parameters.
+  std::int64_t routed_units = 0;  ///< Number of blocks of the position that have routed parameters.
+  /// Number of expert routers whose load-balancing biases are corrected after a step.
+  std::int64_t corrected = 0;
+  FrozenBlocks resting;  ///< Frozen blocks of the position that run no backward.
+  /// Number of elements of an embedding table that is tied to the head and whose gradients are
+  /// added at the end of a step; 0: none.
   std::int64_t tied_table = 0;
-  bool head = false;  ///< True if the position has the head and computes the loss.
-  /// True if forwards run beside backwards: floors then hold for the sum of both.
+  bool head = false;  ///< True if the position holds the language-model head and computes the loss.
+  /// True if forwards run beside backwards (two strands): lower bounds then hold only for the sum
+  /// of both.
   bool strands = false;
 };
 
-/// The cost of a plan's pipeline without its data-parallel messages. `floor_s`: lower bound of the
-/// time with any sharding; `memory_floor_bytes`: lower bound of the memory with any sharding.
+/// Seconds and bytes of a plan's pipeline without data-parallel messages. `floor_s`: lower bound of
+/// the seconds with any sharding; `memory_floor_bytes`: lower bound of the bytes with any sharding.
 struct PipelineCost {
-  std::vector<StageCost> stages;  ///< Distinct positions, in order of their first one.
-  double seconds = 0;  ///< Closed-form seconds of forward and backward over all micro-batches.
+  /// Costs of the distinct pipeline positions (equal neighbours are stored once), in pipeline
+  /// order.
+  std::vector<PositionCost> stages;
+  double seconds = 0;  ///< Seconds of forward and backward over all micro-batches.
   double floor_s = 0;
   double memory_floor_bytes = 0;
   double send_s = 0;
   double fill_share =
-      1;  ///< Share of a position's work that one fill of the pipeline costs (1 / chunks).
+      1;  ///< Share of a position's work that filling the pipeline costs: 1 / chunks per position.
   std::int64_t micro_batches = 1;
-  /// Least seconds of turns, filled where they are simulated for a tighter bound.
+  /// Lower bounds of the seconds of turns (schedule entries); filled only if turns are simulated
+  /// for a tighter bound.
   schedule::TurnSeconds floors;
 };
 
-/// How far a pipeline is simulated turn by turn, if its schedule has closed forms.
+/// For which results a pipeline is simulated turn by turn, if its schedule also has closed forms.
 enum class SimulationExtent : std::uint8_t {
   kNothing,
-  /// Simulates the pipeline for its lower bound only, with the messages that follow the last turns.
+  /// Simulates the pipeline for its lower bound only, including the messages after the last turns.
   kFloors,
-  kAll  ///< Simulates the pipeline for its lower bound and for its seconds.
+  kAll  ///< Simulates the pipeline for its lower bound and its seconds.
 };
 
-/// The cost of a plan, in closed form from summaries of its blocks: `lower_bound_s <= simulated <=
-/// upper_bound_s`.
+/// Closed-form time and memory of a plan, computed from the costs of its blocks. `lower_bound_s`
+/// and `upper_bound_s` enclose the simulated step time.
 struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  /// Effect of unequal micro-batches on the step; `seconds` includes its waits.
+  /// Waits and spread that micro-batches of unequal work cause; `seconds` includes the waits.
   UnevenStepWaits uneven;
-  /// The bytes that the largest stage needs, with the memory of processes and with experts loaded
-  /// as `memory::assumed_expert_load` says. Never more than the program's account
-  /// (`MemoryReport::needed_bytes`), so that a plan that does not fit by this figure does not fit.
-  /// Parameters that are gathered ahead and gradients on their way to a reduction are left out, so
-  /// it may be too small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55
-  /// %. It is replaced by the exact figure before it is shown (`simulate_plan`).
+  /// Bytes that the fullest stage needs on a device, with the memory of processes and with experts
+  /// loaded as `memory::assumed_expert_load` says. Never above the program's account
+  /// (`MemoryReport::needed_bytes`), so a plan that does not fit by this figure does not fit.
+  /// Leaves out parameters gathered ahead and gradients under reduction, so it may be too small:
+  /// over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Replaced by the
+  /// exact figure before it is shown (`simulate_plan`).
   double memory_bytes = 0;
-  double host_bytes = 0;  ///< Bytes of the fullest host; never more than the program's account.
+  /// Bytes of the fullest host's memory; never above the account of the step program.
+  double host_bytes = 0;
 };
 
-/// The bytes that one chunk keeps for one micro-batch, and the most (`beside`) that its parts need
-/// in addition.
+/// Bytes that one chunk keeps for one micro-batch, and the most bytes (`beside`) that its passes
+/// need in addition.
 struct ChunkBytes {
-  double forward = 0;  ///< Bytes kept from its forward to its backward or data gradients.
-  double weight = 0;   ///< Bytes kept from its data gradients to its weight gradients.
+  /// Bytes kept from the forward to the backward or, if that is cut, to the data gradients.
+  double forward = 0;
+  double weight = 0;  ///< Bytes kept from the data gradients to the weight gradients.
   PeakBytes beside;
 };
 
-/// The seconds and bytes of a plan's chunks for one micro-batch, indexed by position, then chunk;
-/// they do not depend on the order of the schedule.
-struct PipelineParts {
-  schedule::TurnSeconds seconds;  ///< Seconds of turns, for cut backwards and for whole ones.
+/// Seconds and bytes of a plan's chunks for one micro-batch, [position][chunk], independent of the
+/// order of the schedule.
+struct ChunkSecondsAndBytes {
+  /// Seconds of the passes of each chunk, for cut and for whole backwards.
+  schedule::TurnSeconds seconds;
   std::vector<std::vector<ChunkBytes>> bytes;
   std::vector<double>
-      room_bytes;  ///< Bytes of activations that the chunks of each position may keep, as priced.
+      /// Activation bytes that the chunks of each position together may keep in device memory, as
+      /// priced.
+      room_bytes;
 };
 
-struct DataCost;
+struct ShardingMessageCost;
 struct PriceStore;
 
-/// Prices plans of one job, and remembers summaries. Not shared between threads: make one per
-/// thread from the same job and cost model; they may share a store. Pricing has three steps
-/// (`blocks`, `pipeline`, `finish`), so that a search can share the first ones and bound with them;
-/// `price` does all three for the plan with its canonical sharding, which the steps assume.
+/// Computes closed-form prices of plans of one job, with caches. Not shared between threads, but
+/// pricers of one job and cost model may share a store. Pricing has three steps (`blocks`,
+/// `pipeline`, `finish`), so that a search can share the results of the first ones; `price` does
+/// all three.
 class Pricer {
  public:
   Pricer(const plan::Job& job, const cost::CostModel& cost);
@@ -298,29 +340,32 @@ class Pricer {
 
   /// Returns the costs of the plan's blocks. They depend on parallel.{tensor, context, expert,
   /// expert_tensor}, micro_batch, sequence_parallel, tensor_input, context_kind, overlap of blocks
-  /// (`OverlapRow::of_blocks`), collectives.{tensor, context, expert}, rank_order, and recompute
-  /// (each kind is added when it is first asked for); with a rank order other than the default also
-  /// on parallel.{pipeline, data}. The reference stays valid as long as the pricer.
+  /// (`OverlapFlagTraits::of_blocks`), collectives.{tensor, context, expert}, rank_order, and
+  /// recompute (each kind is added when it is first asked for); with a rank order other than the
+  /// default also on parallel.{pipeline, data}. The reference stays valid as long as the pricer.
   const BlockCosts& blocks(const plan::Plan& plan);
-  /// Returns the cost of the pipeline, which depends also on parallel.{pipeline, data}, schedule,
-  /// layers and overlap.pipeline. Where chunks differ, simulating turns (`played`) comes nearer to
-  /// the simulator than closed forms, and takes a thousand times as long.
+  /// Returns the costs of a plan's pipeline, which also depend on parallel.{pipeline, data},
+  /// schedule, layers and overlap.pipeline. `played`: for what turns are simulated: if chunks
+  /// differ, this comes nearer to the simulator than closed forms, and takes a thousand times as
+  /// long.
   [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const plan::Plan& plan,
                                       SimulationExtent played = SimulationExtent::kNothing);
-  /// Returns the full price: adds sharding, accumulate, buckets, collectives.data, and the overlap
-  /// of gradients and parameters.
+  /// Returns the full price of a plan: adds to the pipeline's costs those of sharding,
+  /// accumulation, buckets, data-parallel algorithms, and overlap of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const plan::Plan& plan);
-  /// Returns the price without memory; `messages`: the known messages and updates of the pipeline's
-  /// distinct positions, in their order.
+  /// Returns the price of a plan without memory. `messages`: costs of data-parallel messages and
+  /// updates of the pipeline's distinct positions, in their order.
   [[nodiscard]] Price seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                              std::span<const DataCost> messages);
-  /// Returns the seconds of a position's update: small reductions, gradient norm and optimizer.
-  [[nodiscard]] double update_s(const plan::Plan& plan, const StageCost& stage);
+                              std::span<const ShardingMessageCost> messages);
+  /// Returns the seconds of a position at the end of a step: small reductions, gradient norm and
+  /// optimizer.
+  [[nodiscard]] double update_s(const plan::Plan& plan, const PositionCost& stage);
 
   Price price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
   Price played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
-  /// Returns the parts of a plan from which an order of its schedule can be found.
-  [[nodiscard]] PipelineParts parts(const plan::Plan& plan);
+  /// Returns the seconds and bytes of a plan's chunks, from which an order of its schedule can be
+  /// found.
+  [[nodiscard]] ChunkSecondsAndBytes parts(const plan::Plan& plan);
 
   [[nodiscard]] const cost::Contention& contention() const { return cost_.contention(); }
 
@@ -329,12 +374,13 @@ class Pricer {
   struct Passes;
   const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
   const BlockCosts& scheduled_blocks(const plan::Plan& plan);
-  /// True if gradients are created after the peak of a step: those of its only backward.
+  /// True if gradients are created only after the memory peak of a step, as those of its only
+  /// backward.
   [[nodiscard]] bool comes_late(const plan::Plan& plan, std::int64_t micro_batches) const;
-  [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
-                              const DataCost& data, const plan::Plan& plan) const;
-  void add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
-                const DataCost& data, const plan::Plan& plan) const;
+  [[nodiscard]] Passes passes(const PositionCost& stage, const PipelineCost& pipeline,
+                              const ShardingMessageCost& data, const plan::Plan& plan) const;
+  void add_ends(Passes& out, const PositionCost& stage, const PipelineCost& pipeline,
+                const ShardingMessageCost& data, const plan::Plan& plan) const;
   const plan::Job& job_;
   const cost::CostModel& cost_;
   std::unique_ptr<Store> store_;

@@ -22,8 +22,8 @@ StoredScheduleTurns made(const ScheduleStore::Key& key) {
   return schedule;
 }
 
-WaitingTurns what_waits(const StoredScheduleTurns& schedule) {
-  WaitingTurns waiting;
+FullestMoments what_waits(const StoredScheduleTurns& schedule) {
+  FullestMoments waiting;
   for (const schedule::Turns& turns : schedule.turns) {
     waiting.fullest.push_back(schedule::fullest_moments(turns, schedule.placement.chunks()));
     waiting.weights_at_end.push_back(schedule::weights_at_end(schedule::turn_parts(turns)));
@@ -51,11 +51,12 @@ std::shared_ptr<const StoredScheduleTurns> ScheduleStore::turns(const Key& key) 
   return entry->turns;
 }
 
-std::shared_ptr<const WaitingTurns> ScheduleStore::waiting(const Key& key) {
+std::shared_ptr<const FullestMoments> ScheduleStore::waiting(const Key& key) {
   const std::shared_ptr<const StoredScheduleTurns> schedule = turns(key);
   const std::shared_ptr<Entry> entry = this->entry(key);
   const std::lock_guard lock(entry->mutex);
-  if (!entry->waiting) entry->waiting = std::make_shared<const WaitingTurns>(what_waits(*schedule));
+  if (!entry->waiting)
+    entry->waiting = std::make_shared<const FullestMoments>(what_waits(*schedule));
   return entry->waiting;
 }
 

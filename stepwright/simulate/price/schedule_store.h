@@ -12,24 +12,26 @@
 
 namespace stepwright::simulate {
 
-/// The turns of a schedule for one number of stages and one of micro-batches.
+/// The turns of a pipeline schedule for one number of stages and of micro-batches, and their order.
 struct StoredScheduleTurns {
   schedule::Placement placement;
-  std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand they have no pairs.
+  /// Turns by pipeline position; with one strand, no turn is a pair.
+  std::vector<schedule::Turns> turns;
   schedule::TurnOrder order;
 };
 
-/// Chunks of a schedule that wait for their backward, at the fullest moments of each position.
-struct WaitingTurns {
+/// Chunks of a schedule whose activations wait for their backward, at the fullest moments of each
+/// position.
+struct FullestMoments {
   std::vector<std::vector<schedule::Moment>> fullest;
   std::vector<std::int64_t> weights_at_end;
 };
 
-/// Keeps schedules that are simulated, each built once, for any number of threads. When they are
-/// too many all are dropped; pointers returned before stay valid.
+/// Cache of schedules that are simulated, each built once, for any number of threads. When it gets
+/// too large, all are dropped; pointers returned before stay valid.
 class ScheduleStore {
  public:
-  /// A schedule with its numbers of stages and micro-batches.
+  /// Identifies a played schedule: the schedule with its numbers of stages and micro-batches.
   struct Key {
     schedule::Schedule schedule;
     std::int64_t stages = 1;
@@ -37,14 +39,15 @@ class ScheduleStore {
     auto operator<=>(const Key&) const = default;
   };
   std::shared_ptr<const StoredScheduleTurns> turns(const Key& key);
-  /// Returns the chunks that wait for their backward in a schedule, by position.
-  std::shared_ptr<const WaitingTurns> waiting(const Key& key);
+  /// Returns, for each position of a schedule, the moments at which most chunks wait for their
+  /// backward.
+  std::shared_ptr<const FullestMoments> waiting(const Key& key);
 
  private:
   struct Entry {
-    std::mutex mutex;  ///< Held while the entry's members are computed.
+    std::mutex mutex;  ///< Held while the members of this entry are computed.
     std::shared_ptr<const StoredScheduleTurns> turns;
-    std::shared_ptr<const WaitingTurns> waiting;
+    std::shared_ptr<const FullestMoments> waiting;
   };
   std::shared_ptr<Entry> entry(const Key& key);
 

@@ -6,25 +6,30 @@
 
 namespace stepwright::simulate {
 
-/// The load of one pipeline position in a step, in seconds without any slow-down: enough to bound
-/// its simulated time from below.
+/// Work and messages of one pipeline position in a step, in seconds without any slow-down: enough
+/// for a lower bound of its simulated time.
 struct StepLoad {
-  double compute_s = 0;  ///< Seconds of all computation of the position.
-  /// Least seconds in which its compute stream cannot compute, since it waits for messages in a
-  /// pass.
+  double compute_s = 0;  ///< Seconds of all computation of the position in a step.
+  /// Lower bound of the seconds in which the compute stream waits for messages inside its passes.
   double waiting_s = 0;
-  double fill_s = 0;   ///< Seconds before the position's first turn can begin.
-  double drain_s = 0;  ///< Seconds from the position's last turn to the end of the step.
-  double first_s = 0;  ///< Seconds of its longest first turn, with computation slowed the most.
-  double last_s = 0;   ///< Seconds of its longest last turn, with computation slowed the most.
-  /// Seconds of messages that must arrive before the first turn can end.
+  double fill_s = 0;  ///< Seconds before the position's first turn (schedule entry) can begin.
+  /// Seconds from the end of the position's last turn (schedule entry) to the end of the step.
+  double drain_s = 0;
+  /// Upper limit of the seconds of the position's first turn (schedule entry), with computation
+  /// slowed the most.
+  double first_s = 0;
+  /// Upper limit of the seconds of the position's last turn (schedule entry), with computation
+  /// slowed the most.
+  double last_s = 0;
+  /// Seconds of messages that must arrive before the position's first turn (schedule entry) can
+  /// end.
   double first_messages_s = 0;
-  /// Seconds of messages that cannot start before the last turn.
+  /// Seconds of messages that cannot start before the position's last turn (schedule entry).
   double last_messages_s = 0;
-  /// Seconds of all messages of the position, by link class.
+  /// Seconds of all messages of the position in a step, by link class.
   std::array<double, cost::kLinkClasses> busy_s{};
 
-  /// Adds `times` times the seconds of messages, by link class.
+  /// Adds `times` times the seconds of messages (by link class) to `busy_s`.
   void add(const std::array<double, cost::kLinkClasses>& seconds, double times);
 };
 
@@ -41,9 +46,11 @@ struct StepLoad {
 /// C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
 double least_step_s(const StepLoad& load, const cost::Contention& contention);
 
-/// Returns the factor, at least 1, by which computation slows down beside messages of a link class.
+/// Returns the factor, at least 1, by which computation slows down while messages of a link class
+/// run.
 double slow_down_beside(cost::LinkClass link, const cost::Contention& contention);
-/// Returns the largest such slow-down factor over all link classes.
+/// Returns the largest factor, at least 1, by which messages of any link class slow down
+/// computation.
 double most_slow_down(const cost::Contention& contention);
 
 }  // namespace stepwright::simulate

@@ -30,7 +30,7 @@ double normal(std::mt19937_64& random) {
 /// Returns the number of data-parallel ranks that wait for each other in every micro-batch.
 std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t data = plan.parallel.data;
-  const step::StateSpread dense = step::dense_spread(plan);
+  const step::ShardingGroups dense = step::dense_spread(plan);
   std::int64_t ranks =
       std::max(dense.divisor(plan.sharding.parameters), dense.divisor(plan.sharding.gradients)) /
       plan.parallel.context;
@@ -53,7 +53,7 @@ schedule::TurnSeconds equal_parts(const schedule::Placement& placement) {
 
 }  // namespace
 
-UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
+UnevenStepWaitModel::Makespan UnevenStepWaitModel::played(const Key& key) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
   const auto schedule = schedules_->turns(key.schedule);
@@ -82,7 +82,8 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
 
 /// Returns the makespan of a plan's pipeline. With one position it is the sum of the micro-batches.
 /// Beyond some rounds every further micro-batch adds the same.
-UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewness) {
+UnevenStepWaitModel::Makespan UnevenStepWaitModel::makespan(const plan::Plan& plan,
+                                                            double skewness) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t count = plan::micro_batches(job_, plan);
   if (stages == 1) return {.mean = 0, .variance = static_cast<double>(count)};
@@ -99,7 +100,7 @@ UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewn
 /// Returns the expected largest load of a rank over the mean, in deviations of a micro-batch, when
 /// sequences are dealt out by cost: the largest first, in rounds that give each rank one, the next
 /// to the rank with the least load so far.
-double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
+double UnevenStepWaitModel::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(
       1, std::min(plan::micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
@@ -127,13 +128,14 @@ double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   return largest / std::sqrt(sequences);
 }
 
-const packing::Largest& UnevenSteps::largest_of(std::int64_t count, double skewness, double most) {
+const packing::Largest& UnevenStepWaitModel::largest_of(std::int64_t count, double skewness,
+                                                        double most) {
   const auto [entry, fresh] = largest_.try_emplace({count, skewness, most});
   if (fresh) entry->second = packing::largest_of(count, skewness, most);
   return entry->second;
 }
 
-UnevenStepWaits UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
+UnevenStepWaits UnevenStepWaitModel::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const packing::Packing& packing = job_.documents->packing;
   const packing::MicroBatchSpread spread =
       packing::micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);

@@ -12,38 +12,40 @@
 
 namespace stepwright::simulate {
 
-/// How much longer the busiest position takes for one micro-batch (forward and backward) with more
-/// query-key pairs of documents (`pairs`) and with more tokens (`tokens`), over the relative
-/// increase (`token_growth.h`).
+/// How many seconds longer the busiest position takes for one micro-batch (forward and backward)
+/// with more query-key pairs (`pairs`) and with more tokens (`tokens`), divided by the relative
+/// increase.
 struct MicroBatchSeconds {
   double pairs = 0;
   double tokens = 0;
 };
 
-/// Expected waits and the spread of the time of a step with unequal micro-batches, compared to a
-/// step in which all micro-batches are the mean one.
+/// Expected waits in a step with micro-batches of unequal work, and the spread of its time,
+/// compared to a step in which every micro-batch is the mean one.
 struct UnevenStepWaits {
-  /// Expected seconds of waiting: ranks wait for the slowest rank, positions for each other.
+  /// Expected seconds in which ranks wait for the slowest rank and pipeline positions for each
+  /// other.
   double waits_s = 0;
-  double low_s = 0;   ///< One step of ten is shorter by more seconds than this.
-  double high_s = 0;  ///< One step of ten is longer by more seconds than this.
+  /// 10 % quantile of the step time less the expected step time, in seconds (negative).
+  double low_s = 0;
+  double high_s = 0;  ///< 90 % quantile of the step time less the expected step time, in seconds.
 };
 
-/// Computes the waits of steps with unequal micro-batches. Data-parallel ranks wait for the slowest
-/// at the end of a step; ranks that gather parameters, reduce gradients in every backward or share
-/// experts wait for each other in every micro-batch. On a pipeline the chain of waits follows its
-/// turns: they are simulated with seeded random sizes. Results are remembered.
-class UnevenSteps {
+/// Computes the waits in steps with micro-batches of unequal work. Data-parallel ranks wait for the
+/// slowest at the end of a step, or in every micro-batch if they gather parameters, reduce
+/// gradients or share experts. For a pipeline, turns are simulated with seeded random sizes.
+/// Results are cached.
+class UnevenStepWaitModel {
  public:
-  UnevenSteps(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
+  UnevenStepWaitModel(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
       : job_(job), schedules_(std::move(schedules)) {}
 
-  /// Returns the waits and spread of a plan whose job has documents.
+  /// Returns the expected waits and the spread of step times of a plan whose job has documents.
   UnevenStepWaits of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
 
  private:
-  /// How much longer a pipeline takes than with equal micro-batches, in standard deviations of one
-  /// micro-batch.
+  /// By how much a pipeline takes longer than with equal micro-batches, in standard deviations of
+  /// the time of one micro-batch: mean and variance over random sizes.
   struct Makespan {
     double mean = 0;
     double variance = 0;
@@ -56,7 +58,8 @@ class UnevenSteps {
   Makespan makespan(const plan::Plan& plan, double skewness);
   Makespan played(const Key& key);
   [[nodiscard]] double dealt(const plan::Plan& plan, double skewness) const;
-  /// Returns `packing::largest_of`, computed once; the reference is valid as long as this object.
+  /// Returns the distribution of the largest of `count` random sizes (`packing::largest_of`),
+  /// cached; the reference is valid as long as this object.
   const packing::Largest& largest_of(std::int64_t count, double skewness, double most);
 
   const plan::Job& job_;

@@ -63,9 +63,10 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
 }
 
 /// Returns the parameters whose gradients have begun, once for each micro-batch that waits.
-step::UnitSize begun_at(const std::vector<ChunkCost>& chunks, const schedule::Moment& moment) {
+step::BlockParameterSizes begun_at(const std::vector<ChunkCost>& chunks,
+                                   const schedule::Moment& moment) {
   const schedule::Part& part = freeing(moment);
-  step::UnitSize size;
+  step::BlockParameterSizes size;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const bool runs = part.direction == schedule::Direction::kWeightGradient &&
                       static_cast<std::size_t>(part.chunk) == i;
@@ -112,7 +113,7 @@ double played_on_host(const std::vector<ChunkCost>& chunks,
 PeakBytes schedule_peak_bytes(const std::vector<ChunkCost>& chunks,
                               const std::vector<schedule::Beside<PeakBytes>>& pairs,
                               const std::vector<schedule::Moment>& fullest, bool cuts,
-                              StageCost& stage) {
+                              PositionCost& stage) {
   PeakBytes most;
   const schedule::Moment* largest = nullptr;
   for (const schedule::Moment& moment : fullest) {

@@ -2,17 +2,18 @@
 
 namespace stepwright::simulate {
 
-IsolatedSeconds AloneRunner::run(const step::Template& piece,
-                                 std::span<const cost::OperatorTime> times,
-                                 const cost::Contention& contention) {
+IsolatedSeconds IsolatedSimulator::run(const step::Template& piece,
+                                       std::span<const cost::OperatorTime> times,
+                                       const cost::Contention& contention) {
   compiler_.clear();
   compiler_.add(piece, times);
   compiler_.append(item_, schedule::Direction::kForward);
   return play(contention);
 }
 
-IsolatedSeconds AloneRunner::run(const step::StepProgram& program, const step::Sequence& sequence,
-                                 const Prices& prices, const cost::Contention& contention) {
+IsolatedSeconds IsolatedSimulator::run(const step::StepProgram& program,
+                                       const step::Sequence& sequence, const Prices& prices,
+                                       const cost::Contention& contention) {
   compiler_.clear();
   for (std::size_t i = 0; i < prices.size(); ++i) {
     compiler_.add(program.templates[i], prices[i]);
@@ -21,7 +22,7 @@ IsolatedSeconds AloneRunner::run(const step::StepProgram& program, const step::S
   return play(contention);
 }
 
-IsolatedSeconds AloneRunner::play(const cost::Contention& contention) {
+IsolatedSeconds IsolatedSimulator::play(const cost::Contention& contention) {
   constexpr std::array<step::Slot, 1> kOnce{};
   constexpr std::array<std::int32_t, 1> kFirst{};
   const FlatPricedProgram& score = compiler_.score();
@@ -45,7 +46,7 @@ IsolatedSeconds AloneRunner::play(const cost::Contention& contention) {
 
 IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
                           const cost::Contention& contention) {
-  return AloneRunner().run(piece, times, contention);
+  return IsolatedSimulator().run(piece, times, contention);
 }
 
 }  // namespace stepwright::simulate

@@ -9,28 +9,30 @@
 
 namespace stepwright::simulate {
 
-/// The seconds of a template or sequence when one stage runs nothing else.
+/// Seconds of a template or sequence of operators that one stage runs alone.
 struct IsolatedSeconds {
-  double duration_s = 0;  ///< Seconds until all operators have ended.
-  /// Seconds until the compute stream has ended; messages may still run.
+  double duration_s = 0;  ///< Seconds until all operators of the template or sequence have ended.
+  /// Seconds until the compute stream has ended; messages may still run then.
   double compute_end_s = 0;
-  double compute_s = 0;  ///< Priced seconds of computation.
-  /// Exposed seconds by Scheme, including the time that computation loses beside messages.
+  double compute_s = 0;  ///< Predicted seconds of computation, without slow-down by messages.
+  /// Seconds of exposed communication by `step::Scheme`, including the time by which messages slow
+  /// computation down.
   std::array<double, kSchemes> exposed_s{};
-  /// Seconds in which a link class carries something (even sharing wastes nothing, so this is the
-  /// sum of its messages).
+  /// Seconds in which each link class carries a message (even sharing wastes no time, so this is
+  /// the sum of its messages).
   std::array<double, cost::kLinkClasses> link_busy_s{};
 };
 
-/// Simulates pieces of a step on one stage by the rules of `simulate`: receives end at once, sends
-/// reach no stage, collectives over several stages do not wait. Reuses its memory between runs; use
-/// one object per thread.
-class AloneRunner {
+/// Simulates pieces of a step on one stage by the rules of `simulate`, but without other stages:
+/// receives end at once, sends reach no stage, and collectives over several stages do not wait.
+/// Reuses its memory between runs; use one object per thread.
+class IsolatedSimulator {
  public:
-  /// Runs one template. `times` has an entry for each operator.
+  /// Simulates one template alone. `times` has an entry for each operator.
   IsolatedSeconds run(const step::Template& piece, std::span<const cost::OperatorTime> times,
                       const cost::Contention& contention);
-  /// Runs a sequence of a program's templates, priced as for `play`.
+  /// Simulates one sequence of a program's templates alone. `prices`: times of all operators of the
+  /// program.
   IsolatedSeconds run(const step::StepProgram& program, const step::Sequence& sequence,
                       const Prices& prices, const cost::Contention& contention);
 
@@ -42,7 +44,8 @@ class AloneRunner {
   std::array<step::Item, 1> item_;
 };
 
-/// Runs a single template alone.
+/// Simulates one template alone, with a new `IsolatedSimulator`. `times` has an entry for each
+/// operator.
 IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
                           const cost::Contention& contention);
 

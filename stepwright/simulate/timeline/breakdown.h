@@ -7,9 +7,9 @@
 
 namespace stepwright::simulate {
 
-/// Returns the result of a simulation, without events. `accounts`: the time that every stage has
-/// booked until the end of its last operator; `ends_s`: those ends. The step ends with the last
-/// stage, for which the other stages wait.
+/// Returns the result of a simulation from the times of each stage, without events. `accounts`:
+/// where the time of each stage went until its last operator ended; `ends_s`: when that was. The
+/// step ends with the last stage; the other stages wait for it.
 Simulation finish_simulation(std::span<const StageTimeAccount> accounts,
                              std::span<const double> ends_s);
 

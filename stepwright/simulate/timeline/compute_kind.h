@@ -11,13 +11,13 @@
 
 namespace stepwright::simulate {
 
-/// The kinds of computation in a step, as they are reported to people.
+/// The kinds of computation in a step, as they are reported to users.
 enum class ComputeKind : std::uint8_t {
-  kProducts,     ///< Matrix products of layers, except those of experts.
-  kAttention,    ///< The core of attention: scores, softmax and values.
-  kExperts,      ///< Grouped matrix products of routed experts.
-  kRouting,      ///< The choice of experts, and the copying of rows to experts' order and back.
-  kMemoryBound,  ///< Norms, activations, additions, rotations, dropout, sums of gradients.
+  kProducts,   ///< Matrix products of layers, except those of experts.
+  kAttention,  ///< The core of attention: scores, softmax and values.
+  kExperts,    ///< Grouped matrix products of routed experts.
+  kRouting,  ///< The choice of experts, and the copying of rows into the order of experts and back.
+  kMemoryBound,  ///< Norms, activations, additions, rotary embeddings, dropout, sums of gradients.
   kVocabulary,   ///< Embedding, and the head with its norm and loss.
 };
 inline constexpr Named<ComputeKind> kComputeKindNames[] = {
@@ -26,21 +26,22 @@ inline constexpr Named<ComputeKind> kComputeKindNames[] = {
     {ComputeKind::kMemoryBound, "memory_bound"}, {ComputeKind::kVocabulary, "vocabulary"}};
 inline constexpr std::size_t kComputeKinds = std::size(kComputeKindNames);
 
-/// Seconds by kind, in the order of `ComputeKind`.
+/// Seconds of computation, indexed by `ComputeKind`.
 using ComputeSeconds = std::array<double, kComputeKinds>;
 
-/// Seconds of computation, in all and the part that repeats a forward.
+/// Seconds of computation by kind: in all, and the part that recomputation repeats.
 struct ComputeSplit {
   ComputeSeconds all{};
   ComputeSeconds recomputed{};
 };
 
-/// Returns the priced seconds of the compute stream of a stage over a step, without the update.
+/// Returns the predicted seconds (without slow-down by messages) of the compute stream of a stage
+/// over a step, by kind of computation and without the optimizer update.
 ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
                              const Prices& prices);
 
-/// Returns the FLOPs of a stage's matrix products and attention over a step, as its kernels compute
-/// them: without those behind a causal mask, and without repeats of a forward.
+/// Returns the FLOPs of a stage's matrix products and attention over a step that are useful:
+/// without positions behind a causal mask and without recomputation.
 double useful_flops(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::simulate

@@ -5,13 +5,11 @@
 
 namespace stepwright::simulate {
 
-/// Simulates a program whose operators are already priced: `prices` holds, per template, one entry
-/// for each operator. Throws `Error{kRuntime}`, naming stage, slot and operator, when a message
-/// lacks a partner, when an operator or item waits for a later one, and when nothing can start any
-/// more (a deadlock).
-///
-/// Without `record`, computations that no other stream can tell apart are simulated as one. Events
-/// are sorted by stage, then by start.
+/// Simulates a step program whose operators are already priced. `prices`: [template][operator].
+/// `record`: keeps events, sorted by stage, then by start; without it, computations that no other
+/// stream can tell apart are simulated as one. Throws `Error{kRuntime}`, naming stage, slot and
+/// operator, if a message lacks a partner, if an operator or item waits for a later one, and on a
+/// deadlock.
 Simulation play(const step::StepProgram& program, const Prices& prices,
                 const cost::Contention& contention, bool record = false);
 

@@ -7,23 +7,24 @@
 
 namespace stepwright::simulate {
 
-/// The target of a send: a stage, and the number of its receive, counted over the stage's schedule.
+/// The receive that gets the message of a send: its stage, and its number, counted over the stage's
+/// schedule.
 struct Target {
   std::int32_t stage = 0;
   std::int32_t receive = 0;
 };
 
-/// The receive that every send of a program feeds.
+/// Which receive gets the message of each send of a program.
 struct Matching {
   std::vector<std::vector<Target>>
-      targets;  ///< For each stage, the targets of its sends, counted over its schedule.
+      targets;  ///< For each stage, the receives that its sends feed, in the order of its schedule.
   std::vector<std::int32_t> receives;  ///< For each stage, the number of receives in its schedule.
 };
 
-/// Matches sends with receives: a forward send of chunk g of the model goes to chunk g + 1, a
-/// backward one to g - 1, for the same micro-batch; the k-th send of such a key feeds the k-th
-/// receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
-/// naming stage, slot and operator.
+/// Matches the sends of a step program with its receives: a forward send of chunk g of the model
+/// goes to chunk g + 1, a backward one to g - 1, for the same micro-batch; of several such messages
+/// the k-th send feeds the k-th receive. Throws `Error{kRuntime}`, naming stage, slot and operator,
+/// for a send or receive that has no partner.
 Matching match(const step::StepProgram& program, const FlatPricedProgram& score);
 
 }  // namespace stepwright::simulate

@@ -11,48 +11,51 @@
 
 namespace stepwright::simulate {
 
-/// When a message from another stage was sent and arrives, as far as its sender knows (`kNever`:
-/// not yet); the simulation of a sender may be ahead of the receiver's.
+/// When a message from another stage was sent and arrives, in seconds; `kNever`: not known yet. The
+/// simulation of the sending stage may be ahead of the receiving stage.
 struct MessageArrival {
   double sent_s = kNever;
   double arrived_s = kNever;
 };
 
-/// The part of a score that a player simulates: one stage. All of it must outlive the player.
+/// The part of a compiled program that one stage runs, and what its simulation needs. All of it
+/// must outlive the simulator of the stage.
 struct StageScore {
   const FlatPricedProgram* score = nullptr;
-  std::span<const std::int32_t> track_of;  ///< The track of each of the stage's sequences.
+  /// For each sequence of the stage, the index of its track (its tasks by stream).
+  std::span<const std::int32_t> track_of;
   std::span<const step::Slot> schedule;
-  /// Arrivals at the stage's receives; written by the engine.
+  /// Arrival times of the messages that the stage receives; written by the engine.
   std::span<const MessageArrival> arrivals;
   cost::Contention contention;
-  /// Memo shared by the players of this score; null: every task is simulated.
+  /// Recorded slots, shared by the simulators of all stages; null: every task is simulated.
   SimulatedSlotCache* memo = nullptr;
 };
 
-/// Simulates one stage: eight in-order queues, the tasks that run at their heads, and the rule that
-/// shares links. Messages on one link class get equal shares of it. Computation runs at 1 / factor
-/// beside messages; with both classes busy the larger factor counts (the two take turns on the same
-/// memory and cores, so the product would count it twice). Messages are not slowed by computation.
+/// Simulates one stage: eight in-order queues (streams), the task at the front of each, and the
+/// sharing of links. Messages on one link class get equal shares of it. Computation runs at 1 /
+/// factor beside messages; if both link classes are busy, the larger factor counts (both take turns
+/// on one memory and its cores, so a product would count it twice). Computation does not slow
+/// messages.
 class StageSimulator {
  public:
   explicit StageSimulator(const StageScore& part);
 
   /// Simulates everything that happens at `next_s`: tasks that are due end, and tasks that can
-  /// start do start.
+  /// start do so. Appends news for other stages to `notices`.
   void settle(std::vector<StageNotice>& notices);
-  /// Returns the next instant at which something happens on this stage, as far as is known;
-  /// `kNever`: nothing will.
+  /// Returns the next time, in seconds, at which something happens on this stage, as far as is
+  /// known; `kNever`: nothing will.
   [[nodiscard]] double next_s() const { return next_s_; }
-  /// True if a head waits for another stage, and it is not known until when: that stage may still
-  /// act on this one before `next_s`.
+  /// True if a task at the front of a queue waits for another stage, and it is not known until
+  /// when: that stage may still act on this one before `next_s`.
   [[nodiscard]] bool blocked() const { return blocked_; }
-  /// Returns the last instant that was simulated.
+  /// Returns the last time, in seconds, up to which the stage was simulated.
   [[nodiscard]] double now_s() const { return now_s_; }
-  /// Tells a stream when the meeting at its head begins (the last stage has reached it) or ends
-  /// (the last stage is done).
+  /// Tells a stream when the collective over several stages at the front of its queue begins (the
+  /// last stage has reached it) or ends (the last stage is done).
   void call(int stream, double time_s) { lanes_[stream].called_s = time_s; }
-  /// Checks its waits again; to be called after other stages have reported news.
+  /// Checks the waits of this stage again; to be called after other stages have reported news.
   void look();
 
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
@@ -60,23 +63,24 @@ class StageSimulator {
   [[nodiscard]] double compute_end_s() const { return compute_end_s_; }
   [[nodiscard]] const StageTimeAccount& account() const { return account_; }
 
-  /// The head of a queue that holds the stage up, for messages about a deadlock.
+  /// The task at the front of a queue that holds the stage up, for error messages about a deadlock.
   struct Head {
     std::int32_t slot = 0;
     const Task* task = nullptr;
-    /// The first wait of the task that is not over; nullptr in a meeting.
+    /// The first wait of the task that is not over; nullptr if it waits in a collective over
+    /// several stages.
     const Wait* wait = nullptr;
   };
   [[nodiscard]] Head stuck() const;
 
-  /// A task that has ended, with its times.
+  /// A task that has ended, with its times in seconds.
   struct Played {
     std::int32_t slot = 0;
     const Task* task = nullptr;
     double start_s = 0;
     double end_s = 0;
   };
-  /// From now on appends every task that ends to `played`; null: none.
+  /// Appends every task that ends from now on to `played`; null: no task.
   void record(std::vector<Played>* played) { played_ = played; }
 
  private:
@@ -120,41 +124,47 @@ class StageSimulator {
   std::span<const step::Slot> schedule_;
   std::span<const MessageArrival> arrivals_;
   std::array<double, cost::kLinkClasses>
-      beside_;  ///< Slow-down factor of computation while a link class is busy.
+      beside_;  ///< Factor by which computation slows down while a link class is busy.
 
   std::array<Lane, step::kStreams> lanes_;
-  /// Number of tasks of each stream that have ended.
+  /// Number of tasks of each stream that have ended so far.
   std::array<std::int32_t, step::kStreams> ended_{};
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
   // Sets of streams, one bit for each stream.
   unsigned unfinished_ = 0;
-  unsigned waiting_ = 0;  ///< Set of streams whose head waits for something.
-  unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
+  unsigned waiting_ = 0;  ///< Set of streams (bits) whose front task waits for something.
+  unsigned check_ = 0;    ///< Set of streams (bits) in `waiting_` whose wait may be over.
   struct Watch {
-    unsigned streams = 0;  ///< Streams that wait for this lane.
-    /// Least count of ended tasks that one of these streams needs.
+    unsigned streams = 0;  ///< Set of streams (bits) that wait for this lane.
+    /// Least number of ended tasks of the lane for which one of these streams waits.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();
   };
-  std::array<Watch, step::kStreams + 1> watches_;  ///< Watches by the lane that is waited for.
+  /// Waits of streams, by the lane (stream or arrivals) that they wait for.
+  std::array<Watch, step::kStreams + 1> watches_;
   unsigned running_ = 0;
-  unsigned computing_ = 0;  ///< Set of streams that run a computation.
-  unsigned meeting_ = 0;    ///< Streams that have reached a meeting that has not begun.
-  unsigned held_ = 0;       ///< Streams that are done in a meeting that has not ended.
+  unsigned computing_ = 0;  ///< Set of streams (bits) that run a computation.
+  /// Set of streams (bits) that have reached a collective over several stages that has not begun.
+  unsigned meeting_ = 0;
+  /// Set of streams (bits) that are done in a collective over several stages that has not ended.
+  unsigned held_ = 0;
 
   double now_s_ = 0;
-  double own_next_s_ = kNever;  ///< When the first running task ends.
+  double own_next_s_ = kNever;  ///< Time in seconds when the first of the running tasks ends.
   double next_s_ = 0;
   bool blocked_ = false;
-  double slow_ = 1;  ///< Present seconds per priced second of computation.
+  /// Current slow-down of computation by messages: seconds per predicted second.
+  double slow_ = 1;
   double end_s_ = 0;
   double compute_end_s_ = 0;
   StageTimeAccount account_;
   std::vector<Played>* played_ = nullptr;
 
   SimulatedSlotCache* memo_ = nullptr;
-  /// True if the compute stream has come to a slot that it has not begun.
+  /// True if the compute stream has reached a slot (schedule entry) whose computation it has not
+  /// started.
   bool begins_slot_ = false;
-  bool recording_ = false;  ///< True while this slot is recorded in `slot_`.
+  /// True while the current slot (schedule entry) is recorded in `slot_`.
+  bool recording_ = false;
   SimulatedSlot slot_;
 };
 

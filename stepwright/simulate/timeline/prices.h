@@ -8,10 +8,10 @@
 
 namespace stepwright::simulate {
 
-/// Seconds and link class of every operator of every template, in the program's order.
+/// Seconds and link class of every operator of a program: [template][operator].
 using Prices = std::vector<std::vector<cost::OperatorTime>>;
 
-/// Prices every operator of a program.
+/// Returns the seconds and link class of every operator of a program: [template][operator].
 Prices price_operators(const step::StepProgram& program, const cost::CostModel& cost,
                        const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                        const plan::Collectives& collectives);

@@ -10,70 +10,76 @@ namespace stepwright::simulate {
 
 inline constexpr int kSchemes = 7;
 
-/// How the player treats a task.
+/// How the simulator treats a task of a stream.
 enum class Role : std::uint8_t {
   kComputation,
   kMessage,
   kSend,
-  kMeeting,  ///< A collective over several stages: it starts when all have reached it.
+  kMeeting,  ///< A collective over several stages: it starts when all of them have reached it.
 };
 
-/// One wait of a task. Because streams run in order, "operator x has ended" is "as many tasks of
-/// its stream have ended since the slot began". Receives are in no queue and are waited for one by
-/// one.
+/// One condition that a task waits for. Because streams run in order, "operator x has ended" is "so
+/// many tasks of its stream have ended since the slot (schedule entry) began". Receives are in no
+/// queue; each is waited for on its own.
 struct Wait {
-  std::int32_t lane = 0;  ///< Index of a `step::Stream`, or kArrivals.
-  /// Number of tasks of the lane that must have ended since the slot's start; for kArrivals the
-  /// index of the receive.
+  /// Index of the `step::Stream` that is waited for, or kArrivals for a receive.
+  std::int32_t lane = 0;
+  /// Number of tasks of the lane that must have ended since the start of the slot (schedule entry);
+  /// for kArrivals the index of the receive.
   std::int32_t count = 0;
 };
 inline constexpr int kArrivals = step::kStreams;
 
-/// Value of `Task::operation` for a task that only waits.
+/// Value of `Task::operation` for a task that is no operator and only waits.
 inline constexpr std::int32_t kNoOperation = -1;
 
-/// One entry of a queue: an operator, or several computations that no other stream can tell apart.
+/// One entry of a stream's queue: an operator, or several computations that no other stream can
+/// tell apart.
 struct Task {
   double seconds = 0;
-  std::int32_t first_wait = 0;  ///< Index of its first wait in `FlatPricedProgram::waits`.
-  std::int32_t last_wait = 0;   ///< Index past its last wait in `FlatPricedProgram::waits`.
-  std::int32_t item = 0;        ///< Index of its item in the sequence.
-  std::int32_t operation = 0;  ///< Index of its operator in the item's template, or `kNoOperation`.
+  std::int32_t first_wait = 0;  ///< Index of the task's first wait in `FlatPricedProgram::waits`.
+  /// Index one past the task's last wait in `FlatPricedProgram::waits`.
+  std::int32_t last_wait = 0;
+  std::int32_t item = 0;  ///< Index of the task's item (use of a template) in the sequence.
+  /// Index of the task's operator in the template of its item, or `kNoOperation`.
+  std::int32_t operation = 0;
   Role role = Role::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;
   plan::GroupKind group = plan::GroupKind::kNone;
   bool optimizer = false;  ///< True for computations of the optimizer update.
-  std::int16_t send = 0;   ///< For kSend: index among the sequence's sends.
+  std::int16_t send = 0;   ///< For role kSend: index of the send among those of the sequence.
 };
 
-/// One end of a message between stages.
+/// One end, send or receive, of a message between stages.
 struct MessageEnd {
   std::int32_t item = 0;
   std::int32_t operation = 0;
   bool backward = false;
 };
 
-/// A sequence as queues: in a slot, stream s runs the tasks first[s] ... first[s] + count[s] - 1.
+/// The tasks of a sequence by stream: stream s runs the tasks first[s] ... first[s] + count[s] - 1.
 struct Track {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
-  std::int32_t first_receive = 0;  ///< Index of its first receive in `FlatPricedProgram::receives`.
+  /// Index of the sequence's first receive in `FlatPricedProgram::receives`.
+  std::int32_t first_receive = 0;
   std::int32_t receives = 0;
-  std::int32_t first_send = 0;  ///< Index of its first send in `FlatPricedProgram::sends`.
+  /// Index of the sequence's first send in `FlatPricedProgram::sends`.
+  std::int32_t first_send = 0;
   std::int32_t sends = 0;
 };
 
-/// A priced program as flat arrays, which the player simulates. Slots share the tracks of their
-/// sequences.
+/// A priced step program as flat arrays of tasks, waits and messages, which the simulator runs. All
+/// slots of a sequence use its one track.
 struct FlatPricedProgram {
   std::vector<Task> tasks;
   std::vector<Wait> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
-  /// The tracks; sequences that run the same tasks share one.
+  /// Tasks by stream, for each sequence; sequences that run equal tasks share a track.
   std::vector<Track> tracks;
-  /// For each stage, the track of each of its sequences.
+  /// For each stage and each of its sequences, the index of the track: [stage][sequence].
   std::vector<std::vector<std::int32_t>> track_of;
 };
 

@@ -12,39 +12,41 @@
 
 namespace stepwright::simulate {
 
-/// Where the time of one stage goes; the terms sum to the step time.
+/// Where the time of one stage goes in a step, in seconds; the terms add up to the step time.
 struct Breakdown {
   double compute_s =
       0;  ///< Forward and backward kernels, including recomputation, without slow-down by messages.
-  double bubble_s = 0;  ///< Waiting for other stages, and for ranks that have more work.
+  double bubble_s = 0;  ///< Seconds of waiting for other stages, and for ranks that have more work.
   double optimizer_s = 0;
-  /// Exposed communication, including the slow-down of computation beside it.
+  /// Seconds of exposed communication of a scheme (tensor, context, expert, pipeline), including
+  /// the slow-down of computation at the same time.
   double tensor_s = 0;
   double context_s = 0;
   double expert_s = 0;
   double pipeline_s = 0;
-  double data_s = 0;  ///< Exposed messages of gradients and parameters, and small control messages.
-  double host_s = 0;  ///< Exposed copies to and from the host.
-  ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind.
-  ComputeSeconds recomputed{};   ///< The part of `computation` that repeats a forward.
+  /// Seconds of exposed gradient and parameter messages, and of small control messages.
+  double data_s = 0;
+  double host_s = 0;             ///< Seconds of exposed copies between device and host.
+  ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind of computation.
+  ComputeSeconds recomputed{};   ///< The part of `computation` that recomputation repeats.
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
            data_s + host_s;
   }
-  /// Seconds of `compute_s` that repeat a forward.
+  /// Returns the seconds of `compute_s` that recomputation repeats.
   [[nodiscard]] double recomputed_s() const {
     return std::accumulate(recomputed.begin(), recomputed.end(), 0.0);
   }
 };
 
-/// One operator on the timeline.
+/// One operator on the timeline of a simulated step.
 struct Event {
   std::int32_t stage = 0;
-  std::int32_t which = 0;      ///< Index of the operator's template.
-  std::int32_t operation = 0;  ///< Index of the operator in the template.
+  std::int32_t which = 0;      ///< Index of the operator's template in the step program.
+  std::int32_t operation = 0;  ///< Index of the operator in its template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
-  std::int32_t slot = 0;  ///< Index of the slot in the stage's schedule.
+  std::int32_t slot = 0;  ///< Index of the operator's slot (entry) in the schedule of its stage.
   double start_s = 0;
   double end_s = 0;
 };
@@ -52,27 +54,29 @@ struct Event {
 struct StageTimes {
   Breakdown breakdown;
   double end_s = 0;
-  double compute_busy_s = 0;  ///< Priced seconds of computation; equal to the program's total.
-  std::array<double, 7> communication_busy_s{};  ///< Priced seconds of messages, by Scheme.
+  /// Predicted seconds of computation, without slow-down; equal to the total of the program.
+  double compute_busy_s = 0;
+  /// Predicted seconds of messages that run alone, by `step::Scheme`.
+  std::array<double, 7> communication_busy_s{};
 };
 
 struct Simulation {
   double step_time_s = 0;
-  /// The stage that waits least for others: a shorter step needs this stage to get shorter.
+  /// Index of the stage that waits least for others; the step gets shorter only if this stage does.
   std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
   std::vector<Event> events;  ///< Operators on the timeline; empty unless recorded.
 };
 
-/// Simulates the program: every stage's streams in order, dependences inside templates and between
-/// items, messages between stages, and shared links: the messages active on one link class of a
-/// rank share it evenly, and computation slows down beside communication (`CostModel::contention`).
-/// Deterministic. `record` keeps the events.
+/// Simulates a step program: the streams of every stage in order, dependences inside and between
+/// templates, messages between stages, and shared links. Messages on one link class of a rank share
+/// it evenly, and computation slows down beside communication (`CostModel::contention`).
+/// Deterministic. `record`: keeps the events.
 Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
                     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                     const plan::Plan& plan, bool record = false);
 
-/// Adds the waits of a step whose micro-batches are unequal.
+/// Adds the waits that micro-batches of unequal work cause, in seconds, to a simulated step.
 void add_uneven_waits(Simulation& simulation, double waits_s);
 
 }  // namespace stepwright::simulate

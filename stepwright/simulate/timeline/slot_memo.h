@@ -8,28 +8,32 @@
 
 namespace stepwright::simulate {
 
-/// News of a stage for the other stages: written by a player, read by the engine.
+/// News of one simulated stage for the other stages, such as a send that ended.
 struct StageNotice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
   std::int8_t stream = 0;
   plan::GroupKind group = plan::GroupKind::kNone;
-  std::int32_t send = 0;  ///< For news of a send: its index among the stage's sends.
+  std::int32_t send = 0;  ///< For news of a send: index of the send among those of the stage.
   double time_s = 0;
 };
 
-/// A record of how a stage went through one slot, from when its first computation had started to
-/// when its last had ended. Micro-batches are alike: a stage (or another one with the same work)
-/// that starts a slot in the same state goes through it in the same way.
+/// Record of how a simulated stage went through one slot (schedule entry), from the start of its
+/// first computation to the end of its last. A stage that starts a slot in an equal state goes
+/// through it in an equal way, so the record replaces a simulation.
 struct SimulatedSlot {
   QueueStates before;
-  QueueStates after;  ///< State after the slot, before anything starts at that instant.
-  /// Streams whose heads wait in slots beyond those that the others reached, for more than happens
-  /// in this slot.
+  /// State of the stage after the slot (schedule entry), before any task starts at that time.
+  QueueStates after;
+  /// Set of streams (bits) whose front task waits in a later slot than the others reach, for
+  /// something that does not happen in this slot.
   unsigned beyond = 0;
-  std::int32_t first = 0;  ///< The first slot in which a stream was, counted from this one.
-  std::vector<std::int32_t> tracks;  ///< Tracks of that slot and of the slots after it.
-  /// A message that had arrived when it was needed.
+  /// Earliest slot (schedule entry) in which any stream was, as an offset from the recorded slot; 0
+  /// or negative.
+  std::int32_t first = 0;
+  /// Tracks (tasks by stream) of the slots on which the record depends, from the earliest slot on.
+  std::vector<std::int32_t> tracks;
+  /// A received message that had arrived when the recorded slot needed it, and when that was.
   struct Needed {
     std::int32_t receive = 0;
     double time_s = 0;
@@ -38,8 +42,8 @@ struct SimulatedSlot {
   std::vector<StageNotice> notices;
 };
 
-/// Recorded slots of one simulation, by their track: at most a few for each, since more would not
-/// help where a stage never comes to the same state.
+/// Cache of recorded slots (schedule entries) of one simulation, by track: at most a few for each,
+/// since more do not help if a stage never returns to an equal state.
 class SimulatedSlotCache {
  public:
   explicit SimulatedSlotCache(std::size_t tracks) : slots_(tracks) {}
@@ -47,7 +51,7 @@ class SimulatedSlotCache {
   [[nodiscard]] const std::vector<SimulatedSlot>& of(std::int32_t track) const {
     return slots_[static_cast<std::size_t>(track)].played;
   }
-  /// Adds a record; replaces the oldest where there are too many.
+  /// Adds a record of a slot; replaces the oldest of its track if there are too many.
   void keep(std::int32_t track, SimulatedSlot&& slot);
 
  private:

@@ -11,15 +11,17 @@ namespace stepwright::simulate {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Where the time of one stage went until its last operator ended. While the compute stream
-/// computes, time is booked to `compute_s` or `optimizer_s`, and its slow-down to the messages
-/// beside it, in equal parts. While the compute stream waits, time is booked to the message that
-/// its head waits for: that message itself, one before it in its stream, or one that this waits for
-/// in turn; to the pipeline scheme while an awaited message is on its way from another stage; to
-/// the bubble before that, and while a collective waits for other stages. After its last operator,
-/// time is booked to the messages still running, in equal parts.
+/// computes, time counts as `compute_s` or `optimizer_s`, and its slow-down as exposed time of the
+/// messages beside it, in equal parts. While it waits, time counts for the message that it waits
+/// for, directly or through other waits; as pipeline time while an awaited message is on its way
+/// from another stage; as bubble before that, and while a collective waits for other stages. After
+/// the last computation, time counts for the messages still running, in equal parts.
 struct StageTimeAccount {
-  double compute_s = 0;    ///< Computation of the compute stream, in priced seconds.
-  double optimizer_s = 0;  ///< Computation of the optimizer update, in priced seconds.
+  /// Predicted seconds (without slow-down) of computation on the compute stream, without the
+  /// optimizer update.
+  double compute_s = 0;
+  /// Predicted seconds (without slow-down) of computation of the optimizer update.
+  double optimizer_s = 0;
   double bubble_s = 0;
   std::array<double, kSchemes> exposed_s{};
   // Priced seconds of the tasks that were simulated.
@@ -27,49 +29,53 @@ struct StageTimeAccount {
   std::array<double, kSchemes> communication_busy_s{};
   std::array<double, cost::kLinkClasses> link_busy_s{};
 
-  /// Adds the time booked between two accounts of one stage.
+  /// Adds the time that passed between two states of an account: `after` less `before`.
   void add(const StageTimeAccount& before, const StageTimeAccount& after);
 };
 
-/// The index of the lane of the compute stream.
+/// Index of the compute stream among the queues of a stage.
 inline constexpr int kComputeLane = static_cast<int>(step::Stream::kCompute);
 
-/// How fast the head of a queue runs.
+/// How fast the task at the front of a queue runs.
 struct QueueRate {
   double finish_s = 0;
-  double remaining_s = 0;  ///< Priced seconds left at `since_s`.
+  /// Predicted seconds of work (without slow-down) left at time `since_s`.
+  double remaining_s = 0;
   double since_s = 0;
-  double stretch = 0;  ///< Seconds per priced second since `since_s`; 0: just started.
+  /// Slow-down since `since_s`: seconds per predicted second; 0: the task has just started.
+  double stretch = 0;
 };
 
-/// A queue: its position in the schedule, and the task that runs at its head.
+/// The queue of one stream: its place in the schedule, and the task at its front.
 struct Lane {
   QueueRate pace;
-  /// The pace before `pace.since_s`; its `stretch` is 0 for a head that started then.
+  /// The rate before `pace.since_s`; its `stretch` is 0 if the task started then.
   QueueRate before;
   double start_s = 0;
-  double called_s = kNever;    ///< When the present meeting begins; once begun, when it ends.
-  const Task* task = nullptr;  ///< The task at the head of the queue.
-  const Task* end = nullptr;   ///< One past the last task of the head's slot.
-  const Wait* wait = nullptr;  ///< The first wait of the head that is not known to be over.
+  /// When the current collective over several stages begins or, once begun, ends, in seconds.
+  double called_s = kNever;
+  const Task* task = nullptr;  ///< The task at the front of the queue.
+  const Task* end = nullptr;   ///< One past the last task of the current slot.
+  const Wait* wait = nullptr;  ///< The first wait of the front task that is not known to be over.
   std::int32_t slot = -1;
-  std::int32_t receives = 0;  ///< Number of the stage's receives before the slot.
+  /// Number of receives of the stage before the current slot (schedule entry).
+  std::int32_t receives = 0;
   std::int32_t sends = 0;
-  /// Number of tasks of each stream before the slot.
+  /// Number of tasks of each stream before the current slot (schedule entry).
   std::array<std::int32_t, step::kStreams> base{};
 };
 
-/// The state of all queues of a stage.
+/// The state of all queues of a simulated stage.
 struct QueueStates {
-  double now_s = 0;  ///< The last instant that was simulated.
+  double now_s = 0;  ///< The last time, in seconds, up to which the stage was simulated.
   std::array<Lane, step::kStreams> lanes;
-  /// Number of tasks of each stream that have ended.
+  /// Number of tasks of each stream that have ended so far.
   std::array<std::int32_t, step::kStreams> ended{};
   std::array<std::int32_t, cost::kLinkClasses> on_link{};
   // Sets of streams, one bit for each stream.
   unsigned unfinished = 0;
   unsigned running = 0;
-  unsigned computing = 0;  ///< Set of streams that run a computation.
+  unsigned computing = 0;  ///< Set of streams (bits) that run a computation.
   StageTimeAccount account;
 };
 

@@ -88,7 +88,8 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
     }
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (times_exchange(table, table.rows[i])) outcomes[i] = predict_exchange(table, table.rows[i]);
+    if (measures_expert_exchange(table, table.rows[i]))
+      outcomes[i] = predict_exchange(table, table.rows[i]);
   }
   return outcomes;
 }

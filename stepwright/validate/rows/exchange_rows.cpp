@@ -43,7 +43,7 @@ double met_ranks(double ranks, double experts, double chosen) {
 
 }  // namespace
 
-bool times_exchange(const CsvTable& table, const CsvRow& row) {
+bool measures_expert_exchange(const CsvTable& table, const CsvRow& row) {
   const std::string_view collective = cell(table, row, "collective");
   return collective == kDispatch || collective == kCombine;
 }

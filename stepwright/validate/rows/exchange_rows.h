@@ -7,14 +7,14 @@
 
 namespace stepwright::validate {
 
-/// True if a row gives the time of a dispatch to experts or a combine (`moe_dispatch`,
-/// `moe_combine`).
-bool times_exchange(const CsvTable& table, const CsvRow& row);
+/// True if a row measures an exchange of tokens with experts: a dispatch or a combine
+/// (`moe_dispatch`, `moe_combine`).
+bool measures_expert_exchange(const CsvTable& table, const CsvRow& row);
 
-/// Predicts a dispatch or combine row with `cost::expert_exchange_s` and compares it with the
-/// measured time. The column `extra` must give `tokens_per_rank`, `hidden`, `topk`, `experts` and
-/// `sms` as KEY=NUMBER, separated by semicolons. Rows over several nodes and rows that lack one of
-/// these are skipped.
+/// Predicts a row that measures a dispatch to experts or a combine, and compares it with the
+/// measured time. The column `extra` must state `tokens_per_rank`, `hidden`, `topk`, `experts` and
+/// `sms` as KEY=NUMBER, separated by semicolons. Rows over several nodes and incomplete rows are
+/// skipped.
 RowOutcome predict_exchange(const CsvTable& table, const CsvRow& row);
 
 }  // namespace stepwright::validate

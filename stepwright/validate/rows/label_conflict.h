@@ -11,26 +11,28 @@
 
 namespace stepwright::validate {
 
-/// A memory row that tells only whether the run fitted in memory.
+/// A row that states only whether a run fitted in memory, with what is needed to compare it with
+/// other rows.
 struct FitLabel {
   std::string id;
-  /// Everything that must be equal in two rows before they are compared, as text.
+  /// Properties (model, batch, parallelism, ...) that must be equal in two rows before they are
+  /// compared, as text.
   std::string configuration;
   std::int64_t micro_batch = 1;
-  /// Kind of recomputation; a kind other than none, selective and full is also part of
-  /// `configuration`, so that only equal kinds are compared.
+  /// Kind of recomputation. Kinds other than none, selective and full cannot be ordered by memory,
+  /// so they are also in `configuration`.
   plan::RecomputeKind recompute{};
   bool fits = false;
   double capacity_bytes = 0;
 };
 
-/// Returns the label of a row, with `fits` not set. `gpu`: the row's word for its device; the
-/// memory size in that word ("A100-SXM-80GB") is not part of the configuration.
+/// Returns the memory label of a row, with `fits` still to be set. `gpu`: the row's name for its
+/// device; a memory size in it ("A100-SXM-80GB") is not part of the configuration.
 FitLabel label_of(const std::string& id, const plan::PlannedJob& planned, std::string_view gpu);
 
-/// Returns pairs of indices of labels that cannot both be right: the first run did not fit, but the
-/// second did, with the same configuration, the same or a larger micro-batch, the same or less
-/// recomputation, and the same or a smaller device.
+/// Returns pairs of indices of labels that contradict each other: the first run did not fit,
+/// although the second fitted with the same configuration, an equal or larger micro-batch, equal or
+/// less recomputation and an equal or smaller device.
 std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const FitLabel> labels);
 
 }  // namespace stepwright::validate

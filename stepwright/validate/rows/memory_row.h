@@ -8,13 +8,14 @@
 
 namespace stepwright::validate {
 
-/// The measure of memory that a row gives.
+/// Kind of statement in a row of measured memory: whether the run fitted, or one of several peaks.
 enum class PeakKind : std::uint8_t {
-  kFits,       ///< A label: the run fitted in memory.
-  kOom,        ///< A label: the run did not fit in memory.
-  kAllocated,  ///< Peak bytes of tensors (torch.cuda.max_memory_allocated).
-  kReserved,   ///< Bytes reserved by the caching allocator.
-  kProcess,    ///< Bytes of the process in nvidia-smi, including its context.
+  kFits,       ///< The run fitted in memory; no bytes are given.
+  kOom,        ///< The run ran out of memory; no bytes are given.
+  kAllocated,  ///< Peak bytes of allocated tensors (torch.cuda.max_memory_allocated).
+  /// Peak bytes reserved by PyTorch's caching allocator (torch.cuda.max_memory_reserved).
+  kReserved,
+  kProcess,  ///< Bytes of the process in nvidia-smi, including CUDA's context.
 };
 
 inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
@@ -23,17 +24,21 @@ inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
                                                      {PeakKind::kReserved, "reserved"},
                                                      {PeakKind::kProcess, "process"}};
 
-/// The prediction for a memory row.
+/// The prediction for a row of measured memory.
 struct MemoryResult {
   PeakKind kind{};
-  RowResult row;  ///< Result in bytes; the measured value is absent for labels.
+  /// Predicted and measured bytes; the measured value is absent if the row states only whether the
+  /// run fitted.
+  RowResult row;
   double capacity_bytes = 0;
-  FitLabel label;  ///< The row's label, with the predicted verdict.
+  /// Whether the run fitted according to the row, and according to the prediction.
+  FitLabel label;
   [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
   [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
 };
 
-/// Predicts the peak memory of the row's fullest stage, in the measure that the row gives.
+/// Predicts the peak memory of the fullest stage of a row's run, by the measure that the row
+/// states.
 std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row);
 
 }  // namespace stepwright::validate

@@ -9,13 +9,16 @@
 
 namespace stepwright::validate {
 
-/// The ways in which sources count the FLOPs of a step for rates and utilisation.
+/// The ways in which publications count the FLOPs of a step when they state TFLOP/s or utilisation.
 enum class FlopCount : std::uint8_t {
-  kModel,      ///< Model FLOPs with full (not causal) attention and logits.
-  kCausal,     ///< Model FLOPs with half of the attention, as under a causal mask.
-  kHardware,   ///< With full recomputation: 96 B s L h^2 (1 + s/6h + V/16Lh) (2104.04473).
-  kSixFold,    ///< Six FLOPs per token and parameter, without the embedding.
-  kEightFold,  ///< Eight FLOPs per token and parameter, without the embedding.
+  kModel,  ///< Model FLOPs with full (not causal) attention and the logits, without recomputation.
+  /// Model FLOPs with half of the attention, as under a causal mask, without recomputation.
+  kCausal,
+  /// FLOPs including full recomputation: 96 B s L h^2 (1 + s/6h + V/16Lh) (2104.04473).
+  kHardware,
+  kSixFold,  ///< Six FLOPs per token and parameter, without the embedding's parameters.
+  /// Eight FLOPs per token and parameter (with recomputation), without the embedding's parameters.
+  kEightFold,
 };
 inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "model"},
                                                        {FlopCount::kCausal, "causal"},
@@ -23,12 +26,12 @@ inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "mode
                                                        {FlopCount::kSixFold, "6P"},
                                                        {FlopCount::kEightFold, "8P"}};
 
-/// Returns the FLOPs of a job's step, counted in the given way.
+/// Returns the FLOPs of a step of a job, counted in one of the ways that publications use.
 double counted_flops(FlopCount count, const plan::Job& job);
 
-/// Returns the measured seconds of a step: given directly, or computed from tokens per second and
-/// GPU, from FLOP/s, or from the utilisation of the device's bf16 peak. Skips rows with unknown
-/// metrics or unknown words in `flops`.
+/// Returns the measured step time of a row in seconds: as stated, or computed from tokens per
+/// second per GPU, FLOP/s, or utilisation of the bf16 peak. Rows with unknown metrics or unknown
+/// words in `flops` are skipped.
 std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job& job);
 
 }  // namespace stepwright::validate

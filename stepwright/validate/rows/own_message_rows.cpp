@@ -11,7 +11,7 @@
 namespace stepwright::validate {
 namespace {
 
-std::string shape_of(const cost::SocketGroup& group) {
+std::string shape_of(const cost::GroupNodePlacement& group) {
   return fmt::format("{}x{} beside {}", group.nodes, group.members, group.groups - 1);
 }
 

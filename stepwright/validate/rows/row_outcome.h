@@ -10,39 +10,46 @@
 
 namespace stepwright::validate {
 
-/// The prediction for one measurement of a row.
+/// The prediction for one measurement of a table's row, compared with the measurement.
 struct RowResult {
   std::string id;
-  double predicted = 0;  ///< Predicted seconds, or bytes of memory.
+  double predicted = 0;  ///< Predicted seconds, or predicted bytes of memory.
   double measured = 0;
-  double error = 0;  ///< Relative error: predicted / measured - 1.
-  /// Interval that contains a run's step with a probability of 80 %, in seconds; 0: the row is no
-  /// run.
+  double error = 0;  ///< Relative error of the prediction: predicted / measured - 1.
+  /// Interval that contains the step time of a training run with a probability of 80 %, in seconds;
+  /// 0: the row is not a training run.
   double low_s = 0, high_s = 0;
-  double waiting_share = 0;  ///< Share of a run's step spent waiting (`simulate::waiting_share`).
-  int unknown_parts = 0;     ///< Number of unknown parts of a run (`cost::unfitted_parts_count`).
-  /// Terms of the prediction: seconds by term ("compute", "bubble", ...), or bytes by kind.
+  /// Share of a training run's predicted step spent waiting (`simulate::waiting_share`).
+  double waiting_share = 0;
+  /// How many of a training run's framework, device generation and precision (0 to 3) occur in no
+  /// run to which the cost model was fitted.
+  int unknown_parts = 0;
+  /// Terms of the prediction: seconds by cause ("compute", "bubble", ...), or bytes by kind of
+  /// memory.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
-  std::vector<std::string> groups;  ///< The row's value for each key in `error_groups`.
-  /// Key that is equal for runs that differ only in the plan; empty: the row is not compared with
-  /// others.
+  /// The row's group (source, device, ...) for each key in `error_groups`.
+  std::vector<std::string> groups;
+  /// Text that is equal for runs that differ only in the plan, which can then be compared; empty:
+  /// the row is not compared.
   std::string alike = {};
-  /// Key of the plan: runs with equal `alike` and equal `plan` are repeated measurements. Empty: no
-  /// other run has this plan.
+  /// Text that identifies the plan: runs with equal `alike` and `plan` are repeated measurements.
+  /// Empty: the plan was measured once.
   std::string plan = {};
-  /// Bytes of the device's memory, for rows with a peak or a label.
+  /// Bytes of device memory, for rows that measure memory; else 0.
   double capacity_bytes = 0;
-  /// Predicted probability that the run fits in `capacity_bytes`.
+  /// Predicted probability that the run fits in the device's memory.
   double p_fits = 0;
   [[nodiscard]] std::string_view largest_term() const;
 };
 
-/// The outcome of one row: a result for each of its measurements, or the reason why it was skipped.
+/// Outcome of one row of a table: a result for each of its measurements, or the reason why it was
+/// skipped.
 struct RowOutcome {
   std::vector<RowResult> results;
   std::optional<Skipped> skipped;
-  std::vector<Skipped> left_out;  ///< Measurements of the row that were not used, with reasons.
+  /// Measurements of the row that were not used, each with a reason.
+  std::vector<Skipped> left_out;
 };
 
 }  // namespace stepwright::validate

@@ -165,7 +165,7 @@ plan::PlannedJob read_with_recipe(Tree file, const RunRow& row) {
   const bool splits = *row.tensor == 1 || file.find("sequence_parallel") != nullptr;
   if (shards && splits) return planned;
   const plan::FrameworkDefaults& defaults = plan::framework_defaults(planned.job.framework);
-  if (!shards) file.set("sharding", plan::sharding_word(defaults.recipe_sharding));
+  if (!shards) file.set("sharding", plan::sharding_letters(defaults.recipe_sharding));
   if (!splits) file.set("sequence_parallel", defaults.recipe_sequence_parallel);
   return read(file, row);
 }

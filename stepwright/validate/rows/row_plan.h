@@ -9,17 +9,17 @@
 
 namespace stepwright::validate {
 
-/// A row converted to a job with a plan, and the assumptions for values that the row lacks.
+/// The job and plan of a table's row, and notes about what was assumed for values that the row
+/// lacks.
 struct RowPlan {
   plan::PlannedJob planned;
   std::vector<std::string> notes;
 };
 
-/// Converts a row into a legal plan, or returns the reason why that is impossible. The numbers of
-/// the row's columns are read as a plan file, with the cells `job` and `plan` laid over them.
-/// Absent values have the defaults of plan files, except sharding and sequence parallelism, which
-/// come from the framework's recipe. `of`: a job over which the row's job is laid, so that the row
-/// may lack model and cluster; null: none.
+/// Converts a row into a job with a legal plan, or returns the reason why that is impossible.
+/// Numbers in columns are read first, then the cells `job` and `plan` override them. Absent values
+/// get the defaults of plan files; sharding and sequence parallelism those of the framework's
+/// recipe. `of`: job that provides what the row lacks; null: none.
 std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const plan::Job* of = nullptr);
 
 }  // namespace stepwright::validate

@@ -9,7 +9,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/simulate/price/pricer.h"
-#include "stepwright/simulate/step_span.h"
+#include "stepwright/simulate/step_time_interval.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 #include "stepwright/validate/rows/metric.h"
@@ -38,7 +38,7 @@ std::string scheme_of(const plan::Plan& plan) {
   add("ep", plan.parallel.expert);
   add("dp", plan.parallel.data);
   return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme,
-                     plan::sharding_word(plan.sharding));
+                     plan::sharding_letters(plan.sharding));
 }
 
 /// Returns the key of comparable runs: source, setup, model, framework with release, devices,

@@ -8,11 +8,13 @@
 
 namespace stepwright::validate {
 
-/// Predicts the seconds of a training run's step.
+/// Predicts the step time of the training run in a row and compares it with the measurement, or
+/// returns the reason why the row is skipped.
 std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                                              const cost::TrainingConditions& conditions);
 
-/// Returns the row's values by which errors are grouped: source, device, framework, scheme.
+/// Returns the row's value for each key by which errors are grouped: source, device, framework,
+/// scheme.
 std::vector<std::string> row_groups(const RunRow& row, const plan::PlannedJob& planned);
 
 }  // namespace stepwright::validate

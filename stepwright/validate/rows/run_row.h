@@ -12,24 +12,26 @@
 
 namespace stepwright::validate {
 
-inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes of a GiB.
+inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Number of bytes in a GiB.
 
-/// One published training run or memory peak, as its row gives it. Empty cells are nullopt
-/// (numbers) or empty (texts). Spelling is that of the source.
+/// One published training run or memory peak, as a table's row states it. Empty cells are nullopt
+/// (numbers) or empty (texts); words are spelled as in the source.
 struct RunRow {
-  std::size_t line = 0;    ///< Line of the row in its file, from 1.
-  std::string id, source;  ///< Id of the row and its source (`RowName`).
+  std::size_t line = 0;    ///< Line number of the row in its file, from 1.
+  std::string id, source;  ///< Id of the row, and the name of the source that it comes from.
   std::string tier;
 
-  std::string folder;  ///< Folder of the table, to which its paths are relative.
+  std::string folder;  ///< Folder of the table, against which paths in it are resolved.
   /// Cluster profile or cluster file that replaces the job's cluster; empty: none.
   std::string cluster;
   std::string gpu;
   std::string model;
-  std::string job, plan;  ///< Mappings with keys of job and plan files, laid over the columns.
-  std::string no_plan;    ///< Reason why no plan can describe the run; empty: a plan can.
-  /// Setup of the machine, if the source says that runs on other machines are not comparable; empty
-  /// otherwise.
+  /// Mappings with keys of job and plan files, which override the row's other columns; empty: none.
+  std::string job, plan;
+  /// Reason why no plan can describe the run, if the row states one; empty: a plan can.
+  std::string no_plan;
+  /// Name of the machine's setup, if the source says that runs on different machines are not
+  /// comparable; else empty.
   std::string setup;
 
   std::optional<std::int64_t> gpus;
@@ -38,54 +40,60 @@ struct RunRow {
   std::optional<std::int64_t> tensor, pipeline, chunks, context, expert;
 
   // Training runs.
-  std::string metric;  ///< Value of the column `measured_metric`.
-  /// How the source counts FLOPs: a word of `kFlopCountNames`; empty means `model`.
+  std::string metric;  ///< Name of the measured quantity, from the column `measured_metric`.
+  /// How the source counts FLOPs: a word of `kFlopCountNames`; empty: `model`.
   std::string flops;
   std::optional<double> measured;
-  std::string outcome;          ///< Outcome of a user's own run: ok, oom, failed.
-  std::optional<double> trust;  ///< Weight of a user's own run, at most 1; nullopt: not given.
+  /// Outcome of a user's own run: ok, oom (out of memory) or failed; empty: not stated.
+  std::string outcome;
+  /// Weight of a user's own run in learning, at most 1; nullopt: not given.
+  std::optional<double> trust;
   // Memory.
-  std::string peak;     ///< Measure of the memory peak: a word of `kPeakKindNames`.
-  std::string peak_of;  ///< Rank of the memory peak: `least`; empty: the rank with the most memory.
+  std::string peak;  ///< Which memory peak the row states: a word of `kPeakKindNames`.
+  /// On which rank the memory peak was measured: `least`: the one with the least memory; empty: the
+  /// one with the most.
+  std::string peak_of;
   std::optional<double> memory_gib;
 };
 
-/// Reason why a row is not used; rows with equal reasons are counted together.
+/// Reason why a row is not used; rows with equal reasons are counted together in reports.
 struct Skipped {
   std::string reason;
-  std::string detail = {};  ///< Details about this row, for people.
+  /// Details about this row for the user, which may differ between rows with equal reasons.
+  std::string detail = {};
 };
 
-/// The id and the source under which a row is reported.
+/// The id and the source under which a table's row is reported.
 struct RowName {
-  std::string id;  ///< Id of the row; its line number if the table has no ids.
-  /// Id without its number; if there is no id, the host of `source_url`; if there is none, the
-  /// file.
+  std::string id;  ///< Id of the row; if the table has no ids, its line number.
+  /// Id without the number at its end; if there is no id, the host in `source_url`; else the file's
+  /// name.
   std::string source;
 };
 RowName row_name(const CsvTable& table, const CsvRow& row);
 
-/// Returns the text of a row's cell without surrounding spaces; empty if the table lacks the
-/// column.
+/// Returns the text in column `title` of a row, without surrounding spaces; empty if the table
+/// lacks the column.
 std::string_view cell(const CsvTable& table, const CsvRow& row, std::string_view title);
 
-/// Returns the finite number above zero that the whole text is; nullopt if it is not one.
+/// Returns a text as a finite number above zero; nullopt if the whole text is not such a number.
 std::optional<double> positive_number(std::string_view text);
 
-/// Returns the column `cluster`: a profile name, or the path of a file, relative to the table's
-/// folder if the file exists there. Empty: the row names no cluster.
+/// Returns the cluster that a row names in its column `cluster`: a profile, or the path of a file
+/// (looked up in the table's folder first). Empty: none.
 std::string named_profile(const CsvTable& table, const CsvRow& row);
 
-/// Returns the columns of run and memory tables that are read, including those in which sources
-/// write prose.
+/// Returns the names of all columns that tables of runs and memory may have, including those with
+/// prose.
 std::vector<std::string_view> run_columns();
 
-/// Reads a row's numbers and words, or returns the reason why it is skipped: a number that is not
-/// finite or not above zero, or prose that has no translation (`tools/data/row_words.py`).
+/// Reads the numbers and words of a table's row, or returns the reason why it is skipped: a number
+/// that is not finite or not above zero, or prose without a translation
+/// (`tools/data/row_words.py`).
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row);
 
-/// Returns an id without the number at its end: "aleph_layouts" for "aleph_layouts-0001"; ids
-/// without a number are returned whole.
+/// Returns a row's id without the number at its end: "aleph_layouts" for "aleph_layouts-0001". An
+/// id without a number is returned whole.
 std::string source_of(const std::string& id);
 
 }  // namespace stepwright::validate

@@ -25,7 +25,7 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   const auto repeated = std::ranges::unique(known);
   known.erase(repeated.begin(), repeated.end());
   fail_input(fmt::format("no machine '{}'{}; a file with a profile or a cluster stands here, too",
-                         name, known_words(name, known, "stepwright list profiles")));
+                         name, known_words_text(name, known, "stepwright list profiles")));
 }
 
 /// A file with a profile or a cluster; its first key tells which.

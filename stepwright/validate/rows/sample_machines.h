@@ -13,19 +13,21 @@
 
 namespace stepwright::validate {
 
-/// A device and the cost models that price single operators on it.
+/// A device with the cost models that predict measured times of single operators on it.
 class OperatorMachine {
  public:
-  /// `profile`: measured profile that takes precedence over the built-in ones of the device; null:
-  /// none.
+  /// `profile`: measured times of operators that take precedence over the device's built-in ones;
+  /// null: none.
   OperatorMachine(const cluster::Device& device,
                   std::shared_ptr<const cost::OperatorProfile> profile);
 
   [[nodiscard]] const std::string& device() const { return device_.name; }
-  /// Returns the cost model restricted to one attention kernel; it is built once for each kernel.
+  /// Returns the cost model that uses only the given attention kernel; it is built once for each
+  /// kernel.
   [[nodiscard]] const cost::ComputeCost& cost(cluster::AttentionKernel kernel);
-  /// Returns a remark about the price of an operator's pass: no fit exists, the fit is of another
-  /// device, or the size is outside of the fitted range. Empty: none of these.
+  /// Returns a warning about the predicted time of an operator's pass: no measurements were fitted
+  /// for it, those of another device were used, or its size is outside of the fitted range. Empty:
+  /// no warning.
   [[nodiscard]] std::string remark(const fit::OperatorSample& sample, cost::Pass pass) const;
 
  private:
@@ -35,23 +37,24 @@ class OperatorMachine {
   std::map<cluster::AttentionKernel, cost::ComputeCost> costs_;
 };
 
-/// The machines of operator samples by name: an operator profile, a device, a cluster, or a file
-/// with a profile or a cluster.
+/// Finds the machine that a table of operator times names: an operator profile, a device, a
+/// cluster, or a file with a profile or a cluster.
 class OperatorMachines {
  public:
-  /// Returns the machine with this name. Fails with `kInput` if it does not exist.
+  /// Returns the machine with this name; the same object for equal names. Fails with `kInput` if it
+  /// does not exist.
   OperatorMachine& of(const std::string& name);
 
  private:
   std::map<std::string, OperatorMachine> machines_;
 };
 
-/// The machines of collective samples by name: a sampled machine, a cluster, a device, or a file
-/// with a profile of collectives or a cluster.
+/// Finds the machine that a table of collective times names: a machine with measured constants, a
+/// cluster, a device, or a file with a profile of collectives or a cluster.
 class CollectiveMachines {
  public:
-  /// Returns the machine with this name; null for an empty name. Fails with `kInput` if it does not
-  /// exist.
+  /// Returns the machine with this name; null if the name is empty. Fails with `kInput` if it does
+  /// not exist.
   const fit::SampledMachine* of(const std::string& name);
   fit::SamplePredictor& predictor() { return predictor_; }
 

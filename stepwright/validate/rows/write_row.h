@@ -9,18 +9,19 @@
 
 namespace stepwright::validate {
 
-/// A cell of a row: the title of its column, and its text.
+/// A cell of a table's row: the name of its column, and its text.
 using RowCell = std::pair<std::string, std::string>;
 
-/// Returns the cells that describe a user's own run: its job and plan completely, so that
-/// `row_plan` returns an equal plan, and the outcome (`ok`, `oom`, `failed`). `seconds`: measured
-/// seconds of a step; nullopt: not measured.
+/// Returns the cells of a table's row that describe a user's own run completely: job, plan and
+/// outcome (`ok`, `oom`, `failed`); `row_plan` reads them back as an equal plan. `seconds`:
+/// measured step time; nullopt: not measured.
 std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std::string& id,
                                       const std::string& outcome, std::optional<double> seconds);
 
-/// Returns a row as the next line of a table, with a line end. If `table` is empty, a header is put
-/// before it; otherwise the order is that of the table's header. `name`: the table's name in
-/// messages. Fails with `kInput` if the table lacks a column of the row, or is no table.
+/// Returns a row as the next line of a CSV table, with a line end, its cells in the order of the
+/// table's header. `table`: text of the table so far; empty: a header is put first; `name`: name of
+/// the table in messages. Fails with `kInput` if the table lacks a column of the row, or is no
+/// table.
 std::string row_line(const std::vector<RowCell>& row, const std::string& table,
                      const std::string& name);
 

@@ -34,7 +34,7 @@ struct Additions {
     const double elements = 4.0 * static_cast<double>(length * hidden);
     FitRow row{.sample = &samples.back(), .seconds = 4e-6 + 6 * elements / 1.2e12};
     if (hidden == kJudged) row.seconds *= factor;
-    row.work = cost::pass_work(setting.what, setting.pass, sampled.op, 108);
+    row.work = cost::measured_pass_work(setting.what, setting.pass, sampled.op, 108);
     row.inputs = cost::features(setting.what, setting.pass, sampled.op, 108);
     rows.push_back(row);
   }

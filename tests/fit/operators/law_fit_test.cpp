@@ -16,9 +16,9 @@ std::vector<LawRow> products(const cost::LawConstants& law) {
       for (std::int64_t k = 256; k <= 8192; k *= 2) {
         const step::Operator op{.kind = step::OperatorKind::kLinear,
                                 .shape = {.rows = m, .columns = n, .inner = k}};
-        LawRow row{
-            .work = cost::pass_work(cost::OperatorClass::kProduct, cost::Pass::kForward, op, 108)};
-        row.seconds = cost::law_seconds(law, row.work, kPeaks)[0];
+        LawRow row{.work = cost::measured_pass_work(cost::OperatorClass::kProduct,
+                                                    cost::Pass::kForward, op, 108)};
+        row.seconds = cost::fitted_law_seconds(law, row.work, kPeaks)[0];
         rows.push_back(row);
       }
     }

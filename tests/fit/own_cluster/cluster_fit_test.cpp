@@ -15,11 +15,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr cost::SocketLaw kTruth{.start_s = 3e-4,
-                                 .hop_s = 1e-4,
-                                 .network_hop_s = 2e-4,
-                                 .inside_s_per_byte = 2e-8,
-                                 .network_s_per_byte = 8e-8};
+constexpr cost::GlooCostLaw kTruth{.start_s = 3e-4,
+                                   .hop_s = 1e-4,
+                                   .network_hop_s = 2e-4,
+                                   .inside_s_per_byte = 2e-8,
+                                   .network_s_per_byte = 8e-8};
 
 /// Returns samples of groups in a lab of 4 x 4, 4 KB to 4 MB, with some noise and one wrong row.
 OwnSamples lab_samples(double noise) {
@@ -70,12 +70,12 @@ TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
 }
 
 TEST(ClusterFits, FindTheLawBehindSchedules) {
-  const cost::ScheduleLaw truth{.start_s = 2e-3,
-                                .message_s = 2e-4,
-                                .network_hop_s = 1e-3,
-                                .inside_s_per_byte = 1e-8,
-                                .network_s_per_byte = 8e-8,
-                                .chunk_bytes = 65536};
+  const cost::ScheduledCollectiveLaw truth{.start_s = 2e-3,
+                                           .message_s = 2e-4,
+                                           .network_hop_s = 1e-3,
+                                           .inside_s_per_byte = 1e-8,
+                                           .network_s_per_byte = 8e-8,
+                                           .chunk_bytes = 65536};
   OwnSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {

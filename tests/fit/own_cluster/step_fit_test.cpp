@@ -347,7 +347,7 @@ TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
     }
   }
   const StepFit fitted = fit_steps(job, ranks, log);
-  const cost::SocketLaw& law = fitted.fit.messages.at(collective::Collective::kAllReduce).law.law;
+  const cost::GlooCostLaw& law = fitted.fit.messages.at(collective::Collective::kAllReduce).law.law;
   EXPECT_EQ(law.hop_s, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 2e-5);
   const step::StepProgram program = step::build_program(job.job, job.plan);

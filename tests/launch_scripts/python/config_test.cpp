@@ -30,7 +30,7 @@ std::string config_value(const PythonConfig& config, std::string_view path) {
 }
 
 bool has_unread(const PythonConfig& config, std::string_view name) {
-  return std::ranges::find(config.unread, name, &PythonUnread::name) != config.unread.end();
+  return std::ranges::find(config.unread, name, &UnknownPythonValue::name) != config.unread.end();
 }
 
 /// A text whose only function that makes a configuration is at its end.

@@ -274,9 +274,10 @@ std::filesystem::path other_text(const Folder& folder) {
 void change_index(const Folder& folder,
                   const std::function<void(checkpoint::CheckpointIndex&)>& change) {
   const auto path = checkpoint::find_checkpoint(folder.path() / "c");
-  checkpoint::CheckpointIndex index = checkpoint::load_index(path);
+  checkpoint::CheckpointIndex index = checkpoint::load_checkpoint_index(path);
   change(index);
-  std::ofstream(path / checkpoint::kCheckpointIndexName) << checkpoint::index_text(index);
+  std::ofstream(path / checkpoint::kCheckpointIndexName)
+      << checkpoint::checkpoint_index_text(index);
 }
 
 TEST(Checkpoint, RefusesOtherDataOfTheSameSize) {

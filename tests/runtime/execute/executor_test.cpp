@@ -105,7 +105,8 @@ TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
                                                  {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
-  Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
+  Executor executor(program, program.stages.front(), noting, RankStreams::Compute::kWhereIssued,
+                    *device);
   executor.run_step();
   executor.run_step();
   EXPECT_THAT(noting.seen,
@@ -117,7 +118,8 @@ TEST(Executor, RefusesToRestoreWhatNobodySaved) {
   const step::StepProgram program = split_block({{kForward, 0}, {kData, 0}, {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
-  Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
+  Executor executor(program, program.stages.front(), noting, RankStreams::Compute::kWhereIssued,
+                    *device);
   try {
     executor.run_step();
     FAIL() << "no error";

@@ -4,7 +4,7 @@
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/turn_play.h"
-#include "stepwright/simulate/price/block_floor.h"
+#include "stepwright/simulate/price/block_time_lower_bound.h"
 #include "stepwright/simulate/price/step_load.h"
 #include "stepwright/simulate/timeline/alone.h"
 #include "tests/simulate/timeline/random_program.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr cost::Contention kSlowed{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
 
-BlockFloor floor_of(const Draft& draft) {
+BlockTimeLowerBound floor_of(const Draft& draft) {
   return BlockBounds().of(draft.program.templates[0], draft.prices[0], kSlowed);
 }
 
@@ -23,7 +23,7 @@ double alone_s(const Draft& draft) {
 }
 
 // 1 s; 2 s of the message take 1 s of the next computation's 3 s; 2 s of it; 1 s.
-TEST(BlockFloor, CountsWhatAMessageTakesFromTheComputationBesideIt) {
+TEST(BlockTimeLowerBound, CountsWhatAMessageTakesFromTheComputationBesideIt) {
   const Draft draft =
       single({{computation(1), tensor_message(2, {0}), computation(3), computation(1, {1})}});
   EXPECT_DOUBLE_EQ(floor_of(draft).seconds, 6);
@@ -32,7 +32,7 @@ TEST(BlockFloor, CountsWhatAMessageTakesFromTheComputationBesideIt) {
 }
 
 // The message is longer than 1 s of computation at a third of the rate: 1 s is always exposed.
-TEST(BlockFloor, WaitsForWhatNoComputationCanHide) {
+TEST(BlockTimeLowerBound, WaitsForWhatNoComputationCanHide) {
   const Draft draft =
       single({{computation(1), tensor_message(4, {0}), computation(1), computation(1, {1})}});
   EXPECT_DOUBLE_EQ(floor_of(draft).waiting_s, 1);
@@ -41,13 +41,13 @@ TEST(BlockFloor, WaitsForWhatNoComputationCanHide) {
 }
 
 // Alone, 4 s of the reduction take 4/3 s of the second computation.
-TEST(BlockFloor, LeavesOutMessagesThatNothingWaitsFor) {
+TEST(BlockTimeLowerBound, LeavesOutMessagesThatNothingWaitsFor) {
   const Draft draft = single({{computation(1), reduction(4, {0}), computation(2)}});
   EXPECT_DOUBLE_EQ(floor_of(draft).seconds, 3);
   EXPECT_DOUBLE_EQ(alone_s(draft), 5 + 2.0 / 3);
 }
 
-TEST(BlockFloor, IsNeverAboveTheTemplateAlone) {
+TEST(BlockTimeLowerBound, IsNeverAboveTheTemplateAlone) {
   int compared = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     const Draft draft = random_program(seed);

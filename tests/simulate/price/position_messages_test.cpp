@@ -51,11 +51,11 @@ double times_of(step::DataMoment moment, double micro_batches) {
 }
 
 /// Returns the sums of the position's messages as the pricer counts them.
-Sums counted(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
+Sums counted(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage) {
   Sums sums;
   const auto m = static_cast<double>(plan::micro_batches(job, plan));
   const plan::Grid grid(plan);
-  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+  for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     each_message(job, plan, stage, spread, [&](const PositionMessage& message) {
       if (message.elements <= 0 || grid.size(message.group) <= 1) return;
       Sum& sum = sums[{message.kind, message.group}];
@@ -158,7 +158,7 @@ void compare(const plan::Job& job, const plan::Plan& plan) {
   Pricer pricer(job, cost);
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
   const step::StepProgram program = step::build_program(job, plan);
-  for (const StageCost& stage : pipeline.stages) {
+  for (const PositionCost& stage : pipeline.stages) {
     const step::Stage& built = program.stages[static_cast<std::size_t>(stage.position)];
     expect_same(job, plan, built,
                 written(program, built,
@@ -269,7 +269,7 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
     Pricer pricer(job, cost);
     const step::StepProgram program = step::build_program(job, plan);
     const plan::Grid grid(plan);
-    for (const StageCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
+    for (const PositionCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
       Sums priced;
       const auto add = [&](const step::StepEndMessage& message) {
         if (message.elements == 0 || grid.size(message.group) <= 1) return;

@@ -128,7 +128,7 @@ class Dice {
 
   void shard(const plan::Job& job, plan::Plan& p) {
     p.sharding = pick(plan::paro_strategies());
-    const bool inner = plan::sharding_word(p.sharding).find('I') != std::string::npos;
+    const bool inner = plan::sharding_letters(p.sharding).find('I') != std::string::npos;
     if (inner) p.sharding.group = pick(Sizes{1, 2, 4, 8});
     if (!job.model.experts) return;
     p.parallel.expert = pick(Sizes{1, 2, 4, 8});
@@ -267,7 +267,7 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
     plan::Plan plan = dice.plan(job);
     if (plan::placement_of(plan).model_chunks() < 3) continue;
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
-    if (!plan::is_hollow(plan.layers) || plan::first_broken_rule(job, plan)) continue;
+    if (!plan::has_empty_middle_chunk(plan.layers) || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
     bounded_ratio(job, plan);
   }
@@ -536,8 +536,8 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
           << plan::find_plan_rejection(job, plan)->message;
       const cost::CostModel cost(job);
       Pricer pricer(job, cost);
-      if (!schedule::is_settled(plan.schedule)) {
-        plan.schedule.basis = priced_basis(pricer, plan, pipeline);
+      if (!schedule::has_decided_order(plan.schedule)) {
+        plan.schedule.basis = order_basis_of_plan(pricer, plan, pipeline);
         // Whether it fits is not asked.
         plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
                                               std::int64_t{1} << 45);

@@ -51,8 +51,8 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);
   Pricer pricer(job, cost);
-  const PipelineParts one = pricer.parts(with_one());
-  const PipelineParts none = pricer.parts(plan_with({}));
+  const ChunkSecondsAndBytes one = pricer.parts(with_one());
+  const ChunkSecondsAndBytes none = pricer.parts(plan_with({}));
   EXPECT_DOUBLE_EQ(one.bytes[kFull][0].forward, 2.0 * 4096 * 4096 * 2);
   for (const std::size_t other : {0U, 2U, 3U}) {
     EXPECT_DOUBLE_EQ(one.bytes[other][0].forward, none.bytes[other][0].forward);

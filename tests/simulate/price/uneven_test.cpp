@@ -109,7 +109,7 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
         std::array{1, 8, 1, 64}, std::array{8, 2, 2, 16}}) {
     const plan::Plan plan = plan_with(data, pipeline, micro_batch);
     const plan::Job job = job_of_documents(packed(), data * micro_batch * count);
-    UnevenSteps law(job, std::make_shared<ScheduleStore>());
+    UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
     const double step_s = count + pipeline - 1;
     EXPECT_NEAR(law.of(plan, seconds).waits_s, drawn_waits(job, plan, seconds), 0.015 * step_s)
         << "data " << data << ", pipeline " << pipeline << ", micro-batch " << micro_batch
@@ -123,7 +123,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
   for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
     const plan::Plan plan = plan_with(data, 16, 1);
     const plan::Job job = job_of_documents(packed(), data * count);
-    UnevenSteps law(job, std::make_shared<ScheduleStore>());
+    UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
     const double waits_s = law.of(plan, seconds).waits_s;
     const double step_s = count + 15;
     EXPECT_GT(waits_s, 0) << "data " << data << ", micro-batches " << count;
@@ -134,7 +134,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const plan::Job job = job_of_documents(packed(), 8);
-  UnevenSteps law(job, std::make_shared<ScheduleStore>());
+  UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
   const UnevenStepWaits uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
   EXPECT_LT(uneven.low_s, 0);
@@ -143,7 +143,7 @@ TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
 
 TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
   const plan::Job job = job_of_documents(packed(), 64);
-  UnevenSteps law(job, std::make_shared<ScheduleStore>());
+  UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
   const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   plan::Plan plan = plan_with(8, 1, 1);
   const double apart = law.of(plan, seconds).waits_s;
@@ -158,7 +158,7 @@ TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
   const plan::Plan plan = plan_with(8, 1, 1);
   const auto waits = [&](const packing::Packing& packing) {
     const plan::Job job = job_of_documents(packing, 64);
-    return UnevenSteps(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
+    return UnevenStepWaitModel(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
   };
   packing::Packing dealt = packed();
   dealt.balance = packing::SequenceDealing::kByCost;

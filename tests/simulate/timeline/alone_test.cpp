@@ -38,7 +38,7 @@ TEST(Alone, AnEmptyTemplateTakesNoTime) {
 }
 
 TEST(Alone, PlaysASequenceAsASimulationOfItAlone) {
-  AloneRunner runner;
+  IsolatedSimulator runner;
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     Draft draft = random_program(seed);
     if (draft.program.stages.size() > 1) continue;

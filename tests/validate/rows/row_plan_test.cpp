@@ -39,7 +39,7 @@ TEST(RowPlan, OfAMegatronRow) {
   const plan::PlannedJob made = planned(small_row());
   EXPECT_EQ(made.plan.parallel.data, 2);
   EXPECT_EQ(made.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_EQ(plan::sharding_word(made.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_letters(made.plan.sharding), "NNN");
   EXPECT_EQ(made.job.kernels.attention, cluster::AttentionKernel::kUnfused);
   EXPECT_TRUE(made.job.kernels.scattered_pipeline);
   EXPECT_FALSE(made.plan.overlap.gradients);
@@ -76,7 +76,7 @@ TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
   EXPECT_EQ(job.model.layers, 4);
   EXPECT_TRUE(job.model.latent.has_value());
   EXPECT_EQ(job.model.experts->count, 16);
-  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNI");
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "NNI");
   EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.micro_batch, 4);
   EXPECT_TRUE(plan.overlap.tensor);
@@ -95,10 +95,10 @@ TEST(RowPlan, AJobMayNameItsModel) {
 
 TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
   RunRow row = row_of("{framework: megatron-core}", "");
-  EXPECT_EQ(plan::sharding_word(planned(row).plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_letters(planned(row).plan.sharding), "NNG");
   EXPECT_TRUE(planned(row).plan.sequence_parallel);
   row.plan = "{sharding: NNN, sequence_parallel: false}";
-  EXPECT_EQ(plan::sharding_word(planned(row).plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_letters(planned(row).plan.sharding), "NNN");
   EXPECT_FALSE(planned(row).plan.sequence_parallel);
   row.tensor = 1;
   row.plan = "";

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <iterator>
+
+#include "stepwright/core/descriptor.h"
+
+namespace stepwright {
+
+/// Signals that ask a program to end: SIGINT (Ctrl-C), SIGTERM (a scheduler), SIGHUP (a closed
+/// terminal).
+inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// While an object of this class exists, SIGINT, SIGTERM and SIGHUP are recorded instead of ending
+/// this process, and writing into a closed pipe returns an error. Signals that were ignored before
+/// (nohup) stay ignored. Started programs have the usual signals; a forked child discards signals
+/// until it starts its program. Only one object may exist at a time.
+class SignalRecorder {
+ public:
+  SignalRecorder();
+  ~SignalRecorder();
+  SignalRecorder(const SignalRecorder&) = delete;
+  SignalRecorder& operator=(const SignalRecorder&) = delete;
+
+  /// Returns a file descriptor that is readable while a recorded signal has not been taken by
+  /// `take`.
+  [[nodiscard]] int fd() const { return noted_.read.get(); }
+  /// Removes the oldest recorded signal and returns its number; 0: none is recorded.
+  [[nodiscard]] int take() const;
+
+ private:
+  Pipe noted_;  ///< Pipe that holds the number of each recorded signal as one byte.
+  std::array<struct sigaction, std::size(kEndingSignals)> before_{};
+  struct sigaction broken_pipe_before_{};
+};
+
+/// Ends this process by a signal with its default action, so that a waiting shell sees which signal
+/// ended it.
+[[noreturn]] void end_by_signal(int signal);
+
+}  // namespace stepwright

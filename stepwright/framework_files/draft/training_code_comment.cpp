@@ -1,0 +1,70 @@
+#include "stepwright/framework_files/draft/training_code_comment.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/plan/files/read_adapters.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kMark = "# stepwright: ";
+
+}  // namespace
+
+plan::Optimizer written_optimizer(const plan::Job& job) {
+  return job.optimizer == plan::Optimizer::kAdam ? plan::Optimizer::kAdamW : job.optimizer;
+}
+
+std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
+  const plan::Job& job = planned.job;
+  const std::string form = job.optimizer == plan::Optimizer::kMuon
+                               ? fmt::format(", muon: {}", name_of(plan::kMuonFormNames, job.muon))
+                               : "";
+  Json rest = Json::object();
+  if (recomputes) rest[kRecomputeKey] = true;
+  if (planned.plan.offload.moves_inputs()) rest[kOffloadInputsKey] = true;
+  plan::write_training(rest, job);
+  std::string parts;
+  for (const auto& [key, value] : rest.items()) {
+    parts += fmt::format(", {}: {}", key, value.dump());
+  }
+  return fmt::format(
+      "# the training code does the rest:\n"
+      "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
+      kMark, planned.plan.micro_batch, plan::micro_batches(job, planned.plan), job.sequences,
+      job.length, name_of(plan::kOptimizerNames, written_optimizer(job)), form, parts);
+}
+
+Draft read_training_code_comment(const SourceFile& file, Draft draft, ImportReport& report) {
+  const std::size_t at = file.text.find(kMark);
+  if (at == std::string::npos) {
+    report.add_assumption("micro_batch", "the file leaves it to the training code");
+    return draft;
+  }
+  const std::size_t begin = at + kMark.size();
+  const std::string line = file.text.substr(begin, file.text.find('\n', begin) - begin);
+  const Document document =
+      Document::parse("code: " + line, file.name + " (what the training code does)");
+  const Node node = document.root().get("code");
+  node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
+                   kRecomputeKey, kOffloadInputsKey, "adapters", "frozen"});
+  const Fields fields(node);
+  draft.plan.micro_batch = fields.integer("micro_batch", 1);
+  draft.batch.micro_batches = fields.size("micro_batches");
+  draft.batch.sequences = fields.size("sequences");
+  draft.batch.length = fields.size("length");
+  draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
+  draft.muon = fields.choice("muon", plan::kMuonFormNames, draft.muon);
+  if (fields.flag(kRecomputeKey, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+  if (fields.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
+  draft.trained = Document::from(node.placed_tree(), document.name());
+  return draft;
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,147 @@
+#include "stepwright/framework_files/draft/user_batch.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "stepwright/core/count.h"
+#include "stepwright/core/divide_up.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/files/document_batch.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+[[noreturn]] void fail_batch(const std::string& text) {
+  fail_input(
+      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 or "
+                  "512x8192",
+                  printable(text)));
+}
+
+UserBatch read_batch_mapping(const std::string& text) {
+  Document document = option_document("batch", text);
+  const Node node = document.root().get("batch");
+  node.allow_only({"sequences", "length", "lengths", "packing"});
+  UserBatch batch;
+  if (const auto given = node.find("sequences")) {
+    batch.sequences = read_count(*given, 1, plan::kMostElements);
+  }
+  if (const auto given = node.find("length")) {
+    batch.length = read_count(*given, 1, plan::kMostElements);
+  }
+  if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
+  return batch;
+}
+
+/// Returns a count in digits, or with a suffix such as `4k`; nullopt if the text is no count.
+std::optional<std::int64_t> typed_count(std::string_view word) {
+  const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
+  if (!letter) return launch_scripts::integer_from_digits(word);
+  const IntegerParseResult read = read_count(word);
+  if (read.status != IntegerParseResult::Status::kGood) return std::nullopt;
+  return read.value;
+}
+
+/// Returns the number of sequences into which a step's documents are packed, rounded up to whole
+/// micro-batches of all ranks.
+std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
+  const double each = packing::total_count(job.documents->packs.documents);
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  const auto needed =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
+  return ceil_divide(needed, pass) * pass;
+}
+
+}  // namespace
+
+Document option_document(std::string_view key, const std::string& value) {
+  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
+}
+
+UserBatch read_given_batch(const std::string& text) {
+  if (text.empty()) return {};
+  if (text.front() == '{') return read_batch_mapping(text);
+  const std::size_t cross = text.find_first_of("x,");
+  UserBatch batch;
+  batch.sequences = typed_count(std::string_view(text).substr(0, cross));
+  if (cross != std::string::npos)
+    batch.length = typed_count(std::string_view(text).substr(cross + 1));
+  const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
+  if (!whole) fail_batch(text);
+  for (const auto& value : {batch.sequences, batch.length}) {
+    if (value && (*value < 1 || *value > plan::kMostElements)) fail_batch(text);
+  }
+  return batch;
+}
+
+bool packs_documents(const Fields& fields, std::string_view flag, const UserFacts& given) {
+  return read_given_batch(given.batch).documents && is_flag_set(fields, flag);
+}
+
+bool is_flag_set(const Fields& fields, std::string_view flag) {
+  const auto said = fields.node().find(flag);
+  return said && !said->is_null() && said->boolean();
+}
+
+void report_example_length_limit(const Fields& fields, std::string_view key, const UserFacts& given,
+                                 const JobBatch& job_batch, ImportReport& report) {
+  if (!job_batch.length || read_given_batch(given.batch).documents) return;
+  const auto said = fields.node().find(key);
+  const bool there = said && said->is_scalar() && !said->is_null();
+  report.add_assumption(
+      "job.batch.length",
+      fmt::format("the length to which {} cuts examples, which may be shorter", key));
+  report.leave_out({.name = std::string(key),
+                    .value = there ? said->text() : std::to_string(*job_batch.length),
+                    .file = fields.node().file(),
+                    .line = there ? said->line() : 0},
+                   "how long examples are: each is counted as long as this, and a micro-batch is "
+                   "padded to its longest: --batch '{lengths: ...}' says it");
+}
+
+void apply_packing(const Fields& fields, std::string_view flag, const StatedPacking& words,
+                   const UserFacts& given, JobBatch& batch) {
+  if (packs_documents(fields, flag, given)) {
+    batch.packing = words;
+    if (packing::Packing& own = batch.packing->packing;
+        own.kind != packing::PackingKind::kFirstFit) {
+      own.order = {};
+      own.group = 0;
+    }
+    fields.mark_read(flag);
+  } else if (read_given_batch(given.batch).documents && !batch.packing) {
+    batch.packing = StatedPacking{.packing = {.pad_to = packing::PaddingTarget::kLongest,
+                                              .too_long = words.packing.too_long}};
+  }
+}
+
+void apply_user_documents(const UserBatch& batch, plan::Job& job, const plan::Plan& plan,
+                          const JobBatch& job_batch, ImportReport& report) {
+  if (!batch.documents) return;
+  const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
+  if (job_batch.packing && job_batch.packing->joined && !own_packing) {
+    report.notes.emplace_back(
+        "Documents are joined and cut there: every sequence is full, and its tokens see each "
+        "other, "
+        "however long documents are.");
+    return;
+  }
+  const packing::Packing unsaid =
+      job_batch.packing ? job_batch.packing->packing : packing::Packing{};
+  job.documents = plan::read_document_batch(batch.documents->root().get("batch"), job.length,
+                                            std::filesystem::current_path(), unsaid);
+  report.add_assumption("job.batch.lengths", "given by --batch");
+  if (!job_batch.packing || !job_batch.packing->batch_of_documents) return;
+  const std::int64_t documents = job.sequences;
+  job.sequences = packed_sequences_of(job, plan);
+  report.add_assumption("job.batch.sequences",
+                        fmt::format("{} documents packed into sequences of {} tokens",
+                                    format_count(documents), format_count(job.length)));
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "stepwright/plan/job.h"
+
+namespace stepwright::plan {
+
+/// Conditions on a plan and its job under which a framework's default applies.
+enum class DefaultCondition : std::uint8_t {
+  kEverywhere,
+  kNowhere,
+  kOneStage,              ///< The plan has no pipeline parallelism.
+  kInterleaved,           ///< Each pipeline rank has several model chunks (interleaved schedules).
+  kReplicatedOptimizer,   ///< Optimizer states are not sharded: no ZeRO.
+  kGradientsAsOptimizer,  ///< Gradients are sharded like the optimizer states (not ZeRO-1).
+  kShardedGradients,      ///< Gradients or parameters are sharded (FSDP, ZeRO-2 or -3).
+  kShardedParameters,
+  kSequenceParallel,
+  kTensorOrContext,  ///< The tensor or the context degree is above 1.
+  kExpertOverlap,    ///< Expert-parallel all-to-alls overlap computation.
+  kBlackwell,        ///< The device has compute capability 10 or above.
+};
+inline constexpr Named<DefaultCondition> kCircumstanceNames[] = {
+    {DefaultCondition::kEverywhere, "always"},
+    {DefaultCondition::kNowhere, "never"},
+    {DefaultCondition::kOneStage, "one_stage"},
+    {DefaultCondition::kInterleaved, "interleaved"},
+    {DefaultCondition::kReplicatedOptimizer, "replicated_optimizer"},
+    {DefaultCondition::kGradientsAsOptimizer, "gradients_as_optimizer"},
+    {DefaultCondition::kShardedGradients, "sharded_gradients"},
+    {DefaultCondition::kShardedParameters, "sharded_parameters"},
+    {DefaultCondition::kSequenceParallel, "sequence_parallel"},
+    {DefaultCondition::kTensorOrContext, "tensor_or_context"},
+    {DefaultCondition::kExpertOverlap, "expert_overlap"},
+    {DefaultCondition::kBlackwell, "blackwell"}};
+
+/// True if a condition for a framework's default applies to a plan and its job.
+bool holds(DefaultCondition circumstance, const Job& job, const Plan& plan);
+
+}  // namespace stepwright::plan

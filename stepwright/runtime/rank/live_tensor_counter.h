@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <mutex>
+
+#include "stepwright/memory/lifetimes.h"
+
+namespace stepwright::runtime {
+
+/// Bytes of the tensors that a rank's operators keep alive at one moment.
+struct HeldBytes {
+  /// Bytes of each kind of tensor. Each tensor of the step program counts in full, even if it
+  /// shares a buffer.
+  memory::KindBytes kinds{};
+  /// Bytes of the buffers behind the tensors, each buffer counted once: less than the tensors if a
+  /// result shares its operand's buffer, more if a tensor is a part of a buffer.
+  double buffers = 0;
+};
+
+/// Counts the bytes of operators' results, by kind, from creation to last use, and their peak. Safe
+/// to use from several threads.
+class LiveTensorCounter {
+ public:
+  /// `add` counts a tensor from now on; `remove` no longer counts it.
+  void add(const at::Tensor& value, step::TensorKind kind);
+  void remove(const at::Tensor& value, step::TensorKind kind);
+  /// Sets the peak to the bytes held now, if these are more than the peak so far.
+  void note_peak();
+  /// Resets the peak to the bytes held now, at the start of a step.
+  void begin_step();
+  /// Returns the bytes held at the memory peak since the start of the step.
+  [[nodiscard]] HeldBytes at_peak() const;
+
+ private:
+  mutable std::mutex mutex_;
+  HeldBytes now_;
+  HeldBytes peak_;
+  /// For each buffer, the number of counted tensors that use it.
+  std::map<const void*, int> holders_;
+};
+
+/// Bytes that PyTorch has allocated on the CPU since `count_allocations` was called: now, and at
+/// the peak since `reset_allocated_peak`.
+struct AllocatedBytes {
+  std::int64_t now = 0;
+  std::int64_t peak = 0;
+};
+/// Starts to count bytes that PyTorch allocates on the CPU. Called once in a process, before its
+/// first tensor.
+void count_allocations();
+/// Returns the bytes that PyTorch has allocated on the CPU, now and at the peak; 0 before
+/// `count_allocations`.
+AllocatedBytes allocated_bytes();
+/// Sets the peak of bytes allocated on the CPU to the bytes allocated now.
+void reset_allocated_peak();
+
+}  // namespace stepwright::runtime

@@ -1,0 +1,32 @@
+#include "stepwright/simulate/expert_load_effect.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/format.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/cost/laws/constants.h"
+#include "stepwright/simulate/price/pricer.h"
+
+namespace stepwright::simulate {
+
+std::optional<ExpertLoadEffect> imbalance_span(const plan::PlannedJob& planned, double even_s) {
+  const plan::Job& job = planned.job;
+  const bool stated = job.imbalance != 1 || !job.expert_tokens.empty() || job.capacity_factor > 0;
+  if (!job.model.experts || planned.plan.parallel.expert == 1 || stated) return std::nullopt;
+  const double load = cost::constants::kUnstatedLoad.value;
+  plan::Job loaded = job;
+  loaded.imbalance = load;
+  const cost::CostModel cost(loaded);
+  const double loaded_s = Pricer(loaded, cost).price(planned.plan).seconds;
+  return ExpertLoadEffect{.load = load, .longer = loaded_s / even_s};
+}
+
+std::string imbalance_note(const ExpertLoadEffect& span, double step_s) {
+  return fmt::format(
+      "Nothing says how evenly experts are loaded: {} assumes equal loads. With {:g} times the "
+      "mean on the busiest rank the step would take {}; state what your router does with the key "
+      "imbalance.",
+      format_time(step_s), span.load, format_time(step_s * span.longer));
+}
+
+}  // namespace stepwright::simulate

@@ -1,0 +1,44 @@
+#include "stepwright/simulate/price/chunk_layer_counts.h"
+
+#include "stepwright/schedule/placement.h"
+
+namespace stepwright::simulate {
+namespace {
+
+/// Counts a layer that comes before all layers counted so far.
+void count_before(ChunkLayerCounts& content, std::size_t which, bool again) {
+  for (EqualLayers& layers : content.alike) {
+    if (layers.which != which || layers.again != again) continue;
+    ++layers.count;
+    return;
+  }
+  EqualLayers& first = content.alike.emplace_back(EqualLayers{which, again, 1, {}});
+  for (std::size_t i = 0; i + 1 < content.alike.size(); ++i) {
+    first.behind.push_back(content.alike[i].count);
+  }
+}
+
+}  // namespace
+
+void count_layers(const BlockCosts& blocks, const plan::Plan& plan,
+                  const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
+                  std::vector<ChunkLayerCounts>& contents) {
+  const schedule::Placement placement = plan::placement_of(plan);
+  contents.resize(split.size());
+  std::size_t layer = 0;
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    ChunkLayerCounts& content = contents[i];
+    content.layers = split[i];
+    content.recompute =
+        plan::recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
+    content.plain_place = blocks.place(plan::common_layer_recompute(content.recompute));
+    content.recomputed_place = blocks.place(plan::recomputed(content.recompute));
+    content.alike.clear();
+    for (std::int64_t k = split[i]; k-- > 0;) {
+      count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)], content.again(k));
+    }
+    layer += static_cast<std::size_t>(split[i]);
+  }
+}
+
+}  // namespace stepwright::simulate

@@ -1,0 +1,296 @@
+#include "stepwright/simulate/price/sharding_message_cost.h"
+
+#include <algorithm>
+
+#include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/simulate/price/position_messages.h"
+#include "stepwright/step/narrow_operands.h"
+#include "stepwright/step/optimizer_share.h"
+#include "stepwright/step/update.h"
+
+namespace stepwright::simulate {
+namespace {
+
+double bytes_of(DType type, double elements) {
+  return elements * static_cast<double>(centibits(type)) / 800.0;
+}
+
+/// Adds the cost of messages to sums.
+class Messages {
+ public:
+  Messages(const cost::CostModel& cost, const plan::Plan& plan, const Layouts& layouts)
+      : cost_(cost), plan_(plan), layouts_(layouts) {}
+
+  /// Adds the message's elements, cut into `count` equal messages.
+  void add(MessageCost& sum, const PositionMessage& m) const {
+    const cluster::GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
+    if (layout.size <= 1 || m.elements <= 0) return;
+    const auto time = [&](double each) {
+      return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
+                           m.scheme);
+    };
+    const double largest = std::min(m.elements, m.largest);
+    const cost::OperatorTime one = time(largest);
+    const double seconds =
+        m.count > 1 ? m.count * time(m.elements / m.count).seconds : time(m.elements).seconds;
+    const double floor_s = std::min(seconds, one.seconds * (m.elements / largest));
+    sum.link = std::max(sum.link, one.link);
+    sum.seconds += seconds;
+    sum.floor_s += floor_s;
+    sum.floors_s[static_cast<std::size_t>(one.link)] += floor_s;
+  }
+
+ private:
+  const cost::CostModel& cost_;
+  const plan::Plan& plan_;
+  const Layouts& layouts_;
+};
+
+MessageCost& of_moment(ShardingMessageCost& cost, step::DataMoment moment) {
+  switch (moment) {
+    case step::DataMoment::kEachUse: return cost.gather;
+    case step::DataMoment::kAfterStep: return cost.refresh;
+    case step::DataMoment::kEachBackward: return cost.reduce;
+    case step::DataMoment::kLastBackward: break;
+  }
+  return cost.last_reduce;
+}
+
+/// Adds, for one moment, the host copies of a position's shards of its blocks, if parameters are
+/// offloaded.
+void add_copies(MessageCost& sum, const PricedPosition& at, const PositionCost& stage,
+                const step::ShardingGroups& spread, step::DataMoment moment) {
+  if (!at.plan.offload.parameters) return;
+  const step::OperatorKind kind =
+      step::reduces(moment) ? step::OperatorKind::kCopyToHost : step::OperatorKind::kCopyFromHost;
+  for (const auto& [type, elements] :
+       step::state_copies(at.job, at.plan, spread, stage.size, moment)) {
+    if (elements == 0) continue;
+    const step::Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
+    sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
+  }
+}
+
+/// Returns a position with only the blocks that have a backward.
+PositionCost without_resting(const PositionCost& stage) {
+  PositionCost working = stage;
+  working.size.add(stage.resting.size, -1);
+  working.units -= stage.resting.units;
+  working.routed_units -= stage.resting.routed_units;
+  return working;
+}
+
+/// Returns the bytes of optimizer states of a parameter that is not part of a matrix of its own.
+double state_bytes(const plan::Job& job, const plan::StateTypes& types) {
+  const std::int64_t moments = plan::moment_centibits(plan::traits_of(job.optimizer), types, false);
+  return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
+}
+
+/// True if all parameters of a position have equally large optimizer states, all on the device.
+bool are_alike(const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
+               const plan::Offload& offload) {
+  return spread.matrices_of(size).empty() && offload.optimizer == 0;
+}
+
+/// Returns the bytes of optimizer states of one kind of parameters before sharding, without those
+/// on the host; for an even spread, no more than the fullest rank holds.
+double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
+                       const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
+                       const plan::Offload& offload) {
+  const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
+  const step::MatrixSize& matrices = spread.matrices_of(size);
+  const auto held = static_cast<double>(spread.held(size));
+  const auto in_matrices = static_cast<double>(matrices.elements);
+  const auto each = [&](bool of_matrix) {
+    return static_cast<double>(plan::moment_centibits(traits, types, of_matrix)) / 800;
+  };
+  const auto master = static_cast<double>(plan::master_copy_bytes(types));
+  double moments = held * each(false);
+  if (!matrices.empty()) {
+    moments += in_matrices * (each(true) - each(false)) +
+               static_cast<double>(plan::number_bytes(types) * matrices.numbers);
+  }
+  const double bytes = held * master + moments;
+  if (offload.optimizer == 0) return bytes;
+  return bytes - offload.optimizer * (moments + (offload.masters ? held * master : 0));
+}
+
+/// Returns the largest offload of optimizer states that the search may choose.
+plan::Offload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
+  plan::Offload most = plan.offload;
+  for (const double share : job.space.offload.optimizer) {
+    if (share > most.optimizer) most = {.optimizer = share, .parameters = most.parameters};
+  }
+  for (const bool parameters : job.space.offload.parameters) most.parameters |= parameters;
+  return most;
+}
+
+}  // namespace
+
+double update_seconds(const PricedPosition& at, cost::PriceTable& computations) {
+  const step::OptimizerShare share = step::optimizer_share(at.job, at.plan, at.stage.size);
+  double computation = 0;
+  for (const step::Operator& op : step::update_operators(at.job, at.plan, share)) {
+    computation += computations.seconds(op);
+  }
+  for (const step::Operator& op : step::unpack_operators(at.job, at.plan, at.stage.size)) {
+    computation += computations.seconds(op);
+  }
+  computation += computations.seconds(
+      step::norm_operator(share.elements, plan::state_types(at.job, at.plan).gradient));
+  const Messages messages(at.cost, at.plan, at.layouts);
+  const step::StepEnd end = step_end(at.job, at.plan, at.stage);
+  MessageCost sum;
+  const auto add = [&](const step::StepEndMessage& message) {
+    messages.add(sum,
+                 {.kind = message.kind,
+                  .group = message.group,
+                  .type = message.type,
+                  .elements = static_cast<double>(message.elements),
+                  .count = static_cast<double>(step::pieces_of(message.elements, message.bucket)),
+                  .scheme = message.scheme});
+  };
+  std::ranges::for_each(step::partial_gradients(at.plan, end), add);
+  std::ranges::for_each(step::step_numbers(end, step::exact_type(at.job.precision)), add);
+  std::ranges::for_each(step::matrix_messages(at.job, at.plan, share), add);
+  return computation + sum.seconds + at.cost.between_steps_s();
+}
+
+MessageCost& MessageCost::operator+=(const MessageCost& other) {
+  seconds += other.seconds;
+  floor_s += other.floor_s;
+  link = std::max(link, other.link);
+  for (std::size_t i = 0; i < floors_s.size(); ++i) floors_s[i] += other.floors_s[i];
+  return *this;
+}
+
+ShardingMessageCost& ShardingMessageCost::operator+=(const ShardingMessageCost& other) {
+  gather += other.gather;
+  regather += other.regather;
+  refresh += other.refresh;
+  reduce += other.reduce;
+  last_reduce += other.last_reduce;
+  pieces = std::max(pieces, other.pieces);
+  update_s += other.update_s;
+  return *this;
+}
+
+void add_messages(ShardingMessageCost& sum, const PricedPosition& at,
+                  const step::ShardingGroups& spread) {
+  const Messages messages(at.cost, at.plan, at.layouts);
+  each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {
+    if (step::reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
+    messages.add(of_moment(sum, m.moment), m);
+  });
+  add_copies(sum.gather, at, at.stage, spread, step::DataMoment::kEachUse);
+  add_copies(sum.reduce, at, at.stage, spread, step::DataMoment::kEachBackward);
+  if (at.stage.resting == FrozenBlocks{}) {
+    sum.regather = sum.gather;
+    return;
+  }
+  each_message(at.job, at.plan, without_resting(at.stage), spread, [&](const PositionMessage& m) {
+    if (m.moment == step::DataMoment::kEachUse) messages.add(sum.regather, m);
+  });
+  add_copies(sum.regather, at, without_resting(at.stage), spread, step::DataMoment::kEachUse);
+}
+
+ShardingMessageCost data_cost(const PricedPosition& at, cost::PriceTable& computations) {
+  ShardingMessageCost out;
+  add_messages(out, at, step::dense_spread(at.plan));
+  add_messages(out, at, step::routed_spread(at.plan));
+  out.update_s = update_seconds(at, computations);
+  return out;
+}
+
+ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
+                               const PositionCost& stage) {
+  ShardedStateMemory out;
+  out.host_bytes = static_cast<double>(step::host_states(job, plan, stage.size).bytes());
+  out.states_bytes = static_cast<double>(step::narrow_weight_bytes(job, plan, stage.size));
+  const plan::StateTypes types = plan::state_types(job, plan);
+  const double whole = bytes_of(plan::storage_type(job.precision), 1);
+  const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
+  const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
+  const plan::OtherModelCopies others = plan::other_models(job);
+  const auto stores = static_cast<double>(1 + others.parameters);
+  const auto updates = static_cast<double>(1 + others.updates);
+  for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+    const auto elements = static_cast<double>(spread.held(stage.size));
+    const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
+    const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
+    const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
+    const bool alike = are_alike(spread, stage.size, plan.offload);
+    const double own = alike ? elements * state_bytes(job, types) / os
+                             : optimizer_bytes(job, types, spread, stage.size, plan.offload) / os;
+    const double stored = stores * parameter / p;
+    out.states_bytes +=
+        alike ? elements * (stored + updates * (gradient / g + state_bytes(job, types) / os))
+              : elements * (stored + updates * gradient / g) + updates * own;
+    out.gradient_bytes += elements * updates * gradient / g;
+    const auto frozen = static_cast<double>(spread.frozen(stage.size));
+    if (!plan.offload.parameters) out.states_bytes += stores * frozen * whole / p;
+    out.parameter_bytes += elements * parameter / p;
+    out.optimizer_bytes += own;
+    // At the peak a layer is gathered; the head's peak comes when layer parameters have been freed.
+    if (p > 1 && !stage.head) {
+      const step::BlockParameterSizes& least = stage.blocks.least;
+      out.transient_bytes += static_cast<double>(spread.held(least) + spread.frozen(least)) * whole;
+    }
+  }
+  return out;
+}
+
+double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParameterSizes& deferred) {
+  if (deferred == step::BlockParameterSizes{}) return 0;
+  double elements = 0;
+  for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+    if (spread.divisor(plan.sharding.gradients) <= 1) continue;
+    elements += static_cast<double>(spread.held(deferred));
+  }
+  return elements * bytes_of(plan.accumulate, 1);
+}
+
+namespace {
+
+/// Returns the bytes of a parameter, or fewer where narrow matrix products multiply it as it is
+/// stored.
+double least_parameter_bytes(const plan::Job& job, DType stored) {
+  const double bytes = bytes_of(stored, 1);
+  if (!job.kernels.narrow_parameters) return bytes;
+  const auto layouts = static_cast<double>(step::narrow_layouts(job));
+  return layouts == 0 ? bytes : std::min(bytes, layouts * bytes_of(job.precision, 1));
+}
+
+}  // namespace
+
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
+                          bool with_gradients) {
+  const plan::Offload offload = most_offloaded(job, plan);
+  // Gradients are accumulated in the type in which parameters are stored or in a wider one (law
+  // `accumulate`).
+  const plan::StateTypes types = plan::least_state_types(job);
+  const plan::OtherModelCopies others = plan::other_models(job);
+  const auto stores = static_cast<double>(1 + others.parameters);
+  const auto updates = static_cast<double>(1 + others.updates);
+  const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);
+  const double frozen =
+      offload.parameters ? 0
+                         : stores * least_parameter_bytes(job, plan::storage_type(job.precision));
+  const double each = offload.parameters ? 0
+                                         : (with_gradients ? updates * storage : 0) +
+                                               stores * least_parameter_bytes(job, types.stored);
+  double bytes = 0;
+  for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
+    const double held =
+        (are_alike(spread, stage.size, offload)
+             ? static_cast<double>(spread.held(stage.size)) *
+                   (each + updates * state_bytes(job, types))
+             : static_cast<double>(spread.held(stage.size)) * each +
+                   updates * optimizer_bytes(job, types, spread, stage.size, offload)) +
+        static_cast<double>(spread.frozen(stage.size)) * frozen;
+    bytes += held / static_cast<double>(spread.world);
+  }
+  return bytes;
+}
+
+}  // namespace stepwright::simulate

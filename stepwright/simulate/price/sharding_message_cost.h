@@ -1,0 +1,92 @@
+#pragma once
+
+#include "stepwright/cost/price_table.h"
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/step/data_messages.h"
+
+namespace stepwright::simulate {
+
+// The cost that sharding adds to a pipeline position, in closed form. Seconds of the messages of a
+// moment (each use, each backward, last backward, after the step) are the sum over these messages
+//
+//     count * T(operation, group, payload / count)
+//
+// where `step/data_messages.h` lists the messages, `each_message`
+// (`simulate/price/position_messages.h`) gives their payload and count, and the cost model gives T.
+// The update is
+//
+//     sum over end messages T + optimizer(held) + norm(held).
+//
+// Parameters, gradients and optimizer states of a rank are held / d_p, held / d_g and held / d_o
+// elements of e_p, e_g and e_o bytes (docs/algorithms.md).
+
+/// Seconds of messages that run alone (`seconds`), and a lower bound of them (`floor_s`) that
+/// assumes the largest possible messages, since the time per byte never grows with the size of a
+/// message.
+struct MessageCost {
+  double seconds = 0;
+  double floor_s = 0;
+  /// The outermost link class (inside a node, network) that any of the messages uses.
+  cost::LinkClass link = cost::LinkClass::kNone;
+  /// Lower bounds of the seconds of the messages, by link class.
+  std::array<double, cost::kLinkClasses> floors_s{};
+
+  MessageCost& operator+=(const MessageCost& other);
+};
+
+/// Costs of the data-parallel messages of one pipeline position, by moment of the step.
+struct ShardingMessageCost {
+  MessageCost gather;    ///< Parameter gathers of one pass (forward) over the position's blocks.
+  MessageCost regather;  ///< Parameter gathers that a backward repeats; not all blocks need them.
+  /// Parameter gathers that bring updated parameters back to the ranks after a step.
+  MessageCost refresh;
+  MessageCost reduce;       ///< Gradient reductions that every backward makes.
+  MessageCost last_reduce;  ///< Gradient reductions that only the last backward of a step makes.
+  double pieces = 1;        ///< Largest number of pieces into which one gradient reduction is cut.
+  /// Seconds at the end of a step: small reductions, the gradient norm and the optimizer.
+  double update_s = 0;
+
+  /// Adds the messages of other parameters of this position.
+  ShardingMessageCost& operator+=(const ShardingMessageCost& other);
+};
+
+/// References to the facts from which the messages of a pipeline position are priced. All of them
+/// must outlive this object.
+struct PricedPosition {
+  const cost::CostModel& cost;
+  const plan::Job& job;
+  const plan::Plan& plan;
+  const Layouts& layouts;
+  const PositionCost& stage;
+};
+ShardingMessageCost data_cost(const PricedPosition& at, cost::PriceTable& computations);
+/// Returns the seconds at the end of a step for small reductions, gradient norm and optimizer of a
+/// pipeline position. They depend only on the sharding of gradients and optimizer states and on
+/// their groups.
+double update_seconds(const PricedPosition& at, cost::PriceTable& computations);
+/// Adds the messages of either the dense or the routed parameters of a pipeline position to `sum`.
+void add_messages(ShardingMessageCost& sum, const PricedPosition& at,
+                  const step::ShardingGroups& spread);
+
+/// Bytes of a pipeline position's model states per rank. `transient_bytes`: gathered parameters and
+/// gradients under reduction of the blocks in use.
+struct ShardedStateMemory {
+  double states_bytes = 0;
+  double parameter_bytes = 0;  ///< Bytes of trained parameters; part of `states_bytes`.
+  double optimizer_bytes = 0;  ///< Bytes of optimizer states; part of `states_bytes`.
+  double gradient_bytes = 0;   ///< Bytes of gradients; part of `states_bytes`.
+  double transient_bytes = 0;
+  double host_bytes = 0;  ///< Bytes of states that are kept in host memory.
+};
+ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
+                               const PositionCost& stage);
+/// Returns the gradient bytes of blocks whose weight gradients wait while every backward reduces
+/// its gradients: each such block already holds a gradient buffer. `deferred`: parameters of these
+/// blocks.
+double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParameterSizes& deferred);
+/// Returns the least bytes of states per rank with any sharding: everything spread over all ranks.
+/// `with_gradients`: true if gradients count.
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
+                          bool with_gradients);
+
+}  // namespace stepwright::simulate

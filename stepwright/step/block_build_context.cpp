@@ -1,0 +1,556 @@
+#include "stepwright/step/block_build_context.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "stepwright/step/adapter.h"
+
+namespace stepwright::step {
+namespace {
+
+/// Type in which rows are gathered for a narrow product. Rows are cast before an overlapped gather
+/// (Transformer Engine's user buffers) and after a plain one; with one scale per tensor they are
+/// always cast before, with scales per row always after (torchao
+/// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
+DType gathered_type(const Setting& s) {
+  switch (s.kernels.casts) {
+    case plan::CastScaling::kTensorwise: return s.matrix;
+    case plan::CastScaling::kRowwise: return s.storage;
+    case plan::CastScaling::kLibrary: break;
+  }
+  return s.overlap.tensor ? s.matrix : s.storage;
+}
+
+/// True for a message in the backward of a product split by columns that can overlap the product's
+/// weight gradient or data gradient, which does not read its result.
+bool beside_gradient(const Setting& s, const TensorRegionCrossing& c) {
+  return c.of_columns && s.overlap.tensor_gradients;
+}
+
+Operator tensor_message(const BlockBuildContext& e, OperatorKind kind,
+                        const TensorRegionCrossing& c) {
+  const bool beside = beside_gradient(e.s, c);
+  return {.kind = kind,
+          .phase = c.phase,
+          .stream = beside ? Stream::kTensor : message_stream(e.s, Scheme::kTensor),
+          .scheme = Scheme::kTensor,
+          .group = plan::GroupKind::kTensor,
+          .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
+          .in_pieces = e.s.overlap.tensor && !beside,
+          .payload_elements = e.s.tokens * c.columns,
+          .part = c.part};
+}
+
+/// Copies the whole buffer of a message: PyTorch gathers and reduces along the first dimension, but
+/// positions are the second one (torch/distributed/_functional_collectives.py, all_gather_tensor
+/// and reduce_scatter_tensor: cat of chunks, or a view where the first dimension is 1).
+void copy_layout(BlockBuildContext& e, TensorId buffer, const TensorRegionCrossing& c) {
+  if (!e.s.copies_layouts) return;
+  e.out.add({.kind = OperatorKind::kUnpack,
+             .phase = c.phase,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = c.columns},
+             .part = c.part},
+            {buffer}, {buffer});
+}
+
+/// Layer part of a dropout, found by the role of its mask.
+LayerPart dropout_part(Keep mask) {
+  switch (mask) {
+    case Keep::kAttentionMask: return LayerPart::kAttentionDropout;
+    case Keep::kMlpMask: return LayerPart::kMlpDropout;
+    default: return LayerPart::kEmbeddingDropout;
+  }
+}
+
+}  // namespace
+
+Stream message_stream(const Setting& s, Scheme scheme) {
+  switch (scheme) {
+    case Scheme::kTensor: return s.overlap.tensor ? Stream::kTensor : Stream::kCompute;
+    case Scheme::kContext: return s.overlap.context ? Stream::kContext : Stream::kCompute;
+    case Scheme::kExpert: {
+      const bool beside = s.overlap.expert || s.overlap.shared_experts;
+      return beside ? Stream::kExpert : Stream::kCompute;
+    }
+    case Scheme::kPipeline: return s.barriers > 0 ? Stream::kVocabulary : Stream::kCompute;
+    default: return Stream::kCompute;
+  }
+}
+
+void end_module(BlockBuildContext& e, plan::Module module, TensorId result) {
+  if (e.ends == nullptr) return;
+  e.ends->at(static_cast<std::size_t>(module)) = {
+      result, static_cast<std::int32_t>(e.out.piece().operators.size())};
+}
+
+TensorId kept(BlockBuildContext& e, Keep role) {
+  if (!e.kept.has(role) && e.rematerialisation != nullptr)
+    e.rematerialisation->run(e.out, e.kept, role);
+  return e.kept.get(role);
+}
+
+Operator computation(const BlockBuildContext& e, OperatorKind kind, Phase phase, LayerPart part,
+                     const Shape& shape) {
+  return {.kind = kind, .phase = phase, .dtype = e.s.storage, .shape = shape, .part = part};
+}
+
+TensorId activation(BlockBuildContext& e, std::string_view name, DType type, std::int64_t rows,
+                    std::int64_t columns) {
+  return e.out.tensor({.name = name, .dtype = type, .extents = {rows, columns, 1}});
+}
+
+TensorId activation(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                    std::int64_t columns) {
+  return activation(e, name, e.s.storage, rows, columns);
+}
+
+TensorId message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                        std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .kind = TensorKind::kCommunication,
+                       .dtype = e.s.storage,
+                       .extents = {rows, columns, 1}});
+}
+
+Operator product_operator(const BlockBuildContext& e, Phase phase, const Product& p) {
+  const bool fetches = e.s.fetches_experts && p.groups > 0 && phase != Phase::kWeightGradient;
+  return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
+          .phase = phase,
+          .dtype = p.wide ? e.s.storage : e.s.matrix,
+          .routed = p.groups > 0,
+          .gated = fetches && e.s.model->gated && p.part == LayerPart::kExpertFc1,
+          .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
+          .rows = e.rows,
+          .part = p.part,
+          .purpose = fetches ? Purpose::kFetchedExperts : Purpose::kPlain,
+          .parameter = e.out.parameter(p.part)};
+}
+
+TensorId product_result(BlockBuildContext& e, std::string_view name, const Product& p,
+                        std::int64_t columns) {
+  return e.out.tensor({.name = name,
+                       .dtype = e.s.storage,
+                       .routed = p.groups > 0,
+                       .extents = {p.rows, columns, 1}});
+}
+
+namespace {
+
+/// Returns the tensor of a product's weight as it is multiplied. A weight that is stored narrow is
+/// converted whole before each use (bitsandbytes bitsandbytes/autograd/_functions.py, MatMul4Bit;
+/// torchtune torchtune/modules/low_precision/nf4_linear.py). Products in fp8 use an fp8 base
+/// without conversion.
+TensorId wide_weight(BlockBuildContext& e, Phase phase, const Product& p) {
+  const ParameterId parameter = e.out.parameter(p.part);
+  const bool narrow =
+      parameter >= 0 && e.out.piece().parameters[static_cast<std::size_t>(parameter)].narrow;
+  if (!narrow || centibits(e.s.matrix) <= centibits(e.s.base)) return e.parameters;
+  const std::int64_t matrices = std::max<std::int64_t>(1, p.groups);
+  const TensorId weight = activation(e, "weight", matrices * p.inner, p.columns);
+  e.out.add(
+      {.kind = OperatorKind::kDequantize,
+       .phase = phase,
+       .dtype = e.s.storage,
+       .shape = {.rows = matrices * p.inner, .columns = p.columns, .inner = centibits(e.s.base)},
+       .part = p.part,
+       .parameter = parameter},
+      {e.parameters}, {weight});
+  return weight;
+}
+
+}  // namespace
+
+bool is_trained(const BlockBuildContext& e, ParameterId parameter) {
+  return parameter >= 0 && !e.out.piece().parameters[static_cast<std::size_t>(parameter)].frozen;
+}
+
+TensorId gradients_of(const BlockBuildContext& e, ParameterId parameter) {
+  return parameter < 0 || is_trained(e, parameter) ? e.gradients : -1;
+}
+
+namespace {
+
+bool is_narrow(const BlockBuildContext& e, const Product& p) {
+  return e.s.narrow_layouts > 0 && !p.wide;
+}
+
+/// Creates a tensor for narrow copies of rows in `layouts` layouts; -1 if there are none.
+TensorId narrow_copies(BlockBuildContext& e, const Tensor& rows, std::int64_t layouts) {
+  if (layouts == 0) return -1;
+  Tensor copies = rows;
+  copies.name = "narrow";
+  copies.kind = TensorKind::kActivation;
+  copies.dtype = e.s.matrix;
+  copies.extents[2] = layouts;
+  return e.out.tensor(copies);
+}
+
+/// Creates the narrow copies of the gradient of a product's result, which stay in memory while it
+/// is multiplied.
+TensorId narrow_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
+                         std::int64_t layouts) {
+  return narrow_copies(e, e.out.at(dy), is_narrow(e, p) ? layouts : 0);
+}
+
+/// True for a product whose input another operator keeps anyway.
+bool shares_input(const BlockBuildContext& e, const Product& p) {
+  return e.s.matrix != DType::kFp8 &&
+         (p.part == LayerPart::kAttentionOutput || p.part == LayerPart::kSharedFc1);
+}
+
+TensorId multiplied(BlockBuildContext& e, TensorId x, const Product& p,
+                    std::initializer_list<TensorId> kept) {
+  const TensorId weight = wide_weight(e, e.forward, p);
+  const TensorId y = product_result(e, name_of(p.part), p, p.columns);
+  std::vector<TensorId> writes = {y};
+  writes.insert(writes.end(), kept.begin(), kept.end());
+  e.out.add(product_operator(e, e.forward, p), std::vector{x, p.counts, weight}, writes);
+  return y;
+}
+
+}  // namespace
+
+bool keeps_narrow(const BlockBuildContext& e, const Product& p) {
+  return is_narrow(e, p) && backward_needs_input(e, p) && !has_adapter(e, p) && !shares_input(e, p);
+}
+
+TensorId linear(BlockBuildContext& e, TensorId x, const Product& p) {
+  return multiplied(e, x, p, {});
+}
+
+TensorId linear_keeping(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
+                        TensorId own) {
+  if (!is_narrow(e, p)) {
+    e.kept.set(role, own);
+    return linear(e, x, p);
+  }
+  const bool keeps = keeps_narrow(e, p);
+  const TensorId copy = keeps ? narrow_copies(e, e.out.at(own), 1) : -1;
+  e.kept.set(role, keeps ? copy : own);
+  if (keeps && e.originals != nullptr) e.originals->set(role, own);
+  const std::int64_t others = keeps ? e.s.narrow_layouts - 1 : 1;
+  return multiplied(e, x, p, {copy, narrow_copies(e, e.out.at(x), others)});
+}
+
+TensorId linear_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p, TensorId held,
+                              TensorId into) {
+  const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
+  const TensorId dx = into >= 0 ? into : product_result(e, "gradient", p, p.inner);
+  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held},
+            {dx, narrow_gradient(e, dy, p, e.s.narrow_layouts)});
+  return dx;
+}
+
+namespace {
+
+/// Adds the product of a weight gradient. `narrow`: copies that stay in memory while it runs; -1:
+/// none.
+void add_product(BlockBuildContext& e, const Operator& op, std::initializer_list<TensorId> reads,
+                 TensorId narrow) {
+  e.out.add(op, reads, {e.gradients, narrow});
+  if (e.s.kernels.fused_accumulation) return;
+  const std::int64_t matrices = std::max<std::int64_t>(1, op.shape.batch);
+  e.out.add({.kind = OperatorKind::kAccumulate,
+             .phase = Phase::kWeightGradient,
+             .dtype = e.s.gradient,
+             .shape = {.rows = matrices * op.shape.inner, .columns = op.shape.columns},
+             .part = op.part,
+             .parameter = op.parameter},
+            {e.gradients}, {e.gradients});
+}
+
+}  // namespace
+
+void linear_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p) {
+  const Operator op = product_operator(e, Phase::kWeightGradient, p);
+  if (op.parameter >= 0 && !is_trained(e, op.parameter)) return;
+  add_product(e, op, {dy, x, p.counts}, narrow_gradient(e, dy, p, 1));
+}
+
+void add_weight_gradient(BlockBuildContext& e, const Operator& op, TensorId dy, TensorId x,
+                         TensorId counts) {
+  add_product(e, op, {dy, x, counts}, -1);
+}
+
+std::int64_t norm_copies(const Setting& setting, bool trained) {
+  const std::int64_t wide = size_bytes(setting.exact, 8) / size_bytes(setting.storage, 8);
+  if (!trained) return wide;
+  return wide + (setting.wide_norms ? wide : 1);
+}
+
+TensorId norm(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet,
+              const NormRole& role) {
+  const std::int64_t statistics =
+      (e.s.norm_of(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
+  const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
+  const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
+  TensorId copies = -1;
+  if (!e.s.kernels.fused_norm) {
+    const std::int64_t count = norm_copies(e.s, is_trained(e, e.out.parameter(role.part)));
+    copies = e.out.tensor(
+        {.name = "copies", .dtype = e.s.storage, .extents = {sheet.rows, sheet.columns, count}});
+    e.kept.set(role.copies, copies);
+  }
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = e.forward,
+             .dtype = e.s.storage,
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
+             .part = role.part,
+             .parameter = e.out.parameter(role.part)},
+            {x, e.parameters}, {y, stats, copies});
+  e.kept.set(role.input, x);
+  e.kept.set(role.statistics, stats);
+  return y;
+}
+
+TensorId norm_backward(BlockBuildContext& e, TensorId dy, const ActivationExtents& sheet,
+                       const NormRole& role, TensorId residual) {
+  const TensorId statistics = kept(e, role.statistics);
+  const TensorId copies = kept(e, role.copies);
+  const TensorId x = copies < 0 || e.kept.has(role.input) ? kept(e, role.input) : -1;
+  const TensorId dx = activation(e, "gradient", sheet.rows, sheet.columns);
+  e.out.add({.kind = OperatorKind::kNorm,
+             .phase = Phase::kDataGradient,
+             .dtype = e.s.storage,
+             .shape = {.rows = sheet.rows, .columns = sheet.columns},
+             .part = role.part,
+             .parameter = e.out.parameter(role.part)},
+            {dy, x, statistics, copies, residual, e.parameters},
+            {dx, gradients_of(e, e.out.parameter(role.part))});
+  return dx;
+}
+
+TensorId enter_tensor_region(BlockBuildContext& e, TensorId x, const TensorRegionCrossing& c) {
+  if (!e.s.sequence_parallel) return x;
+  const TensorId gathered = e.out.tensor({.name = "gathered",
+                                          .kind = TensorKind::kCommunication,
+                                          .dtype = e.out.at(x).dtype,
+                                          .extents = {e.s.tokens, c.columns, 1}});
+  e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
+  copy_layout(e, gathered, c);
+  return gathered;
+}
+
+TensorId leave_tensor_region(BlockBuildContext& e, TensorId partial,
+                             const TensorRegionCrossing& c) {
+  if (!e.s.tensor_parallel()) return partial;
+  if (!e.s.sequence_parallel) {
+    e.out.add(tensor_message(e, OperatorKind::kAllReduce, c), {partial}, {partial});
+    return partial;
+  }
+  copy_layout(e, partial, c);
+  const TensorId reduced = activation(e, "reduced", e.s.rows, c.columns);
+  e.out.add(tensor_message(e, OperatorKind::kReduceScatter, c), {partial}, {reduced});
+  return reduced;
+}
+
+namespace {
+
+plan::GroupKind group_of(Scheme scheme) {
+  if (scheme == Scheme::kPipeline) return plan::GroupKind::kPipeline;
+  return scheme == Scheme::kContext ? plan::GroupKind::kContext : plan::GroupKind::kTensor;
+}
+
+}  // namespace
+
+void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Phase phase,
+                       LayerPart part) {
+  const Tensor& summed = e.out.at(tensor);
+  e.out.add({.kind = OperatorKind::kAllReduce,
+             .phase = phase,
+             .stream = message_stream(e.s, scheme),
+             .scheme = scheme,
+             .group = group_of(scheme),
+             .dtype = summed.dtype,
+             .payload_elements = summed.elements(),
+             .part = part},
+            {tensor}, {tensor});
+}
+
+void begin_pass(BlockBuildContext& e, schedule::Direction pass) {
+  if (e.s.barriers > 0) e.out.begin(pass);
+}
+
+TensorId hand_out(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part) {
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId all = rows >= 0 ? rows : message_buffer(e, "handed_out", e.s.rows, h);
+  e.out.add({.kind = OperatorKind::kBroadcast,
+             .phase = phase,
+             .stream = message_stream(e.s, Scheme::kPipeline),
+             .scheme = Scheme::kPipeline,
+             .group = plan::GroupKind::kPipeline,
+             .dtype = e.s.storage,
+             .payload_elements = e.s.rows * h,
+             .part = part},
+            {rows}, {all});
+  return all;
+}
+
+namespace {
+
+/// True for a product that Transformer Engine fuses with the norm before it.
+bool is_joined_with_norm(const BlockBuildContext& e, const Product& p) {
+  return e.s.kernels.transformer_engine &&
+         e.s.model->norm_placement != model::NormPlacement::kAfter &&
+         (p.part == LayerPart::kQkv || p.part == LayerPart::kFc1);
+}
+
+/// Returns the role under which a product fused with its norm keeps the norm's result of this
+/// rank's rows, even if its weight is frozen (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/module/layernorm_linear.py: `ln_out`); nullopt: nothing is kept.
+std::optional<Keep> engine_input(const BlockBuildContext& e, const Product& p) {
+  if (!is_joined_with_norm(e, p) || is_trained(e, e.out.parameter(p.part))) return std::nullopt;
+  return p.part == LayerPart::kQkv ? Keep::kQkvEngineInput : Keep::kFc1EngineInput;
+}
+
+/// True if an adapter must gather rows for itself, because its product provides only this rank's
+/// own rows (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/utils.py,
+/// `sequence_parallel_input_regather`).
+bool gathers_alone(const BlockBuildContext& e, const Product& p) {
+  return is_joined_with_norm(e, p) && e.s.sequence_parallel && !e.s.keep_gathered &&
+         has_adapter(e, p) && !e.s.local_adapters;
+}
+
+}  // namespace
+
+TensorId column_linear(BlockBuildContext& e, TensorId x, Keep input, const Product& p) {
+  const TensorRegionCrossing crossing{p.inner, p.part, e.forward};
+  const TensorId gathered = enter_tensor_region(e, x, crossing);
+  const TensorId own = e.s.keep_gathered ? gathered : x;
+  const auto engine = engine_input(e, p);
+  if (engine && (own != x || !backward_needs_input(e, p))) e.kept.set(*engine, x);
+  const TensorId y = linear_keeping(e, gathered, p, input, own);
+  add_adapter(e, gathers_alone(e, p) ? enter_tensor_region(e, x, crossing) : gathered, y, p);
+  return y;
+}
+
+namespace {
+
+/// Writes the backward of several products that share one input: the input gradient of each is
+/// reduced while its weight gradient is computed, and the sum comes last.
+TensorId backward_of_parts(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p,
+                           const TensorRegionCrossing& crossing) {
+  Product part = p;
+  part.columns = p.columns / p.parts;
+  TensorId sum = -1;
+  for (std::int64_t i = 0; i < p.parts; ++i) {
+    if (i + 1 == p.parts) part.columns += p.columns % p.parts;
+    const TensorId dx = leave_tensor_region(e, linear_data_gradient(e, dy, part), crossing);
+    linear_weight_gradient(e, dy, x, part);
+    if (i == 0) {
+      sum = dx;
+      continue;
+    }
+    const TensorId both = activation(e, "gradient", e.s.tokens, p.inner);
+    e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, p.part,
+                          {.rows = e.s.tokens, .columns = p.inner}),
+              {sum, dx}, {both});
+    sum = both;
+  }
+  return sum;
+}
+
+/// Sums the input gradients of products that share one input: in one kernel if a compiler fuses the
+/// operators between products, else one after the other.
+void sum_parts(BlockBuildContext& e, TensorId dx, const Product& p) {
+  if (p.parts == 1) return;
+  const bool compiled = e.s.kernels.fused_norm && e.s.kernels.fused_activation;
+  const std::int64_t rows = compiled ? p.rows * (p.parts + 1) / 3 : p.rows * (p.parts - 1);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, p.part,
+                        {.rows = rows, .columns = p.inner}),
+            {dx}, {dx});
+}
+
+}  // namespace
+
+TensorId column_linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
+  const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
+  TensorId x = -1;
+  if (backward_needs_input(e, p)) {
+    x = kept(e, input);
+    if (!e.s.keep_gathered) x = enter_tensor_region(e, x, crossing);
+  }
+  const bool whole = is_trained(e, e.out.parameter(p.part));
+  if (whole && p.parts > 1 && e.s.tensor_parallel() && !e.s.sequence_parallel) {
+    return backward_of_parts(e, dy, x, p, crossing);
+  }
+  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+  const auto engine = engine_input(e, p);
+  const TensorId base = linear_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
+  sum_parts(e, base, p);
+  TensorId dx = -1;
+  if (gathers_alone(e, p)) {
+    Product rows = p;
+    rows.rows = e.s.rows;
+    dx = add_to(e, leave_tensor_region(e, base, crossing),
+                leave_tensor_region(e, adapter.input, crossing), rows);
+  } else {
+    dx = leave_tensor_region(e, add_to(e, base, adapter.input, p), crossing);
+  }
+  linear_weight_gradient(e, dy, x, p);
+  adapter_weight_gradient(e, adapter, x, p);
+  return dx;
+}
+
+TensorId linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
+  const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
+  const TensorId dx = add_to(e, linear_data_gradient(e, dy, p), adapter.input, p);
+  const TensorId x = backward_needs_input(e, p) ? kept(e, input) : -1;
+  linear_weight_gradient(e, dy, x, p);
+  adapter_weight_gradient(e, adapter, x, p);
+  return dx;
+}
+
+void dropout(BlockBuildContext& e, TensorId x, Keep mask) {
+  if (e.s.model->dropout == 0) return;
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId bits = activation(e, "mask", DType::kInt8, e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kDropout, e.forward, dropout_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
+            {x}, {x, bits});
+  e.kept.set(mask, bits);
+}
+
+namespace {
+
+LayerPart residual_part(Keep mask) {
+  return mask == Keep::kAttentionMask ? LayerPart::kAttentionResidual : LayerPart::kMlpResidual;
+}
+
+/// Writes the gradient of a branch whose result is scaled when it is added.
+TensorId scaled_gradient(BlockBuildContext& e, TensorId dz, Keep mask) {
+  if (e.s.model->residual_scale == 1 || mask == Keep::kEmbeddingMask) return dz;
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, residual_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
+            {dz}, {dy});
+  return dy;
+}
+
+}  // namespace
+
+TensorId residual_add(BlockBuildContext& e, TensorId x, TensorId y, Keep mask) {
+  dropout(e, y, mask);
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId z = activation(e, "residual", e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kAdd, e.forward, residual_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
+            {x, y}, {z});
+  return z;
+}
+
+TensorId residual_backward(BlockBuildContext& e, TensorId dz, Keep mask) {
+  if (!e.kept.has(mask)) return scaled_gradient(e, dz, mask);
+  const std::int64_t h = e.s.model->hidden;
+  const TensorId dy = activation(e, "gradient", e.s.rows, h);
+  e.out.add(computation(e, OperatorKind::kDropout, Phase::kDataGradient, dropout_part(mask),
+                        {.rows = e.s.rows, .columns = h}),
+            {dz, e.kept.get(mask)}, {dy});
+  return dy;
+}
+
+}  // namespace stepwright::step

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <string_view>
+
+#include "stepwright/step/rematerialisation.h"
+#include "stepwright/step/setting.h"
+#include "stepwright/step/template_builder.h"
+
+namespace stepwright::step {
+
+/// Context of the functions that append a block's operators: the template being built, the sizes,
+/// and the tensors kept for the backward. A forward builder fills `kept`, a backward builder reads
+/// it.
+struct BlockBuildContext {
+  TemplateBuilder& out;
+  const Setting& s;
+  Kept& kept;
+  /// Phase given to the forward's operators; kRecompute if a backward runs them again.
+  Phase forward = Phase::kForward;
+  /// Tensor of the block's gathered parameters; -1: parameters are not sharded.
+  TensorId parameters = -1;
+  /// Tensor of the block's gradients, which a data-parallel reduction reads; -1: gradients stay on
+  /// the rank.
+  TensorId gradients = -1;
+  IndexRange rows{};  ///< Tokens of the loss chunk being built; empty: all tokens.
+  /// True if the two halves of a gated MLP's first product (gate and up) are separate products.
+  bool splits_gate = false;
+  /// Receives, in a forward, the last tensor and operator of each module that can be recomputed;
+  /// null: not recorded.
+  ModuleEnds* ends = nullptr;
+  /// Recomputes, in a backward, the tensors that the forward did not keep; null: nothing is
+  /// recomputed.
+  Rematerialisation* rematerialisation = nullptr;
+  /// Receives, in a forward, the tensors of which `kept` holds only narrow (fp8) copies; null: not
+  /// recorded.
+  Kept* originals = nullptr;
+};
+
+/// Records, for recomputation, that the forward of a module ends with the tensor `result`.
+void end_module(BlockBuildContext& e, plan::Module module, TensorId result);
+
+/// Returns the tensor that the forward kept for its backward under the name `role`; in a backward,
+/// first recomputes it if it was not kept. -1 if the forward has no such tensor.
+TensorId kept(BlockBuildContext& e, Keep role);
+
+/// Returns a computation operator of a layer part with the sizes `shape`, in the type of
+/// activations.
+Operator computation(const BlockBuildContext& e, OperatorKind kind, Phase phase, LayerPart part,
+                     const Shape& shape);
+
+/// Sizes and names of a matrix product: [rows, inner] x [inner, columns].
+struct Product {
+  std::int64_t rows = 0;
+  std::int64_t inner = 0;
+  std::int64_t columns = 0;
+  LayerPart part{};  ///< Layer part of the product, which also names its weight.
+  /// Number of experts whose matrices share the rows (a grouped product); 0: one plain product.
+  std::int64_t groups = 0;
+  /// True if the product runs in the type of activations even if other products run in fp8 or less:
+  /// head and router, which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
+  bool wide = false;
+  /// Tensor with the row count of each expert of a grouped product; -1: a plain product.
+  TensorId counts = -1;
+  /// Number of equal products, split by columns, that this one stands for (gate and up: 2). Their
+  /// gradients of the common input are added up; where rows are not split over tensor ranks, each
+  /// of these gradients is reduced separately.
+  std::int64_t parts = 1;
+};
+
+/// Sizes of a matrix of activations, [rows, columns].
+struct ActivationExtents {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  /// True if `rows` is a mean over expert ranks, which receive different numbers of rows.
+  bool routed = false;
+};
+
+/// Creates an activation tensor [rows, columns] in the template, in the data type `type`.
+TensorId activation(BlockBuildContext& e, std::string_view name, DType type, std::int64_t rows,
+                    std::int64_t columns);
+TensorId activation(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                    std::int64_t columns);
+/// Creates a tensor [rows, columns] in the template that a message fills.
+TensorId message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                        std::int64_t columns);
+
+/// Returns the operator of a matrix product in a phase (forward or a gradient); `product_result`
+/// creates the tensor of its result.
+Operator product_operator(const BlockBuildContext& e, Phase phase, const Product& p);
+TensorId product_result(BlockBuildContext& e, std::string_view name, const Product& p,
+                        std::int64_t columns);
+
+/// Appends a matrix product, without its LoRA adapter, and returns its output [rows, columns].
+TensorId linear(BlockBuildContext& e, TensorId x, const Product& p);
+/// Appends a matrix product and returns its output. Keeps for the weight gradient, under the name
+/// `role`, either `own` (this rank's shard of the input) or a narrow (fp8) copy of it.
+TensorId linear_keeping(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
+                        TensorId own);
+/// True if a product in fp8 or a narrower type keeps a narrow copy of its input for the weight
+/// gradient: its weight is trained, and no other operator keeps the input. Megatron-Core asks for
+/// no copies for two products whose input is kept for other operators anyway, if scales need no
+/// history (NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/attention.py and
+/// moe/shared_experts.py, set_save_original_input); fp8 is taken as Megatron's default,
+/// `--fp8-recipe delayed`, whose scales have a history.
+bool keeps_narrow(const BlockBuildContext& e, const Product& p);
+/// Appends the gradient [rows, inner] of a product's input and returns its tensor. `held`: a tensor
+/// that stays in memory until this operator has run (-1: none); `into`: the tensor of which the
+/// gradient fills some rows (-1: a new tensor).
+TensorId linear_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
+                              TensorId held = -1, TensorId into = -1);
+/// Appends a product's weight gradient, which is added to the accumulated gradient; appends nothing
+/// if the weight is frozen.
+void linear_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p);
+/// Appends the weight gradient computed by the operator `op` from `dy` and `x`, which is added to
+/// the accumulated gradient. `counts`: row counts of experts; -1: none.
+void add_weight_gradient(BlockBuildContext& e, const Operator& op, TensorId dy, TensorId x,
+                         TensorId counts);
+
+/// True if a parameter of the block that is being built is trained, not frozen.
+bool is_trained(const BlockBuildContext& e, ParameterId parameter);
+/// Returns the tensor that receives the gradient of a parameter; -1 if the parameter is frozen.
+TensorId gradients_of(const BlockBuildContext& e, ParameterId parameter);
+
+/// Appends a matrix product with its LoRA adapter, if it has one, and returns their sum; keeps the
+/// product's input under the name `input`.
+TensorId adapted_linear(BlockBuildContext& e, TensorId x, const Product& p, Keep input);
+/// Appends the backward of a matrix product and its LoRA adapter: the gradients of trained weights,
+/// and the gradient of the input, which it returns. `input`: the name under which the forward kept
+/// the product's input.
+TensorId linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p);
+
+/// Returns the size of what an unfused norm keeps, as a multiple of its input's size in the type of
+/// activations: the input in fp32, and the normed rows before the weight multiplies them, which
+/// only the weight's gradient needs (huggingface/transformers models/llama/modeling_llama.py,
+/// LlamaRMSNorm).
+std::int64_t norm_copies(const Setting& setting, bool trained);
+
+/// Names of a norm's layer part and of the tensors that it keeps: its input and its statistics. An
+/// unfused norm is a series of elementary operators on an fp32 copy, which its backward reads
+/// instead of the input.
+struct NormRole {
+  Keep input{};
+  Keep statistics{};
+  LayerPart part{};
+  Keep copies{};  ///< Name under which an unfused norm keeps its fp32 copies.
+  /// Number of parts of a row that are normed separately (heads, for example).
+  std::int64_t parts = 1;
+};
+TensorId norm(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet,
+              const NormRole& role);
+/// Appends a norm's backward, with the gradient of the norm's weight. Returns the gradient of the
+/// norm's input, plus `residual` if it is not -1.
+TensorId norm_backward(BlockBuildContext& e, TensorId dy, const ActivationExtents& sheet,
+                       const NormRole& role, TensorId residual = -1);
+
+/// Sizes and labels of the message with which rows enter or leave a tensor-parallel region.
+struct TensorRegionCrossing {
+  std::int64_t columns = 0;
+  LayerPart part{};
+  Phase phase{};
+  bool of_columns = false;  ///< True for a message in the backward of a column-parallel product.
+};
+
+/// Appends the entry of the rows `x` into a tensor-parallel region and returns the rows there: an
+/// all-gather under sequence parallelism, otherwise nothing.
+TensorId enter_tensor_region(BlockBuildContext& e, TensorId x,
+                             const TensorRegionCrossing& crossing);
+/// Appends the exit of rows from a tensor-parallel region and returns their sums: a reduce-scatter
+/// under sequence parallelism, otherwise an all-reduce. The backward of an entry is an exit, and
+/// the backward of an exit is an entry.
+TensorId leave_tensor_region(BlockBuildContext& e, TensorId partial,
+                             const TensorRegionCrossing& crossing);
+
+/// Appends an in-place all-reduce of a tensor over the tensor ranks, the context ranks or the
+/// pipeline positions, as `scheme` says, in the tensor's own type.
+void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Phase phase,
+                       LayerPart part);
+
+/// Starts a pass over the vocabulary: operators appended from here on belong to it. No effect if
+/// all pipeline positions run the vocabulary's work at the same time.
+void begin_pass(BlockBuildContext& e, schedule::Direction pass);
+
+/// Appends a broadcast of the residual stream's rows from the first or last pipeline position to
+/// all others, and returns the rows. `rows`: -1 on a position that receives them.
+TensorId hand_out(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part);
+
+/// Appends a column-parallel product and, before it, the gather of its input under sequence
+/// parallelism. Keeps, under the name `input`, what the weight gradient needs: the gathered input,
+/// or the sharded one, which the backward gathers again.
+TensorId column_linear(BlockBuildContext& e, TensorId x, Keep input, const Product& p);
+/// Appends the backward of a column-parallel product and returns the gradient of its input, reduced
+/// over the tensor ranks. `input`: the name under which the forward kept the input.
+TensorId column_linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p);
+
+/// Appends an in-place dropout of `x` if the model has dropout; keeps its mask under the name
+/// `mask`.
+void dropout(BlockBuildContext& e, TensorId x, Keep mask);
+/// Appends the residual addition x + y and returns the sum; y goes through dropout if the model has
+/// it (mask kept under the name `mask`).
+TensorId residual_add(BlockBuildContext& e, TensorId x, TensorId y, Keep mask);
+/// Appends the backward of a residual addition x + y with dropout on y, and returns the gradient of
+/// y.
+TensorId residual_backward(BlockBuildContext& e, TensorId dz, Keep mask);
+
+/// Returns the stream on which the messages of a kind of parallelism run: one of their own if the
+/// plan lets them overlap computation, else the compute stream.
+Stream message_stream(const Setting& s, Scheme scheme);
+
+}  // namespace stepwright::step

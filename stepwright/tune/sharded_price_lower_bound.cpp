@@ -1,0 +1,75 @@
+#include "stepwright/tune/sharded_price_lower_bound.h"
+
+#include <algorithm>
+
+namespace stepwright::tune {
+
+struct ShardedPriceLowerBound::Position {
+  const simulate::PositionCost& stage;
+  const plan::Overlap& overlap;
+  const ShardingLowerBounds::Times& times;
+  const ShardingTable::Choice& choice;
+
+  [[nodiscard]] double seconds(
+      simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+    return times.seconds(choice, moment);
+  }
+};
+
+/// Messages beside a pass make the pass at least as long as they are; messages that block lengthen
+/// it.
+ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const Position& position) {
+  const simulate::PositionCost& stage = position.stage;
+  const double gather_s = position.seconds(&simulate::ShardingMessageCost::gather);
+  const double regather_s = position.seconds(&simulate::ShardingMessageCost::regather);
+  const double reduce_s = position.seconds(&simulate::ShardingMessageCost::reduce);
+  Pass pass;
+  if (position.overlap.parameters) {
+    pass.forward_s = std::max(stage.forward.seconds, gather_s);
+    pass.backward_s = std::max(stage.backward.seconds, regather_s);
+  } else {
+    pass.forward_s = stage.forward.seconds + gather_s;
+    pass.backward_s = stage.backward.seconds + regather_s;
+  }
+  const double both_s = pass.forward_s + pass.backward_s;
+  pass.both_s = position.overlap.gradients ? std::max(both_s, reduce_s) : both_s + reduce_s;
+  return pass;
+}
+
+/// Returns the seconds that a position's last backward adds, where forward and backward of the
+/// slowest position take `slowest_s`. A position that is slower than its floor hides more of its
+/// messages, but by no more than the pipeline then waits for it.
+double ShardedPriceLowerBound::end_s(const Position& position, const Pass& pass, double slowest_s) {
+  const double drain_s = position.stage.first_drain_s;
+  const double last_s = position.seconds(&simulate::ShardingMessageCost::last_reduce);
+  if (!position.overlap.gradients) return last_s - drain_s;
+  const double all_s = last_s + position.seconds(&simulate::ShardingMessageCost::reduce);
+  const double first = 1 / position.times.pieces(position.choice);
+  const double hidden_s = (slowest_s - pass.forward_s) * (1 - first);
+  return std::max(all_s * first, all_s - hidden_s) - drain_s;
+}
+
+double ShardedPriceLowerBound::price_s(const simulate::PipelineCost& pipeline,
+                                       const plan::Overlap& overlap, const PositionTimes& positions,
+                                       const ShardingTable::Choice& choice, double enough_s) {
+  double slowest = 0;
+  double base = 0;
+  passes_.clear();
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const simulate::PositionCost& stage = pipeline.stages[i];
+    passes_.push_back(pass({stage, overlap, positions[i], choice}));
+    slowest = std::max(slowest, passes_.back().both_s);
+    base = std::max(base, stage.forward.seconds + stage.backward.seconds);
+  }
+  const double steady_s =
+      pipeline.seconds + static_cast<double>(pipeline.micro_batches) * (slowest - base);
+  if (steady_s > enough_s) return steady_s;
+  double end = 0;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const Position position{pipeline.stages[i], overlap, positions[i], choice};
+    end = std::max(end, end_s(position, passes_[i], slowest));
+  }
+  return steady_s + end;
+}
+
+}  // namespace stepwright::tune

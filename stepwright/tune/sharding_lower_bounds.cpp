@@ -1,0 +1,158 @@
+#include "stepwright/tune/sharding_lower_bounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/plan/optimizer_traits.h"
+
+namespace stepwright::tune {
+namespace {
+
+/// Most costs kept (some 300 bytes each); beyond it, costs that were not asked for since the last
+/// `trim` are freed.
+constexpr std::size_t kMostCosts = 12288;
+
+/// Returns the index of a kind in a list, adding it if it is new.
+std::uint32_t index_in(ShardingKinds& kinds, const DataParallelChoice& kind) {
+  const auto found = std::find(kinds.begin(), kinds.end(), kind);
+  if (found != kinds.end()) return static_cast<std::uint32_t>(found - kinds.begin());
+  kinds.push_back(kind);
+  return static_cast<std::uint32_t>(kinds.size() - 1);
+}
+
+/// Returns only those fields of a choice on which its optimizer update depends.
+DataParallelChoice update_of(const DataParallelChoice& data) {
+  DataParallelChoice update = data;
+  update.sharding.parameters = plan::Spread::kNone;
+  update.gradient_bucket = update.parameter_bucket = 0;
+  return update;
+}
+
+/// Returns a pipeline position that holds one parameter.
+simulate::PositionCost of_one(step::BlockParameterSizes size) {
+  simulate::PositionCost position;
+  position.size = size;
+  position.units = position.trained_units = 1;
+  return position;
+}
+
+}  // namespace
+
+const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
+  const auto [entry, fresh] = tables_.try_emplace(grid.data);
+  ShardingTable& table = entry->second;
+  if (!fresh) return table;
+  // No optimizer keeps more states for elements in matrices than for others.
+  const bool matrices =
+      plan::traits_of(job_.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
+  const step::MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
+  const simulate::PositionCost dense = of_one({.dense = 1, .dense_matrices = one});
+  const simulate::PositionCost expert = of_one({.expert = 1, .expert_matrices = one});
+  const simulate::PositionCost frozen_dense = of_one({.frozen_dense = 1});
+  const simulate::PositionCost frozen_expert = of_one({.frozen_expert = 1});
+  ShardingKinds dense_kinds;
+  ShardingKinds expert_kinds;
+  ShardingKinds updates;
+  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  table.choices.reserve(grid.data->choices.size());
+  for (const DataParallelChoice& data : grid.data->choices) {
+    ShardingTable::Choice& choice = table.choices.emplace_back();
+    choice.gathers = data.gathers();
+    DataParallelChoice kind = data;
+    kind.sharding.expert_group = 1;
+    choice.dense = index_in(dense_kinds, kind);
+    kind.sharding.expert_group = data.sharding.expert_group;
+    kind.sharding.group = 1;
+    choice.expert = index_in(expert_kinds, kind);
+    choice.update = index_in(updates, update_of(data));
+  }
+  const bool late = grid.parallel.pipeline == 1 && memory::allocates_gradients_late(job_);
+  const auto bytes_of_one = [&](const simulate::PositionCost& position) {
+    const simulate::ShardedStateMemory memory = simulate::data_memory(job_, plan, position);
+    return memory.states_bytes - (late ? memory.gradient_bytes : 0);
+  };
+  // A parameter that narrow matrix products multiply may take more bytes than others, or fewer.
+  const auto bytes = [&](simulate::PositionCost position) {
+    const double wide = bytes_of_one(position);
+    if (!job_.kernels.narrow_parameters) return wide;
+    position.size.narrow_dense = 1;
+    return std::min(wide, bytes_of_one(position));
+  };
+  for (const DataParallelChoice& kind : dense_kinds) {
+    apply(kind, plan);
+    table.dense_states.push_back({.dense = bytes(dense), .frozen_dense = bytes(frozen_dense)});
+  }
+  for (const DataParallelChoice& kind : expert_kinds) {
+    apply(kind, plan);
+    table.expert_states.push_back({.expert = bytes(expert), .frozen_expert = bytes(frozen_expert)});
+  }
+  table.updates = updates.size();
+  table.dense = interned(dense_kinds);
+  table.expert = interned(expert_kinds);
+  return table;
+}
+
+const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
+    const Side& side, const plan::Plan& grid, const simulate::PositionCost& stage) {
+  if (const auto found = times_.find(side); found != times_.end()) return found->second;
+  held_ += side.kinds->size();
+  if (auto before = older_times_.extract(side)) {
+    return times_.insert(std::move(before)).position->second;
+  }
+  std::vector<simulate::ShardingMessageCost>& list = times_[side];
+  list.resize(side.kinds->size());
+  const step::ShardingGroups none{.routed = side.routed};
+  if (none.held(stage.size) + none.frozen(stage.size) == 0) return list;
+  std::map<std::pair<std::int64_t, std::int64_t>, simulate::Layouts> layouts;
+  plan::Plan plan = grid;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    apply((*side.kinds)[i], plan);
+    const auto [known, first] =
+        layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
+    if (first) known->second = cost::group_layouts(job_.cluster, plan::Grid(plan));
+    simulate::add_messages(list[i], {cost_, job_, plan, known->second, stage},
+                           side.routed ? step::routed_spread(plan) : step::dense_spread(plan));
+  }
+  return list;
+}
+
+void ShardingLowerBounds::trim() {
+  if (held_ <= kMostCosts) return;
+  older_times_ = std::move(times_);
+  times_.clear();
+  held_ = 0;
+}
+
+ShardingLowerBounds::Times ShardingLowerBounds::times(const RankGridChoice& grid,
+                                                      const plan::Overlap& overlap,
+                                                      const simulate::PositionCost& stage) {
+  const ShardingTable& table = this->table(grid);
+  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan.overlap = overlap;
+  const plan::Parallel& size = grid.parallel;
+  const std::array units{stage.units, stage.routed_units, stage.trained_units};
+  const Side dense{.order = grid.order,
+                   .sizes = {size.tensor, size.context, size.data, size.pipeline},
+                   .size = stage.size,
+                   .blocks = stage.blocks,
+                   .resting = stage.resting,
+                   .units = units,
+                   .gradients_overlap = overlap.gradients,
+                   .parameters_overlap = overlap.parameters,
+                   .kinds = table.dense,
+                   .routed = false};
+  const Side routed{.order = grid.order,
+                    .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
+                    .size = stage.size,
+                    .blocks = stage.blocks,
+                    .resting = stage.resting,
+                    .units = units,
+                    .gradients_overlap = overlap.gradients,
+                    .parameters_overlap = overlap.parameters,
+                    .kinds = table.expert,
+                    .routed = true};
+  return {&times(dense, plan, stage), &times(routed, plan, stage)};
+}
+
+}  // namespace stepwright::tune

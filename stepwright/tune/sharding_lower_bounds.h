@@ -1,0 +1,146 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/simulate/price/sharding_message_cost.h"
+#include "stepwright/tune/enumeration.h"
+
+namespace stepwright::tune {
+
+/// Bytes of states (parameters, gradients, optimizer states) on a rank for each parameter that the
+/// rank would hold without sharding, by kind of parameter.
+struct StateBytes {
+  double dense = 0;
+  double expert = 0;
+  double frozen_dense = 0;
+  double frozen_expert = 0;
+
+  [[nodiscard]] double of(const step::BlockParameterSizes& size) const {
+    return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert) +
+           frozen_dense * static_cast<double>(size.frozen_dense) +
+           frozen_expert * static_cast<double>(size.frozen_expert);
+  }
+};
+
+/// Different ways to shard dense parameters alone or routed (expert) parameters alone. The sharding
+/// group of the other kind is set to 1.
+using ShardingKinds = std::vector<DataParallelChoice>;
+
+/// All ways to shard the states for one combination of degrees, prepared for lower bounds. Dense
+/// and routed parameters have separate groups and their times add up, so two short lists stand for
+/// the product.
+struct ShardingTable {
+  struct Choice {
+    /// Index in the table's list `*dense` of the way to shard dense parameters.
+    std::uint32_t dense = 0;
+    std::uint32_t expert = 0;
+    /// Number of the optimizer update of this choice, from 0; choices whose updates cost the same
+    /// share a number.
+    std::uint32_t update = 0;
+    bool gathers = false;
+  };
+  std::vector<Choice>
+      choices;              ///< Ways to shard, in the order of `DataParallelChoiceTable::choices`.
+  std::size_t updates = 0;  ///< Number of optimizer updates with different costs.
+  const ShardingKinds* dense = nullptr;
+  const ShardingKinds* expert = nullptr;
+  /// State bytes of each entry of `*dense`; the bytes of routed parameters are 0.
+  std::vector<StateBytes> dense_states;
+  std::vector<StateBytes> expert_states;
+
+  [[nodiscard]] StateBytes states(const Choice& choice) const {
+    const StateBytes& a = dense_states[choice.dense];
+    const StateBytes& b = expert_states[choice.expert];
+    return {a.dense, b.expert, a.frozen_dense, b.frozen_expert};
+  }
+};
+
+/// Computes lower bounds of the time of sharding messages before any plan is priced, and caches
+/// them. Not shared between threads.
+class ShardingLowerBounds {
+ public:
+  ShardingLowerBounds(const plan::Job& job, const cost::CostModel& cost) : job_(job), cost_(cost) {}
+
+  /// Costs of the sharding messages of a pipeline position: one list for the ways to shard dense
+  /// parameters, one for routed parameters.
+  struct Times {
+    const std::vector<simulate::ShardingMessageCost>* dense;
+    const std::vector<simulate::ShardingMessageCost>* expert;
+
+    /// Returns the seconds of the sharding messages at one moment of a step (such as the gather
+    /// before the forward). `floor_s` returns a lower bound of them.
+    [[nodiscard]] double seconds(
+        const ShardingTable::Choice& choice,
+        simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+      return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
+    }
+    [[nodiscard]] double floor_s(
+        const ShardingTable::Choice& choice,
+        simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+      return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
+    }
+    /// Returns the number of pieces (buckets) in which gradients are sent.
+    [[nodiscard]] double pieces(const ShardingTable::Choice& choice) const {
+      return std::max((*dense)[choice.dense].pieces, (*expert)[choice.expert].pieces);
+    }
+    /// Returns the cost of all sharding messages of a choice, dense and routed parameters together,
+    /// without the optimizer update.
+    [[nodiscard]] simulate::ShardingMessageCost of(const ShardingTable::Choice& choice) const {
+      simulate::ShardingMessageCost sum = (*dense)[choice.dense];
+      return sum += (*expert)[choice.expert];
+    }
+  };
+
+  const ShardingTable& table(const RankGridChoice& grid);
+  /// Returns the costs of the sharding messages of a pipeline position (`stage`) for every way to
+  /// shard, from the position's size and number of blocks. Messages that overlap are sent in more
+  /// pieces.
+  Times times(const RankGridChoice& grid, const plan::Overlap& overlap,
+              const simulate::PositionCost& stage);
+  /// Frees cached costs that were not used recently, once there are many. References in all `Times`
+  /// become invalid.
+  void trim();
+
+ private:
+  /// Cache key of the message costs of dense or of routed parameters: sizes and order of the rank
+  /// grid, a pipeline position, and the ways to shard. Holds the sizes of both kinds, since their
+  /// gradients share buckets.
+  struct Side {
+    plan::RankOrder order;
+    std::array<std::int64_t, 4> sizes;
+    /// Parameters of the position and of its blocks. `units`: number of blocks, of blocks with
+    /// routed parameters, and of trained blocks.
+    step::BlockParameterSizes size;
+    simulate::BlockSizes blocks;
+    simulate::FrozenBlocks resting;
+    std::array<std::int64_t, 3> units;
+    bool gradients_overlap;
+    bool parameters_overlap;
+    const ShardingKinds* kinds;
+    bool routed;
+    auto operator<=>(const Side&) const = default;
+  };
+  const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
+  const std::vector<simulate::ShardingMessageCost>& times(const Side& side, const plan::Plan& grid,
+                                                          const simulate::PositionCost& stage);
+
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  std::set<ShardingKinds> kinds_;
+  std::map<const DataParallelChoiceTable*, ShardingTable> tables_;
+  std::map<Side, std::vector<simulate::ShardingMessageCost>> times_;
+  std::size_t held_ = 0;  ///< Number of cached costs in `times_`.
+  std::map<Side, std::vector<simulate::ShardingMessageCost>>
+      /// Cached costs from before the last `trim`; freed by the next one if not used.
+      older_times_;
+};
+
+}  // namespace stepwright::tune

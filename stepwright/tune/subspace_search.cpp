@@ -1,0 +1,403 @@
+#include "stepwright/tune/subspace_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "stepwright/plan/overlap_table.h"
+#include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/kinds.h"
+#include "stepwright/simulate/price/block_costs.h"
+#include "stepwright/simulate/price/position_floor.h"
+#include "stepwright/simulate/price/price_store.h"
+
+namespace stepwright::tune {
+namespace {
+
+/// The work of blocks, as priced.
+struct BlockWork {
+  Work seconds;  ///< Work as the closed form counts it.
+  Work floors;   ///< Lower bound of the work: never above the simulator's.
+};
+
+/// The priced blocks of a choice's recomputation, and their work.
+struct PricedWork {
+  plan::Recompute recompute;
+  const simulate::BlockCosts* costs;
+  BlockWork work;
+};
+
+/// Returns the least work of layers over these recomputations.
+LayerWork least_of(const std::vector<LayerWork>& layers) {
+  LayerWork least{plan::kNoRecompute, layers.front().seconds, {}, {}};
+  for (const LayerWork& of : layers) {
+    for (std::size_t k = 0; k < of.seconds.size(); ++k) {
+      least.seconds[k] = std::min(least.seconds[k], of.seconds[k]);
+    }
+  }
+  return least;
+}
+
+/// Returns the work of blocks with the recomputation of each position's layers.
+Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+             schedule::BackwardForm form, double simulate::BlockCost::* part) {
+  Work work;
+  plan::each_setting(recompute, [&](const plan::Recompute& setting) {
+    LayerWork& of =
+        work.layers.emplace_back(LayerWork{plan::common_layer_recompute(setting), {}, {}, {}});
+    const std::size_t place = blocks.place(of.recompute);
+    for (const simulate::BlockCosts::Layer& layer : blocks.layers) {
+      const simulate::BlockCosts::Recomputed& with = layer.of(place);
+      of.seconds.push_back(with.cost.forward.*part + with.backward(form).*part);
+    }
+  });
+  if (!plan::has_uniform_recompute(recompute))
+    work.layers.insert(work.layers.begin(), least_of(work.layers));
+  work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
+  if (blocks.multi_tokens > 0) {
+    double least_s = std::numeric_limits<double>::infinity();
+    for (const LayerWork& of : work.layers) {
+      const simulate::BlockPairCost& cost = blocks.multi_token.of(blocks.place(of.recompute)).cost;
+      least_s = std::min(least_s, cost.forward.*part + cost.backward.*part);
+    }
+    work.head_s += static_cast<double>(blocks.multi_tokens) * least_s;
+  }
+  return work;
+}
+
+/// Returns the work of two strands, which fill each other's waits: only the computation of both is
+/// certain.
+BlockWork shared_work(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+                      schedule::BackwardForm form) {
+  const Work compute = work_of(blocks, recompute, form, &simulate::BlockCost::kernels_s);
+  return {compute, compute};
+}
+
+BlockWork block_work(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+                     schedule::BackwardForm form) {
+  return {work_of(blocks, recompute, form, &simulate::BlockCost::seconds),
+          work_of(blocks, recompute, form, &simulate::BlockCost::floor_s)};
+}
+
+}  // namespace
+
+SubspaceSearch::SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
+                               const simulate::PriceStore& prices)
+    : job_(job),
+      pricer_(job, cost, prices),
+      sharding_(job, cost),
+      work_(job, cost),
+      balanced_(work_),
+      reserve_(memory::framework_reserve(job)) {}
+
+void SearchFindings::merge(SearchFindings&& other) {
+  kept.merge(std::move(other.kept));
+  priced += other.priced;
+  fitting += other.fitting;
+  passed_bound_s = std::min(passed_bound_s, other.passed_bound_s);
+}
+
+namespace {
+
+/// Returns the plan of a grid with a micro-batch, with which blocks are priced.
+plan::Plan priced_plan(const plan::Job& job, const RankGridChoice& grid, std::int64_t micro_batch) {
+  plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+  plan.accumulate = grid.accumulate;
+  plan.micro_batch = micro_batch;
+  return plan;
+}
+
+}  // namespace
+
+plan::Plan unit_plan(const plan::Job& job, const SearchSubspace& unit, const RankGridChoice& grid) {
+  return priced_plan(job, grid, unit.micro_batch);
+}
+
+bool SubspaceSearch::filters() const { return !goal_.exhaustive && !goal_.least_memory; }
+
+bool SubspaceSearch::beaten(double floor_s) const {
+  if (!filters()) return false;
+  return floor_s * (1 - kPriceRounding) > found_->kept.threshold();
+}
+
+bool SubspaceSearch::closed(const PipelineLowerBound& floor) const {
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds || floor.simulated_s >= found_->kept.open_below();
+}
+
+bool SubspaceSearch::settled(const PipelineLowerBound& floor) const {
+  if (!beaten(floor.price_s)) return false;
+  return !goal_.bounds || floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
+}
+
+bool SubspaceSearch::forgets(double simulated_s) const {
+  return simulated_s >=
+         std::max(found_->kept.open_below(), std::min(passed_before_s_, found_->passed_bound_s));
+}
+
+void SubspaceSearch::pass(double simulated_floor_s) {
+  found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
+}
+
+plan::Plan SubspaceSearch::block_plan(const RankGridChoice& grid, const BlockChoice& block,
+                                      std::int64_t micro_batch) const {
+  plan::Plan plan = priced_plan(job_, grid, micro_batch);
+  apply(block, plan);
+  return plan;
+}
+
+const simulate::BlockCosts& SubspaceSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+  plan::Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
+  apply(*stages.choice, plan);
+  return pricer_.blocks(plan);
+}
+
+plan::Overlap floor_overlap(const BlockChoice& block) {
+  return plan::lower_bound_overlap({&block.overlap, 1});
+}
+
+bool same_context(const BlockChoice& a, const BlockChoice& b) {
+  return a.context_kind == b.context_kind && a.overlap.context == b.overlap.context &&
+         a.collectives.context == b.collectives.context;
+}
+
+SubspaceSearch::RoughChoices SubspaceSearch::rough_choices(const SearchSubspace& unit,
+                                                           const RankGridChoice& grid,
+                                                           const BlockChoice& block) {
+  const plan::Plan plan = block_plan(grid, block, unit.micro_batch);
+  const Work work = work_.with_context(work_.work(plan, floor_overlap(block)), plan);
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+  const double states_bytes = filters() ? least_states_bytes(grid, work) : 0;
+  RoughChoices rough{&block, {}};
+  for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
+    if (filters() && keeps_too_much(grid, listed, work, rounds, states_bytes)) continue;
+    each_floor(work, listed, plan, [&](const StageChoice& choice, const PipelineLowerBound& floor) {
+      rough.choices.emplace_back(&choice, floor);
+    });
+  }
+  return rough;
+}
+
+/// Visits all pipelines of a grid and a block choice, each with the tightest floor known.
+template <class Visit>
+void SubspaceSearch::each_choice(const SearchSubspace& unit, const Stages& common,
+                                 const RoughChoices& rough, Visit&& visit) {
+  const RankGridChoice& grid = *common.grid;
+  const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
+  const auto floor_of = [&](const Work& work, const StageChoice& choice) {
+    return pipeline_lower_bound(work, work_.layers(), choice, grid.parallel.pipeline, rounds);
+  };
+  const auto floors_of = [&](const BlockWork& work, const StageChoice& choice) {
+    return PipelineLowerBound{floor_of(work.seconds, choice).price_s,
+                              floor_of(work.floors, choice).simulated_s};
+  };
+  std::array<std::vector<PricedWork>, 3 * schedule::kBackwardForms> works;
+  const auto see = [&](const StageChoice& choice, const PipelineLowerBound& floor) {
+    if (!grid.runs(*common.block, choice) || repeats(grid.blocks, *common.block, choice)) return;
+    Stages stages = common;
+    stages.choice = &choice;
+    stages.floor = floor;
+    if (closed(stages.floor)) return visit(stages);
+    const schedule::BackwardForm form = schedule::backward_form(choice.schedule);
+    const bool strands = choice.schedule.strands > 1;
+    // Schedules that pair forwards with parts of backwards have blocks of their own.
+    const bool braids = strands && schedule::traits_of(choice.schedule.kind).braids;
+    std::vector<PricedWork>& of_form =
+        works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
+    const auto known = [&](const plan::Recompute& recompute) {
+      return std::ranges::find(of_form, recompute, &PricedWork::recompute);
+    };
+    auto priced = known(choice.recompute);
+    if (priced == of_form.end()) {
+      // Blocks that recompute nothing bound those that recompute, which often saves pricing them.
+      if (const auto least = known(plan::Recompute()); least != of_form.end()) {
+        stages.floor = floors_of(least->work, choice);
+        if (closed(stages.floor)) return visit(stages);
+      }
+      const simulate::BlockCosts& costs = blocks(stages, unit.micro_batch);
+      const auto work = strands ? shared_work : block_work;
+      of_form.push_back({choice.recompute, &costs, work(costs, choice.recompute, form)});
+      priced = std::prev(of_form.end());
+    }
+    stages.costs = priced->costs;
+    stages.floor = floors_of(priced->work, choice);
+    visit(stages);
+  };
+  for (const auto& [choice, floor] : rough.choices) see(*choice, floor);
+}
+
+template <class Visit>
+void SubspaceSearch::each_stages(const SearchSubspace& unit, Visit&& visit) {
+  for (const RankGridChoice* grid : unit.grids) {
+    std::vector<RoughChoices> known;
+    for (const BlockChoice& block : grid->blocks) {
+      auto rough = std::ranges::find_if(known, [&](const RoughChoices& other) {
+        return same_context(*other.block, block) &&
+               floor_overlap(*other.block) == floor_overlap(block);
+      });
+      if (rough == known.end()) {
+        known.push_back(rough_choices(unit, *grid, block));
+        rough = std::prev(known.end());
+      }
+      each_choice(unit,
+                  {.floor = {}, .grid = grid, .block = &block, .choice = nullptr, .costs = nullptr},
+                  *rough, visit);
+    }
+  }
+}
+
+void SubspaceSearch::list(const Stages& stages, const SearchSubspace& unit) {
+  if (closed(stages.floor)) {
+    pass(stages.floor.simulated_s);
+  } else if (!too_large(stages, unit)) {
+    stages_.push_back(stages);
+  }
+}
+
+/// True if states and activations alone exceed the capacity of a device.
+bool SubspaceSearch::too_large(const simulate::PipelineCost& pipeline,
+                               const StateBytes& states) const {
+  for (const simulate::PositionCost& stage : pipeline.stages) {
+    const double bytes =
+        states.of(stage.size) + stage.activations.any + reserve_.bytes(stage.activations.any);
+    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
+  }
+  return false;
+}
+
+/// Returns a lower bound of the simulated time of a way to shard a pipeline; stops early once the
+/// plan cannot be kept.
+double SubspaceSearch::simulated_floor_s(const simulate::PipelineCost& pipeline,
+                                         const plan::Overlap& overlap,
+                                         const PositionTimes& positions,
+                                         const ShardingTable::Choice& choice) const {
+  const auto m = static_cast<double>(pipeline.micro_batches);
+  double floor_s = pipeline.floor_s;
+  for (std::size_t i = 0; i < positions.size() && !forgets(floor_s); ++i) {
+    floor_s =
+        std::max(floor_s, simulate::least_position_s(pipeline.stages[i], positions[i].of(choice),
+                                                     overlap, m, pricer_.contention()));
+  }
+  return floor_s;
+}
+
+/// Returns the full price except memory. `updates_s`: seconds of the optimizer update by position.
+simulate::Price SubspaceSearch::choice_price(const simulate::PipelineCost& pipeline,
+                                             const plan::Plan& plan, const PositionTimes& positions,
+                                             const ShardingTable::Choice& choice,
+                                             const std::vector<double>& updates_s) {
+  messages_.clear();
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    messages_.push_back(positions[i].of(choice));
+    messages_.back().update_s = updates_s[i];
+  }
+  return pricer_.seconds(pipeline, plan, messages_);
+}
+
+void SubspaceSearch::offer(const plan::Plan& plan, const simulate::Price& price, bool counts) {
+  const bool fits = goal_.room.holds(price);
+  found_->priced += counts ? 1 : 0;
+  found_->fitting += counts && fits ? 1 : 0;
+  if (goal_.least_memory) {
+    found_->kept.offer(goal_.room.needed_bytes(price), plan, price);
+  } else if (fits) {
+    found_->kept.offer(price.seconds, plan, price);
+  }
+}
+
+void SubspaceSearch::price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
+                                   plan::Plan& plan) {
+  const RankGridChoice& grid = *stages.grid;
+  const BlockChoice& block = *stages.block;
+  const ShardingTable& table = sharding_.table(grid);
+  PositionTimes positions;
+  for (const simulate::PositionCost& stage : pipeline.stages) {
+    positions.push_back(sharding_.times(grid, block.overlap, stage));
+  }
+  std::vector<std::vector<double>> updates(table.updates);
+  for (std::size_t i = 0; i < table.choices.size(); ++i) {
+    const ShardingTable::Choice& choice = table.choices[i];
+    if (!choice.gathers && !block.first_without_parameters) continue;
+    const DataParallelChoice& data = grid.data->choices[i];
+    if (!grid.runs(block, stages.choice->joint, data.joint)) continue;
+    if (filters() && too_large(pipeline, table.states(choice))) continue;
+    apply(data, plan);
+    plan.overlap.parameters =
+        choice.gathers ? block.overlap.parameters : plan::Overlap{}.parameters;
+    if (filters()) {
+      const auto simulated_s = [&] {
+        return simulated_floor_s(pipeline, plan.overlap, positions, choice);
+      };
+      const double floor_s = choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
+                                                   found_->kept.threshold() / (1 - kPriceRounding));
+      if (beaten(floor_s)) {
+        if (!goal_.bounds) continue;
+        const double least_s = simulated_s();
+        if (!forgets(least_s)) {
+          found_->kept.leave(plan, {.seconds = floor_s, .lower_bound_s = least_s});
+        }
+        continue;
+      }
+      std::vector<double>& updates_s = updates[choice.update];
+      if (updates_s.empty()) {
+        for (const simulate::PositionCost& stage : pipeline.stages) {
+          updates_s.push_back(pricer_.update_s(plan, stage));
+        }
+      }
+      // The slowest update is added to everything else.
+      if (beaten(floor_s + std::ranges::max(updates_s)) &&
+          (!goal_.bounds || forgets(simulated_s()))) {
+        continue;
+      }
+      const simulate::Price price = choice_price(pipeline, plan, positions, choice, updates_s);
+      if (beaten(price.seconds)) {
+        found_->kept.leave(plan, price);
+        continue;
+      }
+    }
+    offer(plan, pricer_.finish(pipeline, plan), !stages.choice->balanced);
+  }
+}
+
+void SubspaceSearch::price_stages(const Stages& stages, plan::Plan& plan) {
+  plan.parallel = stages.grid->parallel;
+  plan.rank_order = stages.grid->order;
+  apply(*stages.block, plan);
+  apply(*stages.choice, plan);
+  plan.sharding = plan::Sharding{};
+  const simulate::PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
+  if (!goal_.exhaustive) {
+    const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
+    if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
+    // Sharding only adds time to the closed form of the pipeline.
+    if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
+      return pass(pipeline.floor_s);
+    }
+  }
+  price_choices(pipeline, stages, plan);
+}
+
+SearchFindings SubspaceSearch::search(const SearchSubspace& unit, const SearchFindings& all) {
+  SearchFindings found(goal_.keep, &all);
+  found_ = &found;
+  passed_before_s_ = all.passed_bound_s;
+  stages_.clear();
+  sharding_.trim();
+  states_of_ = least_states_of_ = nullptr;
+  each_stages(unit, [&](const Stages& stages) { list(stages, unit); });
+  std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
+  plan::Plan plan = grid_plan(job_, unit.grids.front()->parallel, plan::RankOrder{});
+  plan.micro_batch = unit.micro_batch;
+  for (const Stages& stages : stages_) {
+    if (closed(stages.floor)) {
+      pass(stages.floor.simulated_s);
+      continue;
+    }
+    price_stages(stages, plan);
+  }
+  found_ = nullptr;
+  return found;
+}
+
+}  // namespace stepwright::tune

@@ -1,0 +1,274 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/price/room.h"
+#include "stepwright/tune/balanced_split.h"
+#include "stepwright/tune/best_plans.h"
+#include "stepwright/tune/enumeration.h"
+#include "stepwright/tune/pipeline_lower_bound.h"
+#include "stepwright/tune/sharded_price_lower_bound.h"
+#include "stepwright/tune/sharding_lower_bounds.h"
+#include "stepwright/tune/work_lower_bounds.h"
+
+namespace stepwright::tune {
+
+// The search of one part of the space. Of all plans of a unit it keeps the `keep` least by key
+//
+//     price.seconds              where the room holds the price, or
+//     room.needed_bytes(price)   when looking for the least memory,
+//
+// and drops a part of the unit as soon as a floor of that key is above the worst one kept:
+//
+//     pipeline before it is composed    pipeline_lower_bound(work of its blocks)
+//                                       (pipeline_lower_bound.h)
+//     composed, before its shardings    pipeline.seconds; memory_floor_bytes
+//     one sharding of it                pipeline.seconds + m (slowest - base), where slowest is the
+//                                       longest forward and backward of a position with the
+//                                       messages of its parameters and gradients laid beside or
+//                                       after them, base without (sharding_lower_bounds.h)
+//
+// with m micro-batches. For all that is dropped it keeps the least bound of the simulated time.
+
+/// Share by which lower bounds are lowered before they are compared with prices. Bounds and prices
+/// add equal terms in different orders, so rounding could put a bound above its price.
+inline constexpr double kPriceRounding = 1e-9;
+
+/// Keys (prices, or memory) of plans that are known before a search begins, which limit the search
+/// from its start.
+struct KnownSearchKeys {
+  double best = std::numeric_limits<double>::infinity();  ///< The least known key.
+  /// The known key above which no plan needs to be kept.
+  double last = std::numeric_limits<double>::infinity();
+  double fitting_s = 0;  ///< Step time in seconds of a plan that is known to fit; 0: none is known.
+};
+
+/// The goal of a search: which plans it looks for, and how many it keeps.
+struct SearchGoal {
+  simulate::Room room;
+  std::size_t keep = 100;
+  bool exhaustive = false;
+  /// True: looks for the plans with the least memory, which need not fit; false: for the fastest
+  /// plans that fit.
+  bool least_memory = false;
+  bool bounds = true;  ///< False: lower bounds of the plans that are left out are not needed.
+  KnownSearchKeys known;
+};
+
+/// A part of the search space: all plans with equal tensor, context, expert and expert-tensor
+/// degrees and micro-batch, which share their blocks. A refined unit holds the plans of one
+/// pipeline degree, with bounds from its own blocks.
+struct SearchSubspace {
+  std::int64_t micro_batch = 1;
+  double floor = 0;  ///< Lower bound of the key of its plans: price in seconds, or memory in bytes.
+  /// Lower bound of the simulated step time of its plans, in seconds.
+  double simulated_floor_s = 0;
+  bool refined = false;
+  std::vector<const RankGridChoice*> grids;
+  /// Least work of one micro-batch over all plans of the unit; valid as long as the search.
+  const Work* work = nullptr;
+};
+
+/// Best plans and counts that the search of one or more parts of the space found.
+struct SearchFindings {
+  /// `keep`: number of best plans to keep. `all`: the findings into which these will be merged;
+  /// null: none.
+  explicit SearchFindings(std::size_t keep, const SearchFindings* all = nullptr)
+      : kept(keep, all ? &all->kept : nullptr) {}
+
+  BestPlans kept;
+  std::int64_t priced = 0;
+  std::int64_t fitting = 0;
+  /// Least lower bound of the simulated step time, in seconds, of all plans that were skipped
+  /// before they were priced.
+  double passed_bound_s = std::numeric_limits<double>::infinity();
+
+  void merge(SearchFindings&& other);
+};
+
+/// Searches parts of the space (`SearchSubspace`) with its own pricer; each thread has one such
+/// object.
+class SubspaceSearch {
+ public:
+  /// `prices`: stored prices, which may be shared with other searches of the job.
+  SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
+                 const simulate::PriceStore& prices);
+
+  /// Sets the goal of the following searches.
+  void aim(const SearchGoal& goal) { goal_ = goal; }
+
+  /// Splits a part of the space by pipeline degree. The lower bounds of the new parts take the
+  /// expert degrees and the memory of states into account; degrees whose states cannot fit are left
+  /// out. `all`: the findings so far.
+  std::vector<SearchSubspace> refine(const SearchSubspace& unit, const SearchFindings& all);
+  /// Searches a refined part of the space, and returns its best plans. `all`: the findings so far.
+  SearchFindings search(const SearchSubspace& unit, const SearchFindings& all);
+
+ private:
+  /// A pipeline before its sharding is chosen: degrees and rank order (`grid`), block choice, and
+  /// stage choice (schedule, recomputation, layers).
+  struct Stages {
+    PipelineLowerBound floor;
+    const RankGridChoice* grid;
+    const BlockChoice* block;
+    const StageChoice* choice;
+    /// Costs of the pipeline's blocks; null if they were not needed.
+    const simulate::BlockCosts* costs;
+  };
+  /// True if the search may skip plans that are too slow or do not fit in memory.
+  [[nodiscard]] bool filters() const;
+  [[nodiscard]] bool beaten(double floor_s) const;
+  /// True if no plan above these lower bounds can be among the best, and none needs to be looked at
+  /// again.
+  [[nodiscard]] bool closed(const PipelineLowerBound& floor) const;
+  /// True if no plan above these lower bounds can be among the best, and skipping them does not
+  /// lower the bound recorded for skipped plans.
+  [[nodiscard]] bool settled(const PipelineLowerBound& floor) const;
+  /// True if a plan that is not among the best can be dropped without a record: with this simulated
+  /// time it never needs to be looked at again, and a bound as low is already recorded.
+  [[nodiscard]] bool forgets(double simulated_s) const;
+  /// Visits a stage choice and its variant with balanced layers, each with its lower bounds, except
+  /// those whose bounds are `settled`.
+  template <class Visit>
+  void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
+                  Visit&& visit);
+  /// Stage choices for one combination of degrees, with lower bounds that hold for all blocks that
+  /// exchange the context in one way.
+  struct RoughChoices {
+    const BlockChoice* block;  ///< One of the block choices that exchange the context in this way.
+    std::vector<std::pair<const StageChoice*, PipelineLowerBound>> choices;
+  };
+  RoughChoices rough_choices(const SearchSubspace& unit, const RankGridChoice& grid,
+                             const BlockChoice& block);
+  template <class Visit>
+  void each_stages(const SearchSubspace& unit, Visit&& visit);
+  template <class Visit>
+  void each_choice(const SearchSubspace& unit, const Stages& common, const RoughChoices& rough,
+                   Visit&& visit);
+  [[nodiscard]] plan::Plan block_plan(const RankGridChoice& grid, const BlockChoice& block,
+                                      std::int64_t micro_batch) const;
+  const simulate::BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
+  void list(const Stages& stages, const SearchSubspace& unit);
+  bool too_large(const Stages& stages, const SearchSubspace& unit);
+  [[nodiscard]] bool position_too_large(const Stages& stages, std::int64_t micro_batches) const;
+  void price_stages(const Stages& stages, plan::Plan& plan);
+  [[nodiscard]] bool too_large(const simulate::PipelineCost& pipeline,
+                               const StateBytes& states) const;
+  [[nodiscard]] double simulated_floor_s(const simulate::PipelineCost& pipeline,
+                                         const plan::Overlap& overlap,
+                                         const PositionTimes& positions,
+                                         const ShardingTable::Choice& choice) const;
+  simulate::Price choice_price(const simulate::PipelineCost& pipeline, const plan::Plan& plan,
+                               const PositionTimes& positions, const ShardingTable::Choice& choice,
+                               const std::vector<double>& updates_s);
+  void price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
+                     plan::Plan& plan);
+  [[nodiscard]] double activations_floor(const RankGridChoice& grid, const StageChoice& choice,
+                                         std::int64_t m, double retained_bytes);
+  /// Returns the number of layers of each pipeline position; in a V-shaped placement, where chunks
+  /// go down and up again, only the layers of its smallest chunk.
+  const std::vector<std::int64_t>& position_layers(const StageChoice& choice,
+                                                   std::int64_t pipeline);
+  /// True if the least activation bytes of a stage choice do not fit in memory beside states of
+  /// `states_bytes`.
+  bool keeps_too_much(const RankGridChoice& grid, const StageChoice& choice, const Work& work,
+                      std::int64_t micro_batches, double states_bytes);
+  /// True if states and the least bytes of activations together exceed the memory of a device.
+  /// `retained_bytes`: least bytes that a layer keeps for its backward.
+  bool overfills(const RankGridChoice& grid, const StageChoice& choice, std::int64_t micro_batches,
+                 double states_bytes, double retained_bytes);
+  /// Returns the least bytes of states over all ways to shard, for a pipeline position of mean
+  /// size, without reserved memory.
+  double least_states_bytes(const RankGridChoice& grid, const Work& work);
+  /// Lower bounds of memory and message time over all ways to shard the states, for one combination
+  /// of degrees.
+  struct StatesFloor {
+    double memory_bytes = 0;  ///< Least bytes per device over all ways to shard.
+    /// Least seconds of sharding messages of one micro-batch; infinite: no way to shard fits in
+    /// memory.
+    double messages_s = 0;
+  };
+  StatesFloor states_floor(const RankGridChoice& grid, const Work& work, double activation_bytes);
+  /// Returns the least work of the plans of a part of the space, with at most the overlap
+  /// `overlap`, including the cheapest messages among the ways to exchange the context.
+  Work least_work(const RankGridChoice& grid, const SearchSubspace& part,
+                  const plan::Overlap& overlap);
+  template <class Visit>
+  void each_least_work(const RankGridChoice& grid, const SearchSubspace& part, Visit&& visit);
+  PipelineLowerBound work_floor(const RankGridChoice& grid, const SearchSubspace& part,
+                                const Work& work);
+  PipelineLowerBound fitting_floor(const RankGridChoice& grid, const SearchSubspace& part,
+                                   double states_bytes);
+  void refine_grid(const RankGridChoice& grid, SearchSubspace& part);
+  void offer(const plan::Plan& plan, const simulate::Price& price, bool counts);
+  void pass(double simulated_floor_s);
+
+  const plan::Job& job_;
+  SearchGoal goal_;
+  simulate::Pricer pricer_;
+  ShardingLowerBounds sharding_;
+  ShardedPriceLowerBound choice_floor_;
+  WorkLowerBounds work_;
+  BalancedChoices balanced_;
+  memory::DeviceReserve reserve_;
+  SearchFindings* found_ = nullptr;
+  /// Least lower bound of the simulated time, in seconds, of the plans skipped before this search.
+  double passed_before_s_ = 0;
+  /// Number of layers of each pipeline position under even splits, by pipeline degree, kind of
+  /// schedule and number of chunks.
+  std::map<std::tuple<std::int64_t, schedule::ScheduleKind, std::int64_t>,
+           std::vector<std::int64_t>>
+      even_layers_;
+  /// Scratch memory: number of layers of each pipeline position, for choices that list their
+  /// layers.
+  std::vector<std::int64_t> listed_layers_;
+  std::vector<Stages> stages_;
+  /// Scratch memory: costs of sharding messages, by pipeline position.
+  std::vector<simulate::ShardingMessageCost> messages_;
+  /// The combination of degrees and rank order to which `states_bytes_` (its least bytes of states)
+  /// belongs; null: none.
+  const RankGridChoice* states_of_ = nullptr;
+  double states_bytes_ = 0;
+  /// The combination of degrees and rank order to which `least_states_` belongs; null: none.
+  const RankGridChoice* least_states_of_ = nullptr;
+  /// Least bytes of states for one parameter of each kind, over all ways to shard.
+  StateBytes least_states_;
+};
+
+/// Returns those overlap flags of a block choice that lower bounds take into account.
+plan::Overlap floor_overlap(const BlockChoice& block);
+
+template <class Visit>
+void SubspaceSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
+                                Visit&& visit) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
+  const auto see = [&](const StageChoice& split) {
+    const PipelineLowerBound floor =
+        pipeline_lower_bound(work, work_.layers(), split, pipeline, rounds);
+    if (!settled(floor)) visit(split, floor);
+  };
+  see(choice);
+  if (!choice.balances) return;
+  if (settled(any_split_lower_bound(work, work_.layers(), choice, pipeline, rounds))) return;
+  balanced_.balanced(choice, plan, see);
+}
+
+/// True if two block choices exchange the context in the same way: equal kind, overlap and
+/// algorithm.
+bool same_context(const BlockChoice& a, const BlockChoice& b);
+
+/// Returns a plan with the degrees and rank order of `grid` and the micro-batch of `unit`, without
+/// block, stage or sharding choices.
+plan::Plan unit_plan(const plan::Job& job, const SearchSubspace& unit, const RankGridChoice& grid);
+
+}  // namespace stepwright::tune

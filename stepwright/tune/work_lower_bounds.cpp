@@ -1,0 +1,379 @@
+#include "stepwright/tune/work_lower_bounds.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "stepwright/memory/memory.h"
+#include "stepwright/model/layer_class_index.h"
+#include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/overlap_table.h"
+#include "stepwright/simulate/price/block_costs.h"
+
+namespace stepwright::tune {
+namespace {
+
+/// True for computations that take at least as long in every choice: they depend only on the rows
+/// of a rank.
+bool counts_in_full(const step::Operator& op) {
+  switch (op.kind) {
+    case step::OperatorKind::kLinear: return !op.routed;
+    case step::OperatorKind::kNorm:
+    case step::OperatorKind::kRotary:
+    case step::OperatorKind::kActivation:
+    case step::OperatorKind::kAdd:
+    case step::OperatorKind::kDropout:
+    case step::OperatorKind::kTopK:
+    case step::OperatorKind::kPermute:
+    case step::OperatorKind::kUnpermute:
+    case step::OperatorKind::kGroupedLinear: return true;
+    default: return false;
+  }
+}
+
+/// Returns a factor for rounding: rows on the busiest rank are whole numbers, and expert-tensor
+/// parallelism can round them down by one.
+double whole_rows(const step::Operator& op) {
+  if (!op.routed) return 1;
+  return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));
+}
+
+/// Returns choices of algorithms, one with each listed algorithm for one scheme; empty list: the
+/// library's.
+std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>& list,
+                                       collective::Algorithm plan::Collectives::* scheme) {
+  std::vector<plan::Collectives> all;
+  for (const collective::Algorithm algorithm : list) all.emplace_back().*scheme = algorithm;
+  return all.empty() ? std::vector<plan::Collectives>(1) : all;
+}
+
+/// Returns the bytes that a template saves for its backward. `load`: rows of the busiest expert
+/// rank over the mean, for routed tensors.
+double saved_bytes(const step::Template& piece, double load) {
+  double bytes = 0;
+  for (const step::TensorId id : piece.saved) {
+    const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    bytes += static_cast<double>(tensor.bytes()) * (tensor.routed ? load : 1);
+  }
+  return bytes;
+}
+
+/// True if the message's group is placed alike in all plans of the known degrees.
+bool message_counts(const step::Operator& op, bool any_expert) {
+  if (op.scheme == step::Scheme::kTensor) return true;
+  return op.scheme == step::Scheme::kExpert && !any_expert;
+}
+
+}  // namespace
+
+const std::vector<double>& Work::layer_s(const plan::LayerRecompute& recompute) const {
+  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  return (found == layers.end() ? layers.front() : *found).seconds;
+}
+
+double Work::retained_bytes(const plan::LayerRecompute& recompute) const {
+  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  return found == layers.end() ? least_retained_bytes : found->least_retained_bytes;
+}
+
+Work least(Work a, const Work& b) {
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    LayerWork& own = a.layers[i];
+    for (std::size_t k = 0; k < own.seconds.size(); ++k) {
+      own.seconds[k] = std::min(own.seconds[k], b.layers[i].seconds[k]);
+      own.stream_s[k] = std::min(own.stream_s[k], b.layers[i].stream_s[k]);
+      own.chain_s[k] = std::min(own.chain_s[k], b.layers[i].chain_s[k]);
+    }
+    own.least_retained_bytes = std::min(own.least_retained_bytes, b.layers[i].least_retained_bytes);
+  }
+  a.head_s = std::min(a.head_s, b.head_s);
+  a.least_retained_bytes = std::min(a.least_retained_bytes, b.least_retained_bytes);
+  return a;
+}
+
+WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& cost)
+    : job_(job),
+      cost_(cost),
+      layers_(job.model),
+      held_load_(memory::assumed_expert_load(job)),
+      waits_(std::ranges::count(job.space.strands, 2) == 0),
+      messages_(job.space.rank_order.empty() && waits_),
+      overlap_(plan::lower_bound_overlap(dimensions(job).overlap)),
+      of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
+      of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
+      prices_(cost),
+      context_(job, cost, [this](const step::Operator& op, const simulate::Layouts& layouts) {
+        return seconds(op, layouts, true);
+      }) {}
+
+double WorkLowerBounds::seconds(const step::Operator& op, const simulate::Layouts& layouts,
+                                bool any_expert) {
+  if (step::is_communication(op.kind)) {
+    if (!messages_ || !message_counts(op, any_expert)) return 0;
+    return least_message_s(op, layouts);
+  }
+  const double repeats = op.repeats;
+  // Attention is bounded by its FLOPs, which do not depend on how the context is cut.
+  if (op.kind == step::OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
+  if (op.kind == step::OperatorKind::kGroupedLinear && any_expert) {
+    return repeats * cost_.least_compute_s(op) * whole_rows(op);
+  }
+  if (!counts_in_full(op)) return 0;
+  return repeats * prices_.seconds(op) * (any_expert ? whole_rows(op) : 1);
+}
+
+/// Returns the least seconds over the algorithms that plans may choose for the message's scheme.
+double WorkLowerBounds::least_message_s(const step::Operator& op,
+                                        const simulate::Layouts& layouts) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const plan::Collectives& one :
+       op.scheme == step::Scheme::kTensor ? of_tensor_ : of_experts_) {
+    least = std::min(least, cost_.price(op, layouts, one).seconds);
+  }
+  return least;
+}
+
+/// Returns the least seconds of the host to issue an operator in any plan. CUDA graphs replay no
+/// message beside the compute stream, so each message counts as if it were on it. Without expert
+/// degrees a rank may have a single expert.
+double WorkLowerBounds::host_s(step::Operator op, bool any_expert) const {
+  if (step::is_communication(op.kind)) {
+    if (!messages_ || !message_counts(op, any_expert)) return 0;
+    op.stream = step::Stream::kCompute;
+  } else if (op.kind != step::OperatorKind::kAttention && !counts_in_full(op)) {
+    return 0;
+  }
+  if (any_expert && op.routed) op.shape.batch = 1;
+  return cost_.host_s(op);
+}
+
+WorkLowerBounds::LayerSeconds WorkLowerBounds::seconds(const step::BlockPair& pair,
+                                                       const simulate::Layouts& layouts,
+                                                       bool any_expert) {
+  LayerSeconds sum;
+  for (const step::Template* piece : {&pair.forward, &pair.backward}) {
+    times_.clear();
+    double issued_s = 0;
+    for (const step::Operator& op : piece->operators) {
+      times_.push_back(
+          {.seconds = seconds(op, layouts, any_expert), .link = cost::LinkClass::kNone});
+      if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
+      if (waits_) issued_s += host_s(op, any_expert);
+    }
+    const double chain_s = simulate::compute_stream_seconds(*piece, times_, ends_);
+    sum.chain_s += chain_s;
+    sum.seconds += std::max(chain_s, issued_s);
+  }
+  return sum;
+}
+
+void WorkLowerBounds::add_class(Work& work, const step::Setting& setting, model::LayerClass which,
+                                const simulate::Layouts& layouts, bool any_expert) {
+  const step::BlockPair full = step::build_layer(setting, which, plan::kWholeRecompute);
+  const step::BlockPair none = step::build_layer(setting, which, plan::kNoRecompute);
+  const LayerSeconds least = seconds(none, layouts, any_expert);
+  const LayerSeconds most = seconds(full, layouts, any_expert);
+  for (LayerWork& of : work.layers) {
+    const auto with = [&](double LayerSeconds::* part) {
+      return of.recompute.whole ? std::max(least.*part, most.*part) : least.*part;
+    };
+    of.seconds.push_back(with(&LayerSeconds::seconds));
+    of.stream_s.push_back(with(&LayerSeconds::stream_s));
+    of.chain_s.push_back(with(&LayerSeconds::chain_s));
+  }
+  work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward, 1));
+  if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
+}
+
+/// Lowers the retained bytes to the least that a layer of a class keeps with each recomputation;
+/// gathered inputs do not count. `known`: its forward templates that recompute nothing and
+/// everything.
+void WorkLowerBounds::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
+                                    const KnownForwards& known) const {
+  const bool gathers = setting.sequence_parallel && setting.keep_gathered;
+  const double load = setting.expert > 1 ? std::max(setting.busiest, held_load_) : setting.busiest;
+  setting.keep_gathered = false;
+  for (LayerWork& of : work.layers) {
+    const bool plain = of.recompute == plan::kNoRecompute && !gathers;
+    double bytes = 0;
+    if (of.recompute.whole || plain) {
+      bytes = saved_bytes(of.recompute.whole ? *known.whole : *known.none, load);
+    } else {
+      bytes = saved_bytes(step::build_layer(setting, which, of.recompute).forward, load);
+    }
+    of.least_retained_bytes = std::min(of.least_retained_bytes, bytes);
+  }
+}
+
+Work WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
+  step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  // Flags without effect in this plan may have one in other plans that share the answer.
+  setting.overlap = plan.overlap;
+  const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
+  Work work;
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  work.layers = {{plan::kNoRecompute, {}, {}, {}, kNone},
+                 {plan::kCoreRecompute, {}, {}, {}, kNone},
+                 {plan::kWholeRecompute, {}, {}, {}, kNone}};
+  work.least_retained_bytes = kNone;
+  for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
+    const model::LayerClass which = layers_.classes()[k];
+    add_class(work, setting, which, layouts, any_expert);
+    const step::BlockParameterSizes size =
+        step::unit_size(setting, step::local_layer_parameters(setting, which));
+    work.size.add(size, layers_.count(k));
+    if (which.gradients == model::LayerGradientFlow::kAbove)
+      work.resting.add(size, layers_.count(k));
+  }
+  const step::BlockParameterSizes embedding =
+      step::unit_size(setting, step::local_embedding_parameters(setting));
+  work.size += embedding;
+  if (step::embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove)
+    work.resting += embedding;
+  work.size += step::unit_size(setting, step::local_head_parameters(setting, false));
+  const auto& sets = job_.space.offload.activations;
+  if (std::ranges::any_of(sets, [](plan::OffloadModules set) { return !set.empty(); })) {
+    work.least_retained_bytes = 0;
+    for (LayerWork& of : work.layers) of.least_retained_bytes = 0;
+  }
+  work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).seconds;
+  for (std::int64_t i = 0; i < job_.model.extra_predicted_tokens(); ++i) {
+    const step::BlockPair block = step::build_multi_token(setting, i, false, plan::kNoRecompute);
+    work.size += step::unit_size(setting, step::local_multi_token_parameters(setting, i, false));
+    work.head_s += seconds(block, layouts, any_expert).seconds;
+  }
+  return work;
+}
+
+namespace {
+
+/// Returns one plan for all plans with equally many tokens on a rank (the one with the least
+/// context degree), so that the answer does not depend on which asks first.
+plan::Plan representative(plan::Plan plan) {
+  const std::int64_t common = std::gcd(plan.parallel.context, plan.micro_batch);
+  plan.parallel.context /= common;
+  plan.parallel.data *= common;
+  plan.micro_batch /= common;
+  return plan;
+}
+
+}  // namespace
+
+const Work& WorkLowerBounds::rough(const plan::Plan& plan) {
+  const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
+  return remembered({{plan.parallel.tensor, tokens, 0, 0}, overlap_}, plan);
+}
+
+const Work& WorkLowerBounds::work(const plan::Plan& plan, const plan::Overlap& overlap) {
+  const plan::Parallel& size = plan.parallel;
+  const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
+  return remembered({{size.tensor, tokens, size.expert, size.expert_tensor}, overlap}, plan);
+}
+
+Work WorkLowerBounds::with_context(const Work& work, const plan::Plan& plan) {
+  Work out = work;
+  if (!messages_ || plan.parallel.context == 1) return out;
+  const std::vector<ContextMessageSeconds>& context = context_.of(plan);
+  for (LayerWork& of : out.layers) {
+    for (std::size_t k = 0; k < context.size(); ++k) {
+      const double before_s = plan.overlap.context ? 0 : of.stream_s[k];
+      of.seconds[k] = std::max(
+          {of.seconds[k], before_s + context[k].messages_s, of.chain_s[k] + context[k].waits_s});
+    }
+  }
+  return out;
+}
+
+const Work& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) {
+  const auto [entry, fresh] = known_.try_emplace(key);
+  if (!fresh) return entry->second;
+  const bool any_expert = key.first[2] == 0;
+  plan::Plan plain = representative(plan);
+  if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
+  plain.sharding = plan::Sharding{};
+  plain.context_kind = plan::ContextKind::kAllGather;  // attention is one kernel
+  plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
+  plain.overlap = key.second;
+  // Expert exchanges run beside another micro-batch or beside shared experts, never both.
+  const bool either = plain.overlap.expert && plain.overlap.shared_experts;
+  if (either) plain.overlap.shared_experts = false;
+  entry->second = build_any(plain, any_expert);
+  if (either && !any_expert) {
+    plain.overlap.expert = false;
+    plain.overlap.shared_experts = true;
+    entry->second = least(entry->second, build_any(plain, any_expert));
+  }
+  return entry->second;
+}
+
+Work WorkLowerBounds::build_any(plan::Plan plan, bool any_expert) {
+  const plan::Parallel& size = plan.parallel;
+  const bool experts = size.expert * size.expert_tensor > 1;
+  const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
+  plan.sequence_parallel = can && experts;
+  Work work = build(plan, any_expert);
+  if (can && !experts) {
+    plan.sequence_parallel = true;
+    work = least(std::move(work), build(plan, any_expert));
+  }
+  return work;
+}
+
+LayerCountsByClass::LayerCountsByClass(const model::Architecture& model) {
+  model::LayerClassIndex order = model::layer_order(model);
+  classes_ = std::move(order.classes);
+  before_.assign(classes_.size(), {0.0});
+  for (std::size_t k = 0; k < classes_.size(); ++k) {
+    for (const std::size_t which : order.class_of) {
+      before_[k].push_back(before_[k].back() + (which == k ? 1 : 0));
+    }
+  }
+}
+
+LayerCountsByClass::Held LayerCountsByClass::held(const schedule::Placement& placement,
+                                                  std::int64_t position) const {
+  const plan::LayerSplit split(layers(), placement.model_chunks());
+  Held held{.head = position == placement.head_position()};
+  for (const std::vector<double>& before : before_) {
+    const auto until = [&](std::int64_t chunk) {
+      return before[static_cast<std::size_t>(split.start(chunk))];
+    };
+    double own = 0;
+    for (std::int64_t i = 0; i < placement.chunks(); ++i) {
+      const std::int64_t chunk = placement.model_chunk({position, i});
+      own += until(chunk + 1) - until(chunk);
+    }
+    held.own.push_back(own);
+    held.before.push_back(until(position));
+  }
+  return held;
+}
+
+const std::vector<LayerCountsByClass::Held>& LayerCountsByClass::slowest_even(
+    schedule::PlacementKind kind, std::int64_t positions, std::int64_t chunks) const {
+  const auto [entry, fresh] = slowest_.try_emplace({kind, positions, chunks});
+  if (!fresh) return entry->second;
+  const schedule::Placement placement(kind, positions, chunks);
+  const std::int64_t last = placement.head_position();
+  entry->second.push_back(held(placement, last));
+  const plan::LayerSplit split(layers(), placement.model_chunks());
+  if (split.surplus == 0) return entry->second;
+  const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
+  const std::int64_t full = placement.holder(fullest).position;
+  if (full != last) entry->second.push_back(held(placement, full));
+  return entry->second;
+}
+
+double LayerCountsByClass::sum(const std::vector<double>& each, std::int64_t first,
+                               std::int64_t last) const {
+  double sum = 0;
+  for (std::size_t k = 0; k < before_.size(); ++k) {
+    const std::vector<double>& before = before_[k];
+    sum += each[k] *
+           (before[static_cast<std::size_t>(last)] - before[static_cast<std::size_t>(first)]);
+  }
+  return sum;
+}
+
+}  // namespace stepwright::tune

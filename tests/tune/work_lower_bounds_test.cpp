@@ -1,0 +1,114 @@
+#include "stepwright/tune/work_lower_bounds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "random_job.h"
+#include "small_jobs.h"
+#include "stepwright/cost/training_conditions.h"
+#include "stepwright/schedule/facts.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "stepwright/tune/enumeration.h"
+#include "stepwright/tune/subspace_search.h"
+
+namespace stepwright::tune {
+namespace {
+
+/// Sums may add the same terms in different orders.
+constexpr double kRounding = 1 + 1e-9;
+
+/// The most grids of a job, and settings of a grid, that are compared.
+constexpr std::size_t kGrids = 24;
+constexpr std::size_t kSettings = 3;
+
+/// Returns one choice for each recomputation of a micro-batch, with whole backward passes and one
+/// strand.
+std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices) {
+  std::vector<StageChoice> different;
+  for (const StageChoice& choice : choices) {
+    const bool plain = choice.schedule.strands == 1 &&
+                       schedule::backward_form(choice.schedule) == schedule::BackwardForm::kWhole;
+    const bool seen =
+        std::ranges::find(different, choice.recompute, &StageChoice::recompute) != different.end();
+    if (plain && !seen) different.push_back(choice);
+    if (different.size() == kSettings) break;
+  }
+  return different;
+}
+
+/// Compares the floors of a plan's blocks with the pricer's times; returns how many layers were
+/// compared.
+int compare(WorkLowerBounds& floors, simulate::Pricer& pricer, const plan::Plan& plan,
+            const BlockChoice& block) {
+  const Work work = floors.with_context(floors.work(plan, floor_overlap(block)), plan);
+  const simulate::BlockCosts& costs = pricer.blocks(plan);
+  int compared = 0;
+  plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
+    const plan::LayerRecompute recompute = plan::recomputed(setting);
+    const std::vector<double>& layer_s = work.layer_s(plan::common_layer_recompute(setting));
+    const std::size_t place = costs.place(recompute);
+    const std::size_t least_place = costs.place(plan::common_layer_recompute(setting));
+    for (std::size_t k = 0; k < costs.layers.size(); ++k) {
+      const simulate::BlockPairCost& cost = costs.layers[k].of(least_place).cost;
+      EXPECT_LE(layer_s[k], (cost.forward.seconds + cost.backward.seconds) * kRounding);
+      EXPECT_LE(work.retained_bytes(recompute),
+                costs.layers[k].of(place).cost.forward.retained_bytes);
+      ++compared;
+    }
+  });
+  return compared;
+}
+
+// A host that needs a tenth of a second for each kernel keeps devices waiting: no layer has fewer
+// than twenty kernels, forward and backward.
+TEST(WorkLowerBounds, CountsWhatTheHostIssues) {
+  cost::TrainingConditions conditions;
+  conditions.frameworks = {{.framework = "", .host_us = 1e5}};
+  const plan::Job job = small_tune_job();
+  const cost::CostModel cost(job, conditions);
+  plan::Plan plan;
+  plan.parallel.data = job.cluster.devices();
+  const std::vector<double> layer_s =
+      WorkLowerBounds(job, cost).work(plan).layer_s(plan::kNoRecompute);
+  EXPECT_GT(std::ranges::min(layer_s), 2.0);
+  const std::vector<double> host_free_s =
+      WorkLowerBounds(job, cost::CostModel(job)).work(plan).layer_s(plan::kNoRecompute);
+  EXPECT_LT(std::ranges::max(host_free_s), 0.1);
+}
+
+TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
+  int compared = 0;
+  for (const std::uint64_t seed : random_seeds(40)) {
+    const plan::Job job = random_job(seed);
+    const SpaceDimensions space = dimensions(job);
+    const Enumeration enumeration(job, space);
+    const cost::CostModel cost(job);
+    WorkLowerBounds floors(job, cost);
+    simulate::Pricer pricer(job, cost);
+    const std::vector<RankGridChoice>& grids = enumeration.grids();
+    const std::size_t apart = std::max<std::size_t>(1, grids.size() / kGrids);
+    for (std::size_t i = seed % apart; i < grids.size(); i += apart) {
+      const RankGridChoice& grid = grids[i];
+      const auto& [micro_batch, choices] = *grid.stages->by_micro_batch.rbegin();
+      for (const StageChoice& choice : recomputations(choices)) {
+        for (const BlockChoice& block : grid.blocks) {
+          if (!grid.runs(block, choice)) continue;
+          plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+          plan.micro_batch = micro_batch;
+          apply(block, plan);
+          apply(choice, plan);
+          SCOPED_TRACE(testing::Message() << "seed " << seed << ", grid " << i);
+          compared += compare(floors, pricer, plan, block);
+        }
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(compared, 1000);
+}
+
+}  // namespace
+}  // namespace stepwright::tune
