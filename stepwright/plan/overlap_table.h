@@ -39,8 +39,9 @@ struct OverlapFlagTraits {
   /// true for a flag without effect, as the job is unknown. nullptr: never.
   bool (*exposed)(const Plan& plan);
   bool of_blocks = false;  ///< True if the flag changes the time of transformer blocks.
-  /// Flag that, turned on, gives a lower bound on the time of blocks for every value of this flag;
-  /// nullptr: blocks do not depend on this flag, or its default gives the bound.
+  /// Overlap flag that the search turns on to get a lower bound on the time of transformer blocks,
+  /// valid whether the row's own flag is on or off; nullptr: the time of blocks does not depend on
+  /// the row's flag, or its default gives the bound.
   bool Overlap::* in_floors = nullptr;
   /// Another overlap flag that, if on, leaves this one without effect; nullptr: none does.
   bool Overlap::* below = nullptr;

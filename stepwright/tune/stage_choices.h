@@ -39,7 +39,8 @@ struct StageChoiceTable {
   /// recomputes least.
   std::map<std::int64_t, std::vector<StageChoice>> least_work;
   std::int64_t choices = 0;  ///< Number of stage choices over all micro-batches.
-  /// Lines of the framework's rule file (as bits) that at least one stage choice makes apply.
+  /// Lines of the framework's rule file, as bits, that apply to at least one stage choice (a
+  /// schedule, a recomputation and a split of the layers).
   std::uint64_t holds = 0;
   /// Number of stage choices, by the lines of the framework's rule file that they break or make
   /// apply.

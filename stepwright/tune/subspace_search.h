@@ -136,8 +136,9 @@ class SubspaceSearch {
   /// True if a plan that is not among the best can be dropped without a record: with this simulated
   /// time it never needs to be looked at again, and a bound as low is already recorded.
   [[nodiscard]] bool forgets(double simulated_s) const;
-  /// Visits a stage choice and its variant with balanced layers, each with its lower bounds, except
-  /// those whose bounds are `settled`.
+  /// Visits a stage choice (schedule, recomputation and split of the layers) and the same choice
+  /// with layers split so that stages take equal time, each with its lower bounds. Skips a choice
+  /// that its bounds already rule out.
   template <class Visit>
   void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
                   Visit&& visit);

@@ -29,9 +29,10 @@ class ShellBudget {
 
   [[noreturn]] void fail(ShellPosition place, std::string_view what) const;
   void step(ShellPosition place);
-  /// Counts a word that the expansion of the script's words made.
+  /// Counts one expanded word towards the limit on the words of a script; fails above the limit.
   void word(std::string_view text, ShellPosition place);
-  /// Counts the memory for the text of a condition that the script does not determine.
+  /// Counts the memory of an undetermined condition's text towards the limit on a script's memory;
+  /// fails above the limit.
   void condition(std::string_view text, ShellPosition place);
   /// Counts characters that the interpretation compares or copies.
   void work(std::size_t characters, ShellPosition place);

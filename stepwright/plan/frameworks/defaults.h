@@ -91,7 +91,7 @@ inline constexpr Named<AllocatorMemoryKind> kHeldMemoryNames[] = {
 enum class UnfusedWork : std::uint8_t {
   kExpertBiases,  ///< Biases of the experts' second matrix products are added expert by expert.
   kScaledRotary,  ///< Rotary embeddings with scaled sines and cosines (YaRN) run unfused.
-  /// Each backward sends a copy of a bucket's gradients instead of the gradients themselves.
+  /// A copy of each bucket's gradients as input of the reduce-scatter, in memory of its own.
   kReductionInputs,
   /// A forward copies parameters out of the gather buffer, which stays allocated until the next
   /// gather.

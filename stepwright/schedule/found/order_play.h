@@ -26,8 +26,9 @@ class OrderSimulator {
 
   explicit OrderSimulator(const UnevenPipeline& pipeline);
 
-  /// Starts anew with these orders of work, one for each position. Returns their total seconds, or
-  /// `kNever` if parts wait for each other in a circle.
+  /// Simulates the given orders of work, one for each pipeline position, in place of earlier ones.
+  /// Returns the seconds of the whole schedule (its makespan), or `kNever` if parts wait for each
+  /// other in a circle.
   double start(std::span<const Order> orders);
   /// Replaces the parts from `first` to `last` of a position by `parts`, and returns the total
   /// seconds. If these would exceed `limit_s`, changes nothing and returns `kNever`.

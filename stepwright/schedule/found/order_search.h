@@ -16,7 +16,8 @@ class OrderSearch {
   explicit OrderSearch(const UnevenPipeline& pipeline)
       : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
 
-  /// Starts anew with these orders of work, one for each position. Returns their total seconds.
+  /// Restarts the search from the given orders of work, one for each pipeline position, and returns
+  /// the seconds of the whole schedule (its makespan).
   double start(std::span<const Order> orders);
   /// Joins split backwards one by one (data and weight gradients become one part), if this does not
   /// lengthen the total time.
@@ -46,7 +47,8 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderSimulator play_;
-  /// For each part, the memory that its position keeps after the part, in the unit of `KeptSize`.
+  /// Memory that a pipeline position keeps after each of its parts (one forward or backward of one
+  /// micro-batch), in the unit of `KeptSize`.
   std::vector<double> kept_;
   std::vector<Part> parts_;  ///< Parts of the change that is being tried.
   std::vector<Node> chain_;

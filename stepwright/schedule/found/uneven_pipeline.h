@@ -43,7 +43,8 @@ struct UnevenPipeline {
 UnevenPipeline pipeline_with_activation_cap(const Placement& placement, std::int64_t micro_batches,
                                             TurnSeconds seconds, double activations);
 
-/// Returns the pipeline that the basis of an `auto` schedule describes.
+/// Returns the pipeline for which an `auto` schedule searches an order of work. `basis`: times and
+/// memory of the forward and backward of each chunk, which differ between chunks.
 UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
                                std::int64_t micro_batches);
 

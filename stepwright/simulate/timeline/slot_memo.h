@@ -14,7 +14,9 @@ struct StageNotice {
   What what{};
   std::int8_t stream = 0;
   plan::GroupKind group = plan::GroupKind::kNone;
-  std::int32_t send = 0;  ///< For news of a send: index of the send among those of the stage.
+  /// Index of the send among all sends of the stage, if the notice is about a send (it began or
+  /// ended).
+  std::int32_t send = 0;
   double time_s = 0;
 };
 
