@@ -15,6 +15,11 @@
 namespace stepwright::memory {
 namespace {
 
+/// Bytes of the gradients of one parameter that an update holds in a flat narrow copy and in fp32,
+/// over the bytes of the parameter (deepspeed 0.19.8 deepspeed/runtime/zero/stage3.py,
+/// _prepare_fp32_grad_for_sub_group).
+constexpr double kGradientsOfUpdate = 3;
+
 /// True if a step has one forward and one backward.
 bool has_one_backward(const step::StepProgram& program) {
   return program.stages.size() == 1 && program.micro_batches == 1;
@@ -96,7 +101,7 @@ StageMemory largest_moment(const std::vector<SlotMemory>& moments, const StageMe
 
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
-  const DeviceReserve reserve = framework_reserve(job);
+  const DeviceReserve reserve = framework_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
   for (const step::Stage& stage : program.stages) {
@@ -155,11 +160,12 @@ double fit_confidence(const plan::Job& job) {
 
 double DeviceReserve::bytes(double dynamic_bytes, double parameter_bytes,
                             double optimizer_bytes) const {
+  const double sub_group = std::min(sub_group_bytes, kGradientsOfUpdate * parameter_bytes);
   return std::ceil(fixed_bytes + share * dynamic_bytes + parameter_share * parameter_bytes +
-                   optimizer_share * optimizer_bytes);
+                   optimizer_share * optimizer_bytes + sub_group);
 }
 
-DeviceReserve framework_reserve(const plan::Job& job) {
+DeviceReserve framework_reserve(const plan::Job& job, bool shards_parameters) {
   const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
   const double process_bytes =
       std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes);
@@ -170,6 +176,14 @@ DeviceReserve framework_reserve(const plan::Job& job) {
     }
   }
   const plan::MemoryMargins& own = plan::framework_defaults(job.framework).memory;
+  if (shards_parameters && own.sub_group_parameters > 0) {
+    const std::int64_t element = size_bytes(plan::storage_type(job.precision), 1);
+    return {.fixed_bytes = process_bytes,
+            .share = own.share,
+            .parameter_share = own.parameter_share,
+            .sub_group_bytes =
+                kGradientsOfUpdate * static_cast<double>(element) * own.sub_group_parameters};
+  }
   const bool narrow = plan::storage_type(job.precision) == DType::kBf16;
   return {.fixed_bytes = process_bytes,
           .share = own.share,
@@ -215,7 +229,7 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
 std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
                                                     const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
-  const DeviceReserve reserve = framework_reserve(job);
+  const DeviceReserve reserve = framework_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<std::vector<SlotMemory>> stages;
   for (const step::Stage& stage : program.stages) {

@@ -121,6 +121,9 @@ struct DeviceReserve {
   /// Margin as a share of the trained parameters that a rank stores, for flat copies and buckets.
   double parameter_share = 0;
   double optimizer_share = 0;  ///< Margin as a share of the optimizer states that a rank stores.
+  /// Largest margin for the gradients that an update holds beside the states, if parameters are
+  /// sharded; 0: no such margin.
+  double sub_group_bytes = 0;
 
   /// Returns the bytes to keep free, rounded up. `dynamic_bytes`: tensors that are allocated and
   /// freed in a step; the others: stored parameters and optimizer states.
@@ -142,8 +145,9 @@ inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
 /// them before the next. In a step with one backward, the peak is then before gradients exist.
 bool allocates_gradients_late(const plan::Job& job);
 
-/// Returns the safety margins of device memory for the job's framework.
-DeviceReserve framework_reserve(const plan::Job& job);
+/// Returns the safety margins of device memory for the job's framework. `shards_parameters`: true
+/// for plans that shard parameters over data-parallel ranks.
+DeviceReserve framework_reserve(const plan::Job& job, bool shards_parameters = false);
 
 /// Returns the peak memory of every pipeline stage, found by walking through its schedule: model
 /// states, tensors kept for their backward, and the largest transient. Exact for the program's own

@@ -242,7 +242,7 @@ TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {
 TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   const ImportedPlan plan = imported_script(
       small_command("--optimizer lion --recompute-granularity full --recompute-method block "
-                    "--recompute-num-layers 3 --context-parallel-size 4 --cp-comm-type a2a+p2p "
+                    "--recompute-num-layers 5 --context-parallel-size 4 --cp-comm-type a2a+p2p "
                     "--hierarchical-context-parallel-sizes 2 2 --recompute-modules mlp"));
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   for (const char* name : {"--optimizer", "--recompute-num-layers", "--cp-comm-type",
@@ -250,6 +250,30 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
     EXPECT_THAT(plan.report.not_read, unread(name, SettingImpact::kYes)) << name;
     EXPECT_THAT(plan.report.read, testing::Not(Contains(Field(&ReadSetting::name, name)))) << name;
   }
+}
+
+TEST(MegatronArguments, TakesTheNearerOfAllRecomputedLayersAndNone) {
+  const std::string block = "--recompute-granularity full --recompute-method block ";
+  const ImportedPlan none = imported_script(small_command(block + "--recompute-num-layers 0"));
+  EXPECT_EQ(none.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
+  EXPECT_THAT(none.report.not_read,
+              testing::Not(unread("--recompute-num-layers", SettingImpact::kYes)));
+  const ImportedPlan few = imported_script(small_command(block + "--recompute-num-layers 3"));
+  EXPECT_EQ(few.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
+  EXPECT_THAT(few.report.not_read, unread("--recompute-num-layers", SettingImpact::kYes));
+  const ImportedPlan all = imported_script(small_command(block + "--recompute-num-layers 8"));
+  EXPECT_EQ(all.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_THAT(all.report.not_read,
+              testing::Not(unread("--recompute-num-layers", SettingImpact::kYes)));
+}
+
+TEST(MegatronArguments, NarrowGradientsOfTheOptimizerAddUpNarrow) {
+  const auto accumulate = [](const std::string& more) {
+    return imported_script(small_command(more)).planned.plan.accumulate;
+  };
+  EXPECT_EQ(accumulate(""), DType::kFp32);
+  EXPECT_EQ(accumulate("--main-grads-dtype fp32"), DType::kFp32);
+  EXPECT_EQ(accumulate("--use-precision-aware-optimizer --main-grads-dtype bf16"), DType::kBf16);
 }
 
 TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {

@@ -63,6 +63,15 @@ TEST(Primus, ReadsWordsOfMegatron) {
   EXPECT_THAT(read.report.not_read, lists("lr", SettingImpact::kNo));
 }
 
+TEST(Primus, AModelBesideTheExperimentMayBeNamedByAVariable) {
+  const launch_scripts::SourceFile files[] = {
+      {"exp.yaml", kPrimus},
+      {"llama3.1_70B.yaml", "num_layers: 40\nhidden_size: 8192\nnum_attention_heads: 64\n"}};
+  const ImportedPlan read =
+      import_sources("primus", files, {.model = "llama-3.1-70b", .cluster = "dgx-h100:2"});
+  EXPECT_EQ(read.planned.plan.parallel.tensor, 8);
+}
+
 // The form of AMD-AGI/Primus examples/maxtext/configs/MI300X/llama3_70B-fp8-pretrain.yaml.
 TEST(Primus, ReadsWordsOfMaxText) {
   const ImportedPlan read = import_text("", "exp.yaml", R"(modules:
@@ -457,6 +466,19 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_THAT(read.report.not_read,
               lists("parallelism.tp_linear_async_communication", SettingImpact::kYes));
+}
+
+// 24,000 tokens are 15.6 of these sequences, of which a rank has 160: 16, not 10.
+TEST(Verl, AMicroBatchOfTokensIsTheNearestThatDividesTheUpdate) {
+  const ImportedPlan read = import_text(
+      "verl", "run.sh",
+      "python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=1024 "
+      "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.rollout.n=5 "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=256 trainer.n_gpus_per_node=8 trainer.nnodes=1 "
+      "actor_rollout_ref.actor.use_dynamic_bsz=True "
+      "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=24000\n",
+      {.cluster = "dgx-h100"});
+  EXPECT_EQ(read.planned.plan.micro_batch, 16);
 }
 
 // verl/utils/seqlen_balancing.py: rearrange_micro_batches.

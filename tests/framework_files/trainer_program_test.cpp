@@ -152,6 +152,35 @@ TEST(TrainerProgram, TakesTheCommandOfAScript) {
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
+// Fine-tuning programs after Alpaca's define a class of arguments of that very name, which the
+// command line fills.
+TEST(TrainerProgram, AClassOfArgumentsIsNoCall) {
+  constexpr const char* kProgram = R"(import transformers
+from dataclasses import dataclass, field
+
+@dataclass
+class TrainingArguments(transformers.TrainingArguments):
+    model_max_length: int = field(default=8192)
+
+def train():
+    parser = transformers.HfArgumentParser((TrainingArguments,))
+    (training_args,) = parser.parse_args_into_dataclasses()
+
+if __name__ == "__main__":
+    train()
+)";
+  const std::string script =
+      "torchrun --nproc_per_node 8 finetune.py --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
+      "--per_device_train_batch_size 2 --gradient_accumulation_steps 4 --model_max_length 1024 "
+      "--gradient_checkpointing True\n";
+  const ImportedPlan plan =
+      program_with({{"run.sh", script}, {"finetune.py", kProgram}}, "{profile: dgx-a100-80g, nodes: 1}");
+  EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
+  EXPECT_EQ(plan.planned.job.length, 1024);
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+}
+
 TEST(TrainerProgram, ReadsUnsloth) {
   const ImportedPlan plan =
       program_of(kUnslothProgram, "{profile: dgx-a100-80g, nodes: 1, devices_per_node: 1}");

@@ -38,8 +38,10 @@ void read_precision(const Fields& fields, const KnownFacts& /*known*/, RuleResul
         *fields.find(fields.has("fp8") ? "fp8" : "fp4"),
         "that parameters and activations are in fp32, as neither bf16 nor fp16 is said");
   }
-  // By default Megatron accumulates gradients in fp32 for bf16, but not for fp16.
-  const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
+  // By default Megatron accumulates gradients in fp32 for bf16, but not for fp16; narrow gradients
+  // of the optimizer keep it from that (megatron/training/arguments.py, validate_args).
+  const bool usual = word != "fp16" && fields.word("main_grads_dtype", "fp32") == "fp32";
+  const bool wide = fields.flag("grad_reduce_in_fp32", usual);
   const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
   reading.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
 }

@@ -33,29 +33,34 @@ void read_modules(Node list, RuleResult& reading) {
   reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
-/// Reads how many layers of each chunk are recomputed: all of them, or a number that no plan
-/// expresses.
-void read_full(const Fields& fields, RuleResult& reading) {
-  const auto count = fields.find("recompute_num_layers");
-  if (!count) return;
-  const std::int64_t layers = count->integer(1, model::kLargestLayers);
-  const bool block = fields.word("recompute_method", "uniform") == "block" ||
-                     fields.word("activations_checkpoint_method", "uniform") == "block";
-  if (!block) {
-    if (layers == 1) return;
-    reading.left_out.emplace_back(
-        *count, fmt::format("that one input of {} layers is kept: here those of all are", layers));
-    return;
-  }
-  const plan::Plan& plan = reading.plan;
+/// Reads a number of recomputed layers of each chunk, the first ones. A plan recomputes all layers of
+/// a chunk or none: the nearer of the two is taken, and what differs is left out.
+void read_block(Node count, const Fields& fields, RuleResult& reading) {
+  const std::int64_t layers = count.integer(0, model::kLargestLayers);
+  plan::Plan& plan = reading.plan;
   const std::int64_t chunks =
       plan.parallel.pipeline * std::max<std::int64_t>(plan.schedule.chunks, 1);
   const std::int64_t held = fields.integer("num_layers", 1) / chunks;
   if (layers >= held) return;
+  const bool all = 2 * layers > held;
+  if (!all) plan.recompute = {};
+  if (layers == 0) return;
   reading.left_out.emplace_back(
-      *count,
-      fmt::format("that of {} layers of a stage only the first {} are recomputed: here all are",
-                  held, layers));
+      count, fmt::format("that of {} layers of a stage only the first {} are recomputed: here {}",
+                         held, layers, all ? "all are" : "none is"));
+}
+
+/// Reads how many layers of each chunk are recomputed, or how many share one kept input.
+void read_full(const Fields& fields, RuleResult& reading) {
+  const auto count = fields.find("recompute_num_layers");
+  if (!count) return;
+  const bool block = fields.word("recompute_method", "uniform") == "block" ||
+                     fields.word("activations_checkpoint_method", "uniform") == "block";
+  if (block) return read_block(*count, fields, reading);
+  const std::int64_t layers = count->integer(1, model::kLargestLayers);
+  if (layers == 1) return;
+  reading.left_out.emplace_back(
+      *count, fmt::format("that one input of {} layers is kept: here those of all are", layers));
 }
 
 void read_recompute(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {

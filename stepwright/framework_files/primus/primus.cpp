@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -152,20 +155,26 @@ Tree with_parents(const SourceFile& file, Sources others,
   return std::move(laid.tree);
 }
 
-/// Returns the file, among those that the user gave, that a trainer's settings name under a key;
-/// null if there is none.
-const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files) {
+using Environment = std::map<std::string, std::string>;
+
+/// Returns the file, among those that the user gave, that a trainer's settings name under a key,
+/// perhaps by `${NAME:default}`; null if there is none.
+const SourceFile* named_beside(const Tree& trainer, std::string_view key, Sources files,
+                               const Environment& environment) {
   const Tree* name = trainer.find(key);
   if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
-  return file_of(name->text, files);
+  std::vector<std::string> notes;  // the experiment's own resolution says them
+  const Document resolved = resolve_references(Document::from(*name, ""), notes, environment);
+  return file_of(resolved.root().text(), files);
 }
 
 /// Merges a trainer's overrides over its configuration and its model, if these files were given:
 /// AMD-AGI/Primus primus/core/launcher/parser.py, parse_trainer_module.
-void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFile*>& together) {
+void lay_trainer_files(Tree& trainer, Sources others, const Environment& environment,
+                       std::vector<const SourceFile*>& together) {
   Tree under = Tree::mapping();
   for (const std::string_view key : {"config", "model"}) {
-    const SourceFile* file = named_beside(trainer, key, others);
+    const SourceFile* file = named_beside(trainer, key, others, environment);
     if (file == nullptr) continue;
     Tree fields = with_parents(*file, others, together);
     drop_line_numbers(fields);
@@ -182,7 +191,7 @@ void lay_trainer_files(Tree& trainer, Sources others, std::vector<const SourceFi
 
 /// Merges an experiment over all files that it names. Fails with `kInput` if a given file is named
 /// by none.
-Document laid_experiment(const SourceFile& file, Sources others) {
+Document laid_experiment(const SourceFile& file, Sources others, const Environment& environment) {
   std::vector<const SourceFile*> together;
   Tree experiment = with_parents(file, others, together);
   if (Tree* modules = experiment.find("modules");
@@ -190,7 +199,7 @@ Document laid_experiment(const SourceFile& file, Sources others) {
     for (const std::string_view name : {"pre_trainer", "post_trainer"}) {
       Tree* trainer = modules->find(name);
       if (trainer == nullptr || trainer->kind != Tree::Kind::kMapping) continue;
-      lay_trainer_files(*trainer, others, together);
+      lay_trainer_files(*trainer, others, environment, together);
     }
   }
   for (const SourceFile& other : others) {
@@ -208,10 +217,10 @@ Document laid_experiment(const SourceFile& file, Sources others) {
 
 /// Reads one experiment, given other files; `environment` has the variables for its `${NAME}`.
 Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& given,
-                      const std::map<std::string, std::string>& environment, Draft draft,
-                      ImportReport& report) {
-  const Document document = resolve_references(with_settings(laid_experiment(file, others), given),
-                                               report.notes, environment);
+                      const Environment& environment, Draft draft, ImportReport& report) {
+  const Document document =
+      resolve_references(with_settings(laid_experiment(file, others, environment), given),
+                         report.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");

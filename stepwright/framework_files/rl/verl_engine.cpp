@@ -7,6 +7,11 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 
 namespace stepwright::framework_files {
+namespace {
+
+constexpr std::int64_t kMostMicroBatch = 1'000'000;  // sequences
+
+}  // namespace
 
 void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
                       ImportReport& report) {
@@ -66,10 +71,15 @@ void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::
                         JobBatch& batch, ImportReport& report) {
   batch.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
+  const std::int64_t stated = std::min({micro_batch, share, kMostMicroBatch});
+  // The last micro-batches of an update can be smaller, those of a plan are equal: the nearest size.
+  std::int64_t below = stated;
+  while (share % below != 0) --below;
+  const std::int64_t nearer = stated * stated / below;
+  std::int64_t above = stated;
+  while (above < nearer && share % above != 0) ++above;
   std::int64_t& micro = plan.micro_batch;
-  // The last micro-batches of an update can be smaller.
-  micro = std::min(micro_batch, share);
-  while (share % micro != 0) --micro;
+  micro = share % above == 0 ? above : below;
   if (micro == micro_batch) return;
   report.notes.push_back(
       fmt::format("Micro-batches have {} sequences, as {} of a rank are no multiple of {}.", micro,

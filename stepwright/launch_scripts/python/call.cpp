@@ -56,12 +56,14 @@ PythonObject python_object_of(const PythonCall& call) {
 std::size_t find_python_call(std::string_view text, std::string_view function) {
   const std::string head = fmt::format("{}(", function);
   std::size_t at = text.find(head);
-  // Skips matches in comments and at the end of longer names.
+  // Skips matches in comments, at the end of longer names, and where the name is defined.
   while (at != std::string_view::npos) {
     const std::size_t line = text.rfind('\n', at) + 1;
-    const bool commented = text.substr(line, at - line).find('#') != std::string_view::npos;
+    const std::string_view before = text.substr(line, at - line);
+    const bool commented = before.find('#') != std::string_view::npos;
     const bool within = at > 0 && (is_python_name_char(text[at - 1]) || text[at - 1] == '.');
-    if (!commented && !within) return at;
+    const bool defined = before.ends_with("class ") || before.ends_with("def ");
+    if (!commented && !within && !defined) return at;
     at = text.find(head, at + 1);
   }
   return at;

@@ -44,6 +44,10 @@ struct MemoryMargins {
   /// Additional memory for copies of fp32 gradients in the job's narrow type: number of copies,
   /// each as large as the parameters.
   double narrow_gradients = 0;
+  /// Number of parameters that an update works on at once if parameters are sharded (DeepSpeed's
+  /// `sub_group_size`): the update then holds their gradients twice, narrow and in fp32, in place of
+  /// the margins `optimizer_share` and `narrow_gradients`. 0: the margins hold for all plans.
+  double sub_group_parameters = 0;
   MemoryEvidence evidence = MemoryEvidence::kNone;
 };
 

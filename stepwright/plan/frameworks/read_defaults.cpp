@@ -11,6 +11,7 @@ namespace stepwright::plan {
 namespace {
 
 constexpr double kMostShare = 10;
+constexpr double kMostSubGroup = 1e15;  // parameters
 
 /// Reads attention kernels: one for all devices, or one for each of some generations and one for
 /// other devices.
@@ -134,7 +135,8 @@ DefaultSetting recipe(Node node) {
 }
 
 DefaultSetting memory(Node node) {
-  node.allow_only({"evidence", "share", "parameter_share", "optimizer_share", "narrow_gradients"});
+  node.allow_only({"evidence", "share", "parameter_share", "optimizer_share", "narrow_gradients",
+                   "sub_group_parameters"});
   MemoryMargins margins;
   const auto read = [node](std::string_view key, double& share) {
     if (const auto given = node.find(key)) share = given->number(0, kMostShare);
@@ -144,6 +146,9 @@ DefaultSetting memory(Node node) {
   read("parameter_share", margins.parameter_share);
   read("optimizer_share", margins.optimizer_share);
   read("narrow_gradients", margins.narrow_gradients);
+  if (const auto given = node.find("sub_group_parameters")) {
+    margins.sub_group_parameters = given->number(0, kMostSubGroup);
+  }
   return [margins](FrameworkDefaults& defaults) { defaults.memory = margins; };
 }
 

@@ -126,7 +126,11 @@ struct Pricer::Store {
   cost::PriceTable computations;              ///< Remembered prices of the computations of updates.
   std::vector<ShardingMessageCost> messages;  ///< Scratch space of `finish`.
   std::vector<double> hosts;  ///< Scratch: host bytes that a rank of each position needs.
-  memory::DeviceReserve reserve;
+  memory::DeviceReserve reserve;          ///< Margins of plans that store whole parameters.
+  memory::DeviceReserve sharded_reserve;  ///< Margins of plans that shard parameters.
+  [[nodiscard]] const memory::DeviceReserve& reserve_of(const plan::Plan& plan) const {
+    return plan.sharding.parameters == plan::Spread::kNone ? reserve : sharded_reserve;
+  }
   bool late_gradients = false;      ///< Result of `memory::allocates_gradients_late` for the job.
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
@@ -137,6 +141,7 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
   store_->reserve = memory::framework_reserve(job);
+  store_->sharded_reserve = memory::framework_reserve(job, true);
   store_->late_gradients = memory::allocates_gradients_late(job);
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   for (const plan::UnfusedWork work :
@@ -230,7 +235,7 @@ ChunkSecondsAndBytes Pricer::parts(const plan::Plan& given) {
     PeakBytes beside;
     for (const ChunkBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
     const double set_aside =
-        store_->reserve.bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
+        store_->reserve_of(plan).bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
     const double dynamic = (usable - states - set_aside) / (1 + store_->reserve.share);
     parts.room_bytes.push_back(
@@ -402,7 +407,8 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
     const double dynamic = dynamic_bytes(plan, stage, memory.transient_bytes, others);
     const auto with = [&](double states, double tensors) {
       return states + tensors +
-             store_->reserve.bytes(tensors, memory.parameter_bytes, memory.optimizer_bytes);
+             store_->reserve_of(plan).bytes(tensors, memory.parameter_bytes,
+                                            memory.optimizer_bytes);
     };
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
     // Parameters that exist only during a step are all present when a backward begins, and none
