@@ -45,18 +45,18 @@ plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipel
 void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::RankGridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
   using Clock = std::chrono::steady_clock;
-  simulate::Pricer pricer(job, cost);
-  plan::Plan plan = tune::grid_plan(job, grid.parallel, grid.order);
+  simulate::PlanPricer pricer(job, cost);
+  plan::Plan plan = tune::plan_of_rank_grid(job, grid.parallel, grid.order);
   for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
     for (const tune::BlockChoice& block : grid.blocks) {
       for (const tune::StageChoice& choice : choices) {
         const auto start = Clock::now();
         plan.micro_batch = micro_batch;
-        tune::apply(block, plan);
-        tune::apply(choice, plan);
+        tune::write_choice_into_plan(block, plan);
+        tune::write_choice_into_plan(choice, plan);
         const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
         for (const tune::DataParallelChoice& data : grid.data->choices) {
-          tune::apply(data, plan);
+          tune::write_choice_into_plan(data, plan);
           benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
         }
         const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -71,7 +71,7 @@ void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::R
 /// most expensive operator.
 void price_one_shape(benchmark::State& state) {
   const plan::Job job = job_of("llama-3-70b", "dgx-a100-80g", 8, 512, 8192);
-  const cost::ComputeCost cost(job);
+  const cost::ComputationCostModel cost(job);
   step::Operator op{.kind = step::OperatorKind::kLinear,
                     .phase = step::Phase::kWeightGradient,
                     .shape = {.rows = 8192, .columns = 7168, .inner = 8192}};
@@ -98,7 +98,7 @@ void price_one_plan(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const plan::Plan plan = plan_of(job, 8, 16);
   const cost::CostModel cost(job);
-  simulate::Pricer pricer(job, cost);
+  simulate::PlanPricer pricer(job, cost);
   const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
   for (auto _ : state) benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
 }
@@ -110,7 +110,7 @@ void price_one_plan_from_nothing(benchmark::State& state) {
   const plan::Plan plan = plan_of(job, 8, 16);
   const cost::CostModel cost(job);
   for (auto _ : state) {
-    simulate::Pricer pricer(job, cost);
+    simulate::PlanPricer pricer(job, cost);
     benchmark::DoNotOptimize(pricer.price(plan).seconds);
   }
 }
@@ -121,8 +121,8 @@ BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 void price_a_space(benchmark::State& state) {
   const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
   const cost::CostModel cost(job);
-  const tune::SpaceDimensions space = tune::dimensions(job);
-  const tune::Enumeration enumeration(job, space);
+  const tune::SpaceDimensions space = tune::search_space_dimensions(job);
+  const tune::LegalPlanCounter enumeration(job, space);
   double median_s = 0;
   double mean_s = 0;
   for (auto _ : state) {
@@ -172,9 +172,10 @@ BENCHMARK(simulate_deep_pipeline)->Unit(benchmark::kMillisecond);
 void interleave_a_layer(benchmark::State& state) {
   const plan::Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
   plan::Plan plan = plan_of(job, 8, 4);
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   const cost::CostModel cost(job);
-  const interleave::StrandPair pair = interleave::layer_strands(job, plan, cost, 0).pair;
+  const interleave::ForwardBackwardOperators pair =
+      interleave::layer_operator_lists(job, plan, cost, 0).pair;
   const interleave::InterleaveOptions options{.contention = cost.contention(),
                                               .rotate = state.range(0) == 1};
   for (auto _ : state) benchmark::DoNotOptimize(interleave::interleave(pair, options));

@@ -26,7 +26,7 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
         {.file = first.name});
   }
   if (!declares_plan(first)) {
-    return import_files(request.job, true);
+    return import_framework_plan(request.job, true);
   }
   reject_options_with_plan(request.job);
   framework_files::ImportedPlan imported{
@@ -59,12 +59,12 @@ std::optional<double> read_gain(const std::string& gain) {
 CheckAnswer check_job_before_queueing(const CheckRequest& request) {
   const std::optional<double> most_gain = read_gain(request.gain);
   framework_files::ImportedPlan imported = read_plan_or_files(request);
-  request.reserve.apply(imported.planned.job);
+  request.reserve.replace_memory_margin_of_job(imported.planned.job);
   CheckAnswer answer{.check = checked(std::move(imported), request.job.files.front().name)};
   if (!request.logs.empty() && answer.check.legal()) {
-    answer.run = compare_run(*answer.check.prediction, request.logs);
+    answer.run = compare_prediction_with_logs(*answer.check.prediction, request.logs);
   }
-  answer.fault = check::failure_reason(answer.check, most_gain);
+  answer.fault = check::reason_not_to_queue(answer.check, most_gain);
   if (answer.fault.empty() && answer.run && answer.run->differs()) {
     answer.fault = "its run sent something else than the plan says";
   }
@@ -74,7 +74,8 @@ CheckAnswer check_job_before_queueing(const CheckRequest& request) {
 nlohmann::ordered_json check_answer_json(const CheckAnswer& answer) {
   nlohmann::ordered_json json = check::check_json(answer.check, answer.fault);
   json["made_by"] = producer_version_json();
-  if (answer.run) json["log"] = run_comparison_json(*answer.run, *answer.check.prediction);
+  if (answer.run)
+    json["log"] = prediction_run_comparison_json(*answer.run, *answer.check.prediction);
   return json;
 }
 

@@ -29,7 +29,7 @@ struct CheckAnswer {
   check::JobCheck check;
   /// Comparison of the plan with the logs of its run; nullopt: no logs were given, or the job does
   /// not start.
-  std::optional<RunComparison> run;
+  std::optional<PredictionRunComparison> run;
   std::string fault;  ///< Reason why the job should not be queued; empty: it should be queued.
 };
 

@@ -12,7 +12,7 @@ namespace stepwright::answers {
 LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
                                            const std::vector<std::string>& logs) {
   simulate::Prediction prediction = simulate::predict(planned);
-  RunComparison run = compare_run(prediction, logs);
+  PredictionRunComparison run = compare_prediction_with_logs(prediction, logs);
   const bool differs = run.differs();
   return {.prediction = std::move(prediction),
           .run = std::move(run),
@@ -20,13 +20,14 @@ LogComparisonAnswer compare_plan_with_logs(const plan::PlannedJob& planned,
 }
 
 nlohmann::ordered_json log_comparison_answer_json(const LogComparisonAnswer& answer) {
-  return run_comparison_json(answer.run, answer.prediction);
+  return prediction_run_comparison_json(answer.run, answer.prediction);
 }
 
 std::string log_comparison_report(const LogComparisonAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
-  return report_text("compare", plan::job_line(planned.job), log_comparison_answer_json(answer),
-                     {{"name", plan_name(planned.plan, planned.job)}});
+  return report_page_html("compare", plan::job_summary_line(planned.job),
+                          log_comparison_answer_json(answer),
+                          {{"name", plan_name_json(planned.plan, planned.job)}});
 }
 
 }  // namespace stepwright::answers

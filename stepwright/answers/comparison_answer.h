@@ -11,7 +11,7 @@ namespace stepwright::answers {
 /// The result of the command `compare`: a plan compared with the log files of its run.
 struct LogComparisonAnswer {
   simulate::Prediction prediction;
-  RunComparison run;
+  PredictionRunComparison run;
   /// Sentence for the user that the run's communication differs from the plan's; empty: it agrees.
   std::string fault;
 };

@@ -73,7 +73,8 @@ plan::PlannedJob imported_job(const SortedFiles& files, const std::string& clust
   request.files = files.launch;
   request.given.cluster = cluster;
   try {
-    return with_resolved_schedule(import_files(request).planned, files.launch.front().name);
+    return with_resolved_schedule(import_framework_plan(request).planned,
+                                  files.launch.front().name);
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}\nBy their content these files say how the job was started: {}; "
@@ -92,21 +93,21 @@ std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std:
 }
 
 /// Returns the network of the job, if a file or `cluster` names it.
-std::optional<diagnose::MessageNetwork> network_of(const SortedFiles& files,
-                                                   const std::optional<plan::PlannedJob>& planned,
-                                                   const std::string& cluster) {
+std::optional<diagnose::MessageClusterAndPlan> network_of(
+    const SortedFiles& files, const std::optional<plan::PlannedJob>& planned,
+    const std::string& cluster) {
   if (planned) return {{.cluster = planned->job.cluster, .plan = planned->plan}};
   if (files.job) return {{.cluster = read_job(*files.job).cluster, .plan = {}}};
   if (cluster.empty()) return std::nullopt;
   const Document document =
       Document::parse(fmt::format("cluster: {}", nlohmann::json(cluster).dump()), "--cluster");
-  return {{.cluster = cluster::read_cluster(document.root().get("cluster"),
-                                            std::filesystem::current_path()),
+  return {{.cluster = cluster::read_job_cluster(document.root().get("cluster"),
+                                                std::filesystem::current_path()),
            .plan = {}}};
 }
 
 /// Adds findings about messages that are slower than the network's law predicts.
-void add_messages(const diagnose::MessageNetwork& network, diagnose::Diagnosis& diagnosis) {
+void add_messages(const diagnose::MessageClusterAndPlan& network, diagnose::Diagnosis& diagnosis) {
   std::vector<diagnose::Finding> slow;
   for (const diagnose::MeasuredMessages& measured : diagnosis.messages) {
     std::ranges::move(diagnose::slow_message_findings(measured, network, diagnosis.findings),
@@ -115,7 +116,7 @@ void add_messages(const diagnose::MessageNetwork& network, diagnose::Diagnosis& 
   std::ranges::move(slow, std::back_inserter(diagnosis.findings));
 }
 
-nlohmann::ordered_json planned_json(const PlannedDiagnosis& planned) {
+nlohmann::ordered_json planned_json(const PredictionAndMeasurements& planned) {
   const simulate::Prediction& prediction = planned.prediction;
   nlohmann::ordered_json json;
   json["framework"] = prediction.planned.job.framework.name;
@@ -124,7 +125,7 @@ nlohmann::ordered_json planned_json(const PlannedDiagnosis& planned) {
   if (planned.measured_s) json["measured_step_time_s"] = *planned.measured_s;
   json["peak_memory_bytes"] = prediction.memory.peak_bytes;
   json["capacity_bytes"] = prediction.memory.capacity_bytes;
-  json["remedies"] = check::remedies_json(planned.remedies);
+  json["remedies"] = check::memory_remedies_json(planned.remedies);
   return json;
 }
 
@@ -170,7 +171,7 @@ std::string measured_run_row(const JobDiagnosisAnswer& answer, const std::string
   const auto row =
       validate::run_as_table_row(answer.planned->prediction.planned, file, full ? "oom" : "ok",
                                  full ? std::nullopt : answer.planned->measured_s);
-  return validate::row_line(row, table, name);
+  return validate::table_row_csv_line(row, table, name);
 }
 
 nlohmann::ordered_json diagnosis_answer_json(const JobDiagnosisAnswer& answer) {
@@ -182,8 +183,8 @@ nlohmann::ordered_json diagnosis_answer_json(const JobDiagnosisAnswer& answer) {
 
 std::string diagnosis_report(const JobDiagnosisAnswer& answer) {
   const auto& findings = answer.diagnosis.findings;
-  return report_text("diagnose", findings.empty() ? "Nothing is found" : findings.front().what,
-                     diagnosis_answer_json(answer), nlohmann::ordered_json::object());
+  return report_page_html("diagnose", findings.empty() ? "Nothing is found" : findings.front().what,
+                          diagnosis_answer_json(answer), nlohmann::ordered_json::object());
 }
 
 }  // namespace stepwright::answers

@@ -17,7 +17,7 @@ struct JobDiagnosisAnswer {
   diagnose::Diagnosis diagnosis;
   /// Prediction of the job's plan beside the measurements; nullopt: no file is a plan or a launch
   /// script.
-  std::optional<PlannedDiagnosis> planned;
+  std::optional<PredictionAndMeasurements> planned;
 };
 
 /// Diagnoses a job from the files that it left (logs, dumps, traces, snapshots). `files` may also

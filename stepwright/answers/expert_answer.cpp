@@ -17,7 +17,7 @@ bool spreads_experts(const tune::TunedPlan& tuned) { return tuned.plan.parallel.
 /// Returns the expert-parallel degrees above 1 that a job allows.
 std::vector<std::int64_t> expert_degrees(const plan::Job& job) {
   const std::vector<std::int64_t> listed = job.space.expert;
-  std::vector<std::int64_t> degrees = listed.empty() ? plan::legal_expert_sizes(job) : listed;
+  std::vector<std::int64_t> degrees = listed.empty() ? plan::legal_expert_degrees(job) : listed;
   std::erase(degrees, 1);
   return degrees;
 }
@@ -29,9 +29,9 @@ std::optional<tune::TunedPlan> searched(const tune::TuneResult& result,
   job.use_all = true;  // as the first plan does
   job.space.expert = expert_degrees(job);
   if (job.space.expert.empty()) return std::nullopt;
-  const tune::FastPlans found =
-      tune::faster_plans(job, std::numeric_limits<double>::infinity(),
-                         {.threads = options.threads, .top = 1, .conditions = options.conditions});
+  const tune::FasterPlans found = tune::find_faster_plans(
+      job, std::numeric_limits<double>::infinity(),
+      {.threads = options.threads, .top = 1, .conditions = options.conditions});
   if (found.plans.empty()) return std::nullopt;
   return found.plans.front();
 }

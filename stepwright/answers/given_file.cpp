@@ -65,13 +65,13 @@ Document with_framework(Document document, const std::string& framework) {
 
 }  // namespace
 
-std::string text_of(const UserFile& file) {
+std::string read_user_file_text(const UserFile& file) {
   return file.text ? *file.text : framework_files::read_text_file(file.name);
 }
 
 plan::Job read_job(const UserFile& file, const std::string& framework) {
   Document document = document_of(file);
-  if (plan::is_file_of(document, "plan")) {
+  if (plan::is_file_of_kind(document, "plan")) {
     fail_input(
         fmt::format("{0}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {1}`",
@@ -84,7 +84,7 @@ plan::Job read_job(const UserFile& file, const std::string& framework) {
 
 plan::PlannedJob read_plan(const UserFile& file, const plan::Framework& unsaid) {
   const Document document = document_of(file);
-  if (plan::is_file_of(document, "job")) {
+  if (plan::is_file_of_kind(document, "job")) {
     fail_input(
         fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {1} -o plan.yaml`, "
                     "then give plan.yaml",
@@ -105,10 +105,12 @@ plan::PlannedJob read_resolved_plan(const UserFile& file, const plan::Framework&
   return with_resolved_schedule(read_plan(file, unsaid), file.name);
 }
 
-bool is_plan_document(const UserFile& file) { return plan::is_file_of(document_of(file), "plan"); }
+bool is_plan_document(const UserFile& file) {
+  return plan::is_file_of_kind(document_of(file), "plan");
+}
 
-bool declares_plan(const UserFile& file) { return says(text_of(file), "plan"); }
+bool declares_plan(const UserFile& file) { return says(read_user_file_text(file), "plan"); }
 
-bool declares_job(const UserFile& file) { return says(text_of(file), "job"); }
+bool declares_job(const UserFile& file) { return says(read_user_file_text(file), "job"); }
 
 }  // namespace stepwright::answers

@@ -21,7 +21,7 @@ struct UserFile {
 
 /// Returns the text of a file, from memory or from disk. Fails with `kInput` if the file cannot be
 /// read.
-std::string text_of(const UserFile& file);
+std::string read_user_file_text(const UserFile& file);
 
 /// Reads a job file (model, data and cluster, without a plan). `framework` replaces the framework
 /// that the job names; empty: keep it. Fails with `kInput` if the file is a plan.

@@ -33,24 +33,24 @@ void reject_options_with_plan(const ImportRequest& request) {
   }
 }
 
-framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is) {
+framework_files::ImportedPlan import_framework_plan(const ImportRequest& request, bool as_it_is) {
   framework_files::UserFacts given = request.given;
   std::vector<launch_scripts::SourceFile> sources;
   for (const UserFile& file : request.files) {
-    std::string text = text_of(file);
-    if (!capture::is_launch_record(text)) {
+    std::string text = read_user_file_text(file);
+    if (!capture::is_capture_record(text)) {
       sources.push_back({file.name, std::move(text)});
       continue;
     }
-    const capture::CaptureResult captured = capture::read_launch(text, file.name);
-    for (auto& source : capture::record_sources(captured, given.command, file.name)) {
+    const capture::ScriptCaptureResult captured = capture::read_capture_record(text, file.name);
+    for (auto& source : capture::capture_record_as_sources(captured, given.command, file.name)) {
       sources.push_back(std::move(source));
     }
     given.command.reset();  // It counted commands of the record, which are one script now.
   }
   framework_files::ImportedPlan imported =
-      framework_files::import_sources(request.source, sources, given, as_it_is);
-  if (request.strict) framework_files::check_all_read(imported.report);
+      framework_files::import_plan_files(request.source, sources, given, as_it_is);
+  if (request.strict) framework_files::check_all_settings_read(imported.report);
   return imported;
 }
 

@@ -27,6 +27,7 @@ void reject_options_with_plan(const ImportRequest& request);
 /// Reads the plan that a framework's files describe. A record of `stepwright capture` is replaced
 /// by its commands and the files that they name. `as_it_is`: accept a plan that is not legal. Fails
 /// with `kInput` for files that cannot be read, and if `strict` finds an unread setting.
-framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is = false);
+framework_files::ImportedPlan import_framework_plan(const ImportRequest& request,
+                                                    bool as_it_is = false);
 
 }  // namespace stepwright::answers

@@ -27,7 +27,7 @@ std::optional<std::string> beginning_of(const UserFile& file) {
   try {
     if (!is_plain_file(file.name)) return std::nullopt;
     return std::string(
-        logs::ByteSource(std::filesystem::path(file.name)).beginning().substr(0, kMostLooked));
+        logs::ByteSource(std::filesystem::path(file.name)).peek_beginning().substr(0, kMostLooked));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -36,7 +36,7 @@ std::optional<std::string> beginning_of(const UserFile& file) {
 /// True if a JSON document has the form of a log in a known format.
 bool is_known_log(const launch_scripts::SourceFile& file) try {
   logs::ByteSource bytes(file.text, file.name);
-  logs::recognise_log(bytes);
+  logs::recognise_log_format(bytes);
   return true;
 } catch (const Error&) {
   return false;
@@ -47,11 +47,12 @@ bool is_known_log(const launch_scripts::SourceFile& file) try {
 bool is_left_json(const launch_scripts::SourceFile& file) {
   constexpr std::string_view kLeftKeys[] = {"segments", "device_traces", "log_history", "loss"};
   if (file.text.find("\n{") != std::string::npos) return true;
-  const logs::JsonOutline outline = logs::json_outline(file.text);
+  const logs::JsonFirstKeys outline = logs::json_outline(file.text);
   const bool left = std::ranges::any_of(kLeftKeys, [&](std::string_view key) {
     return std::ranges::find(outline.keys, key) != outline.keys.end();
   });
-  return left || outline.list || (is_known_log(file) && !framework_files::has_framework_mark(file));
+  return left || outline.list ||
+         (is_known_log(file) && !framework_files::has_framework_typical_text(file));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace stepwright::answers {
 std::string unknown_word_message(const std::string& word, const std::vector<std::string>& known) {
   if (std::ranges::find(known, word) != known.end()) return "";
   const std::vector<std::string_view> views(known.begin(), known.end());
-  return fmt::format("must be one of {}; it is '{}'{}", comma_list(views), printable(word),
+  return fmt::format("must be one of {}; it is '{}'{}", join_with_commas(views), printable(word),
                      spelling_hint(word, views));
 }
 

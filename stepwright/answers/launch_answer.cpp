@@ -27,7 +27,7 @@
 namespace stepwright::answers {
 namespace {
 
-using framework_files::FrameworkStarter;
+using framework_files::RoundTripFramework;
 
 /// The most plans of a framework that are exported, best first, to find one that its files start.
 constexpr std::size_t kMostWritten = 16;
@@ -40,24 +40,25 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::vector<plan::Framework> starter_frameworks() {
   std::vector<plan::Framework> frameworks;
-  for (const FrameworkStarter& starter : framework_files::framework_starters()) {
+  for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
     frameworks.push_back(starter.framework);
   }
   return frameworks;
 }
 
-/// Index of a framework in `framework_files::framework_starters()`.
-std::size_t place_of(const FrameworkStarter& starter) {
-  return static_cast<std::size_t>(&starter - framework_files::framework_starters().data());
+/// Index of a framework in `framework_files::round_trip_frameworks()`.
+std::size_t place_of(const RoundTripFramework& starter) {
+  return static_cast<std::size_t>(&starter - framework_files::round_trip_frameworks().data());
 }
 
 /// Returns the index of the first plan that a framework's files start, among the first `most`;
 /// nullopt: none.
-std::optional<std::size_t> first_started(const FrameworkStarter& starter, LaunchablePlans& started,
+std::optional<std::size_t> first_started(const RoundTripFramework& starter,
+                                         LaunchablePlans& started,
                                          const std::vector<tune::TunedPlan>& plans,
                                          std::size_t most = kMostWritten) {
   for (std::size_t i = 0; i < std::min(most, plans.size()); ++i) {
-    if (started.starts(place_of(starter), plans[i].plan)) return i;
+    if (started.does_framework_start_plan(place_of(starter), plans[i].plan)) return i;
   }
   return std::nullopt;
 }
@@ -85,14 +86,14 @@ std::string job_refusal(const plan::Job& job) {
   const plan::FrameworkSupport law(job.framework);
   for (const auto& [ability, name] : plan::kAbilityNames) {
     const bool of_job = !plan::of_plan(ability) && ability != plan::Ability::kAttention;
-    if (of_job && !law.runs(ability, job, {})) return law.sentence(ability);
+    if (of_job && !law.runs(ability, job, {})) return law.framework_support_sentence(ability);
   }
   return "";
 }
 
 /// A framework to be searched, and an estimate of its step time.
 struct Turn {
-  const FrameworkStarter* starter;
+  const RoundTripFramework* starter;
   /// Step time of a plan near a good one that the framework's files start; kNever: none is known.
   double near_s;
   /// The plan whose step takes `near_s`, if any.
@@ -126,19 +127,19 @@ class LaunchSearch {
 
   /// Answers for the framework that the job names. If it names none, searches freely and takes any
   /// framework whose files start the first plan.
-  LaunchAnswer of_named() {
+  LaunchablePlanAnswer of_named() {
     answer_.job = job_;
     answer_.result = search_(job_);
     answer_.started = LaunchablePlans(answer_.result.job);
     if (job_.framework.name.empty()) {
       const std::vector<tune::TunedPlan> first = {answer_.result.plans.front()};
-      for (const FrameworkStarter& starter : framework_files::framework_starters()) {
+      for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
         if (answer_.launch || !may_run(first)) break;
         if (first_started(starter, answer_.started, first)) answer_.launch = launch_of(starter);
       }
       return std::move(answer_);
     }
-    for (const FrameworkStarter& starter : framework_files::framework_starters()) {
+    for (const RoundTripFramework& starter : framework_files::round_trip_frameworks()) {
       const std::string& variant = starter.framework.variant;
       if (starter.framework.name != job_.framework.name) continue;
       if (!variant.empty() && variant != job_.framework.variant) continue;
@@ -160,7 +161,7 @@ class LaunchSearch {
   /// first one found only if it is faster by more than `kEqualStepTolerance`. Further frameworks
   /// are searched only if they start a faster plan near the answer's, or if a plan without
   /// framework limits is faster.
-  LaunchAnswer of_any() {
+  LaunchablePlanAnswer of_any() {
     std::vector<Turn> turns = all_turns();
     auto next = turns.begin();
     while (next != turns.end() && !answer_.launch) try_framework(*next++);
@@ -171,10 +172,10 @@ class LaunchSearch {
       return std::move(answer_);
     }
     answer_.refusals.clear();
-    if (answer_.result.job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
+    if (answer_.result.job.objective.kind == plan::TunerObjectiveKind::kSmallestCluster) {
       return std::move(answer_);
     }
-    const tune::FastPlans free = tune::faster_plans(job_, wanted_s(), quick_);
+    const tune::FasterPlans free = tune::find_faster_plans(job_, wanted_s(), quick_);
     const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
     mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
@@ -192,10 +193,10 @@ class LaunchSearch {
  private:
   /// True if the best of some plans fits or is tight.
   static bool may_run(const std::vector<tune::TunedPlan>& plans) {
-    return plans.front().verdict != memory::FitVerdict::kDoesNotFit;
+    return plans.front().verdict != memory::MemoryFitVerdict::kDoesNotFit;
   }
 
-  static FrameworkLaunch launch_of(const FrameworkStarter& starter) {
+  static FrameworkLaunch launch_of(const RoundTripFramework& starter) {
     return {std::string(starter.name()), std::string(starter.target)};
   }
 
@@ -203,7 +204,7 @@ class LaunchSearch {
   /// level with the fastest, the one that takes the least effort to run. Drops the faster plans
   /// that cannot be started. Returns the time of the fastest started plan; nullopt: the files start
   /// none.
-  std::optional<double> lead(const FrameworkStarter& starter, tune::TuneResult& result,
+  std::optional<double> lead(const RoundTripFramework& starter, tune::TuneResult& result,
                              LaunchablePlans& started) const {
     if (!may_run(result.plans)) return std::nullopt;
     std::vector<tune::TunedPlan>& plans = result.simulated;
@@ -221,10 +222,10 @@ class LaunchSearch {
   /// of the rule-of-thumb plan. Variants of a framework follow it.
   [[nodiscard]] std::vector<Turn> all_turns() const {
     std::vector<Turn> turns;
-    for (const FrameworkStarter& starter : framework_files::framework_starters())
+    for (const RoundTripFramework& starter : framework_files::round_trip_frameworks())
       turns.push_back({&starter, kNever});
     const auto rule =
-        tune::rule_of_thumb(job_, cost::CostModel(job_), simulate::plan_memory_limit(job_));
+        tune::rule_of_thumb_plan(job_, cost::CostModel(job_), simulate::plan_memory_limit(job_));
     if (!rule) return turns;
     LaunchablePlans started(job_);
     mark_near(turns, started, rule->plan);
@@ -248,10 +249,10 @@ class LaunchSearch {
 
   /// Records for each framework the plan that it starts near a given one.
   void mark_near(std::vector<Turn>& turns, LaunchablePlans& started, const plan::Plan& plan) const {
-    const std::vector<tune::FrameworkRun>& runs =
-        find_launchable_plans(started, plan, tune::thread_count(options_));
+    const std::vector<tune::NearestFrameworkPlan>& runs =
+        find_launchable_plans(started, plan, tune::search_thread_count(options_));
     for (Turn& turn : turns) {
-      const tune::FrameworkRun& run = runs[place_of(*turn.starter)];
+      const tune::NearestFrameworkPlan& run = runs[place_of(*turn.starter)];
       turn.near_s = run.plan && run.fits ? run.step_time_s : kNever;
       if (turn.near_s != kNever) turn.near = *run.plan;
     }
@@ -262,13 +263,13 @@ class LaunchSearch {
 
   /// Prices the plans near those of frameworks that are marked as close to the best.
   void price_near(std::span<Turn> turns) const {
-    parallel_for(tune::thread_count(options_), turns.size(), [&](std::size_t i) {
+    parallel_for(tune::search_thread_count(options_), turns.size(), [&](std::size_t i) {
       Turn& turn = turns[i];
       if (!std::exchange(turn.alike, false)) return;
       std::string refusal;
       const std::optional<plan::Job> job = job_of(*turn.starter, refusal);
       if (!job || !job_refusal(*job).empty()) return;
-      turn.near_s = std::min(turn.near_s, tune::likely_step_s(*job, turn.near));
+      turn.near_s = std::min(turn.near_s, tune::likely_search_step_s(*job, turn.near));
     });
   }
 
@@ -277,7 +278,7 @@ class LaunchSearch {
 
   /// Reads the job for a framework, with the kernels that its files start; nullopt, with the reason
   /// in `refusal`: the framework lacks a feature of the job.
-  std::optional<plan::Job> job_of(const FrameworkStarter& starter, std::string& refusal) const {
+  std::optional<plan::Job> job_of(const RoundTripFramework& starter, std::string& refusal) const {
     try {
       plan::Job job = job_for_(std::string(starter.name()));
       job.use_all = job.use_all || job_.use_all;
@@ -291,7 +292,7 @@ class LaunchSearch {
   }
 
   void try_framework(const Turn& turn) {
-    const FrameworkStarter& starter = *turn.starter;
+    const RoundTripFramework& starter = *turn.starter;
     std::string refusal;
     const std::optional<plan::Job> job = job_of(starter, refusal);
     if (!job) return answer_.refusals.push_back(std::move(refusal));
@@ -300,7 +301,7 @@ class LaunchSearch {
       return;
     }
     if (answer_.launch || turn.near_s == kNever) {
-      const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
+      const tune::FasterPlans faster = tune::find_faster_plans(*job, wanted_s(), quick_);
       if (faster.plans.empty()) note_searched(turn);
       LaunchablePlans started(faster.job);
       if (!first_started(starter, started, faster.plans)) {
@@ -334,28 +335,30 @@ class LaunchSearch {
   }
 
   /// Records why a framework starts no plan, judged by the best plans found for it.
-  void note_refusal(const FrameworkStarter& starter, const plan::Job& job,
-                    const tune::FastPlans& found) {
+  void note_refusal(const RoundTripFramework& starter, const plan::Job& job,
+                    const tune::FasterPlans& found) {
     if (answer_.launch) return;
     std::string why;
     if (found.plans.empty()) {
       why = tune::empty_space_reason(job);
     } else if (may_run(found.plans)) {
-      why = framework_files::not_started_reason(starter, {found.job, found.plans.front().plan});
+      why = framework_files::plan_not_run_unchanged_reason(starter,
+                                                           {found.job, found.plans.front().plan});
     }
     if (why.empty()) why = "no plan that it runs fits";
     answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
   }
 
   /// Stores the fastest plan without framework limits, unless a framework starts it after all.
-  void set_unbound(const tune::FastPlans& free) {
+  void set_unbound(const tune::FasterPlans& free) {
     const tune::TunedPlan& fastest = free.plans.front();
     const plan::PlannedJob planned{free.job, fastest.plan};
-    if (!framework_files::started_by(planned).empty()) return;
+    if (!framework_files::framework_names_running_plan(planned).empty()) return;
     const auto starter = std::ranges::find_if(
-        framework_files::framework_starters(),
-        [&](const FrameworkStarter& one) { return one.name() == answer_.launch->framework; });
-    answer_.unbound = {free.job, fastest, framework_files::not_started_reason(*starter, planned)};
+        framework_files::round_trip_frameworks(),
+        [&](const RoundTripFramework& one) { return one.name() == answer_.launch->framework; });
+    answer_.unbound = {free.job, fastest,
+                       framework_files::plan_not_run_unchanged_reason(*starter, planned)};
   }
 
   const plan::Job& job_;
@@ -366,7 +369,7 @@ class LaunchSearch {
   double fastest_s_ = kNever;  ///< Fastest step among the plans that the answer's framework starts.
   /// Base frameworks that have no plan faster than the answer's.
   std::set<std::string_view> searched_;
-  LaunchAnswer answer_;
+  LaunchablePlanAnswer answer_;
 };
 
 }  // namespace
@@ -376,26 +379,28 @@ std::string FrameworkLaunch::command(const std::string& plan_file) const {
                      plan_file.empty() ? "plan.yaml" : quoted_for_shell(plan_file));
 }
 
-LaunchAnswer choose_framework_to_launch(const plan::Job& job, const ReadJobForFramework& job_for,
-                                        const SearchPlansOfJob& search,
-                                        const tune::TuneOptions& options) {
+LaunchablePlanAnswer choose_framework_to_launch(const plan::Job& job,
+                                                const ReadJobForFramework& job_for,
+                                                const SearchPlansOfJob& search,
+                                                const tune::TuneOptions& options) {
   LaunchSearch launch(job, job_for, search, options);
   return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
 }
 
-const std::vector<tune::FrameworkRun>& find_launchable_plans(LaunchablePlans& started,
-                                                             const plan::Plan& plan, int threads) {
+const std::vector<tune::NearestFrameworkPlan>& find_launchable_plans(LaunchablePlans& started,
+                                                                     const plan::Plan& plan,
+                                                                     int threads) {
   static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
-  if (const auto* known = started.nearby_framework_runs(plan)) return *known;
-  std::vector<tune::FrameworkRun> runs =
-      tune::framework_runs(started.job(), plan, kFrameworks, threads);
+  if (const auto* known = started.stored_nearest_framework_plans(plan)) return *known;
+  std::vector<tune::NearestFrameworkPlan> runs =
+      tune::nearest_framework_plans(started.job(), plan, kFrameworks, threads);
   std::vector<std::optional<plan::Plan>> plans(runs.size());
-  std::ranges::transform(runs, plans.begin(), &tune::FrameworkRun::plan);
+  std::ranges::transform(runs, plans.begin(), &tune::NearestFrameworkPlan::plan);
   started.write(plans, threads);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].plan && !started.starts(i, *runs[i].plan)) runs[i].plan.reset();
+    if (runs[i].plan && !started.does_framework_start_plan(i, *runs[i].plan)) runs[i].plan.reset();
   }
-  return started.store_framework_runs(plan, std::move(runs));
+  return started.store_nearest_framework_plans(plan, std::move(runs));
 }
 
 }  // namespace stepwright::answers

@@ -31,7 +31,7 @@ struct UnlaunchablePlan {
 };
 
 /// The result of a search for the fastest plan that some framework's files can start.
-struct LaunchAnswer {
+struct LaunchablePlanAnswer {
   /// The job that was searched, with the chosen framework and with all devices of the cluster.
   plan::Job job;
   tune::TuneResult result;
@@ -54,14 +54,16 @@ using SearchPlansOfJob = std::function<tune::TuneResult(const plan::Job& job)>;
 /// Searches the job once for each framework, with that framework's kernels, and returns the result
 /// of the framework whose files start the fastest plan. Searches one framework only if the job
 /// names it, or if `job_for` is empty.
-LaunchAnswer choose_framework_to_launch(const plan::Job& job, const ReadJobForFramework& job_for,
-                                        const SearchPlansOfJob& search,
-                                        const tune::TuneOptions& options);
+LaunchablePlanAnswer choose_framework_to_launch(const plan::Job& job,
+                                                const ReadJobForFramework& job_for,
+                                                const SearchPlansOfJob& search,
+                                                const tune::TuneOptions& options);
 
 /// Returns, for each framework, the plan that its files can start: `plan` itself or the nearest
 /// one; a run without a plan: the framework can start no plan near it. The result is kept in
 /// `started` for later calls. `plan` must be a plan of the job of `started`.
-const std::vector<tune::FrameworkRun>& find_launchable_plans(LaunchablePlans& started,
-                                                             const plan::Plan& plan, int threads);
+const std::vector<tune::NearestFrameworkPlan>& find_launchable_plans(LaunchablePlans& started,
+                                                                     const plan::Plan& plan,
+                                                                     int threads);
 
 }  // namespace stepwright::answers

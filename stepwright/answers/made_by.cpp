@@ -7,7 +7,7 @@
 namespace stepwright::answers {
 
 nlohmann::ordered_json producer_version_json() {
-  return {{"version", STEPWRIGHT_VERSION}, {"constants", cost::constants_hash()}};
+  return {{"version", STEPWRIGHT_VERSION}, {"constants", cost::built_in_constants_hash()}};
 }
 
 }  // namespace stepwright::answers

@@ -14,16 +14,17 @@
 
 namespace stepwright::answers {
 
-MemoryAnswer account_plan_memory(plan::PlannedJob planned, const MemoryRequest& request) {
-  request.reserve.apply(planned.job);
-  plan::PlannedJob changed =
-      with_resolved_schedule(plan::with_fields(std::move(planned), request.changes), request.name);
+PlanMemoryAnswer compute_plan_peak_memory(plan::PlannedJob planned,
+                                          const PlanMemoryRequest& request) {
+  request.reserve.replace_memory_margin_of_job(planned.job);
+  plan::PlannedJob changed = with_resolved_schedule(
+      plan::plan_with_fields(std::move(planned), request.changes), request.name);
   const step::StepProgram program = step::build_program(changed.job, changed.plan);
-  MemoryAnswer answer{.planned = {},
-                      .report = memory::memory_report(changed.job, program),
-                      .allocated = memory::allocated_memory(changed.job, program),
-                      .snapshot = {},
-                      .notes = plan::plan_notes(changed)};
+  PlanMemoryAnswer answer{.planned = {},
+                          .report = memory::memory_report(changed.job, program),
+                          .allocated = memory::pytorch_allocated_memory(changed.job, program),
+                          .snapshot = {},
+                          .notes = plan::plan_notes(changed)};
   if (!request.snapshots.empty()) {
     answer.snapshot = snapshot::compare_snapshots(request.snapshots, changed.job, program);
     answer.notes.insert(answer.notes.end(), answer.snapshot->notes.begin(),
@@ -33,16 +34,16 @@ MemoryAnswer account_plan_memory(plan::PlannedJob planned, const MemoryRequest& 
   return answer;
 }
 
-void write_planned_snapshot(const plan::PlannedJob& planned, const std::string& path) {
+void write_predicted_memory_snapshot(const plan::PlannedJob& planned, const std::string& path) {
   OutputFile file(path);
-  snapshot::write_snapshot(planned.job, step::build_program(planned.job, planned.plan),
-                           [&](std::string_view bytes) { file.write(bytes); });
+  snapshot::write_predicted_snapshot(planned.job, step::build_program(planned.job, planned.plan),
+                                     [&](std::string_view bytes) { file.write(bytes); });
   file.finish();
 }
 
-nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer) {
+nlohmann::ordered_json memory_answer_json(const PlanMemoryAnswer& answer) {
   nlohmann::ordered_json json = memory::memory_json(answer.report, answer.allocated);
-  if (answer.snapshot) json["snapshot"] = snapshot::snapshot_json(*answer.snapshot);
+  if (answer.snapshot) json["snapshot"] = snapshot::snapshot_comparison_json(*answer.snapshot);
   json["notes"] = answer.notes;
   json["made_by"] = producer_version_json();
   return json;

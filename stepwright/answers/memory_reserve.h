@@ -15,7 +15,7 @@ struct MemoryHeadroom {
   std::optional<double> confidence;
 
   /// Replaces a job's memory margin by the one given here; changes nothing if none was given.
-  void apply(plan::Job& job) const {
+  void replace_memory_margin_of_job(plan::Job& job) const {
     if (share) job.objective.memory_reserve = *share;
     if (!confidence) return;
     job.objective.memory_confidence = *confidence;

@@ -13,7 +13,7 @@ namespace stepwright::answers {
 
 plan::PlannedJob read_user_plan(const UserFile& file, const std::string& job_file,
                                 const plan::Job& job) {
-  if (job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
+  if (job.objective.kind == plan::TunerObjectiveKind::kSmallestCluster) {
     fail_input(
         fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
                     "one cluster: give a job with another objective",

@@ -14,19 +14,19 @@ learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& given,
                                                     const tune::TuneOptions& options) {
   // A row that names no kernel is taken to have run the kernels with which the search's plans are
   // timed.
-  const plan::Job job = tune::with_fastest_attention(given);
-  const learn::MeasuredRuns runs = learn::read_measured_runs(load_csv(request.runs), &job);
-  std::optional<learn::MeasuredRuns> candidates;
+  const plan::Job job = tune::with_fastest_attention_kernel(given);
+  const learn::MeasuredRunTable runs = learn::read_measured_runs(load_csv(request.runs), &job);
+  std::optional<learn::MeasuredRunTable> candidates;
   if (!request.candidates.empty()) {
     candidates = learn::read_measured_runs(load_csv(request.candidates), &job);
   }
-  return learn::judge_measured_runs(
+  return learn::suggest_plans_to_measure(
       job, runs, candidates ? &*candidates : nullptr,
       {.next = static_cast<std::size_t>(request.next), .tune = options});
 }
 
-std::string failure_reason(const learn::MeasuredRunsVerdict& loop,
-                           const MeasuredRunsRequest& request) {
+std::string no_trainable_plan_reason(const learn::MeasuredRunsVerdict& loop,
+                                     const MeasuredRunsRequest& request) {
   return loop.best ? "" : fmt::format("{}: no candidate fits in memory", request.name);
 }
 

@@ -27,7 +27,7 @@ learn::MeasuredRunsVerdict learn_from_measured_runs(const plan::Job& job,
 
 /// Returns the reason why no candidate plan can be trained, naming the job's file; empty: at least
 /// one can.
-std::string failure_reason(const learn::MeasuredRunsVerdict& loop,
-                           const MeasuredRunsRequest& request);
+std::string no_trainable_plan_reason(const learn::MeasuredRunsVerdict& loop,
+                                     const MeasuredRunsRequest& request);
 
 }  // namespace stepwright::answers

@@ -25,7 +25,7 @@ struct StepPhasesAnswer {
   phases::PhasedStep step;
   /// Results for all splits of the devices between the phases; nullopt: a plan was given instead of
   /// a job.
-  std::optional<phases::PoolSplits> splits;
+  std::optional<phases::DevicePoolSplits> splits;
 };
 
 /// Predicts the phases of a step of a plan. The plan's pipeline schedule must not be `auto`.

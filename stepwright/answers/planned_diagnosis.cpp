@@ -29,8 +29,8 @@ constexpr std::size_t kMostNamed = 3;
 /// missing.
 constexpr double kUnknownShortage = 0.02;
 
+using diagnose::DiagnosedFaultKind;
 using diagnose::Finding;
-using diagnose::FindingKind;
 using diagnose::OutOfMemory;
 
 /// Returns the pipeline position of a rank; nullopt: the plan has no such rank.
@@ -43,7 +43,7 @@ std::optional<std::int64_t> stage_of(const plan::Plan& plan, std::int64_t rank) 
 /// True if a size that is printed with two digits may be that of a tensor with this many bytes.
 bool same_size(double asked_bytes, double tensor_bytes) {
   const double unit = asked_bytes >= 1024 * kMiB ? 1024 * kMiB : kMiB;
-  return std::abs(segment_bytes(tensor_bytes) - asked_bytes) <= 0.0051 * unit;
+  return std::abs(allocator_segment_bytes(tensor_bytes) - asked_bytes) <= 0.0051 * unit;
 }
 
 /// Returns tensors of a pipeline position that are allocated with the requested size, the most
@@ -55,9 +55,9 @@ std::vector<std::string> tensors_of_size(const simulate::Prediction& prediction,
   memory::walk_allocations(planned.job, prediction.program,
                            prediction.program.stages[static_cast<std::size_t>(stage)],
                            {.allocate =
-                                [&](std::int64_t, const memory::PlannedBlock& block) {
+                                [&](std::int64_t, const memory::PredictedAllocation& block) {
                                   if (same_size(asked_bytes, static_cast<double>(block.bytes)))
-                                    ++counts[memory::block_name(block)];
+                                    ++counts[memory::allocation_name(block)];
                                 },
                             .free = [](std::int64_t) {},
                             .begin_step = [] {}});
@@ -79,12 +79,12 @@ plan::PlannedJob with_shortage(const simulate::Prediction& prediction, const Out
   double shortage = kUnknownShortage * report.capacity_bytes;
   if (event.asked_bytes >= 0 && event.free_bytes >= 0)
     shortage = std::max(shortage, event.asked_bytes - event.free_bytes);
-  const double usable = std::max(0.0, report.needed_bytes() - shortage);
+  const double usable = std::max(0.0, report.needed_device_bytes() - shortage);
   planned.job.objective.memory_reserve = std::clamp(1 - usable / report.capacity_bytes, 0.0, 0.99);
   return planned;
 }
 
-std::string change_text(const check::RemedyWithFlags& said) {
+std::string change_text(const check::MemoryRemedyWithFlags& said) {
   return fmt::format("{} (predicted: a step of {}, a peak of {})", fmt::join(said.words, "; "),
                      format_time(said.remedy.step_time_s),
                      format_bytes(said.remedy.peak_memory_bytes));
@@ -101,13 +101,13 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
   if (files.empty()) return {};
   const snapshot::SnapshotComparison found =
       snapshot::compare_snapshots(files, prediction.planned.job, prediction.program);
-  const snapshot::ComparedRank& rank = found.ranks[found.fullest];
+  const snapshot::RankSnapshotComparison& rank = found.ranks[found.fullest];
   std::vector<std::string> lines = {
       fmt::format("{}: the plan has blocks for {} of the peak of {}", rank.file,
                   format_bytes(static_cast<double>(rank.match.matched_bytes)),
                   format_bytes(static_cast<double>(rank.recording.peak_bytes)))};
   for (std::size_t i = 0; i < rank.match.unexplained.size() && i < kMostNamed; ++i) {
-    const snapshot::BlockGroup& group = rank.match.unexplained[i];
+    const snapshot::SameStackBlocks& group = rank.match.unexplained[i];
     lines.push_back(fmt::format(
         "{}: not in the plan: {} in {}, at {}", rank.file,
         format_bytes(static_cast<double>(group.bytes)), count_with_noun(group.count, "block"),
@@ -118,10 +118,10 @@ std::vector<std::string> unplanned_blocks(const std::vector<diagnose::SnapshotMe
 
 /// Adds the plan's figures about an out-of-memory device, in front of those from the log.
 void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMemory>& snapshots,
-                PlannedDiagnosis& answer, Finding& finding) {
+                PredictionAndMeasurements& answer, Finding& finding) {
   const simulate::Prediction& prediction = answer.prediction;
   const auto stage = stage_of(prediction.planned.plan, event.rank);
-  const std::int64_t shown = stage.value_or(check::fullest_stage(prediction).stage);
+  const std::int64_t shown = stage.value_or(check::fullest_memory_stage(prediction).stage);
   const auto index = static_cast<std::size_t>(shown);
   std::vector<std::string> lines;
   lines.push_back(
@@ -132,7 +132,8 @@ void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMe
                   format_bytes(prediction.memory.stages[index].peak_bytes),
                   format_bytes(prediction.memory.capacity_bytes)));
   if (event.allocated_bytes >= 0) {
-    const auto allocated = memory::allocated_memory(prediction.planned.job, prediction.program);
+    const auto allocated =
+        memory::pytorch_allocated_memory(prediction.planned.job, prediction.program);
     lines.push_back(fmt::format("PyTorch had allocated {}; the plan predicts at most {}",
                                 format_bytes(event.allocated_bytes),
                                 format_bytes(allocated[index].peak_bytes)));
@@ -147,9 +148,10 @@ void add_memory(const OutOfMemory& event, const std::vector<diagnose::SnapshotMe
   }
   std::ranges::move(unplanned_blocks(snapshots, prediction), std::back_inserter(lines));
   finding.evidence.insert(finding.evidence.begin(), lines.begin(), lines.end());
-  answer.remedies = check::find_remedies_with_flags(with_shortage(prediction, event));
+  answer.remedies = check::find_memory_remedies_with_flags(with_shortage(prediction, event));
   std::vector<std::string> changes;
-  for (const check::RemedyWithFlags& said : answer.remedies) changes.push_back(change_text(said));
+  for (const check::MemoryRemedyWithFlags& said : answer.remedies)
+    changes.push_back(change_text(said));
   finding.changes.insert(finding.changes.begin(), changes.begin(), changes.end());
 }
 
@@ -167,7 +169,7 @@ std::string of_predicted_rate(double predicted_s, double measured_s) {
   return fmt::format("{} of the predicted rate", format_percent(predicted_s / measured_s));
 }
 
-void add_step_time(const diagnose::MeasuredSteps& measured, PlannedDiagnosis& answer,
+void add_step_time(const diagnose::LoggedStepSummary& measured, PredictionAndMeasurements& answer,
                    diagnose::Diagnosis& diagnosis) {
   const simulate::Prediction& prediction = answer.prediction;
   const double predicted = prediction.step_time_s();
@@ -185,35 +187,35 @@ void add_step_time(const diagnose::MeasuredSteps& measured, PlannedDiagnosis& an
   const auto micro_batches =
       static_cast<double>(plan::micro_batches(prediction.planned.job, prediction.planned.plan));
   Finding finding{
-      .kind = FindingKind::kStepTime,
+      .kind = DiagnosedFaultKind::kStepTime,
       .lost_s = step - predicted,
       .where = {.file = measured.file},
       .what = both,
       .evidence = {fmt::format("The difference is {} of each of {:.0f} micro-batches",
                                format_time((step - predicted) / micro_batches), micro_batches)}};
   if (measured.steady.slow_steps > 0) finding.evidence.push_back(measured.steady.slow_steps_text());
-  diagnose::add_advice(finding, "slow.gap");
+  diagnose::add_causes_and_remedies(finding, "slow.gap");
   diagnosis.findings.push_back(std::move(finding));
 }
 
 }  // namespace
 
-double segment_bytes(double tensor_bytes) {
+double allocator_segment_bytes(double tensor_bytes) {
   if (tensor_bytes < kMiB) return 2 * kMiB;
   if (tensor_bytes < 10 * kMiB) return 20 * kMiB;
   return std::ceil(tensor_bytes / (2 * kMiB)) * 2 * kMiB;
 }
 
-PlannedDiagnosis add_plan_prediction(const plan::PlannedJob& planned,
-                                     diagnose::Diagnosis& diagnosis) {
-  PlannedDiagnosis answer{
+PredictionAndMeasurements add_plan_prediction(const plan::PlannedJob& planned,
+                                              diagnose::Diagnosis& diagnosis) {
+  PredictionAndMeasurements answer{
       .prediction = simulate::predict(planned), .measured_s = {}, .remedies = {}};
   const auto event = std::ranges::find(diagnosis.out_of_memory, false, &OutOfMemory::host);
   if (event != diagnosis.out_of_memory.end() && !diagnosis.findings.empty() &&
-      diagnosis.findings.front().kind == FindingKind::kOutOfMemory) {
+      diagnosis.findings.front().kind == DiagnosedFaultKind::kOutOfMemory) {
     add_memory(*event, diagnosis.snapshots, answer, diagnosis.findings.front());
   }
-  for (const diagnose::MeasuredSteps& measured : diagnosis.measured) {
+  for (const diagnose::LoggedStepSummary& measured : diagnosis.measured) {
     answer.measured_s = measured_time(answer.prediction.planned, measured.steady);
     if (!answer.measured_s) continue;
     add_step_time(measured, answer, diagnosis);

@@ -11,23 +11,23 @@
 namespace stepwright::answers {
 
 /// The prediction of a plan, and the measurements of its run to compare it with.
-struct PlannedDiagnosis {
+struct PredictionAndMeasurements {
   simulate::Prediction prediction;
   /// Median step time in seconds over the measured steady steps; nullopt: no log has such steps.
   std::optional<double> measured_s;
   /// Changes of the plan that need less memory; empty: no device ran out of memory.
-  std::vector<check::RemedyWithFlags> remedies;
+  std::vector<check::MemoryRemedyWithFlags> remedies;
 };
 
 /// Predicts a plan and adds to the diagnosis of its run the predicted step time and, for a device
 /// that ran out of memory: its stage, the predicted peak, tensors of the requested size, and
 /// changes that need less memory.
-PlannedDiagnosis add_plan_prediction(const plan::PlannedJob& planned,
-                                     diagnose::Diagnosis& diagnosis);
+PredictionAndMeasurements add_plan_prediction(const plan::PlannedJob& planned,
+                                              diagnose::Diagnosis& diagnosis);
 
 /// Returns the bytes that PyTorch's caching allocator requests from the device for a tensor that
 /// does not fit in an existing segment: 2 MiB below 1 MiB, 20 MiB below 10 MiB, else a multiple of
 /// 2 MiB (c10/cuda/CUDACachingAllocator.cpp, `get_allocation_size`).
-double segment_bytes(double tensor_bytes);
+double allocator_segment_bytes(double tensor_bytes);
 
 }  // namespace stepwright::answers

@@ -41,31 +41,33 @@ Json figures(const simulate::Prediction& prediction) {
   return json;
 }
 
-Json with_run(const simulate::Prediction& prediction, const std::optional<tune::TrainingRun>& run) {
+Json with_run(const simulate::Prediction& prediction,
+              const std::optional<tune::TrainingLengthAndPrice>& run) {
   Json json = simulate::prediction_json(prediction);
   if (!run) return json;
-  tune::add_run_cost(json, prediction.planned.job, 0, *run);
+  tune::add_training_run_cost(json, prediction.planned.job, 0, *run);
   json["whole_run"] = whole_run::requested_run_json(prediction, {.run = run});
   return json;
 }
 
 }  // namespace
 
-PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request) {
-  request.reserve.apply(planned.job);
+PredictionAnswer predict_step_time_and_memory(plan::PlannedJob planned,
+                                              const PredictionRequest& request) {
+  request.reserve.replace_memory_margin_of_job(planned.job);
   const plan::PlannedJob changed =
-      with_resolved_schedule(plan::with_fields(planned, request.changes), request.name);
+      with_resolved_schedule(plan::plan_with_fields(planned, request.changes), request.name);
   PredictionAnswer answer{.before = {}, .prediction = {}, .run = request.run};
   if (!request.changes.empty()) answer.before = simulate::predict(planned);
   answer.prediction = simulate::predict(changed, request.timeline);
   if (!answer.prediction.memory.fits()) {
-    answer.remedies = check::find_remedies_with_flags(answer.prediction.planned);
+    answer.remedies = check::find_memory_remedies_with_flags(answer.prediction.planned);
   }
   std::vector<std::string>& notes = answer.prediction.notes;
   if (answer.before && figures(*answer.before) == figures(answer.prediction)) {
     notes.insert(notes.begin(), "What --set changes changes no figure of this prediction.");
   }
-  if (std::string note = plan::method_note(changed.job); !note.empty()) {
+  if (std::string note = plan::training_method_note(changed.job); !note.empty()) {
     notes.push_back(std::move(note));
   }
   return answer;
@@ -74,7 +76,7 @@ PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionReq
 Json prediction_answer_json(const PredictionAnswer& answer) {
   const Json changed = with_run(answer.prediction, answer.run);
   Json result = changed;
-  result["remedies"] = check::remedies_json(answer.remedies);
+  result["remedies"] = check::memory_remedies_json(answer.remedies);
   result["made_by"] = producer_version_json();
   if (!answer.before) return result;
   const Json old = with_run(*answer.before, answer.run);
@@ -86,11 +88,11 @@ Json prediction_answer_json(const PredictionAnswer& answer) {
 
 std::string prediction_report(const PredictionAnswer& answer) {
   const plan::PlannedJob& planned = answer.prediction.planned;
-  Json pictures = report::prediction_pictures(answer.prediction);
-  pictures["name"] = plan_name(planned.plan, planned.job);
+  Json pictures = report::prediction_charts_json(answer.prediction);
+  pictures["name"] = plan_name_json(planned.plan, planned.job);
   pictures["whole_run"] = whole_run::requested_run_json(answer.prediction, {.run = answer.run});
-  return report_text("predict", plan::job_line(planned.job), prediction_answer_json(answer),
-                     pictures);
+  return report_page_html("predict", plan::job_summary_line(planned.job),
+                          prediction_answer_json(answer), pictures);
 }
 
 }  // namespace stepwright::answers

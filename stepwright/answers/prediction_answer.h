@@ -17,7 +17,7 @@ struct PredictionRequest {
   std::string name;  ///< Name of the plan's file, used in messages.
   /// Changes to the plan to try: "FIELD=VALUE" or "FIELD=2x" (twice the value).
   std::vector<std::string> changes;
-  std::optional<tune::TrainingRun> run;
+  std::optional<tune::TrainingLengthAndPrice> run;
   MemoryHeadroom reserve;
   /// True: also record the timeline of the step (start and end of every event).
   bool timeline = false;
@@ -28,14 +28,15 @@ struct PredictionAnswer {
   /// Prediction of the plan before the requested changes; nullopt: no changes were requested.
   std::optional<simulate::Prediction> before;
   simulate::Prediction prediction;  ///< Prediction of the plan after the requested changes.
-  std::optional<tune::TrainingRun> run;
+  std::optional<tune::TrainingLengthAndPrice> run;
   /// Changes that would let the plan fit in memory; empty: it fits.
-  std::vector<check::RemedyWithFlags> remedies;
+  std::vector<check::MemoryRemedyWithFlags> remedies;
 };
 
 /// Predicts the step time and memory of a plan. Fails with `kInput` if a requested change is
 /// invalid or makes the plan illegal.
-PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request);
+PredictionAnswer predict_step_time_and_memory(plan::PlannedJob planned,
+                                              const PredictionRequest& request);
 
 /// Returns the JSON document that `predict --json` prints (docs/formats.md).
 nlohmann::ordered_json prediction_answer_json(const PredictionAnswer& answer);

@@ -6,9 +6,9 @@
 
 namespace stepwright::answers {
 
-std::string report_text(std::string_view command, std::string_view title,
-                        const nlohmann::ordered_json& answer,
-                        const nlohmann::ordered_json& pictures) {
+std::string report_page_html(std::string_view command, std::string_view title,
+                             const nlohmann::ordered_json& answer,
+                             const nlohmann::ordered_json& pictures) {
   return report::report_page({{"stepwright", "report/1"},
                               {"command", command},
                               {"title", title},

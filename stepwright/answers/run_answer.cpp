@@ -25,7 +25,7 @@ auto on_file(const std::string& name, const Work& work) {
   }
 }
 
-void check_played(const whole_run::RunProcess& process, std::int64_t played) {
+void check_played(const whole_run::WholeRunParameters& process, std::int64_t played) {
   const double checkpoints =
       static_cast<double>(process.steps) / static_cast<double>(process.checkpoint_every);
   if (checkpoints * static_cast<double>(played) <= kMostPlayedCheckpoints) return;
@@ -37,14 +37,14 @@ void check_played(const whole_run::RunProcess& process, std::int64_t played) {
 
 void play(WholeRunAnswer& answer, const WholeRunRequest& request) {
   if (!request.played) return;
-  const whole_run::RunProcess& process = answer.best.run.process;
+  const whole_run::WholeRunParameters& process = answer.best.run.process;
   check_played(process, *request.played);
-  answer.played = whole_run::simulate_runs(process, *request.played, request.seed);
+  answer.played = whole_run::simulate_whole_runs(process, *request.played, request.seed);
 }
 
 /// Writes the requested settings into a job.
 void settle(plan::Job& job, const WholeRunRequest& request) {
-  request.reserve.apply(job);
+  request.reserve.replace_memory_margin_of_job(job);
   job.run = read_run_settings(request.settings, job.run);
 }
 
@@ -61,9 +61,9 @@ WholeRunAnswer predict_whole_run(plan::PlannedJob planned, const WholeRunRequest
 
 WholeRunAnswer answer_job_run(plan::Job job, const WholeRunRequest& request) {
   settle(job, request);
-  whole_run::tokens_of(job.run);
-  whole_run::PlansByRun found = on_file(request.name, [&] {
-    return whole_run::plans_by_run(
+  whole_run::whole_run_tokens(job.run);
+  whole_run::PlanRunComparison found = on_file(request.name, [&] {
+    return whole_run::compare_plans_by_run(
         job, [&](const plan::Job& part) { return tune::tune(part, request.search); });
   });
   WholeRunAnswer answer{.best = found.candidates.front()};
@@ -80,10 +80,10 @@ nlohmann::ordered_json whole_run_answer_json(const WholeRunAnswer& answer) {
   json["p_fits"] = memory.p_fits;
   json["plan"] = plan::plan_json(answer.best.prediction.planned);
   json["made_by"] = producer_version_json();
-  if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
+  if (answer.played) json["simulated"] = whole_run::simulated_runs_json(*answer.played);
   if (answer.comparison) {
-    json["candidates"] = whole_run::candidates_json(*answer.comparison);
-    json["endless"] = whole_run::endless_json(*answer.comparison);
+    json["candidates"] = whole_run::run_candidates_json(*answer.comparison);
+    json["endless"] = whole_run::never_ending_runs_json(*answer.comparison);
   }
   return json;
 }

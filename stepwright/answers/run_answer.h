@@ -33,7 +33,7 @@ struct WholeRunRequest {
 struct WholeRunAnswer {
   whole_run::RunCandidate best;
   /// Comparison of a job's plans by the time of their whole runs; nullopt: a plan was given.
-  std::optional<whole_run::PlansByRun> comparison;
+  std::optional<whole_run::PlanRunComparison> comparison;
   std::optional<whole_run::SimulatedRuns> played;
 };
 

@@ -10,16 +10,16 @@
 namespace stepwright::answers {
 namespace {
 
-nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
+nlohmann::ordered_json routed_json(const std::vector<logs::RouterDependentCalls>& rows) {
   auto list = nlohmann::ordered_json::array();
-  for (const logs::RoutedCalls& row : rows) {
+  for (const logs::RouterDependentCalls& row : rows) {
     list.push_back({{"operation", name_of(step::kOperatorNames, row.call.operation)},
                     {"phase", name_of(step::kPhaseNames, row.call.phase)},
                     {"name", row.call.name},
                     {"calls", row.calls},
                     {"predicted_bytes", row.call.payload_bytes},
                     {"bound_bytes", row.bound_bytes},
-                    {"mean_bytes", mean_bytes(row)},
+                    {"mean_bytes", mean_routed_call_bytes(row)},
                     {"largest_bytes", row.largest_bytes},
                     {"beyond_bound", row.beyond}});
   }
@@ -27,47 +27,50 @@ nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
 }
 
 /// Compares a ledger of `stepwright train` call by call; for other logs, compares counts only.
-logs::Comparison compared_ledger(const step::StepProgram& program, const plan::Grid& grid,
-                                 const logs::Log& log, const std::vector<std::string>& files) {
+logs::LedgerComparison compared_ledger(const step::StepProgram& program, const plan::Grid& grid,
+                                       const logs::Log& log,
+                                       const std::vector<std::string>& files) {
   const auto is_ledger = [](const logs::LogSource& source) {
     return source.format == logs::LogFormat::kLedger;
   };
   if (std::ranges::none_of(log.sources, is_ledger)) {
-    logs::Comparison counts{.communicators = std::ssize(log.communicators)};
+    logs::LedgerComparison counts{.communicators = std::ssize(log.communicators)};
     for (const traffic::Message& message : traffic::ledger(program, std::nullopt, grid).messages) {
       counts.calls += message.count;
     }
     return counts;
   }
   if (files.size() > 1) fail_input("--log: a ledger holds all ranks; give it alone");
-  return logs::compare_ledgers(program, grid, logs::load_ledger(files.front()));
+  return logs::compare_ledgers(program, grid, logs::read_executed_ledger(files.front()));
 }
 
 }  // namespace
 
-double mean_bytes(const logs::RoutedCalls& row) {
+double mean_routed_call_bytes(const logs::RouterDependentCalls& row) {
   return static_cast<double>(row.executed_bytes) / static_cast<double>(row.calls);
 }
 
-bool RunComparison::is_ledger() const {
+bool PredictionRunComparison::is_ledger() const {
   return log.sources.front().format == logs::LogFormat::kLedger;
 }
 
-RunComparison compare_run(const simulate::Prediction& prediction,
-                          const std::vector<std::string>& files) {
+PredictionRunComparison compare_prediction_with_logs(const simulate::Prediction& prediction,
+                                                     const std::vector<std::string>& files) {
   const step::StepProgram& program = prediction.program;
   const plan::Grid grid(prediction.planned.plan);
-  RunComparison run{.log = logs::read_logs(files), .found = {}, .ledger = {}, .logged_s = {}};
-  run.found = logs::compare_log(program, grid, run.log);
-  logs::add_predicted_times(run.found, program, grid, simulate::operator_times(prediction));
-  run.logged_s = logs::logged_step_s(run.log);
+  PredictionRunComparison run{
+      .log = logs::read_logs(files), .found = {}, .ledger = {}, .logged_s = {}};
+  run.found = logs::compare_log_with_plan(program, grid, run.log);
+  logs::add_predicted_call_times(run.found, program, grid,
+                                 simulate::isolated_operator_seconds(prediction));
+  run.logged_s = logs::median_logged_step_s(run.log);
   run.ledger = compared_ledger(program, grid, run.log, files);
   if (run.is_ledger()) run.found.differences = run.ledger.differences;
   return run;
 }
 
-nlohmann::ordered_json run_comparison_json(const RunComparison& run,
-                                           const simulate::Prediction& prediction) {
+nlohmann::ordered_json prediction_run_comparison_json(const PredictionRunComparison& run,
+                                                      const simulate::Prediction& prediction) {
   nlohmann::ordered_json answer = {{"communicators", run.ledger.communicators},
                                    {"calls", run.ledger.calls},
                                    {"differences", run.found.differences},

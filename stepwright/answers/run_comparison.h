@@ -13,11 +13,11 @@
 namespace stepwright::answers {
 
 /// The comparison of a plan's prediction with the logs of a run of the plan.
-struct RunComparison {
+struct PredictionRunComparison {
   logs::Log log;
   /// Differences between the log and the plan, for logs of any program.
-  logs::LogComparison found;
-  logs::Comparison ledger;
+  logs::LogPlanComparison found;
+  logs::LedgerComparison ledger;
   /// Step time in the logs, in seconds; nullopt: the logs do not show it.
   std::optional<double> logged_s;
 
@@ -27,15 +27,15 @@ struct RunComparison {
 
 /// Compares a prediction with the logs of a run, preferably of all ranks. Logs may have any format
 /// listed in docs/logs.md. Fails with `kInput` if a log is damaged or has no known format.
-RunComparison compare_run(const simulate::Prediction& prediction,
-                          const std::vector<std::string>& files);
+PredictionRunComparison compare_prediction_with_logs(const simulate::Prediction& prediction,
+                                                     const std::vector<std::string>& files);
 
 /// Returns the mean number of bytes per execution of a collective call whose size depends on token
 /// routing.
-double mean_bytes(const logs::RoutedCalls& row);
+double mean_routed_call_bytes(const logs::RouterDependentCalls& row);
 
 /// Returns the JSON document that `compare --json` prints.
-nlohmann::ordered_json run_comparison_json(const RunComparison& run,
-                                           const simulate::Prediction& prediction);
+nlohmann::ordered_json prediction_run_comparison_json(const PredictionRunComparison& run,
+                                                      const simulate::Prediction& prediction);
 
 }  // namespace stepwright::answers

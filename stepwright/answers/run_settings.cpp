@@ -9,28 +9,31 @@
 
 namespace stepwright::answers {
 
-std::string run_option(std::string_view key) {
+std::string run_setting_option(std::string_view key) {
   std::string option = "--" + std::string(key);
   std::ranges::replace(option, '_', '-');
   return option;
 }
 
-plan::RunSettings read_run_settings(const std::map<std::string, std::string, std::less<>>& words,
-                                    const plan::RunSettings& stated) {
-  plan::RunSettings settings;
+plan::TrainingRunSettings read_run_settings(
+    const std::map<std::string, std::string, std::less<>>& words,
+    const plan::TrainingRunSettings& stated) {
+  plan::TrainingRunSettings settings;
   const auto read = [&](std::string_view key, const auto& take) {
     const auto word = words.find(key);
     if (word == words.end() || word->second.empty()) return;
-    const Document document = Document::from(Tree::scalar(word->second, false), run_option(key));
+    const Document document =
+        Document::from(Tree::scalar(word->second, false), run_setting_option(key));
     take(document.root());
   };
-  for (const plan::RunKey& key : plan::kRunKeys) {
-    read(key.key, [&](Node node) { settings.*key.value = plan::read_run_number(node, key); });
+  for (const plan::RunSettingKey& key : plan::kRunKeys) {
+    read(key.key,
+         [&](Node node) { settings.*key.value = plan::read_run_setting_number(node, key); });
   }
   read(plan::kCheckpointsKey,
        [&](Node node) { settings.checkpoints = node.choice(plan::kCheckpointWritingNames); });
-  const plan::RunSettings all = plan::override_run_settings(stated, settings);
-  const std::string wrong = plan::run_contradiction(all);
+  const plan::TrainingRunSettings all = plan::override_run_settings(stated, settings);
+  const std::string wrong = plan::run_setting_contradiction(all);
   if (!wrong.empty()) fail_input("options of the run: " + wrong);
   return all;
 }

@@ -10,12 +10,13 @@ namespace stepwright::answers {
 
 /// Returns the command-line option for a key of `run:` in a job file: "--spare-nodes" for
 /// `spare_nodes`.
-std::string run_option(std::string_view key);
+std::string run_setting_option(std::string_view key);
 
 /// Returns a job's settings of the whole run, with values from the command line in place of the
 /// job's. `words`: values by key; absent or empty: keep the job's. Fails with `kInput`, naming the
 /// option.
-plan::RunSettings read_run_settings(const std::map<std::string, std::string, std::less<>>& words,
-                                    const plan::RunSettings& stated);
+plan::TrainingRunSettings read_run_settings(
+    const std::map<std::string, std::string, std::less<>>& words,
+    const plan::TrainingRunSettings& stated);
 
 }  // namespace stepwright::answers

@@ -7,18 +7,20 @@
 
 namespace stepwright::answers {
 
-using framework_files::framework_starters;
+using framework_files::round_trip_frameworks;
 
 LaunchablePlans::Started& LaunchablePlans::started(const plan::Plan& plan) {
   const auto found = std::ranges::find(plans_, plan, &std::pair<plan::Plan, Started>::first);
   if (found != plans_.end()) return found->second;
-  return plans_.emplace_back(plan, Started(framework_starters().size())).second;
+  return plans_.emplace_back(plan, Started(round_trip_frameworks().size())).second;
 }
 
-bool LaunchablePlans::starts(std::size_t place, const plan::Plan& plan) {
+bool LaunchablePlans::does_framework_start_plan(std::size_t place, const plan::Plan& plan) {
   std::optional<bool>& known = started(plan)[place];
   if (!known)
-    known = framework_files::not_started_reason(framework_starters()[place], {job_, plan}).empty();
+    known =
+        framework_files::plan_not_run_unchanged_reason(round_trip_frameworks()[place], {job_, plan})
+            .empty();
   return *known;
 }
 
@@ -30,22 +32,24 @@ void LaunchablePlans::write(const std::vector<std::optional<plan::Plan>>& plans,
   std::vector<std::uint8_t> start(open.size());
   parallel_for(threads, open.size(), [&](std::size_t k) {
     const std::size_t i = open[k];
-    start[k] =
-        framework_files::not_started_reason(framework_starters()[i], {job_, *plans[i]}).empty() ? 1
-                                                                                                : 0;
+    start[k] = framework_files::plan_not_run_unchanged_reason(round_trip_frameworks()[i],
+                                                              {job_, *plans[i]})
+                       .empty()
+                   ? 1
+                   : 0;
   });
   for (std::size_t k = 0; k < open.size(); ++k) started(*plans[open[k]])[open[k]] = start[k] != 0;
 }
 
 std::vector<std::string> LaunchablePlans::frameworks(const plan::Plan& plan) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < framework_starters().size(); ++i) {
-    if (starts(i, plan)) names.emplace_back(framework_starters()[i].name());
+  for (std::size_t i = 0; i < round_trip_frameworks().size(); ++i) {
+    if (does_framework_start_plan(i, plan)) names.emplace_back(round_trip_frameworks()[i].name());
   }
   return names;
 }
 
-const std::vector<tune::FrameworkRun>* LaunchablePlans::nearby_framework_runs(
+const std::vector<tune::NearestFrameworkPlan>* LaunchablePlans::stored_nearest_framework_plans(
     const plan::Plan& plan) const {
   for (const auto& [of, runs] : runs_) {
     if (of == plan) return &runs;
@@ -53,8 +57,8 @@ const std::vector<tune::FrameworkRun>* LaunchablePlans::nearby_framework_runs(
   return nullptr;
 }
 
-const std::vector<tune::FrameworkRun>& LaunchablePlans::store_framework_runs(
-    const plan::Plan& plan, std::vector<tune::FrameworkRun> runs) {
+const std::vector<tune::NearestFrameworkPlan>& LaunchablePlans::store_nearest_framework_plans(
+    const plan::Plan& plan, std::vector<tune::NearestFrameworkPlan> runs) {
   return runs_.emplace_back(plan, std::move(runs)).second;
 }
 

@@ -22,36 +22,36 @@ class LaunchablePlans {
   [[nodiscard]] const plan::Job& job() const { return job_; }
 
   /// True if the exported files of a framework start the plan unchanged. `place`: index of the
-  /// framework in `framework_files::framework_starters()`.
-  bool starts(std::size_t place, const plan::Plan& plan);
+  /// framework in `framework_files::round_trip_frameworks()`.
+  bool does_framework_start_plan(std::size_t place, const plan::Plan& plan);
 
   /// Exports plans on several threads to fill the cache. `plans[i]`: plan to export for framework
-  /// `i` of `framework_starters()`; nullopt: none.
+  /// `i` of `round_trip_frameworks()`; nullopt: none.
   void write(const std::vector<std::optional<plan::Plan>>& plans, int threads);
 
   /// Returns the names of the frameworks whose exported files start the plan unchanged.
   std::vector<std::string> frameworks(const plan::Plan& plan);
 
   /// Returns, for each framework, the plan that it runs in place of `plan`, as stored by
-  /// `store_framework_runs`; nullptr: nothing stored.
-  [[nodiscard]] const std::vector<tune::FrameworkRun>* nearby_framework_runs(
+  /// `store_nearest_framework_plans`; nullptr: nothing stored.
+  [[nodiscard]] const std::vector<tune::NearestFrameworkPlan>* stored_nearest_framework_plans(
       const plan::Plan& plan) const;
 
   /// Stores, for each framework, the plan that it runs in place of `plan`. The returned reference
   /// is valid as long as this object.
-  const std::vector<tune::FrameworkRun>& store_framework_runs(const plan::Plan& plan,
-                                                              std::vector<tune::FrameworkRun> runs);
+  const std::vector<tune::NearestFrameworkPlan>& store_nearest_framework_plans(
+      const plan::Plan& plan, std::vector<tune::NearestFrameworkPlan> runs);
 
  private:
-  /// For each framework of `framework_starters()`, whether its files start one plan; nullopt: not
-  /// tried yet.
+  /// For each framework of `round_trip_frameworks()`, whether its files start one plan; nullopt:
+  /// not tried yet.
   using Started = std::vector<std::optional<bool>>;
 
   Started& started(const plan::Plan& plan);
 
   plan::Job job_;
   std::vector<std::pair<plan::Plan, Started>> plans_;
-  std::list<std::pair<plan::Plan, std::vector<tune::FrameworkRun>>> runs_;
+  std::list<std::pair<plan::Plan, std::vector<tune::NearestFrameworkPlan>>> runs_;
 };
 
 }  // namespace stepwright::answers

@@ -20,7 +20,7 @@ std::vector<std::string> stage_ranks(const plan::Grid& grid, std::int64_t stages
 
 }  // namespace
 
-void write_prediction_trace(const simulate::Prediction& prediction, std::ostream& out) {
+void write_predicted_step_trace(const simulate::Prediction& prediction, std::ostream& out) {
   const plan::Job& job = prediction.planned.job;
   const plan::Plan& plan = prediction.planned.plan;
   const plan::Grid grid(plan);
@@ -29,7 +29,7 @@ void write_prediction_trace(const simulate::Prediction& prediction, std::ostream
                                 cost::group_layouts(job.cluster, grid), plan.collectives);
   const simulate::TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline),
                                        .prices = &prices};
-  simulate::write_trace(prediction.program, prediction.simulation, options, out);
+  simulate::write_chrome_trace(prediction.program, prediction.simulation, options, out);
 }
 
 }  // namespace stepwright::answers

@@ -12,13 +12,13 @@
 
 namespace stepwright::answers {
 
-TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest& request) {
-  const plan::PlannedJob changed =
-      with_resolved_schedule(plan::with_fields(std::move(planned), request.changes), request.name);
+PlanTrafficAnswer list_plan_messages(plan::PlannedJob planned, const PlanTrafficRequest& request) {
+  const plan::PlannedJob changed = with_resolved_schedule(
+      plan::plan_with_fields(std::move(planned), request.changes), request.name);
   const cluster::Cluster& cluster = changed.job.cluster;
   const step::StepProgram program = step::build_program(changed.job, changed.plan);
   const plan::Grid grid(changed.plan);
-  TrafficAnswer answer{
+  PlanTrafficAnswer answer{
       .ranks = program.ranks,
       .rank = request.rank,
       .ledger = traffic::ledger(program, request.rank, grid, {&cluster, changed.plan.collectives}),
@@ -31,10 +31,10 @@ TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest&
   return answer;
 }
 
-nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer) {
+nlohmann::ordered_json traffic_answer_json(const PlanTrafficAnswer& answer) {
   nlohmann::ordered_json json = traffic::traffic_json(answer.ledger, answer.ranks);
   if (answer.rank) json["rank"] = *answer.rank;
-  if (answer.links) json["links"] = traffic::links_json(*answer.links);
+  if (answer.links) json["links"] = traffic::link_traffic_json(*answer.links);
   if (answer.sweep) json["sweep"] = traffic_sweep_json(*answer.sweep);
   json["notes"] = answer.notes;
   json["made_by"] = producer_version_json();

@@ -15,7 +15,7 @@
 namespace stepwright::answers {
 
 /// The arguments of the command `stepwright traffic`, besides the plan itself.
-struct TrafficRequest {
+struct PlanTrafficRequest {
   std::string name;  ///< Name of the plan's file, used in messages.
   /// Changes to the plan to try: "FIELD=VALUE" or "FIELD=2x" (twice the value).
   std::vector<std::string> changes;
@@ -26,7 +26,7 @@ struct TrafficRequest {
 };
 
 /// The result of the command `traffic`: every message that a training step of a plan sends.
-struct TrafficAnswer {
+struct PlanTrafficAnswer {
   std::int64_t ranks = 0;  ///< Number of ranks of the plan.
   /// Rank whose messages the result lists, from 0; nullopt: all ranks.
   std::optional<std::int64_t> rank;
@@ -40,9 +40,9 @@ struct TrafficAnswer {
 
 /// Lists the messages that a step of a plan sends. Fails with `kInput` if a change, a value or the
 /// rank is invalid, or if a change makes the plan illegal.
-TrafficAnswer list_plan_messages(plan::PlannedJob planned, const TrafficRequest& request);
+PlanTrafficAnswer list_plan_messages(plan::PlannedJob planned, const PlanTrafficRequest& request);
 
 /// Returns the JSON document that `traffic --json` prints (docs/formats.md).
-nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer);
+nlohmann::ordered_json traffic_answer_json(const PlanTrafficAnswer& answer);
 
 }  // namespace stepwright::answers

@@ -11,21 +11,21 @@
 namespace stepwright::answers {
 namespace {
 
-double sent_bytes_of(const TrafficPoint& point) {
+double sent_bytes_of(const TrafficSweepPoint& point) {
   double sum = 0;
   for (const auto& [scheme, volume] : point.schemes) sum += volume.sent_bytes;
   return sum;
 }
 
-TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
-  TrafficPoint point{.value = std::move(value)};
+TrafficSweepPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
+  TrafficSweepPoint point{.value = std::move(value)};
   if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
     point.refused = refused->message;
     return point;
   }
   const simulate::Prediction prediction = simulate::predict(planned);
   const plan::Grid grid(planned.plan);
-  point.schemes = traffic::totals(traffic::ledger(
+  point.schemes = traffic::traffic_totals_by_scheme(traffic::ledger(
       prediction.program, std::nullopt, grid, {&planned.job.cluster, planned.plan.collectives}));
   point.step_time_s = prediction.simulation.step_time_s;
   point.tokens_per_s =
@@ -35,7 +35,7 @@ TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
 
 }  // namespace
 
-double bytes_per_token(const TrafficPoint& point) {
+double sent_bytes_per_step_token(const TrafficSweepPoint& point) {
   return sent_bytes_of(point) / (point.tokens_per_s * point.step_time_s);
 }
 
@@ -44,7 +44,7 @@ TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& t
   TrafficSweep sweep{.field = swept.field};
   for (const std::string& value : swept.values) {
     const plan::PlannedJob changed =
-        plan::with_field(planned, sweep.field + "=" + value, "--sweep");
+        plan::plan_with_field(planned, sweep.field + "=" + value, "--sweep");
     sweep.points.push_back(traffic_point(changed, value));
   }
   return sweep;
@@ -52,7 +52,7 @@ TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& t
 
 nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
   auto list = nlohmann::ordered_json::array();
-  for (const TrafficPoint& point : sweep.points) {
+  for (const TrafficSweepPoint& point : sweep.points) {
     nlohmann::ordered_json entry{{"value", point.value}};
     if (!point.refused.empty()) {
       entry["refused"] = point.refused;
@@ -65,7 +65,7 @@ nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
           {"payload_bytes", volume.payload_bytes},
           {"sent_bytes", volume.sent_bytes}};
     }
-    entry["sent_bytes_per_token"] = bytes_per_token(point);
+    entry["sent_bytes_per_token"] = sent_bytes_per_step_token(point);
     entry["step_time_s"] = point.step_time_s;
     entry["tokens_per_s"] = point.tokens_per_s;
     list.push_back(std::move(entry));

@@ -11,7 +11,7 @@
 namespace stepwright::answers {
 
 /// One point of a sweep: bytes sent and step time of a plan for one value of the varied field.
-struct TrafficPoint {
+struct TrafficSweepPoint {
   std::string value;  ///< Value of the varied field, as the user wrote it.
   /// Reason why the plan is not legal with this value of the varied field; empty: it is legal.
   std::string refused;
@@ -23,7 +23,7 @@ struct TrafficPoint {
 /// Bytes sent and step time of a plan for several values of one of its fields.
 struct TrafficSweep {
   std::string field;
-  std::vector<TrafficPoint> points;
+  std::vector<TrafficSweepPoint> points;
 };
 
 /// Evaluates a plan for each value in `text` ("FIELD=VALUE,VALUE,..."): counts the messages and
@@ -31,7 +31,7 @@ struct TrafficSweep {
 TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text);
 
 /// Returns the bytes that all ranks together send in a step, divided by the tokens of the step.
-double bytes_per_token(const TrafficPoint& point);
+double sent_bytes_per_step_token(const TrafficSweepPoint& point);
 
 /// Returns the JSON value of the key `sweep` of `traffic --json`.
 nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep);

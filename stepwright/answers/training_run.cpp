@@ -25,13 +25,14 @@ double price_of(const std::string& word) {
 
 }  // namespace
 
-std::optional<tune::TrainingRun> read_training_run(const std::string& tokens,
-                                                   const std::string& price) {
+std::optional<tune::TrainingLengthAndPrice> read_training_length_and_price(
+    const std::string& tokens, const std::string& price) {
   if (tokens.empty()) return std::nullopt;
-  const plan::RunKey& key = *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunKey::key);
+  const plan::RunSettingKey& key =
+      *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunSettingKey::key);
   const Document document = Document::from(Tree::scalar(tokens, false), "--tokens");
-  tune::TrainingRun run{.tokens = plan::read_run_number(document.root(), key),
-                        .price_per_gpu_hour = std::nullopt};
+  tune::TrainingLengthAndPrice run{.tokens = plan::read_run_setting_number(document.root(), key),
+                                   .price_per_gpu_hour = std::nullopt};
   if (!price.empty()) run.price_per_gpu_hour = price_of(price);
   return run;
 }

@@ -35,7 +35,7 @@ std::optional<tune::UserPlanComparison> compared(const tune::TuneResult& result,
   return tune::compare_user_plan(result, request.own->plan, request.options, attention);
 }
 
-void tune_values(tune::Sweep& sweep, const TuneRequest& request,
+void tune_values(tune::TuneSweep& sweep, const TuneRequest& request,
                  const TuneProgressCallback& progress) {
   TuneAnswerProgress state{.search = {}, .value = 0, .values = sweep.points.size()};
   tune::tune_sweep(sweep, [&](const plan::Job& job) {
@@ -70,8 +70,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
-                       const TuneProgressCallback& progress) {
+TuneAnswer answer_tune_command(plan::Job job, const TuneRequest& request,
+                               const TuneProgressCallback& progress) {
   const auto start = std::chrono::steady_clock::now();
   ReadJobForFramework job_for = request.job_for;
   if (request.own) {
@@ -84,8 +84,9 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
     });
   };
   // Reports errors before the search starts.
-  if (!request.sweep.empty()) tune::read_sweep(job, request.sweep);
-  LaunchAnswer found = choose_framework_to_launch(job, job_for, search_job, request.options);
+  if (!request.sweep.empty()) tune::read_tune_sweep(job, request.sweep);
+  LaunchablePlanAnswer found =
+      choose_framework_to_launch(job, job_for, search_job, request.options);
   TuneAnswer answer{.result = std::move(found.result),
                     .run = request.run,
                     .launch = std::move(found.launch),
@@ -96,28 +97,29 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
   tune::TuneResult& result = answer.result;
   answer.against = compared(result, request, job.attention_stated);
   if (!request.sweep.empty()) {
-    answer.sweep = tune::read_sweep(found.job, request.sweep);
+    answer.sweep = tune::read_tune_sweep(found.job, request.sweep);
     tune_values(*answer.sweep, request, progress);
   }
   if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
-  answer.strands = tune::two_strands(result, request.options);
+  answer.strands = tune::two_strands_gain(result, request.options);
   if (!result.plans.front().fits) {
-    answer.remedies = check::find_remedies_with_flags(answer.planned(), {}, &answer.result,
-                                                      request.options.threads);
+    answer.remedies = check::find_memory_remedies_with_flags(answer.planned(), {}, &answer.result,
+                                                             request.options.threads);
   }
   answer.with_experts = best_expert_parallel_plan(result, request.options);
   if (std::string note = uncommon_sharding_note(result.job, result.plans.front().plan);
       !note.empty()) {
     result.notes.push_back(std::move(note));
   }
-  if (std::string note = plan::method_note(job); !note.empty()) {
+  if (std::string note = plan::training_method_note(job); !note.empty()) {
     result.notes.push_back(std::move(note));
   }
   answer.best = simulate::predict(answer.planned());
   answer.frameworks = find_launchable_plans(answer.started, result.plans.front().plan,
-                                            tune::thread_count(request.options));
-  if (result.plans.front().verdict == memory::FitVerdict::kDoesNotFit) {
-    answer.fault = fmt::format("{}: {}", request.name, tune::misfit_text(result.plans.front()));
+                                            tune::search_thread_count(request.options));
+  if (result.plans.front().verdict == memory::MemoryFitVerdict::kDoesNotFit) {
+    answer.fault =
+        fmt::format("{}: {}", request.name, tune::memory_misfit_error_text(result.plans.front()));
   }
   result.seconds = seconds_since(start);
   return answer;

@@ -35,7 +35,7 @@ struct TuneRequest {
   std::optional<plan::PlannedJob> own;
   /// Field to vary and its values: "FIELD=VALUE,VALUE,...", each tuned separately; empty: no sweep.
   std::string sweep;
-  std::optional<tune::TrainingRun> run;
+  std::optional<tune::TrainingLengthAndPrice> run;
   /// True: also compute how much faster the job would be with more device memory.
   bool more_memory = false;
   /// Callback that reads the job for another framework, so that each framework is searched and the
@@ -65,15 +65,15 @@ struct TuneAnswer {
   tune::TuneResult result;
   simulate::Prediction best;  ///< Prediction of the best plan, which is the first in `result`.
   std::optional<tune::UserPlanComparison> against;
-  std::optional<tune::Sweep> sweep;
-  std::optional<tune::TrainingRun> run;
+  std::optional<tune::TuneSweep> sweep;
+  std::optional<tune::TrainingLengthAndPrice> run;
   /// Speed-ups that more device memory would allow; empty: not requested.
-  std::vector<tune::MemoryStep> more_memory;
-  std::optional<tune::StrandsGain> strands;
+  std::vector<tune::MoreMemoryGain> more_memory;
+  std::optional<tune::TwoStrandsGain> strands;
   /// Changes that would let the best plan fit in memory; empty: it fits.
-  std::vector<check::RemedyWithFlags> remedies;
+  std::vector<check::MemoryRemedyWithFlags> remedies;
   /// For each framework, the plan nearest to the best plan that its files can start.
-  std::vector<tune::FrameworkRun> frameworks;
+  std::vector<tune::NearestFrameworkPlan> frameworks;
   /// How to start training with the best plan; nullopt: no framework's files can.
   std::optional<FrameworkLaunch> launch;
   /// For each framework, the reason why its files cannot start the best plan; empty if `launch` is
@@ -102,8 +102,8 @@ struct TuneAnswer {
 
 /// Searches the plans of a job, then computes the requested details about the best plan. Errors
 /// start with the name of the job's file.
-TuneAnswer answer_tune(plan::Job job, const TuneRequest& request,
-                       const TuneProgressCallback& progress = {});
+TuneAnswer answer_tune_command(plan::Job job, const TuneRequest& request,
+                               const TuneProgressCallback& progress = {});
 
 /// Returns the JSON document that `tune --json` prints (docs/formats.md).
 nlohmann::ordered_json tune_answer_json(const TuneAnswer& answer);

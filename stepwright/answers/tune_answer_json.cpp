@@ -45,10 +45,10 @@ Json tune_answer_json(const TuneAnswer& answer) {
   json["expert_parallel"] = answer.with_experts
                                 ? tune::tuned_plan_json(result, *answer.with_experts, started_by)
                                 : Json(nullptr);
-  json["remedies"] = check::remedies_json(answer.remedies);
+  json["remedies"] = check::memory_remedies_json(answer.remedies);
   if (!answer.remedies.empty()) {
     Json& notes = json["notes"];
-    notes.insert(notes.begin(), check::remedies_sentence(answer.remedies));
+    notes.insert(notes.begin(), check::memory_remedies_sentence(answer.remedies));
   }
   if (answer.run) whole_run::add_whole_runs(json, result, *answer.run);
   if (answer.against)
@@ -68,13 +68,14 @@ std::string tune_report(const TuneAnswer& answer, int threads) {
     if (!other.plans.front().fits) return std::nullopt;
     return simulate::predict({other.job, other.plans.front().plan});
   };
-  Json pictures = report::prediction_pictures(answer.best, search_again);
-  pictures["name"] = plan_name(answer.best.planned.plan, result.job);
-  pictures["names"] = plan_names(result, answer.sweep);
+  Json pictures = report::prediction_charts_json(answer.best, search_again);
+  pictures["name"] = plan_name_json(answer.best.planned.plan, result.job);
+  pictures["names"] = listed_plan_names_json(result, answer.sweep);
   pictures["whole_run"] = whole_run::requested_run_json(
       answer.best, {.run = answer.run, .idle = whole_run::idle_devices_of_search(result)});
   if (answer.sweep) pictures["sweep_field"] = answer.sweep->field;
-  return report_text("tune", plan::job_line(result.job), tune_answer_json(answer), pictures);
+  return report_page_html("tune", plan::job_summary_line(result.job), tune_answer_json(answer),
+                          pictures);
 }
 
 }  // namespace stepwright::answers

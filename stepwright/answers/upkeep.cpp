@@ -25,8 +25,8 @@ plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
   recipe.sharding.expert_group = plan.sharding.expert_group;
   recipe.sequence_parallel = defaults.recipe_sequence_parallel && plan.parallel.tensor > 1;
   recipe.tensor_input = plan::default_tensor_input(job);
-  recipe.layers = plan::default_layers(job, recipe);
-  recipe.accumulate = plan::default_gradients(job, recipe);
+  recipe.layers = plan::default_stage_layers(job, recipe);
+  recipe.accumulate = plan::default_gradient_type(job, recipe);
   recipe.overlap = plan::default_overlap(job, recipe);
   return recipe;
 }
@@ -35,7 +35,7 @@ plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
 
 PlanComplexity plan_complexity(const plan::Job& job, const plan::Plan& plan) {
   const plan::Plan recipe = recipe_plan(job, plan);
-  PlanComplexity upkeep{.kinds = tune::kinds_of_parallelism(plan.parallel),
+  PlanComplexity upkeep{.kinds = tune::parallelism_kind_count(plan.parallel),
                         .recomputes = plan.recompute != plan::Recompute()};
   plan::each_choice([&](const auto& choice) {
     const auto matters = choice.traits.matters;

@@ -20,7 +20,7 @@ std::string folder_now() {
 }
 
 /// Returns a function that writes a host file into a folder and returns its path.
-launch_scripts::HostFileKeeper host_files_in(const Allocation& allocation,
+launch_scripts::HostFileKeeper host_files_in(const BatchAllocation& allocation,
                                              const std::filesystem::path& folder) {
   return [&allocation, folder](std::string_view name, const std::string& lines) {
     const std::filesystem::path path = folder / fmt::format("{}-{}", name, allocation.id);
@@ -29,7 +29,7 @@ launch_scripts::HostFileKeeper host_files_in(const Allocation& allocation,
   };
 }
 
-Variables slurm_names(const Allocation& allocation) {
+Variables slurm_names(const BatchAllocation& allocation) {
   const std::string id = std::to_string(allocation.id);
   return {{"SLURM_JOB_ID", id},
           {"SLURM_JOBID", id},
@@ -43,7 +43,7 @@ Variables slurm_names(const Allocation& allocation) {
 }
 
 /// Returns the variables that identify a job and the position of a process in it.
-Variables names_of_job(const Allocation& allocation) {
+Variables names_of_job(const BatchAllocation& allocation) {
   const std::string id = std::to_string(allocation.id);
   if (allocation.scheduler == "pbs") {
     return {{"PBS_JOBID", fmt::format("{}.pbs", allocation.id)},
@@ -63,29 +63,29 @@ Variables names_of_job(const Allocation& allocation) {
 }
 
 /// Returns the allocation, with one node if its options state no number.
-Allocation with_nodes(Allocation allocation) {
+BatchAllocation with_nodes(BatchAllocation allocation) {
   allocation.nodes = allocation.nodes.value_or(1);
   return allocation;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> batch_job_environment(const Allocation& allocation,
+std::map<std::string, std::string> batch_job_environment(const BatchAllocation& allocation,
                                                          const std::filesystem::path& folder) {
   Variables variables = names_of_job(allocation);
-  variables.merge(launch_scripts::extent_environment(with_nodes(allocation),
-                                                     host_files_in(allocation, folder)));
+  variables.merge(launch_scripts::job_size_environment(with_nodes(allocation),
+                                                       host_files_in(allocation, folder)));
   return variables;
 }
 
-std::map<std::string, std::string> srun_task_environment(const Allocation& allocation) {
-  const Allocation whole = with_nodes(allocation);
-  const std::int64_t nodes = *whole.nodes, each = launch_scripts::tasks_of_node(whole);
+std::map<std::string, std::string> srun_task_environment(const BatchAllocation& allocation) {
+  const BatchAllocation whole = with_nodes(allocation);
+  const std::int64_t nodes = *whole.nodes, each = launch_scripts::tasks_on_each_node(whole);
   const std::int64_t tasks = allocation.tasks.value_or(nodes * (each > 0 ? each : 1));
   Variables variables = slurm_names(allocation);
-  variables.merge(launch_scripts::extent_environment(whole, {}));
+  variables.merge(launch_scripts::job_size_environment(whole, {}));
   variables["SLURM_STEP_ID"] = "0";
-  variables["SLURM_STEP_NODELIST"] = host_list(nodes);
+  variables["SLURM_STEP_NODELIST"] = made_up_host_list(nodes);
   variables["SLURM_STEP_NUM_NODES"] = std::to_string(nodes);
   variables["SLURM_STEP_NUM_TASKS"] = std::to_string(tasks);
   variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = std::to_string(tasks);

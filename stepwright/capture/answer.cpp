@@ -40,27 +40,27 @@ std::string value_of(const Words& words, std::string_view start, std::string_vie
   return "";
 }
 
-std::int64_t nodes_of_job(const CaptureContext& context) {
+std::int64_t nodes_of_job(const ScriptCaptureContext& context) {
   if (context.allocation && context.allocation->job_nodes) return *context.allocation->job_nodes;
   return context.nodes().value_or(1);
 }
 
-int real_or_nothing(const CaptureContext& context, const Words& words) {
-  return find_real_program(context, launch_scripts::last_part(words.front())).empty()
+int real_or_nothing(const ScriptCaptureContext& context, const Words& words) {
+  return find_real_program(context, launch_scripts::last_path_part(words.front())).empty()
              ? 0
              : exec_real_program(context, words);
 }
 
 /// Runs the real program if the number of devices is unknown; if there is none, adds a note.
-int ask_for_devices(const CaptureContext& context, const Words& words) {
-  const std::string_view name = launch_scripts::last_part(words.front());
+int ask_for_devices(const ScriptCaptureContext& context, const Words& words) {
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   if (!find_real_program(context, name).empty()) return exec_real_program(context, words);
   const std::string note = fmt::format(
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
       name);
   append_text_event(context.folder, kNoteEvent, note);
   print_error_line(note);
-  return kCommandNotFoundExit;
+  return kCommandNotFoundExitCode;
 }
 
 std::string gpu_field(std::string_view field, std::int64_t index, std::int64_t devices) {
@@ -71,14 +71,14 @@ std::string gpu_field(std::string_view field, std::int64_t index, std::int64_t d
   return "[N/A]";
 }
 
-int answer_nvidia_smi(const CaptureContext& context, const Words& words) {
+int answer_nvidia_smi(const ScriptCaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
   if (!devices) return ask_for_devices(context, words);
   const std::string query = value_of(words, "--query-gpu=");
   const std::string chosen = value_of(words, "--id=", "-i");
   for (std::int64_t i = 0; i < *devices; ++i) {
-    if (!chosen.empty() && !expand_hosts(chosen).empty() &&
-        !std::ranges::count(expand_hosts(chosen), std::to_string(i)))
+    if (!chosen.empty() && !expand_slurm_host_list(chosen).empty() &&
+        !std::ranges::count(expand_slurm_host_list(chosen), std::to_string(i)))
       continue;
     if (query.empty()) {
       if (has(words, "-L") || has(words, "--list-gpus") || words.size() == 1) {
@@ -89,7 +89,7 @@ int answer_nvidia_smi(const CaptureContext& context, const Words& words) {
     const std::string format = value_of(words, "--format=");
     if (i == 0 && format.find("noheader") == std::string::npos) print(query + "\n");
     std::string line;
-    for (const std::string& field : expand_hosts(query)) {
+    for (const std::string& field : expand_slurm_host_list(query)) {
       line += (line.empty() ? "" : ", ") + gpu_field(field, i, *devices);
     }
     print(line + "\n");
@@ -97,35 +97,37 @@ int answer_nvidia_smi(const CaptureContext& context, const Words& words) {
   return 0;
 }
 
-int answer_rocm_smi(const CaptureContext& context, const Words& words) {
+int answer_rocm_smi(const ScriptCaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
   if (!devices) return ask_for_devices(context, words);
   for (std::int64_t i = 0; i < *devices; ++i) print(fmt::format("GPU[{}]\t\t: AMD GPU\n", i));
   return 0;
 }
 
-int answer_scontrol(const CaptureContext& context, const Words& words) {
+int answer_scontrol(const ScriptCaptureContext& context, const Words& words) {
   const std::int64_t nodes = nodes_of_job(context);
   const std::string what = words.size() > 2 && words[1] == "show" ? words[2] : "";
   const std::string given = words.size() > 3 ? words[3] : "";
   if (what == "hostnames" || what == "hostname") {
-    const std::string list = variable("SLURM_JOB_NODELIST");
+    const std::string list = environment_variable("SLURM_JOB_NODELIST");
     const std::string& shown = given.empty() ? list : given;
-    for (const std::string& host : shown.empty() ? host_names(nodes) : expand_hosts(shown)) {
+    for (const std::string& host :
+         shown.empty() ? made_up_host_names(nodes) : expand_slurm_host_list(shown)) {
       print(host + "\n");
     }
   } else if (what == "hostlist" || what == "hostlistsorted") {
     print(given + "\n");
   } else if (what == "job" || what == "jobid" || what == "jobs") {
-    const std::string id = variable("SLURM_JOB_ID");
+    const std::string id = environment_variable("SLURM_JOB_ID");
     const std::string command = context.scripts.empty() ? "(null)" : context.scripts.back();
     print(
         fmt::format("JobId={} JobName={}\n   JobState=RUNNING TimeLimit=UNLIMITED\n   NodeList={}\n"
                     "   BatchHost=node001\n   NumNodes={}\n   Command={}\n   WorkDir={}\n",
-                    id, variable("SLURM_JOB_NAME"), host_list(nodes), nodes, command,
-                    variable("SLURM_SUBMIT_DIR")));
+                    id, environment_variable("SLURM_JOB_NAME"), made_up_host_list(nodes), nodes,
+                    command, environment_variable("SLURM_SUBMIT_DIR")));
   } else if (what == "node" || what == "nodes") {
-    for (const std::string& host : given.empty() ? host_names(nodes) : expand_hosts(given)) {
+    for (const std::string& host :
+         given.empty() ? made_up_host_names(nodes) : expand_slurm_host_list(given)) {
       const std::string gres = context.devices_per_node()
                                    ? fmt::format("gpu:{}", *context.devices_per_node())
                                    : std::string("(null)");
@@ -136,7 +138,7 @@ int answer_scontrol(const CaptureContext& context, const Words& words) {
 }
 
 /// Fills in a format of squeue, such as `-o "%N %D"`.
-std::string queue_line(const CaptureContext& context, std::string_view format) {
+std::string queue_line(const ScriptCaptureContext& context, std::string_view format) {
   const std::int64_t nodes = nodes_of_job(context);
   std::string line;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -149,11 +151,11 @@ std::string queue_line(const CaptureContext& context, std::string_view format) {
     }
     switch (format[i]) {
       case 'N':
-      case 'R': line += host_list(nodes); break;
+      case 'R': line += made_up_host_list(nodes); break;
       case 'D': line += std::to_string(nodes); break;
       case 'i':
-      case 'A': line += variable("SLURM_JOB_ID"); break;
-      case 'j': line += variable("SLURM_JOB_NAME"); break;
+      case 'A': line += environment_variable("SLURM_JOB_ID"); break;
+      case 'j': line += environment_variable("SLURM_JOB_NAME"); break;
       case 'T': line += "RUNNING"; break;
       case 't': line += "R"; break;
       default: line += "N/A"; break;
@@ -163,7 +165,7 @@ std::string queue_line(const CaptureContext& context, std::string_view format) {
 }
 
 /// Prints the job's line if squeue runs inside the job; no line outside, where all jobs have ended.
-int answer_squeue(const CaptureContext& context, const Words& words) {
+int answer_squeue(const ScriptCaptureContext& context, const Words& words) {
   const std::string standard = "%i %P %j %u %t %M %D %R";
   std::string format = value_of(words, "--format=", "-o");
   if (format.empty()) format = value_of(words, "-o");
@@ -171,11 +173,11 @@ int answer_squeue(const CaptureContext& context, const Words& words) {
   if (!has(words, "-h") && !has(words, "--noheader")) {
     print("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n");
   }
-  if (!variable("SLURM_JOB_ID").empty()) print(queue_line(context, format) + "\n");
+  if (!environment_variable("SLURM_JOB_ID").empty()) print(queue_line(context, format) + "\n");
   return 0;
 }
 
-int answer_hostname(const CaptureContext& context, const Words& words) {
+int answer_hostname(const ScriptCaptureContext& context, const Words& words) {
   if (!context.allocation) return real_or_nothing(context, words);
   const std::string option = words.size() > 1 ? words[1] : "";
   const bool address = option == "-i" || option == "-I" || option == "--ip-address" ||
@@ -184,25 +186,25 @@ int answer_hostname(const CaptureContext& context, const Words& words) {
   return 0;
 }
 
-int answer_nproc(const CaptureContext& context, const Words& words) {
+int answer_nproc(const ScriptCaptureContext& context, const Words& words) {
   if (!context.allocation || !context.allocation->cpus_per_task) {
     return real_or_nothing(context, words);
   }
-  print(variable("SLURM_CPUS_ON_NODE") + "\n");
+  print(environment_variable("SLURM_CPUS_ON_NODE") + "\n");
   return 0;
 }
 
 }  // namespace
 
-int print_device_count(const CaptureContext& context, const Words& words) {
+int emulate_device_count_query(const ScriptCaptureContext& context, const Words& words) {
   const auto devices = context.devices_per_node();
   if (!devices) return exec_real_program(context, words);
   print(fmt::format("{}\n", *devices));
   return 0;
 }
 
-int emulate_scheduler_query(const CaptureContext& context, const Words& words) {
-  const std::string_view name = launch_scripts::last_part(words.front());
+int emulate_scheduler_query(const ScriptCaptureContext& context, const Words& words) {
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   if (name == "nvidia-smi") return answer_nvidia_smi(context, words);
   if (name == "rocm-smi" || name == "amd-smi") return answer_rocm_smi(context, words);
   if (name == "scontrol") return answer_scontrol(context, words);

@@ -129,13 +129,13 @@ fi
 
 }  // namespace
 
-std::string bash_startup(const std::filesystem::path& folder) {
+std::string bash_startup_file_text(const std::filesystem::path& folder) {
   std::string launchers = " ";
-  for (const StandInProgram& tool : stand_in_programs()) {
+  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
     if (is_launcher(tool.kind)) launchers += tool.name + " ";
   }
   return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
-                     quoted_for_shell(folder.string()), kMaxScriptDepth,
+                     quoted_for_shell(folder.string()), kMaxScriptNestingDepth,
                      quoted_for_shell(launchers)) +
          std::string(kBody);
 }

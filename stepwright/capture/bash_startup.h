@@ -9,6 +9,6 @@ namespace stepwright::capture {
 /// the folder of stand-ins (which record launches) at the front of PATH, redirects launchers called
 /// by path (/opt/venv/bin/torchrun) to their stand-ins, and makes `source` of a missing virtual
 /// environment do nothing.
-std::string bash_startup(const std::filesystem::path& folder);
+std::string bash_startup_file_text(const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

@@ -50,7 +50,7 @@ void check_count(const std::optional<std::int64_t>& count, std::string_view opti
 /// Fails unless the script in `bash -e FILE`, or FILE itself, exists and is readable.
 void check_script(const Words& command) {
   std::size_t at = 0;
-  if (is_shell(launch_scripts::last_part(command.front()))) {
+  if (is_shell_program_name(launch_scripts::last_path_part(command.front()))) {
     for (at = 1; at < command.size() && command[at].starts_with('-'); ++at) {
       if (command[at].find('c') != std::string::npos || command[at] == "-s") return;
       if (command[at] == "-o" || command[at] == "-O") ++at;
@@ -60,7 +60,7 @@ void check_script(const Words& command) {
     return;
   }
   const std::string& script = command[at];
-  if (at == 0 && find_stand_in_kind(launch_scripts::last_part(script))) return;
+  if (at == 0 && find_stand_in_kind(launch_scripts::last_path_part(script))) return;
   if (is_folder(script)) {
     fail_input(fmt::format("{}: is a folder; name a launch script", script));
   }
@@ -74,7 +74,7 @@ void check_script(const Words& command) {
   }
 }
 
-void check(const CaptureRequest& request) {
+void check(const ScriptCaptureRequest& request) {
   if (request.command.empty() || request.command.front().empty()) {
     fail_input("COMMAND is missing: stepwright capture -- bash train.sh");
   }
@@ -90,15 +90,15 @@ void check(const CaptureRequest& request) {
   check_script(request.command);
 }
 
-std::filesystem::path program_of(const CaptureRequest& request) {
+std::filesystem::path program_of(const ScriptCaptureRequest& request) {
   std::error_code error;
   if (!request.program.empty()) return std::filesystem::absolute(request.program, error);
   return std::filesystem::read_symlink("/proc/self/exe", error);
 }
 
 /// Returns the environment of the script as NAME=VALUE texts.
-std::vector<std::string> script_environment(const CaptureRequest& request,
-                                            const CaptureFolder& folder, int status) {
+std::vector<std::string> script_environment(const ScriptCaptureRequest& request,
+                                            const ScriptCaptureFolder& folder, int status) {
   std::map<std::string, std::string> changes;
   std::string front = (folder.path() / "bin").string();
   if (request.only_launchers) {
@@ -106,12 +106,12 @@ std::vector<std::string> script_environment(const CaptureRequest& request,
     changes[kDryRunVariable] = "local";
     changes["TMPDIR"] = (folder.path() / "scratch").string();
   }
-  const std::string path = variable("PATH");
+  const std::string path = environment_variable("PATH");
   changes["PATH"] = front + ":" + (path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path);
-  changes["BASH_ENV"] = folder.bash_startup_file().string();
-  changes["STEPWRIGHT_CAPTURE_BASH_ENV"] = variable("BASH_ENV");
+  changes["BASH_ENV"] = folder.bash_startup_file_path().string();
+  changes["STEPWRIGHT_CAPTURE_BASH_ENV"] = environment_variable("BASH_ENV");
   changes[kCaptureFolderVariable] = folder.path().string();
-  changes[kStatusVariable] = std::to_string(status);
+  changes[kSupervisorDescriptorVariable] = std::to_string(status);
   std::vector<std::string> environment;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -130,14 +130,15 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// Starts the keeper. Between fork and exec it calls only functions that are safe in a child of a
 /// multi-threaded process.
-pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, const Pipe& status) {
+pid_t start_keeper(const ScriptCaptureRequest& request, const ScriptCaptureFolder& folder,
+                   const Pipe& status) {
   const std::string keeper = folder.keeper().string();
   std::vector<std::string> words = {keeper};
   words.insert(words.end(), request.command.begin(), request.command.end());
   std::vector<std::string> environment = script_environment(request, folder, status.write.get());
   const std::vector<char*> argv = pointers(words), envp = pointers(environment);
   const bool no_input = ::isatty(STDIN_FILENO) != 0;
-  const pid_t child = checked(::fork(), "start a process");
+  const pid_t child = checked_system_call(::fork(), "start a process");
   if (child != 0) return child;
   sigset_t none;
   ::sigemptyset(&none);
@@ -195,11 +196,11 @@ Ending wait_for(pid_t keeper, const Descriptor& status, const SignalRecorder& in
 }
 
 /// Kills remaining processes of the capture, which the keeper failed to end.
-void end_all(pid_t keeper, const CaptureFolder& folder) {
+void end_all(pid_t keeper, const ScriptCaptureFolder& folder) {
   constexpr int kRounds = 100;
   constexpr useconds_t kPauseUs = 10'000;
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<pid_t> left = capture_processes(folder.path());
+    std::vector<pid_t> left = processes_of_capture(folder.path());
     if (left.empty()) break;
     signal_processes(left, SIGKILL);
     ::waitpid(keeper, nullptr, WNOHANG);
@@ -208,7 +209,8 @@ void end_all(pid_t keeper, const CaptureFolder& folder) {
   ::waitpid(keeper, nullptr, 0);
 }
 
-void add_ending(const Ending& ending, const CaptureRequest& request, CaptureResult& captured) {
+void add_ending(const Ending& ending, const ScriptCaptureRequest& request,
+                ScriptCaptureResult& captured) {
   constexpr std::string_view kExit = "exit ", kError = "error ";
   const std::size_t exit = ending.report.find(kExit), error = ending.report.find(kError);
   if (error == 0) {
@@ -230,29 +232,29 @@ void add_ending(const Ending& ending, const CaptureRequest& request, CaptureResu
 
 }  // namespace
 
-CaptureResult capture(const CaptureRequest& request) {
-  open_standard_descriptors();
+ScriptCaptureResult capture(const ScriptCaptureRequest& request) {
+  open_closed_standard_descriptors();
   check(request);
-  const CaptureSettings settings{.nodes = request.nodes,
-                                 .devices_per_node = request.devices_per_node,
-                                 .only_launchers = request.only_launchers,
-                                 .environment = process_environment()};
-  const CaptureFolder folder(program_of(request), settings);
+  const ScriptCaptureSettings settings{.nodes = request.nodes,
+                                       .devices_per_node = request.devices_per_node,
+                                       .only_launchers = request.only_launchers,
+                                       .environment = process_environment()};
+  const ScriptCaptureFolder folder(program_of(request), settings);
   const SignalRecorder interrupts;
   Pipe status;
   const pid_t keeper = start_keeper(request, folder, status);
   status.write.close();
   const Ending ending = wait_for(keeper, status.read, interrupts, request.timeout);
   end_all(keeper, folder);
-  CaptureEvents events = read_capture_events(folder.path());
+  ScriptCaptureEvents events = read_capture_events(folder.path());
   if (!events.error.empty()) fail_input(events.error);
-  CaptureResult captured = std::move(events.captured);
+  ScriptCaptureResult captured = std::move(events.captured);
   add_ending(ending, request, captured);
-  captured.commands = merged_commands(captured.commands);
+  captured.commands = merge_launches_of_hosts(captured.commands);
   std::error_code ignored;
   std::filesystem::remove_all(folder.path() / "scratch", ignored);
   for (CapturedCommand& command : captured.commands) {
-    drop_unchanged_texts(command.files, command.folder);
+    drop_unchanged_file_texts(command.files, command.folder);
   }
   return captured;
 }

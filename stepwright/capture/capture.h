@@ -11,7 +11,7 @@ namespace stepwright::capture {
 
 /// The arguments of the command `capture`, which runs a launch script and records the launches in
 /// it.
-struct CaptureRequest {
+struct ScriptCaptureRequest {
   Words command;  ///< The command that starts the launch script: its words.
   /// Number of nodes of the job; nullopt: what the script states.
   std::optional<std::int64_t> nodes;
@@ -29,6 +29,6 @@ struct CaptureRequest {
 /// return all its processes have ended. SIGINT, SIGTERM and SIGHUP end the script; what was
 /// recorded so far is returned. Fails with `kInput` for a command that cannot be run or scripts
 /// that call each other without end, with `kRuntime` if the system refuses processes or files.
-CaptureResult capture(const CaptureRequest& request);
+ScriptCaptureResult capture(const ScriptCaptureRequest& request);
 
 }  // namespace stepwright::capture

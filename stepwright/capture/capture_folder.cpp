@@ -21,12 +21,12 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
   for (const char* name : {"bin", "writers", "tools", "scratch"}) {
     std::filesystem::create_directory(folder / name);
   }
-  for (const StandInProgram& tool : stand_in_programs()) {
-    if (tool.kind == StandInKind::kWriter) continue;
+  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
+    if (tool.kind == ProgramStandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "bin" / tool.name);
   }
   for (const std::string_view name :
-       {kKeeperName, std::string_view("stepwright-too-deep"),
+       {kSupervisorProgramName, std::string_view("stepwright-too-deep"),
         std::string_view("stepwright-not-run"), std::string_view("stepwright-ran")}) {
     std::filesystem::create_symlink(program, folder / "tools" / name);
   }
@@ -37,15 +37,15 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
 void add_writer_stand_ins(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path program =
-      std::filesystem::read_symlink(folder / "tools" / kKeeperName, ignored);
-  for (const StandInProgram& tool : stand_in_programs()) {
-    if (tool.kind != StandInKind::kWriter) continue;
+      std::filesystem::read_symlink(folder / "tools" / kSupervisorProgramName, ignored);
+  for (const ProgramWithStandIn& tool : programs_with_stand_ins()) {
+    if (tool.kind != ProgramStandInKind::kWriter) continue;
     std::filesystem::create_symlink(program, folder / "writers" / tool.name, ignored);
   }
 }
 
-CaptureFolder::CaptureFolder(const std::filesystem::path& program,
-                             const CaptureSettings& settings) {
+ScriptCaptureFolder::ScriptCaptureFolder(const std::filesystem::path& program,
+                                         const ScriptCaptureSettings& settings) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
   std::string name =
@@ -60,8 +60,8 @@ CaptureFolder::CaptureFolder(const std::filesystem::path& program,
   try {
     make_links(path_, program);
     if (settings.only_launchers) add_writer_stand_ins(path_);
-    write_settings(settings, path_);
-    write_file(bash_startup_file(), bash_startup(path_));
+    write_capture_settings(settings, path_);
+    write_file(bash_startup_file_path(), bash_startup_file_text(path_));
   } catch (const std::filesystem::filesystem_error& error) {
     std::filesystem::remove_all(path_, ignored);
     throw Error(ErrorKind::kRuntime, fmt::format("cannot fill the folder {}: {}", path_.string(),
@@ -72,13 +72,17 @@ CaptureFolder::CaptureFolder(const std::filesystem::path& program,
   }
 }
 
-CaptureFolder::~CaptureFolder() {
+ScriptCaptureFolder::~ScriptCaptureFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::filesystem::path CaptureFolder::keeper() const { return path_ / "tools" / kKeeperName; }
+std::filesystem::path ScriptCaptureFolder::keeper() const {
+  return path_ / "tools" / kSupervisorProgramName;
+}
 
-std::filesystem::path CaptureFolder::bash_startup_file() const { return path_ / "bash_startup.sh"; }
+std::filesystem::path ScriptCaptureFolder::bash_startup_file_path() const {
+  return path_ / "bash_startup.sh";
+}
 
 }  // namespace stepwright::capture

@@ -12,21 +12,21 @@ void add_writer_stand_ins(const std::filesystem::path& folder);
 
 /// The temporary folder of a capture: links named like launchers that lead to the recording
 /// program, the settings, and the events recorded so far. The destructor removes the folder.
-class CaptureFolder {
+class ScriptCaptureFolder {
  public:
   /// Makes the folder. `program`: absolute path of the program that stands in for launchers; its
   /// main() must call `stand_in` first. Fails with `kRuntime` if the folder cannot be made.
-  CaptureFolder(const std::filesystem::path& program, const CaptureSettings& settings);
-  ~CaptureFolder();
-  CaptureFolder(const CaptureFolder&) = delete;
-  CaptureFolder& operator=(const CaptureFolder&) = delete;
+  ScriptCaptureFolder(const std::filesystem::path& program, const ScriptCaptureSettings& settings);
+  ~ScriptCaptureFolder();
+  ScriptCaptureFolder(const ScriptCaptureFolder&) = delete;
+  ScriptCaptureFolder& operator=(const ScriptCaptureFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Returns the path of the link by which the keeper (the process that supervises the script) is
   /// started.
   [[nodiscard]] std::filesystem::path keeper() const;
   /// Returns the path of the file that each bash of the capture reads before it runs a script.
-  [[nodiscard]] std::filesystem::path bash_startup_file() const;
+  [[nodiscard]] std::filesystem::path bash_startup_file_path() const;
 
  private:
   std::filesystem::path path_;

@@ -46,7 +46,7 @@ struct CapturedCommand {
 };
 
 /// The result of a capture: the launch commands of a script, and how the script ended.
-struct CaptureResult {
+struct ScriptCaptureResult {
   /// Recorded launch commands, in the order in which the script reached them.
   std::vector<CapturedCommand> commands;
   /// Names of launchers that ran for real instead of being recorded, or may have.

@@ -43,7 +43,7 @@ struct CarrierRules {
   std::int64_t operands = 0;  ///< Words between the options and the command: the image, the host.
   bool remote = false, as_text = false, from_input = false;
 
-  [[nodiscard]] OptionRules options() const { return {flags, pairs, long_with_one_dash}; }
+  [[nodiscard]] CommandOptionRules options() const { return {flags, pairs, long_with_one_dash}; }
 };
 
 CarrierRules read_carrier(Node row, Node lists) {
@@ -110,11 +110,11 @@ void add_assignments(std::string_view list, std::map<std::string, std::string>& 
 /// Returns the variables that options of srun, mpirun, docker and singularity set:
 /// `--export=ALL,A=1`, `-x A=1`, `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
 std::map<std::string, std::string> environment_of(std::string_view name,
-                                                  const std::vector<Option>& options) {
+                                                  const std::vector<GivenOption>& options) {
   std::map<std::string, std::string> environment;
   const bool containers = holds_word("docker nvidia-docker podman nerdctl jsrun", name);
   const bool images = holds_word("singularity apptainer", name);
-  for (const Option& option : options) {
+  for (const GivenOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "--export" || (images && option.name == "--env")) {
       add_assignments(value, environment);
@@ -131,17 +131,17 @@ std::map<std::string, std::string> environment_of(std::string_view name,
 /// stand-in, or a path that begins with "./".
 std::size_t first_program(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string_view name = launch_scripts::last_part(words[i]);
-    if (is_shell(name) || find_stand_in_kind(name)) return i;
+    const std::string_view name = launch_scripts::last_path_part(words[i]);
+    if (is_shell_program_name(name) || find_stand_in_kind(name)) return i;
     if (words[i].starts_with("./") && words[i - 1] != "-o") return i;
   }
   return words.size();
 }
 
 std::optional<WrappedCommand> carried_by_srun(const Words& words) {
-  OptionRules rules = slurm_rules();
-  SplitCommand split = split_options(words, 1, rules);
-  if (option_value(split.options, "--multi-prog")) return std::nullopt;
+  CommandOptionRules rules = slurm_option_rules();
+  SplitCommandOptions split = split_options(words, 1, rules);
+  if (last_option_value(split.options, "--multi-prog")) return std::nullopt;
   WrappedCommand carried{.program = split.rest, .options = std::move(split.options)};
   carried.environment = environment_of("srun", carried.options);
   return carried;
@@ -156,8 +156,8 @@ std::size_t compose_words(const Words& words) {
 
 }  // namespace
 
-std::optional<WrappedCommand> wrapped_command(const Words& words) {
-  std::string name(launch_scripts::last_part(words.front()));
+std::optional<WrappedCommand> find_wrapped_command(const Words& words) {
+  std::string name(launch_scripts::last_path_part(words.front()));
   if (name == "srun") return carried_by_srun(words);
   const std::size_t skipped = compose_words(words);
   if (skipped > 0) name = "docker-compose";
@@ -179,7 +179,7 @@ std::optional<WrappedCommand> wrapped_command(const Words& words) {
     return carried;
   }
   const std::size_t start = skipped + (rules->subcommands.empty() ? 1 : 2);
-  SplitCommand split = split_options(words, start, rules->options());
+  SplitCommandOptions split = split_options(words, start, rules->options());
   carried.program = std::min(split.rest + static_cast<std::size_t>(rules->operands), words.size());
   carried.options = std::move(split.options);
   carried.environment = environment_of(name, carried.options);

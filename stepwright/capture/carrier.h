@@ -16,7 +16,7 @@ namespace stepwright::capture {
 struct WrappedCommand {
   /// Index of the inner command's first word; the number of words if there is no inner command.
   std::size_t program = 0;
-  std::vector<Option> options;
+  std::vector<GivenOption> options;
   /// Environment variables that the carrier's options set for the inner command.
   std::map<std::string, std::string> environment;
   bool remote = false;  ///< True if the inner command runs on another machine or in a container.
@@ -28,6 +28,6 @@ struct WrappedCommand {
 
 /// Finds the inner command in the words of a carrier (srun, mpirun, docker, ssh, ...); nullopt if
 /// these words run none (`docker build`).
-std::optional<WrappedCommand> wrapped_command(const Words& words);
+std::optional<WrappedCommand> find_wrapped_command(const Words& words);
 
 }  // namespace stepwright::capture

@@ -31,21 +31,21 @@ void set_variables(const std::map<std::string, std::string>& variables) {
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-std::optional<std::int64_t> count_of(std::span<const Option> options, std::string_view names) {
-  const auto value = option_value(options, names);
+std::optional<std::int64_t> count_of(std::span<const GivenOption> options, std::string_view names) {
+  const auto value = last_option_value(options, names);
   const std::int64_t count = value ? std::atoll(value->c_str()) : 0;
   return count > 0 ? std::optional(count) : std::nullopt;
 }
 
 /// Enters an srun step. Inside a job it can have fewer nodes than the job; outside it starts a job.
-void enter_step(CaptureContext& context, const WrappedCommand& carried) {
+void enter_step(ScriptCaptureContext& context, const WrappedCommand& carried) {
   const bool within = context.allocation && context.allocation->scheduler == "slurm";
-  Allocation step =
-      within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
+  BatchAllocation step =
+      within ? *context.allocation : BatchAllocation{.scheduler = "slurm", .id = 1'000'000};
   const auto tasks_before = step.tasks;
   step.tasks.reset();
   apply_slurm_options(carried.options, step);
-  const bool says_nodes = option_value(carried.options, "-N --nodes").has_value();
+  const bool says_nodes = last_option_value(carried.options, "-N --nodes").has_value();
   if (!step.tasks && !says_nodes) step.tasks = tasks_before;
   if (!within) {
     if (context.settings.nodes) step.nodes = context.settings.nodes;
@@ -60,7 +60,7 @@ void enter_step(CaptureContext& context, const WrappedCommand& carried) {
 }
 
 /// Sets the variables that Open MPI, MPICH and Intel MPI set for the first rank.
-void enter_mpi(const CaptureContext& context, const WrappedCommand& carried) {
+void enter_mpi(const ScriptCaptureContext& context, const WrappedCommand& carried) {
   std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "0"},
                                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
                                                   {"OMPI_COMM_WORLD_NODE_RANK", "0"},
@@ -71,7 +71,7 @@ void enter_mpi(const CaptureContext& context, const WrappedCommand& carried) {
       carried.options, "-npernode --npernode -ppn --ppn -perhost --perhost -N -r --rs_per_host");
   std::optional<std::int64_t> size = count_of(carried.options, "-np --np -n --n -c --nrs");
   if (context.allocation) {
-    const Allocation& job = *context.allocation;
+    const BatchAllocation& job = *context.allocation;
     if (!each) each = job.tasks_per_node;
     if (!size) size = job.tasks;
     if (!size && each && job.nodes) size = *each * *job.nodes;
@@ -91,17 +91,17 @@ void enter_folder(std::string_view name, const WrappedCommand& carried) {
   if (name == "srun") names = "-D --chdir";
   if (holds_word(kMpi, name)) names = "-wd --wd -wdir --wdir";
   if (holds_word(kContainers, name)) names = "-w --workdir --pwd --cwd";
-  if (const auto folder = option_value(carried.options, names)) {
+  if (const auto folder = last_option_value(carried.options, names)) {
     [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
   }
 }
 
 /// Handles a carrier that has no command after its options.
-int carry_nothing(const CaptureContext& context, const Words& words, bool has_image) {
-  const std::string_view name = launch_scripts::last_part(words.front());
+int carry_nothing(const ScriptCaptureContext& context, const Words& words, bool has_image) {
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
   if (holds_word(kManagers, name)) {
-    if (!context.writes_nothing() && !find_real_program(context, name).empty())
+    if (!context.is_file_writing_disabled() && !find_real_program(context, name).empty())
       return exec_real_program(context, words);
   }
   const bool starts = (name == "kubectl" && (what == "apply" || what == "create")) ||
@@ -109,10 +109,10 @@ int carry_nothing(const CaptureContext& context, const Words& words, bool has_im
                       (what == "compose" && std::ranges::find(words, "up") != words.end()) ||
                       (name == "docker-compose" && what == "up") || has_image;
   if (starts) {
-    record_launch(context, words);
+    record_launch_command(context, words);
     return 0;
   }
-  if (name == "ray" && what == "start") write_file(context.folder / kRayStartedFile, "\n");
+  if (name == "ray" && what == "start") write_file(context.folder / kRayStartedMarkerFile, "\n");
   record_skipped_command(context, words);
   return 0;
 }
@@ -127,29 +127,29 @@ std::string joined(std::span<const std::string> words) {
 Words command_of(const Words& words, const WrappedCommand& carried, std::size_t from) {
   Words command(words.begin() + static_cast<std::ptrdiff_t>(from), words.end());
   if (carried.as_text) return {"bash", "-c", joined(command)};
-  if (const auto entry = option_value(carried.options, "--entrypoint")) {
+  if (const auto entry = last_option_value(carried.options, "--entrypoint")) {
     if (!entry->empty()) command.insert(command.begin(), *entry);
   }
   // `uv run -m MODULE` runs a Python module.
-  if (option_value(carried.options, "-m --module") &&
-      launch_scripts::last_part(words.front()) == "uv") {
+  if (last_option_value(carried.options, "-m --module") &&
+      launch_scripts::last_path_part(words.front()) == "uv") {
     command.insert(command.begin(),
-                   {"python", "-m", *option_value(carried.options, "-m --module")});
+                   {"python", "-m", *last_option_value(carried.options, "-m --module")});
   }
   return command;
 }
 
 }  // namespace
 
-int run_wrapped_command(CaptureContext context, const Words& words) {
-  const std::string_view name = launch_scripts::last_part(words.front());
-  const auto carried = wrapped_command(words);
+int run_wrapped_command(ScriptCaptureContext context, const Words& words) {
+  const std::string_view name = launch_scripts::last_path_part(words.front());
+  const auto carried = find_wrapped_command(words);
   if (!carried) return carry_nothing(context, words, false);
   std::size_t from = carried->program;
   while (name == "sudo" && from < words.size() && words[from].find('=') != std::string::npos)
     ++from;
   const bool reads_input = carried->from_input && ::isatty(STDIN_FILENO) == 0 &&
-                           !option_value(carried->options, "-N") && words.size() > 1;
+                           !last_option_value(carried->options, "-N") && words.size() > 1;
   if (from >= words.size() && !reads_input) {
     const bool has_image = holds_word(kContainers, name) && words.size() > 2 &&
                            (words[1] == "run" || words[1] == "exec");
@@ -157,7 +157,7 @@ int run_wrapped_command(CaptureContext context, const Words& words) {
   }
   Words front(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(from));
   context.launcher.insert(context.launcher.end(), front.begin(), front.end());
-  if (carried->remote && !context.writes_nothing()) add_writer_stand_ins(context.folder);
+  if (carried->remote && !context.is_file_writing_disabled()) add_writer_stand_ins(context.folder);
   context.remote = context.remote || carried->remote;
   for (std::size_t i = carried->program; i < from; ++i) {
     const std::size_t equals = words[i].find('=');

@@ -40,7 +40,7 @@ Words with_process_count(const CapturedCommand& command) {
   if (words.empty() || size == command.environment.end()) return words;
   const bool counted =
       std::ranges::any_of(words, [](const std::string& word) { return holds_word(kCounts, word); });
-  if (holds_word(kLaunchers, launch_scripts::last_part(words.front())) && !counted) {
+  if (holds_word(kLaunchers, launch_scripts::last_path_part(words.front())) && !counted) {
     words.insert(words.begin() + 1, {"-np", size->second});
   }
   return words;
@@ -86,7 +86,7 @@ std::vector<std::string> assignments(const std::map<std::string, std::string>& e
 
 }  // namespace
 
-std::string command_as_script(std::span<const CapturedCommand> commands) {
+std::string captured_command_as_script(std::span<const CapturedCommand> commands) {
   const std::map<std::string, std::string> shared = shared_environment(commands);
   std::string script = header_of(commands.front());
   for (const std::string& word : assignments(shared, {})) script += "export " + word + "\n";
@@ -99,8 +99,8 @@ std::string command_as_script(std::span<const CapturedCommand> commands) {
   return script;
 }
 
-std::string command_as_script(const CapturedCommand& command) {
-  return command_as_script({&command, 1});
+std::string captured_command_as_script(const CapturedCommand& command) {
+  return captured_command_as_script({&command, 1});
 }
 
 }  // namespace stepwright::capture

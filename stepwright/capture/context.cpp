@@ -26,7 +26,7 @@ Count read_count(const nlohmann::json& json, const char* key) {
   return found->get<std::int64_t>();
 }
 
-nlohmann::json allocation_json(const Allocation& allocation) {
+nlohmann::json allocation_json(const BatchAllocation& allocation) {
   return {{"scheduler", allocation.scheduler},
           {"id", allocation.id},
           {"name", allocation.name},
@@ -40,7 +40,7 @@ nlohmann::json allocation_json(const Allocation& allocation) {
           {"options", allocation.options}};
 }
 
-Allocation read_allocation(const nlohmann::json& json) {
+BatchAllocation read_allocation(const nlohmann::json& json) {
   return {.scheduler = json.value("scheduler", ""),
           .id = json.value("id", std::int64_t{0}),
           .name = json.value("name", ""),
@@ -64,17 +64,18 @@ std::filesystem::path settings_path(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::optional<std::int64_t> CaptureContext::nodes() const {
+std::optional<std::int64_t> ScriptCaptureContext::nodes() const {
   if (allocation && allocation->nodes) return allocation->nodes;
   return settings.nodes;
 }
 
-std::optional<std::int64_t> CaptureContext::devices_per_node() const {
+std::optional<std::int64_t> ScriptCaptureContext::devices_per_node() const {
   if (allocation && allocation->devices_per_node) return allocation->devices_per_node;
   return settings.devices_per_node;
 }
 
-void write_settings(const CaptureSettings& settings, const std::filesystem::path& folder) {
+void write_capture_settings(const ScriptCaptureSettings& settings,
+                            const std::filesystem::path& folder) {
   const nlohmann::json json = {{"nodes", count_json(settings.nodes)},
                                {"devices", count_json(settings.devices_per_node)},
                                {"only_launchers", settings.only_launchers},
@@ -82,8 +83,8 @@ void write_settings(const CaptureSettings& settings, const std::filesystem::path
   write_file(settings_path(folder), dumped(json));
 }
 
-std::optional<CaptureContext> read_context() {
-  CaptureContext context{.folder = variable(kCaptureFolderVariable)};
+std::optional<ScriptCaptureContext> read_capture_context() {
+  ScriptCaptureContext context{.folder = environment_variable(kCaptureFolderVariable)};
   if (context.folder.empty()) return std::nullopt;
   const std::string text =
       read_regular_file(settings_path(context.folder), kMostSettingsBytes).value_or("");
@@ -93,9 +94,10 @@ std::optional<CaptureContext> read_context() {
       .nodes = read_count(settings, "nodes"),
       .devices_per_node = read_count(settings, "devices"),
       .only_launchers = settings.value("only_launchers", false),
-      .environment = settings.value("environment", decltype(CaptureSettings::environment)())};
-  context.remote = variable(kDryRunVariable) == "remote";
-  const nlohmann::json state = nlohmann::json::parse(variable(kStateVariable), nullptr, false);
+      .environment = settings.value("environment", decltype(ScriptCaptureSettings::environment)())};
+  context.remote = environment_variable(kDryRunVariable) == "remote";
+  const nlohmann::json state =
+      nlohmann::json::parse(environment_variable(kStateVariable), nullptr, false);
   if (!state.is_object()) return context;
   context.launcher = state.value("launcher", Words{});
   context.scripts = state.value("scripts", Words{});
@@ -103,7 +105,7 @@ std::optional<CaptureContext> read_context() {
   return context;
 }
 
-void export_context(const CaptureContext& context) {
+void export_capture_context(const ScriptCaptureContext& context) {
   nlohmann::json state = {{"launcher", context.launcher}, {"scripts", context.scripts}};
   if (context.allocation) state["allocation"] = allocation_json(*context.allocation);
   ::setenv(kStateVariable, dumped(state).c_str(), 1);
@@ -121,13 +123,13 @@ std::map<std::string, std::string> process_environment() {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string_view::npos) continue;
     bool replaced = false;
-    variables[valid_utf8(text.substr(0, equals), replaced)] =
-        valid_utf8(text.substr(equals + 1), replaced);
+    variables[replace_invalid_utf8(text.substr(0, equals), replaced)] =
+        replace_invalid_utf8(text.substr(equals + 1), replaced);
   }
   return variables;
 }
 
-std::string variable(const char* name) {
+std::string environment_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }

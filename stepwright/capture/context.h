@@ -23,10 +23,10 @@ inline constexpr const char* kRealProgramVariable = "STEPWRIGHT_CAPTURE_REAL";
 /// nothing.
 inline constexpr const char* kDryRunVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// The deepest allowed nesting of scripts that call each other; deeper nesting stops the capture.
-inline constexpr int kMaxScriptDepth = 50;
+inline constexpr int kMaxScriptNestingDepth = 50;
 
 /// The options of a capture that the programs standing in for launchers need.
-struct CaptureSettings {
+struct ScriptCaptureSettings {
   /// Number of nodes of the job; nullopt: what the script states.
   std::optional<std::int64_t> nodes;
   /// Number of devices of each node; nullopt: what the script states.
@@ -38,13 +38,13 @@ struct CaptureSettings {
 
 /// Facts that a process inside a capture knows: the capture's folder and settings, the launchers in
 /// front of its command, and the batch job.
-struct CaptureContext {
+struct ScriptCaptureContext {
   std::filesystem::path folder;  ///< Path of the temporary folder of the capture.
-  CaptureSettings settings;
+  ScriptCaptureSettings settings;
   /// Words of the launchers in front of the command (srun, docker, ...), the outermost first.
   Words launcher;
   /// Nodes and devices of the batch job that the process is in; nullopt: not in a batch job.
-  std::optional<Allocation> allocation;
+  std::optional<BatchAllocation> allocation;
   /// Absolute paths of the batch scripts that started this process, which must not be submitted
   /// again.
   Words scripts;
@@ -52,7 +52,7 @@ struct CaptureContext {
   bool remote = false;
 
   /// True if commands that write, download or delete files must do nothing.
-  [[nodiscard]] bool writes_nothing() const { return remote || settings.only_launchers; }
+  [[nodiscard]] bool is_file_writing_disabled() const { return remote || settings.only_launchers; }
   /// Returns the number of nodes that the user or the batch job states; nullopt: neither does.
   [[nodiscard]] std::optional<std::int64_t> nodes() const;
   /// Returns the devices per node that the user or the batch job states; nullopt: neither does.
@@ -61,19 +61,20 @@ struct CaptureContext {
 
 /// Writes the settings of a capture into its folder, where the programs standing in for launchers
 /// read them.
-void write_settings(const CaptureSettings& settings, const std::filesystem::path& folder);
+void write_capture_settings(const ScriptCaptureSettings& settings,
+                            const std::filesystem::path& folder);
 
 /// Reads the capture that this process belongs to from its environment; nullopt: none.
-std::optional<CaptureContext> read_context();
+std::optional<ScriptCaptureContext> read_capture_context();
 
 /// Writes what this process knows about its capture into environment variables, for programs that
 /// it starts.
-void export_context(const CaptureContext& context);
+void export_capture_context(const ScriptCaptureContext& context);
 
 /// Returns the environment variables of this process; bytes that are not UTF-8 are replaced.
 std::map<std::string, std::string> process_environment();
 
 /// Returns the value of an environment variable; empty if it is not set.
-std::string variable(const char* name);
+std::string environment_variable(const char* name);
 
 }  // namespace stepwright::capture

@@ -49,14 +49,14 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
-void add_event(const Node& event, CaptureEvents& events) {
+void add_event(const Node& event, ScriptCaptureEvents& events) {
   if (const auto launch = event.find("launch")) {
-    events.captured.commands.push_back(read_command(*launch));
+    events.captured.commands.push_back(read_captured_command(*launch));
   }
   const auto text_to = [&](std::string_view kind, std::vector<std::string>& texts) {
     if (const auto text = event.find(kind)) add_once(texts, text->text());
   };
-  text_to(kRanEvent, events.captured.ran);
+  text_to(kLauncherRanEvent, events.captured.ran);
   text_to(kNotRunEvent, events.captured.not_run);
   text_to(kNoteEvent, events.captured.notes);
   const auto error = event.find(kErrorEvent);
@@ -65,7 +65,7 @@ void add_event(const Node& event, CaptureEvents& events) {
 
 }  // namespace
 
-void append_launch(const std::filesystem::path& folder, const CapturedCommand& command) {
+void append_launch_event(const std::filesystem::path& folder, const CapturedCommand& command) {
   append(folder, {{"launch", json_of(command)}});
 }
 
@@ -86,8 +86,8 @@ bool is_capture_stopped(const std::filesystem::path& folder) {
   return std::filesystem::exists(stop_path(folder), ignored);
 }
 
-CaptureEvents read_capture_events(const std::filesystem::path& folder) {
-  CaptureEvents events;
+ScriptCaptureEvents read_capture_events(const std::filesystem::path& folder) {
+  ScriptCaptureEvents events;
   const std::string text = read_regular_file(events_path(folder), kMostEventBytes).value_or("");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());

@@ -12,17 +12,17 @@ namespace stepwright::capture {
 // the file keeps the lines of several processes apart.
 
 /// Appends a recorded launch command to the file of events in a capture's folder.
-void append_launch(const std::filesystem::path& folder, const CapturedCommand& command);
+void append_launch_event(const std::filesystem::path& folder, const CapturedCommand& command);
 
 /// Kinds of events that consist of one text: a launcher that ran for real, a skipped command, a
 /// note, an error.
-inline constexpr std::string_view kRanEvent = "ran";
+inline constexpr std::string_view kLauncherRanEvent = "ran";
 inline constexpr std::string_view kNotRunEvent = "not_run";
 inline constexpr std::string_view kNoteEvent = "note";
 inline constexpr std::string_view kErrorEvent = "error";
 
-/// Appends a text event (`kRanEvent`, `kNoteEvent`, ...) to the file of events in a capture's
-/// folder.
+/// Appends a text event (`kLauncherRanEvent`, `kNoteEvent`, ...) to the file of events in a
+/// capture's folder.
 void append_text_event(const std::filesystem::path& folder, std::string_view kind,
                        std::string_view text);
 
@@ -33,12 +33,13 @@ void append_error_event(const std::filesystem::path& folder, std::string_view te
 bool is_capture_stopped(const std::filesystem::path& folder);
 
 /// All events that were recorded in a capture's folder; repeated texts of a kind are kept once.
-struct CaptureEvents {
-  CaptureResult captured;  ///< Recorded launch commands in order; equal commands are not merged.
-  std::string error;       ///< Message of the error that stopped the capture; empty: none.
+struct ScriptCaptureEvents {
+  ScriptCaptureResult
+      captured;       ///< Recorded launch commands in order; equal commands are not merged.
+  std::string error;  ///< Message of the error that stopped the capture; empty: none.
 };
 
 /// Reads all events recorded in a capture's folder. An incomplete last line is ignored.
-CaptureEvents read_capture_events(const std::filesystem::path& folder);
+ScriptCaptureEvents read_capture_events(const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

@@ -31,47 +31,49 @@ bool is_runnable(const std::filesystem::path& path) {
 
 /// Returns the path of the stand-in for a program; empty if it has none, or if it only writes files
 /// and the capture permits that.
-std::filesystem::path stand_in_for(const CaptureContext& context, std::string_view name) {
+std::filesystem::path stand_in_for(const ScriptCaptureContext& context, std::string_view name) {
   const auto kind = find_stand_in_kind(name);
   if (!kind) return {};
-  if (*kind != StandInKind::kWriter) return context.folder / "bin" / name;
-  return context.writes_nothing() ? context.folder / "writers" / name : std::filesystem::path();
+  if (*kind != ProgramStandInKind::kWriter) return context.folder / "bin" / name;
+  return context.is_file_writing_disabled() ? context.folder / "writers" / name
+                                            : std::filesystem::path();
 }
 
-int run_script(const CaptureContext& context, const std::filesystem::path& file,
+int run_script(const ScriptCaptureContext& context, const std::filesystem::path& file,
                const Words& words) {
   const std::string line = script_interpreter_line(file);
-  Words interpreter = split_quoted(line);
-  if (interpreter.size() > 1 && launch_scripts::last_part(interpreter.front()) == "env") {
+  Words interpreter = split_shell_words(line);
+  if (interpreter.size() > 1 && launch_scripts::last_path_part(interpreter.front()) == "env") {
     interpreter.erase(interpreter.begin());
     if (interpreter.front() == "-S" && interpreter.size() > 1)
       interpreter.erase(interpreter.begin());
   }
-  if (interpreter.empty()) return execute(file, words);
-  const std::string program(launch_scripts::last_part(interpreter.front()));
+  if (interpreter.empty()) return replace_process_by_program(file, words);
+  const std::string program(launch_scripts::last_path_part(interpreter.front()));
   if (program.starts_with("python")) {
-    record_launch(context, words);
+    record_launch_command(context, words);
     return 0;
   }
-  if (!is_shell(program) && is_runnable(file)) return execute(file, words);
+  if (!is_shell_program_name(program) && is_runnable(file))
+    return replace_process_by_program(file, words);
   const std::filesystem::path link = context.folder / "bin" / program;
   interpreter.push_back(file.string());
   interpreter.insert(interpreter.end(), words.begin() + 1, words.end());
-  return find_stand_in_kind(program) ? execute(link, interpreter)
+  return find_stand_in_kind(program) ? replace_process_by_program(link, interpreter)
                                      : exec_real_program(context, interpreter);
 }
 
 }  // namespace
 
-bool increment_script_depth(const CaptureContext& context, std::string_view program) {
-  const int depth = std::atoi(variable(kScriptDepthVariable).c_str()) + 1;
+bool increment_script_depth(const ScriptCaptureContext& context, std::string_view program) {
+  const int depth = std::atoi(environment_variable(kScriptDepthVariable).c_str()) + 1;
   ::setenv(kScriptDepthVariable, std::to_string(depth).c_str(), 1);
-  if (depth <= kMaxScriptDepth) return true;
+  if (depth <= kMaxScriptNestingDepth) return true;
   append_error_event(
       context.folder,
       fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
                   "script end its recursion",
-                  program, kMaxScriptDepth));
+                  program, kMaxScriptNestingDepth));
   return false;
 }
 
@@ -80,7 +82,7 @@ void print_error_line(std::string_view text) {
   std::fputs(line.c_str(), stderr);
 }
 
-int execute(const std::filesystem::path& program, const Words& words) {
+int replace_process_by_program(const std::filesystem::path& program, const Words& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -88,11 +90,12 @@ int execute(const std::filesystem::path& program, const Words& words) {
   ::execv(program.c_str(), argv.data());
   const int error = errno;
   print_error_line(fmt::format("{}: {}", program.string(), std::strerror(error)));
-  return error == ENOENT ? kCommandNotFoundExit : kNotExecutableExit;
+  return error == ENOENT ? kCommandNotFoundExitCode : kNotExecutableExit;
 }
 
-std::filesystem::path find_real_program(const CaptureContext& context, std::string_view name) {
-  const std::string path = variable("PATH");
+std::filesystem::path find_real_program(const ScriptCaptureContext& context,
+                                        std::string_view name) {
+  const std::string path = environment_variable("PATH");
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find(':', at), path.size());
     const std::filesystem::path folder = path.substr(at, end - at);
@@ -104,22 +107,23 @@ std::filesystem::path find_real_program(const CaptureContext& context, std::stri
   return {};
 }
 
-int exec_real_program(const CaptureContext& context, const Words& words) {
-  const std::string real = variable(kRealProgramVariable);
-  const bool is_meant = launch_scripts::last_part(real) == launch_scripts::last_part(words.front());
+int exec_real_program(const ScriptCaptureContext& context, const Words& words) {
+  const std::string real = environment_variable(kRealProgramVariable);
+  const bool is_meant =
+      launch_scripts::last_path_part(real) == launch_scripts::last_path_part(words.front());
   if (is_meant) ::unsetenv(kRealProgramVariable);
   std::filesystem::path program = words.front();
   if (is_meant && is_runnable(real)) {
     program = real;
   } else if (words.front().find('/') == std::string::npos || !is_runnable(program) ||
              words.front().starts_with(context.folder.string())) {
-    program = find_real_program(context, launch_scripts::last_part(words.front()));
+    program = find_real_program(context, launch_scripts::last_path_part(words.front()));
   }
   if (program.empty()) {
     print_error_line(fmt::format("{}: command not found", words.front()));
-    return kCommandNotFoundExit;
+    return kCommandNotFoundExitCode;
   }
-  return execute(program, words);
+  return replace_process_by_program(program, words);
 }
 
 std::string script_interpreter_line(const std::filesystem::path& file) {
@@ -129,17 +133,17 @@ std::string script_interpreter_line(const std::filesystem::path& file) {
   return start.substr(2, start.find('\n') - 2);
 }
 
-int exec_wrapped_command(const CaptureContext& context, const Words& words) {
+int exec_wrapped_command(const ScriptCaptureContext& context, const Words& words) {
   if (words.empty()) return 0;
   if (!increment_script_depth(context, words.front())) return kCaptureStoppedExit;
-  export_context(context);
-  const std::string_view name = launch_scripts::last_part(words.front());
+  export_capture_context(context);
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   const bool has_folder = name.size() != words.front().size();
   if (const std::filesystem::path link = stand_in_for(context, name); !link.empty()) {
     if (has_folder) ::setenv(kRealProgramVariable, words.front().c_str(), 1);
-    return execute(link, words);
+    return replace_process_by_program(link, words);
   }
-  if (is_shell(name)) return exec_real_program(context, words);
+  if (is_shell_program_name(name)) return exec_real_program(context, words);
   const std::filesystem::path program =
       has_folder ? std::filesystem::path(words.front()) : find_real_program(context, name);
   std::error_code error;
@@ -149,8 +153,9 @@ int exec_wrapped_command(const CaptureContext& context, const Words& words) {
   }
   const std::string folder = program.parent_path().string();
   const bool of_system = std::ranges::find(kSystemFolders, folder) != kSystemFolders.end();
-  if (exists && of_system && is_runnable(program)) return execute(program, words);
-  record_launch(context, words);
+  if (exists && of_system && is_runnable(program))
+    return replace_process_by_program(program, words);
+  record_launch_command(context, words);
   return 0;
 }
 

@@ -32,7 +32,7 @@ std::int64_t next_job(const std::filesystem::path& folder) {
 /// Returns the script in `bash -e FILE ARGS` or `./FILE`; empty if there is none.
 std::filesystem::path script_in(const Words& words) {
   std::size_t at = 0;
-  if (is_shell(launch_scripts::last_part(words.front()))) {
+  if (is_shell_program_name(launch_scripts::last_path_part(words.front()))) {
     for (at = 1; at < words.size() && words[at].starts_with('-'); ++at) {
       if (!words[at].starts_with("--") && words[at].find('c') != std::string::npos) return {};
       if (words[at] == "-o" || words[at] == "-O") ++at;
@@ -49,12 +49,12 @@ void set_if_stated(const std::optional<std::int64_t>& stated, std::optional<std:
 
 }  // namespace
 
-std::string script_text(const std::filesystem::path& path) {
+std::string read_script_file_text(const std::filesystem::path& path) {
   return read_regular_file(path, kLargestScript).value_or("");
 }
 
-void fill_in_batch_job(const CaptureContext& context, Job& job) {
-  Allocation& allocation = job.allocation;
+void fill_in_batch_job(const ScriptCaptureContext& context, Job& job) {
+  BatchAllocation& allocation = job.allocation;
   set_if_stated(context.settings.nodes, allocation.nodes);
   set_if_stated(context.settings.devices_per_node, allocation.devices_per_node);
   if (!allocation.nodes) allocation.nodes = 1;
@@ -65,25 +65,26 @@ void fill_in_batch_job(const CaptureContext& context, Job& job) {
   }
 }
 
-void become_batch_job(CaptureContext& context, const Job& job) {
+void set_batch_job_environment(ScriptCaptureContext& context, const Job& job) {
   context.allocation = job.allocation;
   context.launcher.clear();
   if (!job.script.empty()) context.scripts.push_back(job.script.string());
   for (const auto& [name, value] : batch_job_environment(job.allocation, context.folder)) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
-  export_context(context);
+  export_capture_context(context);
 }
 
-std::optional<Job> batch_job_of_command(const CaptureContext& context, const Words& words) {
-  const bool within = !variable("SLURM_JOB_ID").empty() || !variable("PBS_JOBID").empty() ||
-                      !variable("LSB_JOBID").empty();
+std::optional<Job> batch_job_of_command(const ScriptCaptureContext& context, const Words& words) {
+  const bool within = !environment_variable("SLURM_JOB_ID").empty() ||
+                      !environment_variable("PBS_JOBID").empty() ||
+                      !environment_variable("LSB_JOBID").empty();
   const std::filesystem::path script = script_in(words);
   if (within || script.empty()) return std::nullopt;
-  const std::string text = script_text(script);
-  std::optional<Allocation> allocation = allocation_from_directives(text);
+  const std::string text = read_script_file_text(script);
+  std::optional<BatchAllocation> allocation = allocation_from_directives(text);
   if (!allocation && context.settings.nodes && text.find("SLURM_") != std::string::npos) {
-    allocation = Allocation{.scheduler = "slurm"};
+    allocation = BatchAllocation{.scheduler = "slurm"};
   }
   if (!allocation) return std::nullopt;
   Job job{*allocation, script};
@@ -91,7 +92,7 @@ std::optional<Job> batch_job_of_command(const CaptureContext& context, const Wor
   return job;
 }
 
-std::vector<std::string> array_indices(std::string_view array) {
+std::vector<std::string> job_array_task_indices(std::string_view array) {
   std::vector<std::string> indices;
   array = array.substr(0, array.find('%'));
   while (!array.empty()) {

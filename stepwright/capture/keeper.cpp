@@ -43,26 +43,26 @@ void say(int status, const std::string& text) {
 }
 
 /// Starts the command; PATH already has the stand-ins' folder first.
-int start(const CaptureContext& context, const Words& command) {
-  const std::string_view name = launch_scripts::last_part(command.front());
+int start(const ScriptCaptureContext& context, const Words& command) {
+  const std::string_view name = launch_scripts::last_path_part(command.front());
   const auto kind = find_stand_in_kind(name);
-  if (kind && *kind != StandInKind::kWriter) {
+  if (kind && *kind != ProgramStandInKind::kWriter) {
     if (name.size() != command.front().size())
       ::setenv(kRealProgramVariable, command.front().c_str(), 1);
-    return execute(context.folder / "bin" / name, command);
+    return replace_process_by_program(context.folder / "bin" / name, command);
   }
   std::filesystem::path program = command.front();
   if (name.size() == command.front().size()) program = find_real_program(context, name);
   const std::string interpreter = script_interpreter_line(program);
   if (interpreter.find("python") != std::string::npos) {
-    record_launch(context, command);
+    record_launch_command(context, command);
     return 0;
   }
   if (interpreter.ends_with("/sh") || interpreter.find("/sh ") != std::string::npos) {
     if (::access(program.c_str(), X_OK) != 0) return -1;
     Words shell = {"sh", program.string()};
     shell.insert(shell.end(), command.begin() + 1, command.end());
-    return execute(context.folder / "bin" / "sh", shell);
+    return replace_process_by_program(context.folder / "bin" / "sh", shell);
   }
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -74,7 +74,8 @@ int start(const CaptureContext& context, const Words& command) {
   return exec_real_program(context, shell);
 }
 
-[[noreturn]] void become_script(const CaptureContext& context, const Words& command, int status) {
+[[noreturn]] void become_script(const ScriptCaptureContext& context, const Words& command,
+                                int status) {
   ::setpgid(0, 0);
   sigset_t none;
   ::sigemptyset(&none);
@@ -86,13 +87,13 @@ int start(const CaptureContext& context, const Words& command) {
   say(status, fmt::format("error {}: {}\n", command.front(),
                           named ? "no program in PATH has this name; a script is run as `bash FILE`"
                                 : fmt::format("cannot be run: {}", std::strerror(error))));
-  ::_exit(kCommandNotFoundExit);
+  ::_exit(kCommandNotFoundExitCode);
 }
 
 /// Waits for the script and for all processes that it started.
 class Watch {
  public:
-  Watch(const CaptureContext& context, pid_t script, pid_t parent)
+  Watch(const ScriptCaptureContext& context, pid_t script, pid_t parent)
       : context_(context), script_(script), parent_(parent) {
     ::sigemptyset(&watched_);
     for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched_, signal);
@@ -124,17 +125,17 @@ class Watch {
     if (stopping_) return;
     stopping_ = true;
     until_ = Clock::now() + kAfterSignal;
-    signal_processes(descendants_of(::getpid()), signal);
+    signal_processes(descendant_processes(::getpid()), signal);
   }
 
   [[nodiscard]] bool is_over() const {
     if (until_ && Clock::now() >= *until_) return true;
-    return code_ && descendants_of(::getpid()).empty();
+    return code_ && descendant_processes(::getpid()).empty();
   }
 
   void end_all() {
     for (int round = 0; round < kMostRounds; ++round) {
-      const std::vector<pid_t> left = descendants_of(::getpid());
+      const std::vector<pid_t> left = descendant_processes(::getpid());
       if (left.empty()) break;
       signal_processes(left, SIGKILL);
       reap();
@@ -143,7 +144,7 @@ class Watch {
     reap();
   }
 
-  const CaptureContext& context_;
+  const ScriptCaptureContext& context_;
   pid_t script_, parent_;
   sigset_t watched_{};
   std::optional<int> code_;
@@ -153,9 +154,9 @@ class Watch {
 
 }  // namespace
 
-int supervise_script(CaptureContext context, const Words& command) {
-  const int status = std::atoi(variable(kStatusVariable).c_str());
-  ::unsetenv(kStatusVariable);
+int supervise_script(ScriptCaptureContext context, const Words& command) {
+  const int status = std::atoi(environment_variable(kSupervisorDescriptorVariable).c_str());
+  ::unsetenv(kSupervisorDescriptorVariable);
   ::fcntl(status, F_SETFD, FD_CLOEXEC);
   const pid_t parent = ::getppid();
   ::setsid();
@@ -165,8 +166,9 @@ int supervise_script(CaptureContext context, const Words& command) {
   ::sigemptyset(&watched);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&watched, signal);
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
-  export_context(context);
-  if (const auto job = batch_job_of_command(context, command)) become_batch_job(context, *job);
+  export_capture_context(context);
+  if (const auto job = batch_job_of_command(context, command))
+    set_batch_job_environment(context, *job);
   const pid_t script = ::fork();
   if (script < 0) {
     say(status,

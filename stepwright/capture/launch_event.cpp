@@ -68,21 +68,21 @@ std::string without_folder(const std::string& value, const std::string& folder) 
 
 Words valid_words(const Words& words, bool& replaced) {
   Words valid;
-  for (const std::string& word : words) valid.push_back(valid_utf8(word, replaced));
+  for (const std::string& word : words) valid.push_back(replace_invalid_utf8(word, replaced));
   return valid;
 }
 
 /// Returns all secret values that a word can contain: of the capture's caller and of this process.
-std::vector<std::string> all_secrets(const CaptureContext& context,
+std::vector<std::string> all_secrets(const ScriptCaptureContext& context,
                                      const std::map<std::string, std::string>& now) {
-  std::vector<std::string> secrets = secret_values(context.settings.environment);
-  std::ranges::copy(secret_values(now), std::back_inserter(secrets));
+  std::vector<std::string> secrets = secret_environment_values(context.settings.environment);
+  std::ranges::copy(secret_environment_values(now), std::back_inserter(secrets));
   return secrets;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> recorded_environment(
+std::map<std::string, std::string> environment_to_record(
     const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
     const std::string& folder) {
   std::map<std::string, std::string> recorded;
@@ -98,17 +98,17 @@ std::map<std::string, std::string> recorded_environment(
   return recorded;
 }
 
-void record_launch(const CaptureContext& context, const Words& argv) {
+void record_launch_command(const ScriptCaptureContext& context, const Words& argv) {
   const std::map<std::string, std::string> now = process_environment();
   const std::vector<std::string> secrets = all_secrets(context, now);
   bool replaced = false;
   std::error_code ignored;
   CapturedCommand command;
-  command.argv = without_secrets(valid_words(argv, replaced), secrets, command.left_out);
+  command.argv = command_without_secrets(valid_words(argv, replaced), secrets, command.left_out);
   command.launcher =
-      without_secrets(valid_words(context.launcher, replaced), secrets, command.left_out);
+      command_without_secrets(valid_words(context.launcher, replaced), secrets, command.left_out);
   command.environment =
-      recorded_environment(context.settings.environment, now, context.folder.string());
+      environment_to_record(context.settings.environment, now, context.folder.string());
   for (auto& [name, value] : command.environment) {
     for (const std::string& secret : secrets) {
       if (value.find(secret) != std::string::npos) value = "[left out]";
@@ -121,17 +121,17 @@ void record_launch(const CaptureContext& context, const Words& argv) {
       command.left_out.push_back(name);
     }
   }
-  command.folder = valid_utf8(std::filesystem::current_path(ignored).string(), replaced);
+  command.folder = replace_invalid_utf8(std::filesystem::current_path(ignored).string(), replaced);
   command.nodes = context.nodes();
   // A program that uses Ray runs on one node but trains on all nodes that joined.
-  const bool joined = std::filesystem::exists(context.folder / kRayStartedFile, ignored);
+  const bool joined = std::filesystem::exists(context.folder / kRayStartedMarkerFile, ignored);
   if (joined && context.allocation) command.nodes = context.allocation->job_nodes;
   command.devices_per_node = context.devices_per_node();
-  command.files = named_files(command.argv);
+  command.files = files_named_in_arguments(command.argv);
   if (context.allocation) {
     command.scheduler = context.allocation->scheduler;
-    command.batch_options = without_secrets(valid_words(context.allocation->options, replaced),
-                                            secrets, command.left_out);
+    command.batch_options = command_without_secrets(
+        valid_words(context.allocation->options, replaced), secrets, command.left_out);
   }
   if (replaced) {
     append_text_event(
@@ -139,14 +139,14 @@ void record_launch(const CaptureContext& context, const Words& argv) {
         fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
                     quoted_for_shell(command.argv.front())));
   }
-  append_launch(context.folder, command);
+  append_launch_event(context.folder, command);
 }
 
-void record_skipped_command(const CaptureContext& context, const Words& words) {
+void record_skipped_command(const ScriptCaptureContext& context, const Words& words) {
   const std::vector<std::string> secrets = all_secrets(context, process_environment());
   std::vector<std::string> left_out;
   bool replaced = false;
-  Words kept = without_secrets(valid_words(words, replaced), secrets, left_out);
+  Words kept = command_without_secrets(valid_words(words, replaced), secrets, left_out);
   // In `wandb login KEY` no option precedes the key.
   if (kept.size() > 2 && kept[0] == "wandb" && kept[1] == "login") kept.resize(2);
   append_text_event(context.folder, kNotRunEvent, quoted_for_shell(kept));

@@ -10,19 +10,19 @@ namespace stepwright::capture {
 
 /// Name of an empty file in a capture's folder; it exists once the script has started Ray on the
 /// job's nodes.
-inline constexpr const char* kRayStartedFile = "ray_started";
+inline constexpr const char* kRayStartedMarkerFile = "ray_started";
 
 /// Records a command as a launch, with the environment variables, working directory and files of
 /// this process.
-void record_launch(const CaptureContext& context, const Words& argv);
+void record_launch_command(const ScriptCaptureContext& context, const Words& argv);
 
 /// Records a command as skipped: it was neither run nor recorded as a launch.
-void record_skipped_command(const CaptureContext& context, const Words& words);
+void record_skipped_command(const ScriptCaptureContext& context, const Words& words);
 
 /// Returns the environment variables to record: those that differ from the environment at the start
 /// of the capture (`before`) and those that matter for training (NCCL_*, CUDA_*, SLURM_*, ...),
 /// without secrets and without the capture's own variables.
-std::map<std::string, std::string> recorded_environment(
+std::map<std::string, std::string> environment_to_record(
     const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
     const std::string& folder);
 

@@ -70,7 +70,7 @@ nlohmann::ordered_json json_of(const CapturedCommand& command) {
   return json;
 }
 
-CapturedCommand read_command(const Node& node) {
+CapturedCommand read_captured_command(const Node& node) {
   node.allow_only({"launcher", "argv", "environment", "folder", "nodes", "devices_per_node",
                    "files", "scheduler", "batch_options", "left_out", "count", "hosts"});
   CapturedCommand command;
@@ -102,7 +102,7 @@ CapturedCommand read_command(const Node& node) {
   return command;
 }
 
-std::string launch_json(const CaptureResult& captured) {
+std::string capture_record_json(const ScriptCaptureResult& captured) {
   nlohmann::ordered_json commands = nlohmann::ordered_json::array();
   for (const CapturedCommand& command : captured.commands) commands.push_back(json_of(command));
   nlohmann::ordered_json json = {{"stepwright", kVersion},  {"commands", std::move(commands)},
@@ -111,7 +111,7 @@ std::string launch_json(const CaptureResult& captured) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-CaptureResult read_launch(std::string_view text, const std::string& name) {
+ScriptCaptureResult read_capture_record(std::string_view text, const std::string& name) {
   const Document document = Document::parse(text, name);
   const Node root = document.root();
   if (!root.is_mapping())
@@ -123,9 +123,9 @@ CaptureResult read_launch(std::string_view text, const std::string& name) {
   }
   const Node commands = root.get("commands");
   if (!commands.is_sequence()) commands.fail("must be a list of {launcher, argv, ...}");
-  CaptureResult captured;
+  ScriptCaptureResult captured;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    captured.commands.push_back(read_command(commands.at(i)));
+    captured.commands.push_back(read_captured_command(commands.at(i)));
   }
   captured.ran = words_below(root, "ran");
   captured.not_run = words_below(root, "not_run");

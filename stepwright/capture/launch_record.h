@@ -14,18 +14,18 @@ namespace stepwright::capture {
 
 /// Returns a capture's result as the JSON text of its record file ("stepwright": "launch/1"),
 /// indented by two blanks a level, with a newline at the end.
-std::string launch_json(const CaptureResult& captured);
+std::string capture_record_json(const ScriptCaptureResult& captured);
 
 /// Reads the JSON text of a capture's record. `name`: the file's name in messages. Fails with
 /// `kInput`, naming line, column and key, for malformed JSON, a wrong version, unknown or missing
 /// keys and values of a wrong kind.
-CaptureResult read_launch(std::string_view text, const std::string& name);
+ScriptCaptureResult read_capture_record(std::string_view text, const std::string& name);
 
 /// Returns one recorded command as JSON.
 nlohmann::ordered_json json_of(const CapturedCommand& command);
 
 /// Reads one recorded command from JSON. Fails with `kInput` for unknown or missing keys and wrong
 /// values.
-CapturedCommand read_command(const Node& node);
+CapturedCommand read_captured_command(const Node& node);
 
 }  // namespace stepwright::capture

@@ -35,15 +35,16 @@ constexpr OtherUses kOtherUses[] = {
 
 }  // namespace
 
-bool starts_training(const Words& words) {
+bool is_training_command(const Words& words) {
   if (words.size() < 2)
-    return words.size() == 1 && launch_scripts::last_part(words.front()).starts_with("fairseq");
+    return words.size() == 1 &&
+           launch_scripts::last_path_part(words.front()).starts_with("fairseq");
   const std::string_view what = words[1];
   if (what == "--help" || what == "-h" || what == "--version" || what == "-V" ||
       what == "version") {
     return false;
   }
-  const std::string_view name = launch_scripts::last_part(words.front());
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   return std::ranges::none_of(kOtherUses, [&](const OtherUses& uses) {
     return uses.tool == name && holds_word(uses.subcommands, what);
   });

@@ -6,6 +6,6 @@ namespace stepwright::capture {
 
 /// True if a launcher's command starts training; false for commands such as `accelerate config`,
 /// `tune download` or `torchrun --help`.
-bool starts_training(const Words& words);
+bool is_training_command(const Words& words);
 
 }  // namespace stepwright::capture

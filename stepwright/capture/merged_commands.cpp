@@ -44,7 +44,8 @@ std::string mask_value(Words& words, std::size_t& at, std::string_view options) 
 Likeness likeness_of(const CapturedCommand& command) {
   Likeness likeness;
   Words launcher = command.launcher, argv = command.argv;
-  const bool by_srun = !launcher.empty() && launch_scripts::last_part(launcher.front()) == "srun";
+  const bool by_srun =
+      !launcher.empty() && launch_scripts::last_path_part(launcher.front()) == "srun";
   for (std::size_t i = 0; i < launcher.size() && by_srun; ++i) {
     if (std::string host = mask_value(launcher, i, kHostOptions); !host.empty())
       likeness.host = host;
@@ -85,7 +86,7 @@ struct Group {
 
 }  // namespace
 
-std::vector<CapturedCommand> merged_commands(const std::vector<CapturedCommand>& commands) {
+std::vector<CapturedCommand> merge_launches_of_hosts(const std::vector<CapturedCommand>& commands) {
   std::vector<CapturedCommand> merged;
   std::map<Words, Group> groups;
   for (const CapturedCommand& command : commands) {

@@ -46,7 +46,7 @@ std::vector<std::string> candidates(const std::string& word) {
 
 }  // namespace
 
-std::vector<CapturedFile> named_files(const Words& argv) {
+std::vector<CapturedFile> files_named_in_arguments(const Words& argv) {
   std::vector<CapturedFile> files;
   std::size_t budget = kLargestSum;
   const auto add = [&](const std::string& path) {
@@ -69,7 +69,8 @@ std::vector<CapturedFile> named_files(const Words& argv) {
   return files;
 }
 
-void drop_unchanged_texts(std::vector<CapturedFile>& files, const std::filesystem::path& folder) {
+void drop_unchanged_file_texts(std::vector<CapturedFile>& files,
+                               const std::filesystem::path& folder) {
   for (CapturedFile& file : files) {
     if (file.text && small_text(folder / file.path) == file.text) file.text.reset();
   }

@@ -11,10 +11,11 @@ namespace stepwright::capture {
 /// in the working directory or end like a configuration file or a script (.yaml, .json, .toml, .py,
 /// .sh, ...). Text files of at most 1 MiB are returned with their text (8 MiB for all files of a
 /// command).
-std::vector<CapturedFile> named_files(const Words& argv);
+std::vector<CapturedFile> files_named_in_arguments(const Words& argv);
 
 /// Removes the recorded texts of files that have not changed since. `folder`: working directory of
 /// the command.
-void drop_unchanged_texts(std::vector<CapturedFile>& files, const std::filesystem::path& folder);
+void drop_unchanged_file_texts(std::vector<CapturedFile>& files,
+                               const std::filesystem::path& folder);
 
 }  // namespace stepwright::capture

@@ -54,7 +54,7 @@ pid_t parent_of(pid_t process) {
 
 }  // namespace
 
-std::vector<pid_t> descendants_of(pid_t root) {
+std::vector<pid_t> descendant_processes(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t process : all_processes()) children.emplace(parent_of(process), process);
   std::vector<pid_t> found = {root};
@@ -66,7 +66,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
   return found;
 }
 
-std::vector<pid_t> capture_processes(const std::filesystem::path& folder) {
+std::vector<pid_t> processes_of_capture(const std::filesystem::path& folder) {
   const std::string wanted = std::string(kCaptureFolderVariable) + "=" + folder.string();
   std::vector<pid_t> found;
   for (const pid_t process : all_processes()) {
@@ -88,7 +88,7 @@ void signal_processes(const std::vector<pid_t>& processes, int signal) {
   for (const pid_t process : processes) ::kill(process, signal);
 }
 
-void open_standard_descriptors() {
+void open_closed_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
     const int opened = ::open("/dev/null", O_RDWR);

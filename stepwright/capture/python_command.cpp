@@ -29,27 +29,27 @@ constexpr std::string_view kTrainers =
 constexpr std::size_t kLongestQuestion = 300;
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 20U;
 
-PythonCommandKind use_of_module(std::string_view module) {
-  if (holds_word(kRunModules, module)) return PythonCommandKind::kRun;
-  if (holds_word(kWriterModules, module)) return PythonCommandKind::kWriter;
-  return holds_word(kNothingModules, module) ? PythonCommandKind::kNothing
-                                             : PythonCommandKind::kLaunch;
+PythonCommandTreatment use_of_module(std::string_view module) {
+  if (holds_word(kRunModules, module)) return PythonCommandTreatment::kRun;
+  if (holds_word(kWriterModules, module)) return PythonCommandTreatment::kWriter;
+  return holds_word(kNothingModules, module) ? PythonCommandTreatment::kNothing
+                                             : PythonCommandTreatment::kLaunch;
 }
 
 /// Recognises `import torch; print(torch.cuda.device_count())` and its variants.
-PythonCommandKind use_of_text(std::string_view text) {
+PythonCommandTreatment use_of_text(std::string_view text) {
   const std::size_t count = text.find("device_count()");
   const bool asks = count != std::string_view::npos && text.size() < kLongestQuestion &&
                     text.find("print(") != std::string_view::npos &&
                     text.find("device_count()", count + 1) == std::string_view::npos;
-  if (!asks) return PythonCommandKind::kRun;
+  if (!asks) return PythonCommandTreatment::kRun;
   const std::size_t print = text.rfind("print(", count);
   // The text must print nothing besides the count.
   const bool alone = print != std::string_view::npos &&
                      text.substr(print + 6, count - print - 6).find_first_of(",+*-/ '\"f{") ==
                          std::string_view::npos &&
                      text.find(')', count + 14) == count + 14;
-  return alone ? PythonCommandKind::kDevices : PythonCommandKind::kRun;
+  return alone ? PythonCommandTreatment::kDevices : PythonCommandTreatment::kRun;
 }
 
 /// True if a line of a Python text imports one of these modules, or a name from one.
@@ -75,14 +75,14 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
 
 /// Decides how to treat a file. One that starts commands (`subprocess`, `os.system`, slime's
 /// helper, ...) is run, unless it imports a trainer, since it can then train by itself.
-PythonCommandKind use_of_file(const std::string& path) {
-  if (launch_scripts::last_part(path) == "setup.py") return PythonCommandKind::kNothing;
+PythonCommandTreatment use_of_file(const std::string& path) {
+  if (launch_scripts::last_path_part(path) == "setup.py") return PythonCommandTreatment::kNothing;
   const std::optional<std::string> text = read_regular_file_start(path, kMostFileBytes);
-  if (!text) return PythonCommandKind::kLaunch;
+  if (!text) return PythonCommandTreatment::kLaunch;
   const bool starts = imports_one_of(*text, "subprocess sh pexpect") ||
                       launch_scripts::first_command_start({path, *text}).has_value();
-  return starts && !imports_one_of(*text, kTrainers) ? PythonCommandKind::kFollow
-                                                     : PythonCommandKind::kLaunch;
+  return starts && !imports_one_of(*text, kTrainers) ? PythonCommandTreatment::kFollow
+                                                     : PythonCommandTreatment::kLaunch;
 }
 
 /// Returns the index of the word that names the file in a Python command.
@@ -96,7 +96,7 @@ std::size_t place_of_file(const Words& words) {
 
 }  // namespace
 
-Words followed(const Words& words, const std::string& stand_in) {
+Words python_command_with_stand_in(const Words& words, const std::string& stand_in) {
   static constexpr const char* kRun =
       "import os, runpy, sys; sys.executable = sys.argv[1]; sys.argv = sys.argv[2:]; "
       "sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0])); "
@@ -108,7 +108,7 @@ Words followed(const Words& words, const std::string& stand_in) {
   return result;
 }
 
-PythonCommandKind python_command_kind(const Words& words) {
+PythonCommandTreatment python_command_treatment(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "-" || word.starts_with("--")) {
@@ -116,7 +116,7 @@ PythonCommandKind python_command_kind(const Words& words) {
         ++i;
         continue;
       }
-      return PythonCommandKind::kRun;
+      return PythonCommandTreatment::kRun;
     }
     if (word.size() < 2 || word.front() != '-') {
       return use_of_file(word);
@@ -127,10 +127,10 @@ PythonCommandKind python_command_kind(const Words& words) {
     const std::string value = letter + 1 < word.size() ? word.substr(letter + 1) : next;
     if (word[letter] == 'c') return use_of_text(value);
     if (word[letter] == 'm') return use_of_module(value);
-    if (word[letter] != 'W' && word[letter] != 'X') return PythonCommandKind::kRun;
+    if (word[letter] != 'W' && word[letter] != 'X') return PythonCommandTreatment::kRun;
     if (letter + 1 == word.size()) ++i;
   }
-  return PythonCommandKind::kRun;
+  return PythonCommandTreatment::kRun;
 }
 
 }  // namespace stepwright::capture

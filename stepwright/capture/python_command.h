@@ -7,7 +7,7 @@
 namespace stepwright::capture {
 
 /// Treatment of a Python command by the program that stands in for `python` during a capture.
-enum class PythonCommandKind {
+enum class PythonCommandTreatment {
   kLaunch,  ///< The command trains: recorded as a launch, not run.
   /// The command runs a file that starts other commands and imports no trainer: really run.
   kFollow,
@@ -24,11 +24,11 @@ enum class PythonCommandKind {
 };
 
 /// Decides how to treat a Python command line, reading the script that it names, if that exists.
-PythonCommandKind python_command_kind(const Words& words);
+PythonCommandTreatment python_command_treatment(const Words& words);
 
 /// Returns the command line that runs a Python script with `stand_in` as its interpreter
 /// (`sys.executable`), so that commands which the script starts with that interpreter are captured
 /// too. `words` must name a script file.
-Words followed(const Words& words, const std::string& stand_in);
+Words python_command_with_stand_in(const Words& words, const std::string& stand_in);
 
 }  // namespace stepwright::capture

@@ -46,7 +46,7 @@ std::string listed(std::span<const CapturedCommand> commands) {
   return text;
 }
 
-std::span<const CapturedCommand> chosen(const CaptureResult& captured,
+std::span<const CapturedCommand> chosen(const ScriptCaptureResult& captured,
                                         std::optional<std::int64_t> command,
                                         const std::string& name) {
   const std::span<const CapturedCommand> all = captured.commands;
@@ -72,7 +72,7 @@ std::span<const CapturedCommand> chosen(const CaptureResult& captured,
 
 }  // namespace
 
-bool is_launch_record(std::string_view text) {
+bool is_capture_record(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || text[begin] != '{') return false;
   const std::string_view head = text.substr(begin, 100);
@@ -80,11 +80,12 @@ bool is_launch_record(std::string_view text) {
          head.find("\"launch/") != std::string_view::npos;
 }
 
-std::vector<launch_scripts::SourceFile> record_sources(const CaptureResult& captured,
-                                                       std::optional<std::int64_t> command,
-                                                       const std::string& name) {
+std::vector<launch_scripts::SourceFile> capture_record_as_sources(
+    const ScriptCaptureResult& captured, std::optional<std::int64_t> command,
+    const std::string& name) {
   const std::span<const CapturedCommand> commands = chosen(captured, command, name);
-  std::vector<launch_scripts::SourceFile> sources{{name + ".sh", command_as_script(commands)}};
+  std::vector<launch_scripts::SourceFile> sources{
+      {name + ".sh", captured_command_as_script(commands)}};
   std::set<std::string> seen;
   for (const CapturedCommand& one : commands) {
     for (const CapturedFile& file : one.files) {

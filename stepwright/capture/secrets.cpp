@@ -172,12 +172,13 @@ bool looks_like_secret(std::string_view value) {
   return at != std::string_view::npos && host.substr(0, at).find(':') != std::string_view::npos;
 }
 
-Words without_secrets(const Words& words, const std::vector<std::string>& secrets,
-                      std::vector<std::string>& left_out) {
+Words command_without_secrets(const Words& words, const std::vector<std::string>& secrets,
+                              std::vector<std::string>& left_out) {
   return Redaction(secrets, left_out).apply(words);
 }
 
-std::vector<std::string> secret_values(const std::map<std::string, std::string>& environment) {
+std::vector<std::string> secret_environment_values(
+    const std::map<std::string, std::string>& environment) {
   std::vector<std::string> values;
   for (const auto& [name, value] : environment) {
     if (value.size() >= kShortestSecret && is_secret_variable(name)) values.push_back(value);

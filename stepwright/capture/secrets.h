@@ -26,10 +26,11 @@ bool looks_like_secret(std::string_view value);
 /// Removes secrets from the words of a command. `--hf_token X` and `x.api_key=X` are dropped; `-e
 /// HF_TOKEN=X` becomes `-e HF_TOKEN`; a word that is or contains one of the values `secrets`
 /// becomes `[left out]`. Adds the names to `left_out`.
-Words without_secrets(const Words& words, const std::vector<std::string>& secrets,
-                      std::vector<std::string>& left_out);
+Words command_without_secrets(const Words& words, const std::vector<std::string>& secrets,
+                              std::vector<std::string>& left_out);
 
 /// Returns the values of secret environment variables that have at least 8 bytes.
-std::vector<std::string> secret_values(const std::map<std::string, std::string>& environment);
+std::vector<std::string> secret_environment_values(
+    const std::map<std::string, std::string>& environment);
 
 }  // namespace stepwright::capture

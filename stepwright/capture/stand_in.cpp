@@ -37,53 +37,56 @@ constexpr std::string_view kRanName = "stepwright-ran";
 
 /// Returns the words as a person wrote them, with the path of the replaced program instead of the
 /// stand-in's path.
-Words as_written(const CaptureContext& context, Words words) {
-  const std::string real = variable(kRealProgramVariable);
+Words as_written(const ScriptCaptureContext& context, Words words) {
+  const std::string real = environment_variable(kRealProgramVariable);
   if (!real.empty() &&
-      launch_scripts::last_part(real) == launch_scripts::last_part(words.front())) {
+      launch_scripts::last_path_part(real) == launch_scripts::last_path_part(words.front())) {
     words.front() = real;
   } else if (words.front().starts_with(context.folder.string())) {
-    words.front() = launch_scripts::last_part(words.front());
+    words.front() = launch_scripts::last_path_part(words.front());
   }
   return words;
 }
 
-int idle(const CaptureContext& context, const Words& words) {
+int idle(const ScriptCaptureContext& context, const Words& words) {
   record_skipped_command(context, as_written(context, words));
   return 0;
 }
 
-int launch(const CaptureContext& context, const Words& words) {
+int launch(const ScriptCaptureContext& context, const Words& words) {
   const Words written = as_written(context, words);
-  if (starts_training(written)) {
-    record_launch(context, written);
+  if (is_training_command(written)) {
+    record_launch_command(context, written);
   } else {
     record_skipped_command(context, written);
   }
   return 0;
 }
 
-int python(const CaptureContext& context, const Words& words) {
-  switch (python_command_kind(words)) {
-    case PythonCommandKind::kLaunch: record_launch(context, as_written(context, words)); return 0;
-    case PythonCommandKind::kFollow:
+int python(const ScriptCaptureContext& context, const Words& words) {
+  switch (python_command_treatment(words)) {
+    case PythonCommandTreatment::kLaunch:
+      record_launch_command(context, as_written(context, words));
+      return 0;
+    case PythonCommandTreatment::kFollow:
       if (!increment_script_depth(context, words.front())) return kCaptureStoppedExit;
       return exec_real_program(
           context,
-          followed(words,
-                   (context.folder / "bin" / launch_scripts::last_part(words.front())).string()));
-    case PythonCommandKind::kNothing: return idle(context, words);
-    case PythonCommandKind::kDevices: return print_device_count(context, words);
-    case PythonCommandKind::kWriter:
-      if (context.writes_nothing()) return idle(context, words);
+          python_command_with_stand_in(
+              words,
+              (context.folder / "bin" / launch_scripts::last_path_part(words.front())).string()));
+    case PythonCommandTreatment::kNothing: return idle(context, words);
+    case PythonCommandTreatment::kDevices: return emulate_device_count_query(context, words);
+    case PythonCommandTreatment::kWriter:
+      if (context.is_file_writing_disabled()) return idle(context, words);
       break;
-    case PythonCommandKind::kRun: break;
+    case PythonCommandTreatment::kRun: break;
   }
   return exec_real_program(context, words);
 }
 
 /// True if all paths among the arguments are inside the capture's scratch folder.
-bool stays_in_scratch(const CaptureContext& context, const Words& words) {
+bool stays_in_scratch(const ScriptCaptureContext& context, const Words& words) {
   const std::string scratch = (context.folder / "scratch").string();
   bool any = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -111,11 +114,11 @@ int copy_input() {
   return 0;
 }
 
-int write_nothing(const CaptureContext& context, const Words& words) {
-  if (!context.writes_nothing() || stays_in_scratch(context, words))
+int write_nothing(const ScriptCaptureContext& context, const Words& words) {
+  if (!context.is_file_writing_disabled() || stays_in_scratch(context, words))
     return exec_real_program(context, words);
   record_skipped_command(context, as_written(context, words));
-  return launch_scripts::last_part(words.front()) == "tee" ? copy_input() : 0;
+  return launch_scripts::last_path_part(words.front()) == "tee" ? copy_input() : 0;
 }
 
 /// True if a script for sh, or its text after -c, changes PATH, which a capture cannot undo in sh.
@@ -123,54 +126,56 @@ bool changes_path(const Words& words) {
   return std::ranges::any_of(words, [](const std::string& word) {
     std::error_code error;
     const bool file = word.size() < 4096 && std::filesystem::is_regular_file(word, error);
-    const std::string text = file ? script_text(word) : word;
+    const std::string text = file ? read_script_file_text(word) : word;
     return text.find("PATH=") != std::string::npos || text.find("activate") != std::string::npos;
   });
 }
 
-int shell(const CaptureContext& context, Words words) {
+int shell(const ScriptCaptureContext& context, Words words) {
   if (!increment_script_depth(context, words.size() > 1 ? words[1] : words[0]))
     return kCaptureStoppedExit;
-  const std::string_view name = launch_scripts::last_part(words.front());
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
   return exec_real_program(context, words);
 }
 
 /// Returns the words of a command for another program to execute, and clears the variable with the
 /// replaced path, which that program must not take for its own.
-Words taken_over(const CaptureContext& context, const Words& words) {
+Words taken_over(const ScriptCaptureContext& context, const Words& words) {
   Words written = as_written(context, words);
   ::unsetenv(kRealProgramVariable);
   return written;
 }
 
-int act(const CaptureContext& context, StandInKind kind, const Words& words) {
+int act(const ScriptCaptureContext& context, ProgramStandInKind kind, const Words& words) {
   switch (kind) {
-    case StandInKind::kLaunch: return launch(context, words);
-    case StandInKind::kPython: return python(context, words);
-    case StandInKind::kCarrier: return run_wrapped_command(context, taken_over(context, words));
-    case StandInKind::kSubmit: return submit(context, taken_over(context, words));
-    case StandInKind::kAnswer: return emulate_scheduler_query(context, words);
-    case StandInKind::kIdle: return idle(context, words);
-    case StandInKind::kWrapper:
+    case ProgramStandInKind::kLaunch: return launch(context, words);
+    case ProgramStandInKind::kPython: return python(context, words);
+    case ProgramStandInKind::kCarrier:
+      return run_wrapped_command(context, taken_over(context, words));
+    case ProgramStandInKind::kSubmit:
+      return emulate_batch_submission(context, taken_over(context, words));
+    case ProgramStandInKind::kAnswer: return emulate_scheduler_query(context, words);
+    case ProgramStandInKind::kIdle: return idle(context, words);
+    case ProgramStandInKind::kWrapper:
       return exec_real_program(context, rewrite_wrapper_command(context, words));
-    case StandInKind::kShell: return shell(context, words);
-    case StandInKind::kWriter: return write_nothing(context, words);
+    case ProgramStandInKind::kShell: return shell(context, words);
+    case ProgramStandInKind::kWriter: return write_nothing(context, words);
   }
   return kCaptureStoppedExit;
 }
 
-int report(const CaptureContext& context, std::string_view name, Words words) {
+int report(const ScriptCaptureContext& context, std::string_view name, Words words) {
   words.erase(words.begin());
   if (name == kTooDeepName) {
     append_error_event(context.folder, (words.empty() ? std::string("bash") : words.front()) +
                                            ": calls itself, or others in a circle, more than " +
-                                           std::to_string(kMaxScriptDepth) +
+                                           std::to_string(kMaxScriptNestingDepth) +
                                            " times; let the script end its recursion");
   } else if (name == kNotRunName) {
     record_skipped_command(context, words);
   } else {
-    append_text_event(context.folder, kRanEvent, quoted_for_shell(words));
+    append_text_event(context.folder, kLauncherRanEvent, quoted_for_shell(words));
   }
   return 0;
 }
@@ -179,19 +184,19 @@ int report(const CaptureContext& context, std::string_view name, Words words) {
 
 std::optional<int> stand_in(int argc, char** argv) {
   if (argc < 1 || std::getenv(kCaptureFolderVariable) == nullptr) return std::nullopt;
-  const std::string_view name = launch_scripts::last_part(argv[0]);
+  const std::string_view name = launch_scripts::last_path_part(argv[0]);
   const auto kind = find_stand_in_kind(name);
   const bool reports = name == kTooDeepName || name == kNotRunName || name == kRanName;
-  if (!kind && !reports && name != kKeeperName) return std::nullopt;
-  open_standard_descriptors();
+  if (!kind && !reports && name != kSupervisorProgramName) return std::nullopt;
+  open_closed_standard_descriptors();
   try {
     Words words(argv, argv + argc);
-    const std::optional<CaptureContext> context = read_context();
+    const std::optional<ScriptCaptureContext> context = read_capture_context();
     if (!context) {
       print_error_line(fmt::format("{}: the capture that it ran in has ended", argv[0]));
       return kCaptureStoppedExit;
     }
-    if (name == kKeeperName)
+    if (name == kSupervisorProgramName)
       return supervise_script(*context, Words(words.begin() + 1, words.end()));
     if (reports) return report(*context, name, std::move(words));
     return act(*context, *kind, words);

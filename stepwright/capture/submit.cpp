@@ -31,26 +31,26 @@ constexpr std::size_t kMostTasks = 16;
 struct Submission {
   Job job;
   Words command;  ///< Words that run the batch script on the first node.
-  SplitCommand options;
+  SplitCommandOptions options;
 };
 
 /// Returns the scheduler of a submission. qsub belongs to PBS and to Grid Engine: the script's
 /// directives or the options decide.
 std::string scheduler_of(const Words& words) {
-  const std::string_view name = launch_scripts::last_part(words.front());
-  const std::string_view said = launch_scripts::submission_scheduler(name, words);
+  const std::string_view name = launch_scripts::last_path_part(words.front());
+  const std::string_view said = launch_scripts::scheduler_of_submission_program(name, words);
   if (name != "qsub" || said == "sge") return std::string(said.empty() ? "slurm" : said);
   std::error_code error;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!std::filesystem::is_regular_file(words[i], error)) continue;
-    if (const auto directives = allocation_from_directives(script_text(words[i])))
+    if (const auto directives = allocation_from_directives(read_script_file_text(words[i])))
       return directives->scheduler;
   }
   return std::string(said);
 }
 
 /// Saves a script from standard input to a file.
-std::filesystem::path script_from_input(const CaptureContext& context) {
+std::filesystem::path script_from_input(const ScriptCaptureContext& context) {
   const std::filesystem::path path =
       context.folder / fmt::format("input-{}.sh", static_cast<long>(::getpid()));
   write_file(path, std::string(std::istreambuf_iterator<char>(std::cin),
@@ -60,8 +60,8 @@ std::filesystem::path script_from_input(const CaptureContext& context) {
 
 /// Returns the command that runs a script: its interpreter, the script and the arguments.
 Words script_command(const std::filesystem::path& script, const Words& arguments) {
-  Words command = split_quoted(script_interpreter_line(script));
-  if (!command.empty() && launch_scripts::last_part(command.front()) == "env")
+  Words command = split_shell_words(script_interpreter_line(script));
+  if (!command.empty() && launch_scripts::last_path_part(command.front()) == "env")
     command.erase(command.begin());
   if (command.empty()) command = {"bash"};
   command.push_back(script.string());
@@ -69,12 +69,12 @@ Words script_command(const std::filesystem::path& script, const Words& arguments
   return command;
 }
 
-Submission submission_of(const CaptureContext& context, const Words& words) {
+Submission submission_of(const ScriptCaptureContext& context, const Words& words) {
   Submission submission;
   const Words arguments(words.begin() + 1, words.end());
-  Allocation line{.scheduler = scheduler_of(words)};
+  BatchAllocation line{.scheduler = scheduler_of(words)};
   const std::size_t rest = apply_scheduler_options(arguments, line, &submission.options);
-  const auto wrapped = option_value(submission.options.options, "--wrap");
+  const auto wrapped = last_option_value(submission.options.options, "--wrap");
   std::filesystem::path script;
   if (wrapped) {
     submission.command = {"bash", "-c", *wrapped};
@@ -94,10 +94,10 @@ Submission submission_of(const CaptureContext& context, const Words& words) {
       submission.command = behind;
     }
   }
-  Allocation& allocation = submission.job.allocation;
-  allocation = Allocation{.scheduler = line.scheduler};
+  BatchAllocation& allocation = submission.job.allocation;
+  allocation = BatchAllocation{.scheduler = line.scheduler};
   if (!script.empty()) {
-    const auto said = allocation_from_directives(script_text(script));
+    const auto said = allocation_from_directives(read_script_file_text(script));
     if (said && said->scheduler == line.scheduler) allocation = *said;
   }
   apply_scheduler_options(arguments, allocation);
@@ -107,7 +107,7 @@ Submission submission_of(const CaptureContext& context, const Words& words) {
 
 /// Sets the variables of `--export=ALL,A=1` and of PBS's `-v A=1,B`.
 void set_exported(const Submission& submission) {
-  const auto list = option_value(submission.options.options, "--export -v");
+  const auto list = last_option_value(submission.options.options, "--export -v");
   for (std::size_t at = 0; list && at < list->size();) {
     const std::size_t end = std::min(list->find(',', at), list->size());
     const std::string one = list->substr(at, end - at);
@@ -120,16 +120,16 @@ void set_exported(const Submission& submission) {
 }
 
 /// Runs one batch step in this process; its output goes to standard error.
-[[noreturn]] void run_step(CaptureContext context, const Submission& submission,
+[[noreturn]] void run_step(ScriptCaptureContext context, const Submission& submission,
                            const std::string& index) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   set_exported(submission);
-  if (const auto folder = option_value(submission.options.options, "-D --chdir")) {
+  if (const auto folder = last_option_value(submission.options.options, "-D --chdir")) {
     [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
   }
-  become_batch_job(context, submission.job);
+  set_batch_job_environment(context, submission.job);
   if (!index.empty()) {
     const std::string id = std::to_string(submission.job.allocation.id);
     for (const char* name :
@@ -141,8 +141,8 @@ void set_exported(const Submission& submission) {
   ::_exit(exec_wrapped_command(context, submission.command));
 }
 
-void run_all(const CaptureContext& context, const Submission& submission) {
-  std::vector<std::string> indices = array_indices(submission.job.allocation.array);
+void run_all(const ScriptCaptureContext& context, const Submission& submission) {
+  std::vector<std::string> indices = job_array_task_indices(submission.job.allocation.array);
   if (indices.empty()) indices.emplace_back();
   if (indices.size() > kMostTasks) {
     append_text_event(context.folder, kNoteEvent,
@@ -159,9 +159,10 @@ void run_all(const CaptureContext& context, const Submission& submission) {
   }
 }
 
-void print_answer(const Words& words, const Allocation& allocation, const SplitCommand& options) {
+void print_answer(const Words& words, const BatchAllocation& allocation,
+                  const SplitCommandOptions& options) {
   std::string text = fmt::format("Submitted batch job {}\n", allocation.id);
-  if (option_value(options.options, "--parsable")) text = fmt::format("{}\n", allocation.id);
+  if (last_option_value(options.options, "--parsable")) text = fmt::format("{}\n", allocation.id);
   if (allocation.scheduler == "pbs") text = fmt::format("{}.pbs\n", allocation.id);
   if (allocation.scheduler == "lsf") {
     text = fmt::format("Job <{}> is submitted to default queue <normal>.\n", allocation.id);
@@ -169,7 +170,7 @@ void print_answer(const Words& words, const Allocation& allocation, const SplitC
   if (allocation.scheduler == "sge") {
     text = fmt::format("Your job {} (\"{}\") has been submitted\n", allocation.id, allocation.name);
   }
-  if (launch_scripts::last_part(words.front()) == "salloc") return;
+  if (launch_scripts::last_path_part(words.front()) == "salloc") return;
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -181,8 +182,8 @@ bool names_missing_script(const Submission& submission) {
 
 }  // namespace
 
-int submit(CaptureContext context, const Words& words) {
-  const bool interactive = launch_scripts::last_part(words.front()) == "salloc";
+int emulate_batch_submission(ScriptCaptureContext context, const Words& words) {
+  const bool interactive = launch_scripts::last_path_part(words.front()) == "salloc";
   if (interactive && ::isatty(STDIN_FILENO) != 0) {
     record_skipped_command(context, words);
     return 0;
@@ -191,7 +192,7 @@ int submit(CaptureContext context, const Words& words) {
   fill_in_batch_job(context, submission.job);
   if (interactive) {
     set_exported(submission);
-    become_batch_job(context, submission.job);
+    set_batch_job_environment(context, submission.job);
     return exec_wrapped_command(context, submission.command);
   }
   if (names_missing_script(submission)) {

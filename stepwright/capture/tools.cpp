@@ -15,9 +15,9 @@ std::span<const EmbeddedFile> embedded_tools();
 
 namespace {
 
-using enum StandInKind;
+using enum ProgramStandInKind;
 
-constexpr Named<StandInKind> kToolKinds[] = {
+constexpr Named<ProgramStandInKind> kToolKinds[] = {
     {kLaunch, "launch"},   {kPython, "python"}, {kCarrier, "carrier"},
     {kSubmit, "submit"},   {kAnswer, "answer"}, {kIdle, "idle"},
     {kWrapper, "wrapper"}, {kShell, "shell"},   {kWriter, "writer"}};
@@ -25,9 +25,9 @@ constexpr Named<StandInKind> kToolKinds[] = {
 constexpr std::array<std::string_view, 9> kShells = {"bash", "sh",  "dash", "ash", "ksh",
                                                      "zsh",  "csh", "tcsh", "fish"};
 
-std::vector<StandInProgram> read_tools() {
+std::vector<ProgramWithStandIn> read_tools() {
   const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
-  std::vector<StandInProgram> tools;
+  std::vector<ProgramWithStandIn> tools;
   for (const auto& [kind, word] : kToolKinds) {
     const Node names = document.root().get(word);
     for (std::size_t i = 0; i < names.size(); ++i) tools.push_back({names.at(i).text(), kind});
@@ -37,21 +37,23 @@ std::vector<StandInProgram> read_tools() {
 
 }  // namespace
 
-std::span<const StandInProgram> stand_in_programs() {
-  static const std::vector<StandInProgram> kTools = read_tools();
+std::span<const ProgramWithStandIn> programs_with_stand_ins() {
+  static const std::vector<ProgramWithStandIn> kTools = read_tools();
   return kTools;
 }
 
-std::optional<StandInKind> find_stand_in_kind(std::string_view name) {
-  const auto found = std::ranges::find(stand_in_programs(), name, &StandInProgram::name);
-  if (found != stand_in_programs().end()) return found->kind;
+std::optional<ProgramStandInKind> find_stand_in_kind(std::string_view name) {
+  const auto found = std::ranges::find(programs_with_stand_ins(), name, &ProgramWithStandIn::name);
+  if (found != programs_with_stand_ins().end()) return found->kind;
   return std::nullopt;
 }
 
-bool is_launcher(StandInKind kind) {
+bool is_launcher(ProgramStandInKind kind) {
   return kind == kLaunch || kind == kPython || kind == kCarrier || kind == kSubmit;
 }
 
-bool is_shell(std::string_view name) { return std::ranges::find(kShells, name) != kShells.end(); }
+bool is_shell_program_name(std::string_view name) {
+  return std::ranges::find(kShells, name) != kShells.end();
+}
 
 }  // namespace stepwright::capture

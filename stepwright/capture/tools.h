@@ -8,7 +8,7 @@
 namespace stepwright::capture {
 
 /// Behaviour of the stand-in that replaces a program while a script is captured.
-enum class StandInKind {
+enum class ProgramStandInKind {
   /// Records the command as a launch instead of running it: torchrun, deepspeed, swift, ...
   kLaunch,
   /// Python: records a training file or module as a launch; really runs `-c`, standard input and
@@ -30,22 +30,22 @@ enum class StandInKind {
 };
 
 /// A program that a capture replaces by a stand-in, and the stand-in's behaviour.
-struct StandInProgram {
+struct ProgramWithStandIn {
   std::string name;
-  StandInKind kind;
+  ProgramStandInKind kind;
 };
 
 /// Returns all programs that a capture replaces by stand-ins (tools.yaml), each name once.
-std::span<const StandInProgram> stand_in_programs();
+std::span<const ProgramWithStandIn> programs_with_stand_ins();
 
 /// Returns what the stand-in for a program does, by the program's name without folders; nullopt if
 /// the program has no stand-in.
-std::optional<StandInKind> find_stand_in_kind(std::string_view name);
+std::optional<ProgramStandInKind> find_stand_in_kind(std::string_view name);
 
 /// True for kinds of programs that start others or training: kLaunch, kPython, kCarrier, kSubmit.
-bool is_launcher(StandInKind kind);
+bool is_launcher(ProgramStandInKind kind);
 
 /// True for the name of a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
-bool is_shell(std::string_view name);
+bool is_shell_program_name(std::string_view name);
 
 }  // namespace stepwright::capture

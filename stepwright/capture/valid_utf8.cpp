@@ -6,7 +6,7 @@
 
 namespace stepwright::capture {
 
-std::string valid_utf8(std::string_view text, bool& replaced) {
+std::string replace_invalid_utf8(std::string_view text, bool& replaced) {
   std::string valid;
   while (true) {
     const std::size_t bad = find_bad_utf8(text);

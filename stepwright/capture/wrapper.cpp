@@ -11,23 +11,23 @@ namespace stepwright::capture {
 namespace {
 
 /// Returns the folders of stand-ins in the form in which PATH begins with them.
-std::string front_folders(const CaptureContext& context) {
+std::string front_folders(const ScriptCaptureContext& context) {
   std::string front = (context.folder / "bin").string();
-  if (context.writes_nothing()) {
+  if (context.is_file_writing_disabled()) {
     front += ":" + (context.folder / "writers").string();
   }
   return front;
 }
 
-bool is_launcher_by_path(const CaptureContext& context, const std::string& word) {
+bool is_launcher_by_path(const ScriptCaptureContext& context, const std::string& word) {
   if (word.find('/') == std::string::npos || word.starts_with(context.folder.string()))
     return false;
-  const auto kind = find_stand_in_kind(launch_scripts::last_part(word));
+  const auto kind = find_stand_in_kind(launch_scripts::last_path_part(word));
   return kind && is_launcher(*kind);
 }
 
 /// Adds the capture's variables that programs started by `env -i` need.
-void add_capture_variables(const CaptureContext& context, Words& words) {
+void add_capture_variables(const ScriptCaptureContext& context, Words& words) {
   for (const auto& [name, value] : process_environment()) {
     if (name.starts_with("STEPWRIGHT_CAPTURE") || name == "BASH_ENV") {
       words.push_back(name + "=" + value);
@@ -36,7 +36,7 @@ void add_capture_variables(const CaptureContext& context, Words& words) {
   words.push_back("PATH=" + front_folders(context) + ":/usr/local/bin:/usr/bin:/bin");
 }
 
-Words env_words(const CaptureContext& context, const Words& words) {
+Words env_words(const ScriptCaptureContext& context, const Words& words) {
   Words kept = {words.front()};
   bool options = true;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -68,14 +68,14 @@ Words tail_words(const Words& words) {
 
 }  // namespace
 
-Words rewrite_wrapper_command(const CaptureContext& context, const Words& words) {
-  const std::string_view name = launch_scripts::last_part(words.front());
+Words rewrite_wrapper_command(const ScriptCaptureContext& context, const Words& words) {
+  const std::string_view name = launch_scripts::last_path_part(words.front());
   if (name == "tail") return tail_words(words);
   Words kept = name == "env" ? env_words(context, words) : words;
   for (std::size_t i = 1; i < kept.size(); ++i) {
     if (!is_launcher_by_path(context, kept[i])) continue;
     ::setenv(kRealProgramVariable, kept[i].c_str(), 1);
-    kept[i] = (context.folder / "bin" / launch_scripts::last_part(kept[i])).string();
+    kept[i] = (context.folder / "bin" / launch_scripts::last_path_part(kept[i])).string();
     break;
   }
   return kept;

@@ -15,9 +15,9 @@
 
 namespace stepwright::check {
 
-FullestStage fullest_stage(const simulate::Prediction& prediction) {
+PeakMemoryStage fullest_memory_stage(const simulate::Prediction& prediction) {
   const std::int64_t stage =
-      memory::fullest_stage(prediction.memory) - prediction.memory.stages.data();
+      memory::fullest_memory_stage(prediction.memory) - prediction.memory.stages.data();
   const plan::Grid grid(prediction.planned.plan);
   std::int64_t rank = 0;
   while (rank + 1 < grid.ranks() && grid.coordinates(rank).pipeline != stage) ++rank;
@@ -32,10 +32,10 @@ namespace {
 /// best, or no plan fits.
 void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
-  const std::optional<tune::TuneResult> result = tune::search_planned_job(planned, options);
+  const std::optional<tune::TuneResult> result = tune::search_job_of_plan(planned, options);
   if (!check.fits()) {
-    check.remedies = find_remedies_with_flags(planned, check.imported.target,
-                                              result ? &*result : nullptr, options.threads);
+    check.remedies = find_memory_remedies_with_flags(planned, check.imported.target,
+                                                     result ? &*result : nullptr, options.threads);
   }
   if (!result) return;
   std::optional<cluster::AttentionKernel> own;
@@ -69,9 +69,9 @@ std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
   std::vector<std::vector<std::string>> all;
   if (!check.better) return all;
   plan::PlannedJob before = check.prediction->planned;
-  for (const tune::Change& change : check.better->changes) {
+  for (const tune::PlanChange& change : check.better->changes) {
     plan::PlannedJob after{before.job, change.reached.plan};
-    all.push_back(framework_files::changed_lines(check.imported.target, before, after));
+    all.push_back(framework_files::changed_launch_file_lines(check.imported.target, before, after));
     before = std::move(after);
   }
   return all;
@@ -85,7 +85,7 @@ JobStartVerdict JobCheck::starts() const {
   return imported.report.strict_parser ? JobStartVerdict::kNo : JobStartVerdict::kUnknown;
 }
 
-std::string JobCheck::start_doubt_reason() const {
+std::string JobCheck::may_not_start_reason() const {
   if (imported.refused) return imported.refused->message;
   const auto settings = is_unknown_setting(imported.report);
   if (settings.empty()) return "";
@@ -102,7 +102,7 @@ std::string JobCheck::start_doubt_reason() const {
 double JobCheck::gain() const {
   if (!better) return 0;
   double saved = 0;
-  for (const tune::Change& change : better->changes) saved += change.gain_s;
+  for (const tune::PlanChange& change : better->changes) saved += change.gain_s;
   return std::max(0.0, saved / better->own.step_time_s);
 }
 
@@ -115,18 +115,18 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
                  .in_files = {}};
   if (!check.legal()) return check;
   check.prediction = simulate::predict(check.imported.planned);
-  check.fullest = fullest_stage(*check.prediction);
+  check.fullest = fullest_memory_stage(*check.prediction);
   look_for_better(check, options);
   check.in_files = changes_in_files(check);
   return check;
 }
 
-std::string failure_reason(const JobCheck& check, std::optional<double> most_gain) {
+std::string reason_not_to_queue(const JobCheck& check, std::optional<double> most_gain) {
   if (check.starts() == JobStartVerdict::kNo) {
-    return fmt::format("does not start: {}", check.start_doubt_reason());
+    return fmt::format("does not start: {}", check.may_not_start_reason());
   }
   const memory::MemoryReport& memory = check.prediction->memory;
-  const bool misfit = memory.verdict() == memory::FitVerdict::kDoesNotFit;
+  const bool misfit = memory.verdict() == memory::MemoryFitVerdict::kDoesNotFit;
   if (misfit && memory.fits_devices()) {
     return fmt::format("does not fit: the host of a node would hold {} of {}",
                        format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
@@ -141,7 +141,7 @@ std::string failure_reason(const JobCheck& check, std::optional<double> most_gai
         unread_that_matters(check.imported.report));
   }
   if (check.starts() == JobStartVerdict::kUnknown) {
-    return fmt::format("may not start: {}", check.start_doubt_reason());
+    return fmt::format("may not start: {}", check.may_not_start_reason());
   }
   if (most_gain && check.gain() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",

@@ -15,13 +15,13 @@
 namespace stepwright::check {
 
 /// The pipeline stage whose devices need the most memory, and its first rank.
-struct FullestStage {
+struct PeakMemoryStage {
   std::int64_t stage = 0;  ///< Index of the pipeline stage, from 0.
   /// Lowest rank of the stage; all ranks of a stage need the same memory.
   std::int64_t first_rank = 0;
 };
 
-FullestStage fullest_stage(const simulate::Prediction& prediction);
+PeakMemoryStage fullest_memory_stage(const simulate::Prediction& prediction);
 
 /// Whether a job would start, judged by its files. kUnknown: the files contain a setting that
 /// Stepwright does not know, which the job's program may refuse.
@@ -38,18 +38,18 @@ struct JobCheck {
   framework_files::ImportedPlan imported;
   /// Predicted step time and memory of the job's plan; nullopt: the plan is not legal.
   std::optional<simulate::Prediction> prediction;
-  FullestStage fullest;
+  PeakMemoryStage fullest;
   /// Comparison with the best plan that the job's framework can run, change by change; nullopt: the
   /// job's plan is not legal, or the framework can run no legal plan of the job.
   std::optional<tune::UserPlanComparison> better;
   /// Changes that would let the job fit in memory; empty: it fits, or no change helps.
-  std::vector<RemedyWithFlags> remedies;
+  std::vector<MemoryRemedyWithFlags> remedies;
   /// For each change in `better`, the lines to set in the job's files to make it; empty: unknown.
   std::vector<std::vector<std::string>> in_files;
 
   [[nodiscard]] JobStartVerdict starts() const;
   /// Returns the reason why the job would not or might not start; empty: it would start.
-  [[nodiscard]] std::string start_doubt_reason() const;
+  [[nodiscard]] std::string may_not_start_reason() const;
   /// True if the job's plan is legal and was therefore predicted.
   [[nodiscard]] bool legal() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
@@ -65,7 +65,7 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
 /// Returns the reason why the job should not be queued, in one sentence: it does not (or may not)
 /// start, it does not fit in memory, or a better plan would save at least the share `most_gain` of
 /// a step (nullopt: any gain is accepted). Empty: it should be queued.
-std::string failure_reason(const JobCheck& check, std::optional<double> most_gain);
+std::string reason_not_to_queue(const JobCheck& check, std::optional<double> most_gain);
 
 /// Returns the JSON document of `check --json`; docs/formats.md, "Check", lists its keys. `fault`:
 /// reason why the job should not be queued; empty: it should.

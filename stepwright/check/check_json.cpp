@@ -14,7 +14,8 @@ using Json = nlohmann::ordered_json;
 void add_prediction(Json& json, const JobCheck& check) {
   const simulate::Prediction& prediction = *check.prediction;
   const Json memory = memory::memory_json(
-      prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
+      prediction.memory,
+      memory::pytorch_allocated_memory(prediction.planned.job, prediction.program));
   json["fits"] = check.fits();
   json["verdict"] = memory["verdict"];
   json["p_fits"] = prediction.memory.p_fits;
@@ -41,7 +42,7 @@ Json gains_json(const JobCheck& check) {
   Json gains = Json::array();
   if (!check.better) return gains;
   for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
-    const tune::Change& change = check.better->changes[i];
+    const tune::PlanChange& change = check.better->changes[i];
     gains.push_back({{"in_files", check.in_files[i]},
                      {"set", change.set},
                      {"gain_s", change.gain_s},
@@ -65,8 +66,8 @@ Json check_json(const JobCheck& check, const std::string& fault) {
   json["fault"] = fault.empty() ? Json(nullptr) : Json(fault);
   json["gain"] = check.gain();
   json["gains"] = gains_json(check);
-  json["remedies"] = remedies_json(check.remedies);
-  const Json lists = framework_files::import_json(check.imported);
+  json["remedies"] = memory_remedies_json(check.remedies);
+  const Json lists = framework_files::imported_plan_json(check.imported);
   for (const char* list : {"from", "read", "assumed", "not_read", "notes"})
     json[list] = lists[list];
   return json;

@@ -13,15 +13,17 @@ namespace {
 
 /// Returns the framework or variant whose plans the files of a target start.
 plan::Framework framework_of(std::string_view target) {
-  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
+  for (const framework_files::RoundTripFramework& starter :
+       framework_files::round_trip_frameworks()) {
     if (starter.target == target) return starter.framework;
   }
   return {};
 }
 
-std::vector<std::string> words_of(const tune::Remedy& remedy, const plan::PlannedJob& planned,
+std::vector<std::string> words_of(const tune::MemoryRemedy& remedy, const plan::PlannedJob& planned,
                                   std::string_view target) {
-  std::vector<std::string> lines = framework_files::changed_lines(target, planned, remedy.changed);
+  std::vector<std::string> lines =
+      framework_files::changed_launch_file_lines(target, planned, remedy.changed);
   if (!lines.empty()) return lines;
   const auto& own = plan::framework_defaults(planned.job.framework).remedies;
   const auto word = own.find(remedy.kind);
@@ -30,22 +32,22 @@ std::vector<std::string> words_of(const tune::Remedy& remedy, const plan::Planne
 
 }  // namespace
 
-std::string_view export_target_of(const plan::Framework& framework) {
-  const auto starters = framework_files::framework_starters();
-  const auto same = [&](const framework_files::FrameworkStarter& one) {
+std::string_view export_target_of_framework(const plan::Framework& framework) {
+  const auto starters = framework_files::round_trip_frameworks();
+  const auto same = [&](const framework_files::RoundTripFramework& one) {
     return one.framework.name == framework.name && one.framework.variant == framework.variant;
   };
   const auto found = std::ranges::find_if(starters, same);
   return found == starters.end() ? std::string_view() : found->target;
 }
 
-std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& planned,
-                                                      std::string_view target,
-                                                      const tune::TuneResult* searched,
-                                                      int threads) {
-  if (target.empty()) target = export_target_of(planned.job.framework);
-  std::vector<RemedyWithFlags> said;
-  for (tune::Remedy& remedy : tune::remedies(
+std::vector<MemoryRemedyWithFlags> find_memory_remedies_with_flags(const plan::PlannedJob& planned,
+                                                                   std::string_view target,
+                                                                   const tune::TuneResult* searched,
+                                                                   int threads) {
+  if (target.empty()) target = export_target_of_framework(planned.job.framework);
+  std::vector<MemoryRemedyWithFlags> said;
+  for (tune::MemoryRemedy& remedy : tune::remedies(
            planned, {.trainer = framework_of(target), .searched = searched, .threads = threads})) {
     std::vector<std::string> words = words_of(remedy, planned, target);
     said.push_back({std::move(remedy), std::move(words)});
@@ -53,7 +55,7 @@ std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& pl
   return said;
 }
 
-nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedies) {
+nlohmann::ordered_json memory_remedies_json(const std::vector<MemoryRemedyWithFlags>& remedies) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& [remedy, words] : remedies) {
     list.push_back({{"kind", name_of(plan::kRemedyKindNames, remedy.kind)},
@@ -66,10 +68,10 @@ nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedie
   return list;
 }
 
-std::string remedies_sentence(const std::vector<RemedyWithFlags>& remedies) {
-  std::vector<tune::Remedy> list;
-  for (const RemedyWithFlags& said : remedies) list.push_back(said.remedy);
-  return tune::remedies_text(list);
+std::string memory_remedies_sentence(const std::vector<MemoryRemedyWithFlags>& remedies) {
+  std::vector<tune::MemoryRemedy> list;
+  for (const MemoryRemedyWithFlags& said : remedies) list.push_back(said.remedy);
+  return tune::memory_remedies_text(list);
 }
 
 }  // namespace stepwright::check

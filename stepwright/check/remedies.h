@@ -10,8 +10,8 @@
 namespace stepwright::check {
 
 /// A change that lets a job fit in memory, and how to make it in the job's framework.
-struct RemedyWithFlags {
-  tune::Remedy remedy;
+struct MemoryRemedyWithFlags {
+  tune::MemoryRemedy remedy;
   /// How to make the change: lines to add to the framework's files; if unknown, the framework's
   /// name of the setting; if that is unknown too, the change as plan fields.
   std::vector<std::string> words;
@@ -19,21 +19,20 @@ struct RemedyWithFlags {
 
 /// Returns the target of `export --to` whose files start plans of a framework; empty: there is
 /// none.
-std::string_view export_target_of(const plan::Framework& framework);
+std::string_view export_target_of_framework(const plan::Framework& framework);
 
 /// Finds changes that let a legal plan fit in memory, each with the lines that make it. `target`:
 /// export target whose configuration language is used; empty: that of the job's framework.
-std::vector<RemedyWithFlags> find_remedies_with_flags(const plan::PlannedJob& planned,
-                                                      std::string_view target = {},
-                                                      const tune::TuneResult* searched = nullptr,
-                                                      int threads = 0);
+std::vector<MemoryRemedyWithFlags> find_memory_remedies_with_flags(
+    const plan::PlannedJob& planned, std::string_view target = {},
+    const tune::TuneResult* searched = nullptr, int threads = 0);
 
 /// Returns changes that let a plan fit in memory as JSON: [{`kind`, `set`, `words`, `step_time_s`,
 /// `peak_memory_bytes`, `p_fits`}].
-nlohmann::ordered_json remedies_json(const std::vector<RemedyWithFlags>& remedies);
+nlohmann::ordered_json memory_remedies_json(const std::vector<MemoryRemedyWithFlags>& remedies);
 
 /// Returns a sentence for the user that lists changes which let a plan fit in memory; empty: there
 /// are none.
-std::string remedies_sentence(const std::vector<RemedyWithFlags>& remedies);
+std::string memory_remedies_sentence(const std::vector<MemoryRemedyWithFlags>& remedies);
 
 }  // namespace stepwright::check

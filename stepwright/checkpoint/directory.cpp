@@ -43,7 +43,7 @@ std::optional<std::int64_t> step_of(std::string_view name) {
 
 }  // namespace
 
-std::string checkpoint_name(std::int64_t step) {
+std::string checkpoint_folder_name(std::int64_t step) {
   return fmt::format("{}{:08}", kCommittedPrefix, step);
 }
 
@@ -87,7 +87,7 @@ DirectoryLock::~DirectoryLock() {
 
 std::filesystem::path uncommitted_checkpoint_directory(const std::filesystem::path& directory,
                                                        std::int64_t step, const std::string& run) {
-  return directory / fmt::format("{}{}-{}", kWritingPrefix, checkpoint_name(step), run);
+  return directory / fmt::format("{}{}-{}", kWritingPrefix, checkpoint_folder_name(step), run);
 }
 
 void remove_uncommitted_checkpoints(const std::filesystem::path& directory) {
@@ -99,13 +99,14 @@ void remove_uncommitted_checkpoints(const std::filesystem::path& directory) {
   }
 }
 
-void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
-            const CheckpointIndex& index) {
+void commit_checkpoint_folder(const std::filesystem::path& writing,
+                              const std::filesystem::path& directory,
+                              const CheckpointIndex& index) {
   DurableFile file(writing / kCheckpointIndexName);
   file.write(checkpoint_index_text(index));
   file.finish();
   sync_directory(writing);
-  const std::filesystem::path committed = directory / checkpoint_name(index.run.step);
+  const std::filesystem::path committed = directory / checkpoint_folder_name(index.run.step);
   std::error_code error;
   std::filesystem::rename(writing, committed, error);
   if (error) {

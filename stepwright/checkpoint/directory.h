@@ -10,7 +10,7 @@
 namespace stepwright::checkpoint {
 
 /// Returns the folder name of the checkpoint after a step: `step-00000010`.
-std::string checkpoint_name(std::int64_t step);
+std::string checkpoint_folder_name(std::int64_t step);
 
 /// Returns the path of the complete checkpoint with the highest step in a directory; nullopt if
 /// there is none.
@@ -47,8 +47,8 @@ void remove_uncommitted_checkpoints(const std::filesystem::path& directory);
 
 /// Completes a checkpoint from the files that all ranks wrote: writes the index, syncs, renames the
 /// folder, syncs. After a crash the checkpoint is either complete or absent. Fails with `kRuntime`.
-void commit(const std::filesystem::path& writing, const std::filesystem::path& directory,
-            const CheckpointIndex& index);
+void commit_checkpoint_folder(const std::filesystem::path& writing,
+                              const std::filesystem::path& directory, const CheckpointIndex& index);
 
 /// Removes all but the last `keep` complete checkpoints of a directory, without ever leaving a
 /// half-removed one that looks complete. The caller must hold the directory's lock.

@@ -11,38 +11,40 @@
 
 namespace stepwright::checkpoint {
 
-std::int64_t IndexedTensor::elements() const {
+std::int64_t CheckpointTensorEntry::elements() const {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   return count;
 }
 
 const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
-                                                   const IndexedTensor& tensor) {
+                                                   const CheckpointTensorEntry& tensor) {
   return tensor.states.empty() ? index.states : tensor.states;
 }
 
-bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor) {
-  return tensor_state_names(index, tensor).front() == kWeightsState;
+bool has_weights(const CheckpointIndex& index, const CheckpointTensorEntry& tensor) {
+  return tensor_state_names(index, tensor).front() == kWeightsStateName;
 }
 
 void add_checkpoint_part(CheckpointIndex& index, const RankCheckpointPart& part) {
-  std::map<std::string_view, IndexedTensor*> known;
+  std::map<std::string_view, CheckpointTensorEntry*> known;
   const auto file = std::ssize(index.files);
   index.files.push_back(part.file);
   index.tensors.reserve(index.tensors.size() + part.tensors.size());
-  for (IndexedTensor& tensor : index.tensors) known[tensor.name] = &tensor;
-  for (const IndexedTensor& own : part.tensors) {
+  for (CheckpointTensorEntry& tensor : index.tensors) known[tensor.name] = &tensor;
+  for (const CheckpointTensorEntry& own : part.tensors) {
     const auto found = known.find(own.name);
-    IndexedTensor* whole = found != known.end() ? found->second : nullptr;
+    CheckpointTensorEntry* whole = found != known.end() ? found->second : nullptr;
     if (whole == nullptr)
-      whole = &index.tensors.emplace_back(IndexedTensor{own.name, own.shape, {}, own.states});
+      whole =
+          &index.tensors.emplace_back(CheckpointTensorEntry{own.name, own.shape, {}, own.states});
     if (whole->shape != own.shape || whole->states != own.states) {
       throw Error(ErrorKind::kRuntime,
                   fmt::format("{}: ranks disagree about the shape or the states of '{}'",
                               part.file.name, own.name));
     }
-    for (const IndexedSlice& slice : own.slices) whole->slices.push_back({file, slice.pieces});
+    for (const CheckpointTensorSlice& slice : own.slices)
+      whole->slices.push_back({file, slice.pieces});
   }
 }
 
@@ -58,12 +60,12 @@ CheckpointIndex load_checkpoint_index(const std::filesystem::path& directory) {
 }
 
 void check_tensor_coverage(const CheckpointIndex& index, const std::filesystem::path& path) {
-  for (const IndexedTensor& tensor : index.tensors) {
-    std::vector<ShardPiece> pieces;
-    for (const IndexedSlice& slice : tensor.slices) {
+  for (const CheckpointTensorEntry& tensor : index.tensors) {
+    std::vector<StridedShardPiece> pieces;
+    for (const CheckpointTensorSlice& slice : tensor.slices) {
       pieces.insert(pieces.end(), slice.pieces.begin(), slice.pieces.end());
     }
-    const std::int64_t flaw = first_uncovered_element(pieces, tensor.elements());
+    const std::int64_t flaw = first_miscovered_element(pieces, tensor.elements());
     if (flaw < 0) continue;
     fail_input(fmt::format("{}: tensor '{}': its slices do not hold element {} of {} exactly once",
                            path.string(), tensor.name, flaw, tensor.elements()));

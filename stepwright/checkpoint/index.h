@@ -16,40 +16,40 @@ namespace stepwright::checkpoint {
 /// checkpoint: it is written last.
 inline constexpr std::string_view kCheckpointIndexName = "checkpoint.json";
 /// Name under which a checkpoint stores a tensor's values, in contrast to the optimizer's states.
-inline constexpr std::string_view kWeightsState = "weights";
+inline constexpr std::string_view kWeightsStateName = "weights";
 
 /// A file of a checkpoint with one rank's shards: its name, size and checksum.
-struct IndexedFile {
+struct CheckpointFileEntry {
   std::string name;
   FileChecksum sum;
-  bool operator==(const IndexedFile&) const = default;
+  bool operator==(const CheckpointFileEntry&) const = default;
 };
 
 /// The part of a model tensor that one file of a checkpoint holds, as a flat tensor named
 /// `STATE/TENSOR`.
-struct IndexedSlice {
+struct CheckpointTensorSlice {
   std::int64_t file = 0;  ///< Index of the slice's file in the checkpoint's list of files.
-  std::vector<ShardPiece> pieces;
-  bool operator==(const IndexedSlice&) const = default;
+  std::vector<StridedShardPiece> pieces;
+  bool operator==(const CheckpointTensorSlice&) const = default;
 };
 
 /// A whole model tensor in a checkpoint's index: its name, shape, and the slices into which ranks
 /// cut it.
-struct IndexedTensor {
+struct CheckpointTensorEntry {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::vector<IndexedSlice> slices;
+  std::vector<CheckpointTensorSlice> slices;
   /// Names of the stored states of this tensor (weights, optimizer moments); empty: all states of
   /// the checkpoint.
   std::vector<std::string> states = {};
 
   [[nodiscard]] std::int64_t elements() const;
-  bool operator==(const IndexedTensor&) const = default;
+  bool operator==(const CheckpointTensorEntry&) const = default;
 };
 
 /// Facts about a training run, stored in its checkpoint: its progress, and what a run that resumes
 /// from it must have in common with it.
-struct CheckpointRun {
+struct CheckpointRunFacts {
   std::int64_t step = 0;  ///< Number of training steps done before the checkpoint.
   /// Random seed for initial values of parameters and for the order of training samples.
   std::uint64_t seed = 0;
@@ -65,32 +65,32 @@ struct CheckpointRun {
   /// Directory from which the values of frozen parameters were read; empty: no parameter is frozen,
   /// or they were initialised from the seed.
   std::string base = {};
-  bool operator==(const CheckpointRun&) const = default;
+  bool operator==(const CheckpointRunFacts&) const = default;
 };
 
 /// The index of a checkpoint: its run, files and tensors, without the numbers in the tensors.
 struct CheckpointIndex {
-  CheckpointRun run;
+  CheckpointRunFacts run;
   std::string dtype;  ///< Number type of all stored states, by its safetensors name ("F32").
   /// Names of the stored states: "weights" and the optimizer's moments.
   std::vector<std::string> states;
-  std::vector<IndexedFile> files;
-  std::vector<IndexedTensor> tensors;
+  std::vector<CheckpointFileEntry> files;
+  std::vector<CheckpointTensorEntry> tensors;
   bool operator==(const CheckpointIndex&) const = default;
 };
 
 /// Returns the names of the states ("weights", optimizer moments) that a checkpoint stores for a
 /// tensor.
 const std::vector<std::string>& tensor_state_names(const CheckpointIndex& index,
-                                                   const IndexedTensor& tensor);
+                                                   const CheckpointTensorEntry& tensor);
 
 /// True if a checkpoint stores the tensor's weights; false: only its optimizer states.
-bool has_weights(const CheckpointIndex& index, const IndexedTensor& tensor);
+bool has_weights(const CheckpointIndex& index, const CheckpointTensorEntry& tensor);
 
 /// The part of a checkpoint that one rank wrote: one file, and for each tensor the one slice in it.
 struct RankCheckpointPart {
-  IndexedFile file;
-  std::vector<IndexedTensor> tensors;
+  CheckpointFileEntry file;
+  std::vector<CheckpointTensorEntry> tensors;
 };
 
 /// Adds the file and slices that one rank wrote to a checkpoint's index. Fails with `kRuntime` if

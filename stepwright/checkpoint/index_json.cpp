@@ -29,17 +29,17 @@ constexpr std::int64_t kDeepestIndex = 16;
   fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
-IndexJson pieces_json(const std::vector<ShardPiece>& pieces) {
+IndexJson pieces_json(const std::vector<StridedShardPiece>& pieces) {
   auto list = IndexJson::array();
-  for (const ShardPiece& p : pieces) list.push_back({p.begin, p.length, p.stride, p.count});
+  for (const StridedShardPiece& p : pieces) list.push_back({p.begin, p.length, p.stride, p.count});
   return list;
 }
 
-IndexJson tensors_json(const std::vector<IndexedTensor>& tensors) {
+IndexJson tensors_json(const std::vector<CheckpointTensorEntry>& tensors) {
   auto list = IndexJson::array();
-  for (const IndexedTensor& tensor : tensors) {
+  for (const CheckpointTensorEntry& tensor : tensors) {
     auto slices = IndexJson::array();
-    for (const IndexedSlice& slice : tensor.slices) {
+    for (const CheckpointTensorSlice& slice : tensor.slices) {
       slices.push_back({{"file", slice.file}, {"pieces", pieces_json(slice.pieces)}});
     }
     list.push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"slices", slices}});
@@ -48,14 +48,14 @@ IndexJson tensors_json(const std::vector<IndexedTensor>& tensors) {
   return list;
 }
 
-IndexJson file_json(const IndexedFile& file) {
+IndexJson file_json(const CheckpointFileEntry& file) {
   return {{"name", file.name}, {"bytes", file.sum.bytes}, {"xxh3", file.sum.checksum}};
 }
 
 IndexJson content_json(const CheckpointIndex& index) {
-  const CheckpointRun& run = index.run;
+  const CheckpointRunFacts& run = index.run;
   auto files = IndexJson::array();
-  for (const IndexedFile& file : index.files) files.push_back(file_json(file));
+  for (const CheckpointFileEntry& file : index.files) files.push_back(file_json(file));
   IndexJson content = {{"step", run.step},
                        {"seed", run.seed},
                        {"samples", run.samples},
@@ -113,7 +113,7 @@ class IndexReader {
   [[nodiscard]] std::string name_of(const IndexJson& value, const char* key) const {
     if (!value.is_string()) refuse(fmt::format("'{}' is no text", key));
     const auto text = value.get<std::string>();
-    if (is_plain_text(text)) return text;
+    if (is_safe_printable_text(text)) return text;
     refuse(fmt::format("'{}': '{}' has characters that no name has", key, printable(text)));
   }
   [[nodiscard]] std::int64_t number(const char* key) const { return number_of(at(key), key); }
@@ -139,10 +139,10 @@ class IndexReader {
   const std::filesystem::path& path_;
 };
 
-ShardPiece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
+StridedShardPiece read_piece(const IndexJson& json, std::int64_t whole, const IndexReader& slice) {
   if (!json.is_array() || json.size() != 4) slice.refuse("a piece is no list of four numbers");
   const auto number = [&](std::size_t i) { return slice.number_of(json[i], "pieces"); };
-  const ShardPiece piece{
+  const StridedShardPiece piece{
       .begin = number(0), .length = number(1), .stride = number(2), .count = number(3)};
   const bool spaced = piece.count == 1 || piece.stride >= piece.length;
   std::int64_t end = 0;
@@ -157,10 +157,10 @@ ShardPiece read_piece(const IndexJson& json, std::int64_t whole, const IndexRead
   return piece;
 }
 
-IndexedSlice read_slice(const IndexJson& json, std::int64_t whole, const std::string& where,
-                        const std::filesystem::path& path) {
+CheckpointTensorSlice read_slice(const IndexJson& json, std::int64_t whole,
+                                 const std::string& where, const std::filesystem::path& path) {
   const IndexReader reader(json, where, path);
-  IndexedSlice slice{.file = reader.number("file"), .pieces = {}};
+  CheckpointTensorSlice slice{.file = reader.number("file"), .pieces = {}};
   std::int64_t left = whole;
   for (const IndexJson& one : reader.list("pieces")) {
     slice.pieces.push_back(read_piece(one, whole, reader));
@@ -170,9 +170,9 @@ IndexedSlice read_slice(const IndexJson& json, std::int64_t whole, const std::st
   return slice;
 }
 
-IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& path) {
+CheckpointTensorEntry read_tensor(const IndexJson& json, const std::filesystem::path& path) {
   const IndexReader reader(json, "a tensor", path);
-  IndexedTensor tensor{.name = reader.name("name"), .shape = {}, .slices = {}};
+  CheckpointTensorEntry tensor{.name = reader.name("name"), .shape = {}, .slices = {}};
   const std::string where = fmt::format("tensor '{}'", tensor.name);
   const IndexReader named(json, where, path);
   std::int64_t whole = 8;  // bytes of an element, at most: no arithmetic on sizes may overflow
@@ -192,26 +192,26 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
   return tensor;
 }
 
-IndexedFile read_file_entry(const IndexJson& json, const std::filesystem::path& path) {
+CheckpointFileEntry read_file_entry(const IndexJson& json, const std::filesystem::path& path) {
   const IndexReader reader(json, "a file", path);
-  IndexedFile file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
-  if (!is_file_name(file.name)) {
+  CheckpointFileEntry file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
+  if (!is_plain_file_name(file.name)) {
     refuse_index(path, fmt::format("file '{}': no plain name", printable(file.name)));
   }
   return file;
 }
 
-CheckpointRun read_run(const IndexReader& content, const std::filesystem::path& path) {
-  CheckpointRun run{.step = content.number("step"),
-                    .seed = content.at("seed").is_number_unsigned()
-                                ? content.at("seed").get<std::uint64_t>()
-                                : static_cast<std::uint64_t>(content.number("seed")),
-                    .samples = content.number("samples"),
-                    .length = content.number("length"),
-                    .tokens = content.number("tokens"),
-                    .plan = content.text("plan"),
-                    .program = content.text("program"),
-                    .base = content.has("base") ? content.name("base") : ""};
+CheckpointRunFacts read_run(const IndexReader& content, const std::filesystem::path& path) {
+  CheckpointRunFacts run{.step = content.number("step"),
+                         .seed = content.at("seed").is_number_unsigned()
+                                     ? content.at("seed").get<std::uint64_t>()
+                                     : static_cast<std::uint64_t>(content.number("seed")),
+                         .samples = content.number("samples"),
+                         .length = content.number("length"),
+                         .tokens = content.number("tokens"),
+                         .plan = content.text("plan"),
+                         .program = content.text("program"),
+                         .base = content.has("base") ? content.name("base") : ""};
   if (!content.has("data")) return run;
   const IndexReader data(content.at("data"), "data", path);
   run.data = data.name("name");
@@ -224,17 +224,17 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
   if (element_bytes(index.dtype) == 0) {
     refuse_index(path, fmt::format("dtype '{}' is not known", printable(index.dtype)));
   }
-  if (index.states.empty() || index.states.front() != kWeightsState) {
+  if (index.states.empty() || index.states.front() != kWeightsStateName) {
     refuse_index(path, "the first of 'states' is not weights");
   }
   std::set<std::string_view> names;
-  for (const IndexedFile& file : index.files) {
+  for (const CheckpointFileEntry& file : index.files) {
     if (!names.insert(file.name).second) {
       refuse_index(path, fmt::format("file '{}' is listed twice", file.name));
     }
   }
   names.clear();
-  for (const IndexedTensor& tensor : index.tensors) {
+  for (const CheckpointTensorEntry& tensor : index.tensors) {
     if (!names.insert(tensor.name).second) {
       refuse_index(path, fmt::format("tensor '{}' is listed twice", tensor.name));
     }
@@ -243,7 +243,7 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
       refuse_index(path, fmt::format("tensor '{}': '{}' is none of the states {}", tensor.name,
                                      state, fmt::join(index.states, ", ")));
     }
-    for (const IndexedSlice& slice : tensor.slices) {
+    for (const CheckpointTensorSlice& slice : tensor.slices) {
       if (slice.file < std::ssize(index.files)) continue;
       refuse_index(path, fmt::format("tensor '{}': file {} of {}", tensor.name, slice.file,
                                      index.files.size()));
@@ -255,9 +255,9 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
 void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path) {
   std::vector<std::int64_t> bytes(index.files.size());
   const std::int64_t width = element_bytes(index.dtype);
-  for (const IndexedTensor& tensor : index.tensors) {
+  for (const CheckpointTensorEntry& tensor : index.tensors) {
     const std::int64_t states = std::ssize(tensor_state_names(index, tensor));
-    for (const IndexedSlice& slice : tensor.slices) {
+    for (const CheckpointTensorSlice& slice : tensor.slices) {
       const auto file = static_cast<std::size_t>(slice.file);
       std::int64_t own = 0;
       const bool fits =

@@ -5,10 +5,11 @@
 
 namespace stepwright::checkpoint {
 
-void append_to_pieces(std::vector<ShardPiece>& pieces, std::int64_t begin, std::int64_t length) {
+void append_run_to_pieces(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
+                          std::int64_t length) {
   if (length == 0) return;
   if (!pieces.empty()) {
-    ShardPiece& last = pieces.back();
+    StridedShardPiece& last = pieces.back();
     if (last.count == 1 && begin == last.begin + last.length) {
       last.length += length;
       return;
@@ -24,16 +25,16 @@ void append_to_pieces(std::vector<ShardPiece>& pieces, std::int64_t begin, std::
   pieces.push_back({.begin = begin, .length = length, .stride = 0, .count = 1});
 }
 
-std::int64_t pieces_element_count(std::span<const ShardPiece> pieces) {
+std::int64_t pieces_element_count(std::span<const StridedShardPiece> pieces) {
   std::int64_t sum = 0;
-  for (const ShardPiece& piece : pieces) sum += piece.elements();
+  for (const StridedShardPiece& piece : pieces) sum += piece.elements();
   return sum;
 }
 
-void append_element_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces,
-                         std::int64_t source) {
+void append_runs_of_pieces(std::vector<StoredElementRun>& runs,
+                           std::span<const StridedShardPiece> pieces, std::int64_t source) {
   std::int64_t at = 0;
-  for (const ShardPiece& piece : pieces) {
+  for (const StridedShardPiece& piece : pieces) {
     for (std::int64_t i = 0; i < piece.count; ++i) {
       runs.push_back({piece.begin + i * piece.stride, piece.length, source, at});
       at += piece.length;
@@ -41,21 +42,22 @@ void append_element_runs(std::vector<Run>& runs, std::span<const ShardPiece> pie
   }
 }
 
-std::int64_t first_uncovered_element(std::span<const ShardPiece> pieces, std::int64_t elements) {
+std::int64_t first_miscovered_element(std::span<const StridedShardPiece> pieces,
+                                      std::int64_t elements) {
   struct Next {
     std::int64_t begin;
     std::int64_t runs;  ///< Remaining runs of the piece, this one included.
-    const ShardPiece* piece;
+    const StridedShardPiece* piece;
   };
   const auto after = [](const Next& a, const Next& b) { return a.begin > b.begin; };
   std::priority_queue<Next, std::vector<Next>, decltype(after)> nexts(after);
-  for (const ShardPiece& piece : pieces) nexts.push({piece.begin, piece.count, &piece});
+  for (const StridedShardPiece& piece : pieces) nexts.push({piece.begin, piece.count, &piece});
   std::int64_t end = 0;
   while (!nexts.empty()) {
     const Next next = nexts.top();
     nexts.pop();
     if (next.begin != end) return std::min(next.begin, end);
-    const ShardPiece& piece = *next.piece;
+    const StridedShardPiece& piece = *next.piece;
     const bool joined = piece.stride == piece.length;  // runs that touch each other count as one
     const std::int64_t runs = joined ? next.runs : 1;
     end += runs * piece.length;

@@ -9,26 +9,27 @@ namespace stepwright::checkpoint {
 /// Elements of a flattened tensor that a shard stores one after the other: `count` runs of `length`
 /// elements, the first at `begin`, each starting `stride` elements after the one before. Any slice
 /// of a matrix is a few such pieces.
-struct ShardPiece {
+struct StridedShardPiece {
   std::int64_t begin = 0;
   std::int64_t length = 0;
   std::int64_t stride = 0;
   std::int64_t count = 1;
 
   [[nodiscard]] std::int64_t elements() const { return length * count; }
-  bool operator==(const ShardPiece&) const = default;
+  bool operator==(const StridedShardPiece&) const = default;
 };
 
 /// Appends the run of `length` elements from `begin` to a list of pieces; extends the last piece if
 /// the run continues it.
-void append_to_pieces(std::vector<ShardPiece>& pieces, std::int64_t begin, std::int64_t length);
+void append_run_to_pieces(std::vector<StridedShardPiece>& pieces, std::int64_t begin,
+                          std::int64_t length);
 
 /// Returns the total number of elements in all pieces.
-std::int64_t pieces_element_count(std::span<const ShardPiece> pieces);
+std::int64_t pieces_element_count(std::span<const StridedShardPiece> pieces);
 
 /// `length` consecutive elements of a tensor, from element `begin`, and where they are stored: from
 /// element `at` of source number `source`.
-struct Run {
+struct StoredElementRun {
   std::int64_t begin = 0;
   std::int64_t length = 0;
   std::int64_t source = 0;
@@ -37,12 +38,13 @@ struct Run {
 
 /// Splits pieces into runs of consecutive elements and appends the runs. The pieces are stored one
 /// after the other in the source.
-void append_element_runs(std::vector<Run>& runs, std::span<const ShardPiece> pieces,
-                         std::int64_t source);
+void append_runs_of_pieces(std::vector<StoredElementRun>& runs,
+                           std::span<const StridedShardPiece> pieces, std::int64_t source);
 
 /// Returns the first element of a tensor that is in no piece or in several; -1: each element from 0
 /// to `elements` - 1 is in exactly one piece. Time is proportional to the number of runs, memory to
 /// that of pieces.
-std::int64_t first_uncovered_element(std::span<const ShardPiece> pieces, std::int64_t elements);
+std::int64_t first_miscovered_element(std::span<const StridedShardPiece> pieces,
+                                      std::int64_t elements);
 
 }  // namespace stepwright::checkpoint

@@ -4,12 +4,12 @@
 
 namespace stepwright::checkpoint {
 
-bool is_plain_text(std::string_view name) {
+bool is_safe_printable_text(std::string_view name) {
   return printable(name, std::string_view::npos) == name;
 }
 
-bool is_file_name(std::string_view name) {
-  return is_plain_text(name) && !name.empty() && name != "." && name != ".." &&
+bool is_plain_file_name(std::string_view name) {
+  return is_safe_printable_text(name) && !name.empty() && name != "." && name != ".." &&
          name.find('/') == std::string_view::npos;
 }
 

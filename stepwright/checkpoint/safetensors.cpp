@@ -78,7 +78,7 @@ std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shap
 
 SafetensorsEntry read_entry(const std::string& name, const nlohmann::json& entry,
                             const std::filesystem::path& path) {
-  if (!is_plain_text(name)) refuse_tensor(path, name, ": its name has control characters");
+  if (!is_safe_printable_text(name)) refuse_tensor(path, name, ": its name has control characters");
   if (!entry.is_object()) refuse_tensor(path, name, " is no mapping");
   const auto type = entry.find("dtype");
   if (type == entry.end() || !type->is_string()) refuse_tensor(path, name, " has no dtype");
@@ -165,8 +165,8 @@ std::int64_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-std::string safetensors_header(std::vector<SafetensorsEntry>& tensors,
-                               const std::map<std::string, std::string>& metadata) {
+std::string build_safetensors_header(std::vector<SafetensorsEntry>& tensors,
+                                     const std::map<std::string, std::string>& metadata) {
   auto header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t offset = 0;
@@ -186,8 +186,8 @@ std::string safetensors_header(std::vector<SafetensorsEntry>& tensors,
   return prefix + text;
 }
 
-std::vector<SafetensorsEntry> read_safetensors(std::span<const std::byte> file,
-                                               const std::filesystem::path& path) {
+std::vector<SafetensorsEntry> read_safetensors_header(std::span<const std::byte> file,
+                                                      const std::filesystem::path& path) {
   std::uint64_t length = 0;
   const nlohmann::json header = read_header(file, path, length);
   std::vector<SafetensorsEntry> tensors;
@@ -201,7 +201,7 @@ std::vector<SafetensorsEntry> read_safetensors(std::span<const std::byte> file,
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
-  for (SafetensorsEntry& tensor : read_safetensors(file_.bytes(), path)) {
+  for (SafetensorsEntry& tensor : read_safetensors_header(file_.bytes(), path)) {
     tensors_.emplace(tensor.name, std::move(tensor));
   }
 }

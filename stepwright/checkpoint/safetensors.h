@@ -30,14 +30,14 @@ std::int64_t element_bytes(std::string_view dtype);
 
 /// Returns the header of a safetensors file that stores tensors one after the other; sets their
 /// `begin` and `end`. `metadata`: pairs of texts for other readers.
-std::string safetensors_header(std::vector<SafetensorsEntry>& tensors,
-                               const std::map<std::string, std::string>& metadata = {});
+std::string build_safetensors_header(std::vector<SafetensorsEntry>& tensors,
+                                     const std::map<std::string, std::string>& metadata = {});
 
 /// Reads the header from the bytes of a whole safetensors file and returns its tensors in the order
 /// of their bytes. Fails with `kInput` for a truncated file, a malformed header, unknown types,
 /// extents that contradict the bytes, and tensors that overlap or leave holes.
-std::vector<SafetensorsEntry> read_safetensors(std::span<const std::byte> file,
-                                               const std::filesystem::path& path);
+std::vector<SafetensorsEntry> read_safetensors_header(std::span<const std::byte> file,
+                                                      const std::filesystem::path& path);
 
 /// A safetensors file for reading, mapped into memory.
 class SafetensorsFile {

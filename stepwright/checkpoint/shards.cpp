@@ -12,14 +12,14 @@
 namespace stepwright::checkpoint {
 
 FileChecksum write_safetensors_file(const std::filesystem::path& path,
-                                    const std::vector<ShardTensor>& tensors) {
+                                    const std::vector<FlatTensorView>& tensors) {
   std::vector<SafetensorsEntry> entries;
-  for (const ShardTensor& tensor : tensors) {
+  for (const FlatTensorView& tensor : tensors) {
     entries.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
   }
   DurableFile file(path);
-  file.write(safetensors_header(entries));
-  for (const ShardTensor& tensor : tensors) file.write(tensor.bytes);
+  file.write(build_safetensors_header(entries));
+  for (const FlatTensorView& tensor : tensors) file.write(tensor.bytes);
   return file.finish();
 }
 
@@ -27,7 +27,7 @@ std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
   return fmt::format("{}/{}", state, tensor);
 }
 
-void check_file_size(const std::filesystem::path& directory, const IndexedFile& file) {
+void check_file_size(const std::filesystem::path& directory, const CheckpointFileEntry& file) {
   const std::filesystem::path path = directory / file.name;
   const InputFile opened(path, InputFile::Kind::kPlain);
   const auto size = static_cast<std::int64_t>(opened.size_bytes());
@@ -36,7 +36,7 @@ void check_file_size(const std::filesystem::path& directory, const IndexedFile& 
                          size, file.sum.bytes));
 }
 
-void verify_file_checksum(const std::filesystem::path& directory, const IndexedFile& file) {
+void verify_file_checksum(const std::filesystem::path& directory, const CheckpointFileEntry& file) {
   check_file_size(directory, file);
   const std::filesystem::path path = directory / file.name;
   const std::string sum = checksum(MappedFile(path).bytes());
@@ -45,26 +45,28 @@ void verify_file_checksum(const std::filesystem::path& directory, const IndexedF
                          sum, printable(file.sum.checksum)));
 }
 
-ShardReader::ShardReader(const std::filesystem::path& directory)
-    : ShardReader(directory, load_checkpoint_index(directory)) {}
+CheckpointShardReader::CheckpointShardReader(const std::filesystem::path& directory)
+    : CheckpointShardReader(directory, load_checkpoint_index(directory)) {}
 
-ShardReader::ShardReader(const std::filesystem::path& directory, CheckpointIndex index)
+CheckpointShardReader::CheckpointShardReader(const std::filesystem::path& directory,
+                                             CheckpointIndex index)
     : directory_(directory), index_(std::move(index)) {
-  for (const IndexedFile& file : index_.files) check_file_size(directory, file);
+  for (const CheckpointFileEntry& file : index_.files) check_file_size(directory, file);
   check_tensor_coverage(index_, directory / kCheckpointIndexName);
   for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;
 }
 
-const IndexedTensor* ShardReader::find(std::string_view tensor) const {
+const CheckpointTensorEntry* CheckpointShardReader::find(std::string_view tensor) const {
   const auto found = places_.find(tensor);
   return found == places_.end() ? nullptr : &index_.tensors[found->second];
 }
 
-std::span<const std::byte> ShardReader::slice(const IndexedTensor& tensor, std::string_view state,
-                                              const IndexedSlice& which) {
+std::span<const std::byte> CheckpointShardReader::slice(const CheckpointTensorEntry& tensor,
+                                                        std::string_view state,
+                                                        const CheckpointTensorSlice& which) {
   std::unique_ptr<SafetensorsFile>& file = open_[which.file];
   if (!file) {
-    const IndexedFile& listed = index_.files[static_cast<std::size_t>(which.file)];
+    const CheckpointFileEntry& listed = index_.files[static_cast<std::size_t>(which.file)];
     file = std::make_unique<SafetensorsFile>(directory_ / listed.name);
   }
   const std::string name = shard_tensor_name(state, tensor.name);
@@ -82,24 +84,25 @@ std::span<const std::byte> ShardReader::slice(const IndexedTensor& tensor, std::
   return file->bytes_of(found->second);
 }
 
-void ShardReader::check(const IndexedTensor& tensor, std::string_view state) {
-  for (const IndexedSlice& one : tensor.slices) slice(tensor, state, one);
+void CheckpointShardReader::check(const CheckpointTensorEntry& tensor, std::string_view state) {
+  for (const CheckpointTensorSlice& one : tensor.slices) slice(tensor, state, one);
 }
 
-void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
-                       std::span<const ShardPiece> pieces, std::span<std::byte> out) {
-  std::vector<Run> sources;
+void CheckpointShardReader::read(const CheckpointTensorEntry& tensor, std::string_view state,
+                                 std::span<const StridedShardPiece> pieces,
+                                 std::span<std::byte> out) {
+  std::vector<StoredElementRun> sources;
   std::vector<std::span<const std::byte>> bytes;
-  for (const IndexedSlice& one : tensor.slices) {
-    append_element_runs(sources, one.pieces, std::ssize(bytes));
+  for (const CheckpointTensorSlice& one : tensor.slices) {
+    append_runs_of_pieces(sources, one.pieces, std::ssize(bytes));
     bytes.push_back(slice(tensor, state, one));
   }
-  std::ranges::sort(sources, {}, &Run::begin);
-  std::vector<Run> targets;
-  append_element_runs(targets, pieces, 0);
+  std::ranges::sort(sources, {}, &StoredElementRun::begin);
+  std::vector<StoredElementRun> targets;
+  append_runs_of_pieces(targets, pieces, 0);
   const std::int64_t width = element_bytes(index_.dtype);
-  for (const Run& target : targets) {
-    auto source = std::ranges::upper_bound(sources, target.begin, {}, &Run::begin);
+  for (const StoredElementRun& target : targets) {
+    auto source = std::ranges::upper_bound(sources, target.begin, {}, &StoredElementRun::begin);
     std::int64_t done = 0;
     // always ends: the tensor is complete, so a source has every element
     for (--source; done < target.length; ++source) {

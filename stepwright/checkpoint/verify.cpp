@@ -26,15 +26,15 @@ std::vector<std::string> find_checkpoint_defects(
   std::vector<std::string> flaws;
   CheckpointIndex index;
   if (!passes(flaws, [&] { index = load_checkpoint_index(directory); })) return flaws;
-  for (const IndexedFile& file : index.files) {
+  for (const CheckpointFileEntry& file : index.files) {
     passes(flaws, [&] { verify_file_checksum(directory, file); });
   }
-  std::unique_ptr<ShardReader> reader;
+  std::unique_ptr<CheckpointShardReader> reader;
   if (!flaws.empty() ||
-      !passes(flaws, [&] { reader = std::make_unique<ShardReader>(directory, index); })) {
+      !passes(flaws, [&] { reader = std::make_unique<CheckpointShardReader>(directory, index); })) {
     return flaws;
   }
-  for (const IndexedTensor& tensor : index.tensors) {
+  for (const CheckpointTensorEntry& tensor : index.tensors) {
     for (const std::string& state : tensor_state_names(index, tensor)) {
       passes(flaws, [&] { reader->check(tensor, state); });
     }

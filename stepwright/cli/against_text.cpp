@@ -18,7 +18,7 @@ namespace {
 std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) {
   const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kEqualPlanTolerance);
   const std::string why = slower ? own.lost + ".\n" : "";
-  if (own.verdict == memory::FitVerdict::kTight) {
+  if (own.verdict == memory::MemoryFitVerdict::kTight) {
     return fmt::format("It is tight in memory: {:.0f}% that it fits.\n{}", 100 * own.p_fits, why);
   }
   if (!own.fits) {
@@ -62,7 +62,7 @@ std::vector<TableColumn> change_columns(bool own) {
 }
 
 /// Returns the cells with the effect of a change; they are empty on all lines but its first.
-std::vector<std::string> figures(const tune::Change& change, bool first) {
+std::vector<std::string> figures(const tune::PlanChange& change, bool first) {
   if (!first) return {"", "", "", ""};
   const bool loses = change.gain_s < 0;
   return {std::string(name_of(tune::kChangeKindNames, change.kind)),
@@ -73,12 +73,12 @@ std::vector<std::string> figures(const tune::Change& change, bool first) {
 
 }  // namespace
 
-std::string changes_text(const std::vector<tune::Change>& changes,
-                         const std::vector<std::vector<std::string>>& in_files) {
+std::string plan_changes_table(const std::vector<tune::PlanChange>& changes,
+                               const std::vector<std::vector<std::string>>& in_files) {
   const bool own = std::ranges::any_of(in_files, [](const auto& words) { return !words.empty(); });
   Table table{.columns = change_columns(own), .rows = {}};
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const tune::Change& change = changes[i];
+    const tune::PlanChange& change = changes[i];
     const std::vector<std::string> set = wrapped(change.set);
     const std::vector<std::string> lines = own ? in_files[i] : std::vector<std::string>();
     for (std::size_t at = 0; at < std::max(set.size(), lines.size()); ++at) {
@@ -89,19 +89,19 @@ std::string changes_text(const std::vector<tune::Change>& changes,
       table.rows.push_back(std::move(row));
     }
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string user_plan_comparison_text(const tune::TuneResult& result,
                                       const tune::UserPlanComparison& against) {
   const tune::TunedPlan& best = result.plans.front();
   std::string text =
-      fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan::plan_code(against.own.plan),
+      fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan::short_plan_code(against.own.plan),
                   format_time(against.own.step_time_s), format_bytes(against.own.peak_memory_bytes),
                   fault_text(best, against.own));
-  return against.changes.empty()
-             ? text
-             : text + "\nWhat to change, one after the other\n\n" + changes_text(against.changes);
+  return against.changes.empty() ? text
+                                 : text + "\nWhat to change, one after the other\n\n" +
+                                       plan_changes_table(against.changes);
 }
 
 }  // namespace stepwright::cli

@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, simulate::kComputeKinds> kComputationName
 /// Calls `add(name, seconds before, seconds after)` for each term and, below computation, for each
 /// of its kinds; terms that are zero in both are left out.
 template <class Add>
-void each_row(const simulate::Breakdown& before, const simulate::Breakdown& after, Add&& add) {
+void each_row(const simulate::StageTimeBreakdown& before, const simulate::StageTimeBreakdown& after,
+              Add&& add) {
   const auto olds = simulate::breakdown_terms(before);
   const auto news = simulate::breakdown_terms(after);
   const auto add_some = [&](const std::string& name, double old_s, double new_s) {
@@ -35,7 +36,7 @@ void each_row(const simulate::Breakdown& before, const simulate::Breakdown& afte
       add_some(fmt::format("  {}", kComputationNames[kind]), before.computation[kind],
                after.computation[kind]);
     }
-    add_some("  of all these, recomputation", before.recomputed_s(), after.recomputed_s());
+    add_some("  of all these, recomputation", before.recomputation_s(), after.recomputation_s());
   }
 }
 
@@ -51,7 +52,7 @@ std::vector<std::string> difference_row(std::string_view name, double before, do
 
 }  // namespace
 
-std::string breakdown_text(const simulate::Breakdown& breakdown) {
+std::string step_time_breakdown_text(const simulate::StageTimeBreakdown& breakdown) {
   Table table{
       .columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
       .rows = {}};
@@ -59,10 +60,11 @@ std::string breakdown_text(const simulate::Breakdown& breakdown) {
   each_row(breakdown, breakdown, [&](const std::string& name, double seconds, double) {
     table.rows.push_back({name, format_time(seconds), format_percent(seconds / total)});
   });
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::string difference_text(const simulate::Breakdown& before, const simulate::Breakdown& after) {
+std::string step_time_difference_text(const simulate::StageTimeBreakdown& before,
+                                      const simulate::StageTimeBreakdown& after) {
   Table table{.columns = {{"where the time goes"},
                           {"before", Align::kRight},
                           {"after", Align::kRight},
@@ -73,7 +75,7 @@ std::string difference_text(const simulate::Breakdown& before, const simulate::B
     table.rows.push_back(difference_row(name, old_s, new_s));
   });
   table.rows.push_back(difference_row("step", before.total(), after.total()));
-  return to_text(table);
+  return format_text_table(table);
 }
 
 }  // namespace stepwright::cli

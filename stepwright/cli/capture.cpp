@@ -28,19 +28,20 @@ class Capture : public Command {
                 "  stepwright capture -o launch.json -- bash job.sh\n"
                 "  stepwright capture --nodes 16 --gpus-per-node 8 -- sbatch job.sh\n"
                 "  stepwright import launch.json --cluster dgx-h100") {
-    writes(app().add_option("-o,--output", output_, "Write the record to FILE"))->type_name("FILE");
+    mark_as_output(app().add_option("-o,--output", output_, "Write the record to FILE"))
+        ->type_name("FILE");
     app()
         .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
-        ->check(runtime::whole_number(1, cluster::kMaxDevices));
-    options_.add_to(app());
+        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
+    options_.add_options_to(app());
     reads(app().add_option("COMMAND", command_, "The script and its arguments, behind --"))
         ->required()
         ->type_name("COMMAND");
   }
 
   void run(const Console& console) override {
-    const capture::CaptureResult captured = options_.capture(command_, nodes_, console);
-    const std::string record = capture::launch_json(captured);
+    const capture::ScriptCaptureResult captured = options_.capture(command_, nodes_, console);
+    const std::string record = capture::capture_record_json(captured);
     if (json() || output_.empty()) console.out << record;
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) { out << record; });
@@ -54,7 +55,7 @@ class Capture : public Command {
 
  private:
   /// Returns one line for each launch that was captured, then the programs that did nothing.
-  static std::string seen_text(const capture::CaptureResult& captured) {
+  static std::string seen_text(const capture::ScriptCaptureResult& captured) {
     std::string text;
     for (std::size_t i = 0; i < captured.commands.size(); ++i) {
       const capture::CapturedCommand& command = captured.commands[i];
@@ -69,7 +70,7 @@ class Capture : public Command {
     return text;
   }
 
-  CaptureOptions options_;
+  ScriptCaptureOptions options_;
   std::optional<std::int64_t> nodes_;
   std::vector<std::string> command_;
   std::string output_;

@@ -38,7 +38,7 @@ void ask(const std::string& command, bool only_launchers, const Console& console
 
 }  // namespace
 
-void CaptureOptions::add_to(CLI::App& command, CLI::Option* captures) {
+void ScriptCaptureOptions::add_options_to(CLI::App& command, CLI::Option* captures) {
   CLI::Option* all[] = {
       command
           .add_option("--gpus-per-node", devices_per_node_,
@@ -48,18 +48,18 @@ void CaptureOptions::add_to(CLI::App& command, CLI::Option* captures) {
                        "Commands of the captured script that write, fetch or delete do nothing"),
       command
           .add_option("--timeout", timeout_s_, "Seconds after which the captured script is ended")
-          ->check(runtime::number_in({.low = 1, .high = kMostSeconds}))
+          ->check(runtime::number_range_validator({.low = 1, .high = kMostSeconds}))
           ->capture_default_str()};
   for (CLI::Option* option : all) {
     if (captures != nullptr) option->needs(captures);
   }
 }
 
-capture::CaptureResult CaptureOptions::capture(const std::vector<std::string>& command,
-                                               std::optional<std::int64_t> nodes,
-                                               const Console& console) const {
+capture::ScriptCaptureResult ScriptCaptureOptions::capture(const std::vector<std::string>& command,
+                                                           std::optional<std::int64_t> nodes,
+                                                           const Console& console) const {
   ask(quoted_for_shell(command), only_launchers_, console);
-  capture::CaptureResult captured =
+  capture::ScriptCaptureResult captured =
       capture::capture({.command = command,
                         .nodes = nodes,
                         .devices_per_node = devices_per_node_,

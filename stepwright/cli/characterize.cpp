@@ -35,25 +35,25 @@ class Characterize : public Command {
             "Payload below which the start of a message takes longer than its bytes, where\n"
             "the logs have no times to say it")
         ->type_name("BYTES")
-        ->check(runtime::number_in({.low = 0, .high = kMostKneeBytes, .above = true}));
+        ->check(runtime::number_range_validator({.low = 0, .high = kMostKneeBytes, .above = true}));
     app()
         .add_option("--group-size", group_size_,
                     "Ranks of groups whose size the logs do not say (DeepSpeed, Chakra)")
         ->type_name("N")
-        ->check(runtime::whole_number(1, cluster::kMaxDevices));
+        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
   }
 
   void run(const Console& console) override {
     logs::Log log = logs::read_logs(logs_);
     if (group_size_) logs::assume_group_size(log, *group_size_);
-    const logs::Characterization found = logs::characterize(log, knee_);
+    const logs::LoggedCommunicationSummary found = logs::summarise_logged_calls(log, knee_);
     nlohmann::ordered_json answer = nlohmann::ordered_json::object();
     if (json() || report_.wanted()) answer = logs::characterize_json(found);
     if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << characterize_text(found);
+      console.out << log_communication_text(found);
     }
   }
 
@@ -61,7 +61,7 @@ class Characterize : public Command {
   std::vector<std::string> logs_;
   std::optional<double> knee_;
   std::optional<std::int64_t> group_size_;
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

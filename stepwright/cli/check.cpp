@@ -47,9 +47,9 @@ class Check : public Command {
     if (json()) {
       print_json(console.out, answers::check_answer_json(answer));
     } else {
-      console.out << check_text(answer.check);
+      console.out << job_check_text(answer.check);
       if (answer.run) {
-        console.out << '\n' << run_comparison_text(*answer.run, *answer.check.prediction);
+        console.out << '\n' << run_plan_comparison_text(*answer.run, *answer.check.prediction);
       }
     }
     if (!answer.fault.empty()) {

@@ -21,9 +21,9 @@ std::string line(std::string_view name, const std::string& text) {
 std::string fits_text(const check::JobCheck& check) {
   const memory::MemoryReport& memory = check.prediction->memory;
   std::string_view word = "yes";
-  if (memory.verdict() == memory::FitVerdict::kTight) word = "tight";
-  if (memory.verdict() == memory::FitVerdict::kDoesNotFit) word = "NO";
-  return fmt::format("{}: {}stage {} (rank {}) needs {}", word, misfit_chance_text(memory),
+  if (memory.verdict() == memory::MemoryFitVerdict::kTight) word = "tight";
+  if (memory.verdict() == memory::MemoryFitVerdict::kDoesNotFit) word = "NO";
+  return fmt::format("{}: {}stage {} (rank {}) needs {}", word, memory_fit_probability_text(memory),
                      check.fullest.stage, check.fullest.first_rank, memory_use_text(memory));
 }
 
@@ -42,7 +42,7 @@ std::string better_text(const check::JobCheck& check) {
   }
   if (check.better->changes.empty()) {
     if (check.fits()) return line("better", "nothing found");
-    const std::string remedies = remedies_sentence(check.remedies);
+    const std::string remedies = memory_remedies_sentence(check.remedies);
     return line("better",
                 remedies.empty() ? "no plan of this job fits on these devices" : remedies);
   }
@@ -50,22 +50,22 @@ std::string better_text(const check::JobCheck& check) {
       check.fits() ? fmt::format("{} of a step, by", format_percent(check.gain()))
                    : fmt::format("fits and takes {} a step with",
                                  format_time(check.better->changes.back().reached.step_time_s));
-  return line("better", gain) + "\n" + changes_text(check.better->changes, check.in_files);
+  return line("better", gain) + "\n" + plan_changes_table(check.better->changes, check.in_files);
 }
 
 }  // namespace
 
-std::string check_text(const check::JobCheck& check) {
+std::string job_check_text(const check::JobCheck& check) {
   const plan::PlannedJob& planned = check.imported.planned;
-  std::string text = line("job", plan::job_line(planned.job));
-  const std::string doubt = check.start_doubt_reason();
+  std::string text = line("job", plan::job_summary_line(planned.job));
+  const std::string doubt = check.may_not_start_reason();
   text +=
       line("starts", fmt::format("{}{}{}", name_of(check::kJobStartVerdictNames, check.starts()),
                                  doubt.empty() ? "" : ": ", doubt));
   if (check.legal()) {
-    text +=
-        line("plan", plan::plan_code(planned.plan) + "; `stepwright explain` says it in words") +
-        prediction_lines(check) + better_text(check) + remedies_table(check.remedies);
+    text += line("plan",
+                 plan::short_plan_code(planned.plan) + "; `stepwright explain` says it in words") +
+            prediction_lines(check) + better_text(check) + memory_remedies_table(check.remedies);
   }
   return text + unread_settings_text(check.imported.report, false);
 }

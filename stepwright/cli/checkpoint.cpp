@@ -28,7 +28,7 @@ namespace stepwright::cli {
 namespace {
 
 nlohmann::ordered_json checkpoint_json(const checkpoint::CheckpointIndex& index) {
-  const checkpoint::CheckpointRun& run = index.run;
+  const checkpoint::CheckpointRunFacts& run = index.run;
   nlohmann::ordered_json json = {{"step", run.step},
                                  {"samples", run.samples},
                                  {"seed", run.seed},
@@ -38,10 +38,10 @@ nlohmann::ordered_json checkpoint_json(const checkpoint::CheckpointIndex& index)
                                  {"plan", run.plan},
                                  {"files", nlohmann::json::array()},
                                  {"tensors", nlohmann::json::array()}};
-  for (const checkpoint::IndexedFile& file : index.files) {
+  for (const checkpoint::CheckpointFileEntry& file : index.files) {
     json["files"].push_back({{"name", file.name}, {"bytes", file.sum.bytes}});
   }
-  for (const checkpoint::IndexedTensor& tensor : index.tensors) {
+  for (const checkpoint::CheckpointTensorEntry& tensor : index.tensors) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"shape", tensor.shape}, {"slices", tensor.slices.size()}});
   }
@@ -55,7 +55,7 @@ std::string checkpoint_text(const std::filesystem::path& path,
       .rows = {}};
   const auto width = static_cast<double>(checkpoint::element_bytes(index.dtype));
   double bytes = 0;
-  for (const checkpoint::IndexedTensor& tensor : index.tensors) {
+  for (const checkpoint::CheckpointTensorEntry& tensor : index.tensors) {
     const double size = width *
                         static_cast<double>(checkpoint::tensor_state_names(index, tensor).size()) *
                         static_cast<double>(tensor.elements());
@@ -66,8 +66,8 @@ std::string checkpoint_text(const std::filesystem::path& path,
   return fmt::format("{}: step {}, {} sequences read, {} files, {} of {} ({})\n\n{}\n{}",
                      path.string(), index.run.step, index.run.samples, index.files.size(),
                      format_bytes(bytes), printable(index.dtype),
-                     printable(fmt::format("{}", fmt::join(index.states, ", "))), to_text(table),
-                     index.run.plan);
+                     printable(fmt::format("{}", fmt::join(index.states, ", "))),
+                     format_text_table(table), index.run.plan);
 }
 
 /// Fails if the plan of a checkpoint cannot be read: such a checkpoint can neither be resumed nor
@@ -94,20 +94,20 @@ class Checkpoint : public Command {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
-        ->transform(one_of({"show", "verify", "convert"}));
+        ->transform(one_of_words_validator({"show", "verify", "convert"}));
     app()
         .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
         ->required();
-    writes(
+    mark_as_output(
         app().add_option("-o,--output", output_,
                          "With convert: whole weights in one safetensors file, or in a directory"),
-        Output::kAnything)
+        OptionOutputKind::kAnything)
         ->type_name("PATH");
     app()
         .add_option("--format", format_,
                     "Of convert: stepwright (a file, our names), huggingface (a directory that "
                     "transformers loads) or peft (one of adapters alone)")
-        ->transform(one_of({"stepwright", "huggingface", "peft"}));
+        ->transform(one_of_words_validator({"stepwright", "huggingface", "peft"}));
     app()
         .add_option("--merge", merge_,
                     "Of huggingface, after training adapters or a part of the weights: the "
@@ -122,7 +122,7 @@ class Checkpoint : public Command {
         .add_option("--dtype", dtype_,
                     "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
                     "checkpoint")
-        ->transform(one_of({"fp64", "fp32", "fp16", "bf16"}));
+        ->transform(one_of_words_validator({"fp64", "fp32", "fp16", "bf16"}));
     app()
         .add_option("--shard-size", shard_size_,
                     "Largest file of a huggingface directory, in bytes or as 5GB")
@@ -135,7 +135,7 @@ class Checkpoint : public Command {
     }
     check_format();
     if (action_ == "convert" && format_ == "stepwright") {
-      check_output({"--output", output_});
+      check_option_output_writable({"--output", output_});
     }
     const std::filesystem::path path = checkpoint::find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
@@ -160,14 +160,15 @@ class Checkpoint : public Command {
 
   void convert(const std::filesystem::path& path) const {
     if (format_ == "stepwright") return checkpoint::convert_checkpoint(path, output_);
-    const huggingface::ExportForm form = format_ == "peft" ? huggingface::ExportForm::kAdapters
-                                         : merge_.empty()  ? huggingface::ExportForm::kWeights
-                                                           : huggingface::ExportForm::kMerged;
+    const huggingface::ExportedWeightForm form =
+        format_ == "peft" ? huggingface::ExportedWeightForm::kAdapters
+        : merge_.empty()  ? huggingface::ExportedWeightForm::kWeights
+                          : huggingface::ExportedWeightForm::kMerged;
     huggingface::export_huggingface(
         path, output_,
         {.form = form,
-         .base = form == huggingface::ExportForm::kAdapters ? base_ : merge_,
-         .type = huggingface::number_type(huggingface::kNumberTypeNames, dtype_),
+         .base = form == huggingface::ExportedWeightForm::kAdapters ? base_ : merge_,
+         .type = huggingface::find_weight_number_type(huggingface::kNumberTypeNames, dtype_),
          .shard_bytes = shard_bytes()});
   }
 
@@ -175,7 +176,7 @@ class Checkpoint : public Command {
     if (shard_size_.empty()) return kShardBytes;
     const Document document = Document::from(Tree::scalar(shard_size_, false), "--shard-size");
     return static_cast<std::int64_t>(
-        read_quantity(document.root(), Quantity::kBytes, 1, kMostShardBytes));
+        read_quantity(document.root(), QuantityKind::kBytes, 1, kMostShardBytes));
   }
 
   void show(const Console& console, const std::filesystem::path& path) const {

@@ -13,15 +13,15 @@ namespace {
 /// The most lines shown for each reason.
 constexpr std::size_t kShownParts = 3;
 
-std::string percent(const fit::ErrorSummary& error) {
+std::string percent(const fit::RelativeErrorSummary& error) {
   if (error.rows == 0) return "-";
   return fmt::format("{:.1f} / {:.1f}", 100 * error.median, 100 * error.mean);
 }
 
 void add_reasons(std::string& text, const std::string& file,
-                 const std::vector<fit::DroppedRow>& rows) {
-  std::map<std::string, std::vector<const fit::DroppedRow*>> reasons;
-  for (const fit::DroppedRow& row : rows) reasons[row.kind()].push_back(&row);
+                 const std::vector<fit::DroppedSampleRow>& rows) {
+  std::map<std::string, std::vector<const fit::DroppedSampleRow*>> reasons;
+  for (const fit::DroppedSampleRow& row : rows) reasons[row.kind()].push_back(&row);
   for (const auto& [reason, found] : reasons) {
     for (std::size_t i = 0; i < found.size() && i < kShownParts; ++i) {
       text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);
@@ -33,7 +33,7 @@ void add_reasons(std::string& text, const std::string& file,
 
 }  // namespace
 
-std::string collective_fit_table(const fit::FittedCollectives& fitted) {
+std::string collective_fit_table(const fit::FittedMachineList& fitted) {
   Table table{.columns = {{"machine"},
                           {"library"},
                           {"rows", Align::kRight},
@@ -44,8 +44,8 @@ std::string collective_fit_table(const fit::FittedCollectives& fitted) {
                           {"defaults", Align::kRight}},
               .rows = {}};
   std::string refused;
-  for (const fit::FittedMachine& machine : fitted.machines) {
-    for (const fit::FittedLibrary& library : machine.libraries) {
+  for (const fit::FittedMachineCollectives& machine : fitted.machines) {
+    for (const fit::FittedCollectiveLibrary& library : machine.libraries) {
       const fit::MachineStudy& study = library.study;
       table.rows.push_back(
           {std::string(machine.machine->name), study.library, std::to_string(study.rows),
@@ -60,10 +60,10 @@ std::string collective_fit_table(const fit::FittedCollectives& fitted) {
   return "Error of collectives, median / mean of |predicted / measured - 1| in %, on rows and on "
          "layouts of\n"
          "ranks left out of the fit; defaults: that of a machine that nobody measured\n\n" +
-         to_text(table) + refused;
+         format_text_table(table) + refused;
 }
 
-std::string dropped_samples_text(const fit::FittedCollectives& fitted) {
+std::string dropped_samples_text(const fit::FittedMachineList& fitted) {
   std::string text;
   for (const auto& [file, rows] : fitted.dropped) {
     if (rows.empty()) continue;

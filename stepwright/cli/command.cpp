@@ -15,12 +15,13 @@ Command::Command(CLI::App& program, const std::string& name, const std::string& 
   app_->add_flag("--json", json_, "Print one JSON document instead of text for people");
 }
 
-void Command::refuse(std::span<const char* const> options, std::string_view belongs_to) const {
+void Command::refuse_options(std::span<const char* const> options,
+                             std::string_view belongs_to) const {
   for (const char* option : options) {
     if (app_->count(option) > 0) fail_input(fmt::format("{} is only for {}", option, belongs_to));
   }
 }
 
-bool Command::chosen() const { return app_->parsed(); }
+bool Command::is_subcommand_chosen() const { return app_->parsed(); }
 
 }  // namespace stepwright::cli

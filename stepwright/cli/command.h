@@ -46,7 +46,7 @@ class Command {
   Command& operator=(const Command&) = delete;
 
   /// True if the command line names this subcommand.
-  [[nodiscard]] bool chosen() const;
+  [[nodiscard]] bool is_subcommand_chosen() const;
   /// Runs the subcommand and writes its answer to the console. Throws `Error` if it fails.
   virtual void run(const Console& console) = 0;
 
@@ -56,7 +56,7 @@ class Command {
   [[nodiscard]] bool json() const { return json_; }
   /// Fails with `kInput` if one of these options was given. `belongs_to`: what the options can be
   /// used with, for the message.
-  void refuse(std::span<const char* const> options, std::string_view belongs_to) const;
+  void refuse_options(std::span<const char* const> options, std::string_view belongs_to) const;
 
  private:
   CLI::App* app_;

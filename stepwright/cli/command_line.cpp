@@ -103,7 +103,8 @@ void check_name(const CLI::App& program, const std::vector<std::string>& argumen
   const auto names = command_names(program);
   const std::vector<std::string_view> known(names.begin(), names.end());
   if (arguments.empty()) {
-    fail_input(fmt::format("a command is missing: {} (stepwright --help)", comma_list(known)));
+    fail_input(
+        fmt::format("a command is missing: {} (stepwright --help)", join_with_commas(known)));
   }
   const std::string& word = arguments.front();
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
@@ -148,7 +149,7 @@ void refuse_empty_values(const CLI::App& command) {
 
 void run_chosen(const Commands& commands, const Console& console) {
   for (const auto& command : commands) {
-    if (command->chosen()) command->run(console);
+    if (command->is_subcommand_chosen()) command->run(console);
   }
 }
 
@@ -184,14 +185,14 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      fail_input(fmt::format("{} (stepwright {} --help)", parse_error_text(error.what()),
+      fail_input(fmt::format("{} (stepwright {} --help)", argument_error_text(error.what()),
                              arguments.front()));
     }
     program.exit(error, console.out, console.out);  // --help, --version
     return;
   }
   refuse_empty_values(program);
-  check_files(program);
+  check_option_files(program);
   run_chosen(commands, console);
 }
 

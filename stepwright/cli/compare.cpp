@@ -25,7 +25,7 @@ class Compare : public Command {
                 "  stepwright compare plan.yaml --log sent.json\n"
                 "  stepwright compare plan.yaml --log trace.*.json.gz") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     reads(app().add_option(
               "--log", logs_,
@@ -42,7 +42,7 @@ class Compare : public Command {
     if (json()) {
       print_json(console.out, answers::log_comparison_answer_json(answer));
     } else {
-      console.out << run_comparison_text(answer.run, answer.prediction);
+      console.out << run_plan_comparison_text(answer.run, answer.prediction);
     }
     if (!answer.fault.empty()) throw Error(ErrorKind::kRuntime, answer.fault);
   }
@@ -50,7 +50,7 @@ class Compare : public Command {
  private:
   std::string plan_;
   std::vector<std::string> logs_;
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::string scheme_text(const logs::LogComparison& comparison) {
+std::string scheme_text(const logs::LogPlanComparison& comparison) {
   Table table{.columns = {{"parallelism"},
                           {"operation"},
                           {"group"},
@@ -24,8 +24,8 @@ std::string scheme_text(const logs::LogComparison& comparison) {
                           {"predicted", Align::kRight},
                           {"exposed", Align::kRight}},
               .rows = {}};
-  for (const logs::SchemeSum& sum : logs::by_scheme(comparison)) {
-    const logs::MatchedCalls& row = sum.calls;
+  for (const logs::SchemeCallTotals& sum : logs::by_scheme(comparison)) {
+    const logs::PlannedAndLoggedCalls& row = sum.calls;
     const auto seconds = [&](double of_calls) {
       return row.timed > 0 && of_calls > 0 ? format_time(of_calls) : "-";
     };
@@ -38,19 +38,19 @@ std::string scheme_text(const logs::LogComparison& comparison) {
                           seconds(row.transfer_s), seconds(row.predicted_s),
                           row.timed > 0 ? format_time(row.exposed_s) : "-"});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 }  // namespace
 
-std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log) {
+std::string log_comparison_text(const logs::LogPlanComparison& comparison, const logs::Log& log) {
   std::string text = fmt::format(
       "Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
       count_with_noun(comparison.ranks, "rank"), count_with_noun(comparison.steps, "step"));
   if (!comparison.rows.empty()) text += scheme_text(comparison) + "\n";
   for (const std::string& difference : comparison.differences) text += difference + "\n";
   for (const std::string& remark : comparison.remarks) text += remark + "\n";
-  text += sources_text(log.sources);
+  text += log_sources_text(log.sources);
   return text +
          fmt::format(
              "{} of plan and logs are the same; {} are in the plan only, {} in the logs only; "

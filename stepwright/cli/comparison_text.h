@@ -7,6 +7,6 @@
 namespace stepwright::cli {
 
 /// Returns the comparison of a training log with the prediction for a plan, as text for people.
-std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log);
+std::string log_comparison_text(const logs::LogPlanComparison& comparison, const logs::Log& log);
 
 }  // namespace stepwright::cli

@@ -19,9 +19,9 @@ struct Reader {
   const char* name;
   std::string (*text)(const CLI::App& program);
 };
-constexpr Reader kReaders[] = {{"bash", bash_completion},
-                               {"zsh", zsh_completion},
-                               {"fish", fish_completion},
+constexpr Reader kReaders[] = {{"bash", bash_completion_script},
+                               {"zsh", zsh_completion_script},
+                               {"fish", fish_completion_script},
                                {"man", manual_page}};
 
 class Completion : public Command {
@@ -38,7 +38,7 @@ class Completion : public Command {
     app()
         .add_option("FOR", for_, "bash, zsh, fish, or man for the manual page")
         ->required()
-        ->transform(one_of(names));
+        ->transform(one_of_words_validator(names));
   }
 
   void run(const Console& console) override {

@@ -7,12 +7,14 @@
 
 namespace stepwright::cli {
 
-StartConditions start_conditions(const std::string& file) {
-  if (file.empty()) return {.training = cost::built_in_conditions(), .memory = {}};
-  return {.training = cost::load_conditions(file), .memory = plan::load_memory_conditions(file)};
+FitStartConditions load_fit_start_conditions(const std::string& file) {
+  if (file.empty()) return {.training = cost::built_in_training_conditions(), .memory = {}};
+  return {.training = cost::load_training_conditions(file),
+          .memory = plan::load_memory_conditions(file)};
 }
 
-void write_conditions(const std::string& yaml, const std::string& file, const Console& console) {
+void write_fitted_conditions(const std::string& yaml, const std::string& file,
+                             const Console& console) {
   if (file.empty()) return;
   write_file(file, [&](std::ostream& out) { out << yaml; });
   console.log.info(

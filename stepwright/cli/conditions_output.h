@@ -10,17 +10,18 @@
 namespace stepwright::cli {
 
 /// Conditions (constants of training that only whole runs show) from which a fit starts.
-struct StartConditions {
+struct FitStartConditions {
   cost::TrainingConditions training;
-  std::vector<plan::MemoryConditions> memory;
+  std::vector<plan::FrameworkExtraMemory> memory;
 };
 
 /// Loads a file of conditions from which a fit starts. Empty name: the built-in training
 /// conditions, and no memory conditions.
-StartConditions start_conditions(const std::string& file);
+FitStartConditions load_fit_start_conditions(const std::string& file);
 
 /// Writes fitted conditions (`yaml`) to a file, and logs how a job can refer to that file. Does
 /// nothing if the file name is empty.
-void write_conditions(const std::string& yaml, const std::string& file, const Console& console);
+void write_fitted_conditions(const std::string& yaml, const std::string& file,
+                             const Console& console);
 
 }  // namespace stepwright::cli

@@ -33,21 +33,22 @@ class Diagnose : public Command {
               "What the job left: logs of any launcher, and dumps of PyTorch's flight\n"
               "recorder (docs/diagnose.md), recognised by their content; all ranks' files\n"
               "together say most. Beside them its plan, or the files that started it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     reads(app().add_option("--cluster", cluster_,
                            "What the job ran on, where no file says it: a profile\n"
                            "(stepwright list profiles), also as PROFILE:NODES, or a file"))
         ->type_name("NAME");
-    writes(app().add_option(
-               "--row", row_,
-               "Add the run to a table for tune --runs, which is made where it is not there"))
+    mark_as_output(
+        app().add_option(
+            "--row", row_,
+            "Add the run to a table for tune --runs, which is made where it is not there"))
         ->type_name("CSV");
   }
 
   void run(const Console& console) override {
     std::vector<answers::UserFile> given;
-    for (const std::string& file : files_) given.push_back(user_file(file, console));
+    for (const std::string& file : files_) given.push_back(read_user_file(file, console));
     const answers::JobDiagnosisAnswer answer = answers::diagnose_job_files(given, cluster_);
     if (!row_.empty()) add_row(console, answer);
     if (report_.wanted()) report_.write(console, answers::diagnosis_report(answer));
@@ -57,7 +58,8 @@ class Diagnose : public Command {
 
  private:
   void add_row(const Console& console, const answers::JobDiagnosisAnswer& answer) const {
-    const std::string table = path_exists(row_) ? read_input(row_, kMostTableBytes) : "";
+    const std::string table =
+        path_exists(row_) ? read_file_or_standard_input(row_, kMostTableBytes) : "";
     const std::string line = answers::measured_run_row(answer, table, row_);
     AppendedFile file(row_);
     file.add(line);
@@ -68,7 +70,7 @@ class Diagnose : public Command {
   std::vector<std::string> files_;
   std::string cluster_;
   std::string row_;
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string diagnosis_text(const diagnose::Diagnosis& diagnosis) {
                         file.ranks.empty()
                             ? ""
                             : fmt::format(", {} {}", file.ranks.size() == 1 ? "rank" : "ranks",
-                                          diagnose::ranks_text(file.ranks)));
+                                          diagnose::rank_ranges_text(file.ranks)));
   }
   for (const std::string& note : diagnosis.notes) text += fmt::format("{}\n", note);
   return text;

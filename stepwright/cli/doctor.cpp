@@ -36,7 +36,7 @@ Capability exploring() {
                      .purpose = "open the explorer in a browser (serve)",
                      .found = {},
                      .missing = {}};
-  if (auto lack = serve::missing_explorer()) ability.missing.push_back(*std::move(lack));
+  if (auto lack = serve::missing_explorer_error()) ability.missing.push_back(*std::move(lack));
   return ability;
 }
 
@@ -53,13 +53,13 @@ Capability emulating() {
   return {.name = "lab",
           .purpose = "emulate a cluster on this machine (lab run)",
           .found = {},
-          .missing = lab::missing_for_lab()};
+          .missing = lab::missing_for_emulation()};
 }
 
 Capability computing() {
   Capability ability{.name = "gpu",
                      .purpose = "run a plan on GPUs (train --device cuda)",
-                     .found = runtime::nvidia_gpus(),
+                     .found = runtime::nvidia_gpu_names(),
                      .missing = {}};
   if (ability.found.empty()) {
     ability.missing.push_back({"no NVIDIA GPU with its driver is here",

@@ -38,36 +38,36 @@ class Explain : public Command {
 
   void run(const Console& console) override {
     const std::string code = asked_for(console);
-    const std::vector<plan::CodeMark> marks = explained(code);
+    const std::vector<plan::PlanCodeMark> marks = explained(code);
     if (json()) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
-      for (const plan::CodeMark& mark : marks) {
+      for (const plan::PlanCodeMark& mark : marks) {
         list.push_back({{"code", mark.code}, {"field", mark.field}, {"means", mark.means}});
       }
       return print_json(console.out, {{"code", code}, {"marks", list}});
     }
     if (is_file()) console.out << code << "\n\n";
     Table table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
-    for (const plan::CodeMark& mark : marks) {
+    for (const plan::PlanCodeMark& mark : marks) {
       table.rows.push_back({mark.code, std::string(mark.field), mark.means});
     }
-    console.out << to_text(table);
+    console.out << format_text_table(table);
   }
 
  private:
   [[nodiscard]] bool is_file() const { return words_.size() == 1 && path_exists(words_.front()); }
 
   /// Explains a plan's code, or else a term of the glossary.
-  static std::vector<plan::CodeMark> explained(const std::string& text) try {
+  static std::vector<plan::PlanCodeMark> explained(const std::string& text) try {
     return plan::explain_plan_code(text);
   } catch (const Error&) {
-    const std::optional<GlossaryTerm> term = find_term(text);
+    const std::optional<GlossaryTerm> term = find_glossary_term(text);
     if (!term) throw;
     return {{.code = term->names, .field = "term", .means = term->meaning}};
   }
 
   [[nodiscard]] std::string asked_for(const Console& console) const {
-    if (is_file()) return plan::plan_code(load_plan_file(words_.front(), console).plan);
+    if (is_file()) return plan::short_plan_code(load_plan_file(words_.front(), console).plan);
     return fmt::format("{}", fmt::join(words_, " "));
   }
 

@@ -70,7 +70,7 @@ constexpr const char* kLaunchOptions[] = {"--release", "--nearest", "--even-if-i
 constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
 
 std::vector<std::string> target_words() {
-  std::vector<std::string> words = framework_files::export_words();
+  std::vector<std::string> words = framework_files::export_target_names();
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
   return plan::with_framework_names(std::move(words));
 }
@@ -79,7 +79,7 @@ std::vector<std::string> target_words() {
 CLI::Validator not_read_alone() {
   const auto why = [](const std::string& word) -> std::string {
     const std::vector<std::string> written = target_words();
-    const std::vector<std::string> read = framework_files::import_words();
+    const std::vector<std::string> read = framework_files::import_target_names();
     const auto has = [&](const auto& words) {
       return std::ranges::find(words, word) != words.end();
     };
@@ -111,30 +111,31 @@ class Export : public Command {
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
-        ->transform(one_of(target_words()))
+        ->transform(one_of_words_validator(target_words()))
         ->transform(
             // Checked first: CLI11 runs the validator that was added last before the others.
             not_read_alone());
     add_launch_options();
     add_schedule_options();
     add_tuner_options();
-    writes(app().add_option("-o,--output", output_, "Write to FILE instead of the terminal"))
+    mark_as_output(
+        app().add_option("-o,--output", output_, "Write to FILE instead of the terminal"))
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    to_ = plan::file_word_of(to_);
+    to_ = plan::file_word_of_framework(to_);
     const bool tunes = to_ == "nccl-tuner";
-    const auto words = framework_files::export_words();
+    const auto words = framework_files::export_target_names();
     const bool launches = std::ranges::find(words, to_) != words.end();
-    if (!launches) refuse(kLaunchOptions, "the files of a framework");
+    if (!launches) refuse_options(kLaunchOptions, "the files of a framework");
     if (launches) {
-      refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
-      refuse(kTunerOptions, "--to nccl-tuner");
+      refuse_options(kScheduleOptions, "--to mscclpp and msccl-xml");
+      refuse_options(kTunerOptions, "--to nccl-tuner");
     } else if (tunes) {
-      refuse(kScheduleOptions, "--to mscclpp and msccl-xml");
+      refuse_options(kScheduleOptions, "--to mscclpp and msccl-xml");
     } else {
-      refuse(kTunerOptions, "--to nccl-tuner");
+      refuse_options(kTunerOptions, "--to nccl-tuner");
       if (!plan_.empty()) fail_input("--plan is only for --to nccl-tuner and frameworks");
     }
     if (json() && to_ != "mscclpp") {
@@ -155,7 +156,7 @@ class Export : public Command {
               "PLAN,--plan", plan_,
               "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
               "whose cluster and groups"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->type_name("FILE");
     app()
         .add_option("--release", release_,
@@ -171,13 +172,14 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const framework_files::LaunchFile file = export_job_file({.to = to_,
-                                                              .release = release_,
-                                                              .plan = plan_,
-                                                              .output = output_,
-                                                              .nearest = nearest_,
-                                                              .even_if_it_does_not_fit = any_size_},
-                                                             console);
+    const framework_files::LaunchFile file =
+        export_launch_file({.to = to_,
+                            .release = release_,
+                            .plan = plan_,
+                            .output = output_,
+                            .nearest = nearest_,
+                            .even_if_it_does_not_fit = any_size_},
+                           console);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
   }
@@ -185,17 +187,17 @@ class Export : public Command {
   void add_schedule_options() {
     app()
         .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
-        ->transform(one_of(words_of(kExportedCollectives)));
+        ->transform(one_of_words_validator(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->transform(one_of(words_of(collective::kGeneratedNames)));
+        ->transform(one_of_words_validator(words_of(collective::kGeneratedAlgorithmNames)));
     app()
         .add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")
         ->delimiter(',')
-        ->check(runtime::whole_number(1, cluster::kMaxDevices));
+        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
     app()
         .add_option("--chunks", chunks_, "Parts of a block, 1 by default")
-        ->check(runtime::whole_number(1, collective::kMostChunks));
+        ->check(runtime::whole_number(1, collective::kMaxTriedChunksPerBlock));
   }
 
   void add_tuner_options() {
@@ -205,7 +207,7 @@ class Export : public Command {
         ->type_name("NAME");
     app()
         .add_option("--nodes", nodes_, "Of the cluster, 1 by default")
-        ->check(runtime::whole_number(1, cluster::kMaxDevices));
+        ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
     app()
         .add_option("--channels", channels_,
                     "Of NCCL; without, NCCL's choice (docs/collectives.md)")
@@ -217,12 +219,12 @@ class Export : public Command {
          {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {
       if (missing) fail_input(fmt::format("{} is required for --to {}", option, to_));
     }
-    const collective::ScheduleSpec spec{value_of(collective::kGeneratedNames, method_),
+    const collective::ScheduleSpec spec{value_of(collective::kGeneratedAlgorithmNames, method_),
                                         value_of(kExportedCollectives, collective_), tiers_,
                                         chunks_};
     if (const auto reason = collective::no_schedule_reason(spec)) fail_input(*reason);
-    if (collective::ranks_of(spec) > kMostExportedRanks) {
-      fail_input(fmt::format("tiers: {} ranks, at most {}", collective::ranks_of(spec),
+    if (collective::schedule_rank_count(spec) > kMostExportedRanks) {
+      fail_input(fmt::format("tiers: {} ranks, at most {}", collective::schedule_rank_count(spec),
                              kMostExportedRanks));
     }
     return spec;
@@ -230,19 +232,19 @@ class Export : public Command {
 
   static collective::CollectiveSchedule proven(const collective::ScheduleSpec& spec) {
     collective::CollectiveSchedule schedule = collective::generate(spec);
-    if (const auto defect = collective::find_schedule_defect(schedule))
+    if (const auto defect = collective::find_collective_schedule_defect(schedule))
       throw Error(ErrorKind::kRuntime, defect->text);
     return schedule;
   }
 
   void write_schedule(const collective::CollectiveSchedule& schedule,
                       const collective::ScheduleSpec& spec, std::ostream& out) const {
-    const std::string name =
-        fmt::format("stepwright {} {} of {}", method_, collective_, collective::ranks_of(spec));
+    const std::string name = fmt::format("stepwright {} {} of {}", method_, collective_,
+                                         collective::schedule_rank_count(spec));
     if (to_ == "msccl-xml") {
       out << collective_files::msccl_xml(schedule, {.name = name});
     } else {
-      print_json(out, collective_files::mscclpp_plan(
+      print_json(out, collective_files::mscclpp_execution_plan(
                           schedule, {.name = name, .ranks_per_node = tiers_.front()}));
     }
   }
@@ -254,19 +256,19 @@ class Export : public Command {
     if (cluster_.empty()) {
       if (nodes_) fail_input("--nodes is only for --cluster");
       const plan::PlannedJob planned = load_settled_plan(plan_, console);
-      return tuner_of(planned.job.cluster, collective_files::plan_groups(planned));
+      return tuner_of(planned.job.cluster, collective_files::plan_tuner_communicators(planned));
     }
     const cluster::Cluster cluster = cluster::load_cluster(cluster_, nodes_.value_or(1));
-    return tuner_of(cluster, collective_files::node_groups(cluster));
+    return tuner_of(cluster, collective_files::cluster_tuner_communicators(cluster));
   }
 
   [[nodiscard]] std::string tuner_of(
       const cluster::Cluster& cluster,
-      const std::vector<collective_files::TunerGroup>& groups) const {
+      const std::vector<collective_files::TunerCommunicatorKind>& groups) const {
     const std::string about =
         fmt::format("NCCL on {}, nodes: {}, each of {} {}", cluster.name, cluster.nodes,
                     cluster.devices_per_node, cluster.device.name);
-    return collective_files::nccl_tuner_csv(cost::CollectiveCost(cluster), groups,
+    return collective_files::nccl_tuner_csv(cost::MessageCostModel(cluster), groups,
                                             {.about = about, .channels = channels_});
   }
 

@@ -34,10 +34,10 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::Predictio
 /// Returns a note with the excess of memory of the exported files.
 std::string misfit_note(const simulate::Prediction& started) {
   const memory::MemoryReport& memory = started.memory;
-  const bool tight = memory.verdict() == memory::FitVerdict::kTight;
+  const bool tight = memory.verdict() == memory::MemoryFitVerdict::kTight;
   return fmt::format("What the file starts {}: {}it needs {}, {}",
-                     tight ? "is tight" : "DOES NOT FIT", misfit_chance_text(memory),
-                     memory_use_text(memory), misfit_excess_text(memory));
+                     tight ? "is tight" : "DOES NOT FIT", memory_fit_probability_text(memory),
+                     memory_use_text(memory), memory_excess_text(memory));
 }
 
 [[noreturn]] void fail_misfit(const ExportRequest& request, const std::string& why) {
@@ -50,7 +50,7 @@ framework_files::LaunchFile fitting_file(const ExportRequest& request,
                                          const plan::PlannedJob& planned,
                                          const simulate::Prediction& misfit) {
   const plan::PlannedJob& started = misfit.planned;
-  const std::optional<plan::Plan> fit = tune::nearest_fit(started);
+  const std::optional<plan::Plan> fit = tune::nearest_fitting_plan(started);
   if (!fit) {
     fail_misfit(request, misfit_note(misfit) +
                              ", and no plan of this job that runs there fits; "
@@ -69,7 +69,7 @@ framework_files::LaunchFile fitting_file(const ExportRequest& request,
 ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planned,
                            const Console& console) {
   if (!request.release.empty() || !planned.job.framework.version.empty()) return request;
-  request.release = framework_files::release_of_ending(request.to, request.output);
+  request.release = framework_files::release_for_file_ending(request.to, request.output);
   if (!request.release.empty()) {
     console.log.info(fmt::format("Written for release {}, as the ending of {} asks.",
                                  request.release, request.output));
@@ -79,16 +79,16 @@ ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planne
 
 }  // namespace
 
-framework_files::LaunchFile export_job_file(const ExportRequest& given, const Console& console) {
+framework_files::LaunchFile export_launch_file(const ExportRequest& given, const Console& console) {
   const plan::PlannedJob planned = load_settled_plan(
-      given.plan, console, framework_files::target_framework(given.to, given.release));
+      given.plan, console, framework_files::framework_release_of_target(given.to, given.release));
   const ExportRequest request = with_release(given, planned, console);
   framework_files::LaunchFile file = framework_files::export_plan(
       request.to, planned, request.release, request.nearest, request.plan);
   simulate::Prediction there = simulate::predict(file.started);
   const auto fails = [&] {
     return !request.even_if_it_does_not_fit &&
-           there.memory.verdict() == memory::FitVerdict::kDoesNotFit;
+           there.memory.verdict() == memory::MemoryFitVerdict::kDoesNotFit;
   };
   if (fails() && request.nearest) {
     file = fitting_file(request, planned, there);

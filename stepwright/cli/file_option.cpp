@@ -26,8 +26,8 @@ bool has_mark(CLI::Option& option, const char* mark) try {
 }
 
 /// Returns the files named by options that have a mark.
-std::vector<NamedFile> marked_files(CLI::App& command, const char* mark) {
-  std::vector<NamedFile> files;
+std::vector<CommandLineFile> marked_files(CLI::App& command, const char* mark) {
+  std::vector<CommandLineFile> files;
   for (CLI::Option* option : command.get_options()) {
     if (!has_mark(*option, mark)) continue;
     for (const std::string& path : option->results()) files.push_back({option->get_name(), path});
@@ -37,28 +37,28 @@ std::vector<NamedFile> marked_files(CLI::App& command, const char* mark) {
 
 }  // namespace
 
-CLI::Option* writes(CLI::Option* option, Output output) {
-  if (output == Output::kFile) marked(option, kWritesFile);
+CLI::Option* mark_as_output(CLI::Option* option, OptionOutputKind output) {
+  if (output == OptionOutputKind::kFile) marked(option, kWritesFile);
   return marked(option, kWrites);
 }
 
-CLI::Option* reads(CLI::Option* option, Input input) {
-  if (input == Input::kDocument) marked(option, kReadsDocument);
+CLI::Option* reads(CLI::Option* option, OptionInputKind input) {
+  if (input == OptionInputKind::kDocument) marked(option, kReadsDocument);
   return marked(option, kReads);
 }
 
-bool is_output(CLI::Option& option) { return has_mark(option, kWrites); }
+bool is_output_option(CLI::Option& option) { return has_mark(option, kWrites); }
 
-bool is_document(CLI::Option& option) { return has_mark(option, kReadsDocument); }
+bool is_document_option(CLI::Option& option) { return has_mark(option, kReadsDocument); }
 
-void check_files(CLI::App& command) {
-  for (const NamedFile& file : marked_files(command, kWritesFile)) {
-    check_output(file);
+void check_option_files(CLI::App& command) {
+  for (const CommandLineFile& file : marked_files(command, kWritesFile)) {
+    check_option_output_writable(file);
   }
-  std::vector<NamedFile> inputs = marked_files(command, kReads);
+  std::vector<CommandLineFile> inputs = marked_files(command, kReads);
   inputs.push_back({"standard output", "/dev/stdout"});
-  check_distinct_outputs(marked_files(command, kWrites), inputs);
-  for (CLI::App* inner : command.get_subcommands()) check_files(*inner);
+  check_distinct_output_files(marked_files(command, kWrites), inputs);
+  for (CLI::App* inner : command.get_subcommands()) check_option_files(*inner);
 }
 
 }  // namespace stepwright::cli

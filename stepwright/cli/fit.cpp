@@ -24,30 +24,30 @@ namespace {
 SampleFile load_samples(const std::string& path) {
   logs::ByteSource bytes{std::filesystem::path(path)};
   if (logs::is_kineto_trace(bytes)) return logs::read_kineto_trace(bytes);
-  if (logs::is_nccl_tests_text(bytes.beginning())) {
+  if (logs::is_nccl_tests_text(bytes.peek_beginning())) {
     constexpr std::size_t kMostBytes = std::size_t{64} << 20;
     return logs::read_nccl_tests_text(bytes.rest(kMostBytes), path);
   }
   CsvTable table = load_csv(path);
-  if (!fit::holds_collectives(table) && !fit::has_operator_samples(table)) {
-    fit::refuse_misspelt_own(table);
+  if (!fit::has_collective_samples(table) && !fit::has_operator_samples(table)) {
+    fit::refuse_misspelt_own_samples(table);
   }
   return table;
 }
 
 /// True if the samples are of collectives. A trace has operators and collectives; the latter are
 /// fitted if a machine is named.
-bool is_of_collectives(const FitRequest& request) {
+bool is_of_collectives(const ProfileFitRequest& request) {
   return std::ranges::any_of(request.samples, [&](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table == nullptr ? !request.machine.empty() : fit::holds_collectives(*table);
+    return table == nullptr ? !request.machine.empty() : fit::has_collective_samples(*table);
   });
 }
 
-bool is_measured_here(const FitRequest& request) {
+bool is_measured_here(const ProfileFitRequest& request) {
   return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table != nullptr && fit::holds_own_samples(*table);
+    return table != nullptr && fit::has_own_cluster_samples(*table);
   });
 }
 
@@ -88,15 +88,16 @@ class Fit : public Command {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->excludes(runs);
-    writes(app().add_option("-o,--output", request_.output,
-                            "Profile file to write; a folder for collectives of several machines;\n"
-                            "file of conditions"),
-           Output::kAnything);
+    mark_as_output(
+        app().add_option("-o,--output", request_.output,
+                         "Profile file to write; a folder for collectives of several machines;\n"
+                         "file of conditions"),
+        OptionOutputKind::kAnything);
     reads(app().add_option(
               "--plan", request_.plan,
               "Plan that was running when the traces were made: fit a measured profile to\n"
               "its steps (docs/logs.md, From a log to a calibrated plan)"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->type_name("PLAN")
         ->excludes(runs);
     app()
@@ -117,15 +118,16 @@ class Fit : public Command {
     request_.json = json();
     if (!runs_.empty()) return calibrate_runs(console);
     if (!snapshots_.empty()) return learn_memory(console);
-    refuse(kOfConditions, "--runs and --snapshot");
+    refuse_options(kOfConditions, "--runs and --snapshot");
     if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
-    if (!is_profile_folder(request_.output)) check_output({"--output", request_.output});
+    if (!is_profile_folder(request_.output))
+      check_option_output_writable({"--output", request_.output});
     if (!request_.plan.empty()) {
-      refuse(kOfOperators, "operator samples");
-      refuse(kOfCollectives, "collective samples");
-      refuse(kNamed, "samples, not for --plan");
-      return fit_step_traces(request_, console);
+      refuse_options(kOfOperators, "operator samples");
+      refuse_options(kOfCollectives, "collective samples");
+      refuse_options(kNamed, "samples, not for --plan");
+      return fit_profile_to_step_traces(request_, console);
     }
     for (const std::string& file : request_.files) request_.samples.push_back(load_samples(file));
     fit_samples(console);
@@ -140,36 +142,38 @@ class Fit : public Command {
 
   void fit_samples(const Console& console) const {
     const bool here = is_measured_here(request_), collectives = is_of_collectives(request_);
-    if (here || collectives) refuse(kOfOperators, "operator samples");
+    if (here || collectives) refuse_options(kOfOperators, "operator samples");
     if (collectives && !here)
-      refuse(kNamed, "operator samples; a profile of collectives has the name of its machine");
-    if (here || !collectives) refuse(kOfCollectives, "collective samples");
-    if (here) return fit_measured_tables(request_, console);
-    if (collectives) return fit_collective_tables(request_, console);
-    fit_operator_tables(request_, console);
+      refuse_options(kNamed,
+                     "operator samples; a profile of collectives has the name of its machine");
+    if (here || !collectives) refuse_options(kOfCollectives, "collective samples");
+    if (here) return fit_measured_sample_tables(request_, console);
+    if (collectives) return fit_collective_sample_tables(request_, console);
+    fit_operator_sample_tables(request_, console);
   }
 
   void calibrate_runs(const Console& console) const {
-    if (!request_.output.empty()) check_output({"--output", request_.output});
-    fit_runs({.runs = runs_, .conditions = conditions_, .output = request_.output, .json = json()},
-             console);
+    if (!request_.output.empty()) check_option_output_writable({"--output", request_.output});
+    fit_conditions_to_runs(
+        {.runs = runs_, .conditions = conditions_, .output = request_.output, .json = json()},
+        console);
   }
 
   void learn_memory(const Console& console) const {
-    refuse(kOfProfiles, "samples");
+    refuse_options(kOfProfiles, "samples");
     if (request_.files.size() != 1) {
       fail_input("--snapshot needs one PLAN: stepwright fit --snapshot FILE PLAN");
     }
-    if (!request_.output.empty()) check_output({"--output", request_.output});
-    fit_snapshot({.snapshots = snapshots_,
-                  .plan = request_.files.front(),
-                  .conditions = conditions_,
-                  .output = request_.output,
-                  .json = json()},
-                 console);
+    if (!request_.output.empty()) check_option_output_writable({"--output", request_.output});
+    fit_memory_snapshots({.snapshots = snapshots_,
+                          .plan = request_.files.front(),
+                          .conditions = conditions_,
+                          .output = request_.output,
+                          .json = json()},
+                         console);
   }
 
-  FitRequest request_;
+  ProfileFitRequest request_;
   std::vector<std::string> snapshots_;
   std::string runs_;
   std::string conditions_;
@@ -181,7 +185,7 @@ bool is_profile_folder(const std::string& output) {
   return output.ends_with('/') || is_folder(output);
 }
 
-std::vector<std::string> source_names(const FitRequest& request) {
+std::vector<std::string> input_file_names(const ProfileFitRequest& request) {
   std::vector<std::string> names;
   for (const std::string& file : request.files) {
     names.push_back(std::filesystem::path(file).filename().string());

@@ -19,10 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json dropped_json(const fit::FittedCollectives& fitted) {
+Json dropped_json(const fit::FittedMachineList& fitted) {
   Json json = Json::array();
   for (const auto& [file, rows] : fitted.dropped) {
-    for (const fit::DroppedRow& row : rows) {
+    for (const fit::DroppedSampleRow& row : rows) {
       json.push_back({{"file", file}, {"line", row.line}, {"reason", row.reason}});
     }
   }
@@ -31,9 +31,10 @@ Json dropped_json(const fit::FittedCollectives& fitted) {
 
 /// Returns the machine that is named; if none is, the file's name, if it is that of a known
 /// machine.
-std::string machine_of_file(const FitRequest& request, const std::string& file) {
+std::string machine_of_file(const ProfileFitRequest& request, const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
-  return request.machine.empty() && fit::find_machine(stem) != nullptr ? stem : request.machine;
+  return request.machine.empty() && fit::find_sampled_machine(stem) != nullptr ? stem
+                                                                               : request.machine;
 }
 
 /// Returns the messages of a file; for a trace, also records which kernels were not used.
@@ -42,21 +43,22 @@ fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string&
   const auto* table = std::get_if<CsvTable>(&samples);
   if (table != nullptr) return fit::read_collective_samples(*table, machine);
   const auto& trace = std::get<logs::KinetoTrace>(samples);
-  const fit::SampledMachine* known = fit::find_machine(machine);
+  const fit::SampledMachine* known = fit::find_sampled_machine(machine);
   const std::int64_t devices =
       known == nullptr ? 1 : cluster::built_in_cluster(known->cluster, 1).value().devices_per_node;
-  fit::TraceCollectives collectives = fit::trace_collectives(trace, devices);
+  fit::TraceCollectiveSamples collectives = fit::read_trace_collectives(trace, devices);
   unused[trace.file] = std::move(collectives.unused);
   return fit::read_collective_samples(collectives.table, machine);
 }
 
 /// Returns the fitted profiles. Fails with `kInput` if no fit can be used, or one that no profile
 /// can store.
-Json useful_profiles(const fit::FittedCollectives& fitted, const std::string& unused,
-                     const FitRequest& request) {
+Json useful_profiles(const fit::FittedMachineList& fitted, const std::string& unused,
+                     const ProfileFitRequest& request) {
   Json profiles = Json::array();
-  for (const fit::FittedMachine& machine : fitted.machines) {
-    if (machine.useful()) profiles.push_back(fit::machine_profile(machine, source_names(request)));
+  for (const fit::FittedMachineCollectives& machine : fitted.machines) {
+    if (machine.has_used_fit())
+      profiles.push_back(fit::machine_profile_document(machine, input_file_names(request)));
   }
   if (profiles.empty()) {
     fail_input(fmt::format("{}: no fit is better than the defaults:\n{}{}{}",
@@ -88,14 +90,14 @@ void write_profiles(const Json& profiles, const std::string& output) {
 
 }  // namespace
 
-void fit_collective_tables(const FitRequest& request, const Console& console) {
+void fit_collective_sample_tables(const ProfileFitRequest& request, const Console& console) {
   std::vector<fit::CollectiveSamples> tables;
   UnusedByFile unused;
   for (std::size_t i = 0; i < request.samples.size(); ++i) {
     tables.push_back(
         messages_of(request.samples[i], machine_of_file(request, request.files[i]), unused));
   }
-  const fit::FittedCollectives fitted = fit::fit_collectives(tables);
+  const fit::FittedMachineList fitted = fit::fit_collectives_of_machines(tables);
   const Json profiles = useful_profiles(fitted, unused_kernels_text(unused), request);
   if (request.json) {
     Json answer{{"profiles", profiles}, {"dropped", dropped_json(fitted)}};

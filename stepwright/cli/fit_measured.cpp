@@ -60,14 +60,14 @@ std::string measured_fit_text(const Json& profile) {
 
 }  // namespace
 
-void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& request,
+void write_measured_profile(const fit::OwnClusterFit& fit, const ProfileFitRequest& request,
                             const std::string& heading, const Console& console) {
   const std::string stem = std::filesystem::path(request.output).stem().string();
-  const Json profile =
-      fit::measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
+  const Json profile = fit::measured_profile_json(fit, request.name.empty() ? stem : request.name,
+                                                  input_file_names(request));
   std::ostringstream text;
   print_json(text, profile);
-  fit::check_measured_profile({text.str(), request.output, request.files});
+  fit::check_measured_profile_readable({text.str(), request.output, request.files});
   if (request.json) {
     console.out << text.str();
   } else {
@@ -78,16 +78,16 @@ void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& reques
                                request.output, request.output));
 }
 
-void fit_measured_tables(const FitRequest& request, const Console& console) {
-  fit::OwnSamples samples;
+void fit_measured_sample_tables(const ProfileFitRequest& request, const Console& console) {
+  fit::OwnClusterSamples samples;
   for (const SampleFile& file : request.samples) {
     const auto* table = std::get_if<CsvTable>(&file);
-    if (table == nullptr || !fit::holds_own_samples(*table)) {
+    if (table == nullptr || !fit::has_own_cluster_samples(*table)) {
       fail_input("own samples (stepwright sample) are fitted without others");
     }
-    fit::read_own_samples(*table, samples);
+    fit::read_own_cluster_samples(*table, samples);
   }
-  write_measured_profile(fit::fit_cluster(samples), request, {}, console);
+  write_measured_profile(fit::fit_own_cluster(samples), request, {}, console);
 }
 
 }  // namespace stepwright::cli

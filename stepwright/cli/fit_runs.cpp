@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 std::string in_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
 
-std::string constants_text(const learn::Calibration& calibration) {
+std::string constants_text(const learn::CostModelCalibration& calibration) {
   Table table{
       .columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"calibrated", Align::kRight}},
       .rows = {}};
@@ -38,12 +38,12 @@ std::string constants_text(const learn::Calibration& calibration) {
     return "No choice of what may move predicts a run better that it did not see: the conditions "
            "stay as they are.\n";
   }
-  return to_text(table) +
+  return format_text_table(table) +
          "_rate: the share that a run keeps of what one operator alone reaches; _us, _ms: of the "
          "host; docs/formats.md,\n\"Conditions of training\", has each.\n";
 }
 
-std::string runs_text(const learn::Calibration& calibration) {
+std::string runs_text(const learn::CostModelCalibration& calibration) {
   Table table{.columns = {{"run"},
                           {"line", Align::kRight},
                           {"measured s", Align::kRight},
@@ -51,7 +51,7 @@ std::string runs_text(const learn::Calibration& calibration) {
                           {"fitted", Align::kRight},
                           {"left out", Align::kRight}},
               .rows = {}};
-  for (const learn::CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRunErrors& run : calibration.runs) {
     if (!run.outlier.empty()) continue;
     table.rows.push_back({run.id, fmt::format("{}", run.line),
                           fmt::format("{:.4g}", run.measured_s), in_percent(run.built_in_error),
@@ -63,20 +63,20 @@ std::string runs_text(const learn::Calibration& calibration) {
   table.rows.push_back({"mean of |error|", "", "", mean(calibration.built_in),
                         mean(calibration.fitted), mean(calibration.held_out)});
   return "Error of the predicted step in %; left out: by a fit to the other runs\n\n" +
-         to_text(table);
+         format_text_table(table);
 }
 
-std::string left_out_text(const learn::Calibration& calibration, const std::string& file) {
+std::string left_out_text(const learn::CostModelCalibration& calibration, const std::string& file) {
   std::string text;
-  for (const learn::CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRunErrors& run : calibration.runs) {
     if (run.outlier.empty()) continue;
     text += fmt::format("Outlier, {}:{}: {}: {}\n", file, run.line, run.id, run.outlier);
   }
-  text += learn::skipped_lines(calibration.skipped, fmt::format("Skipped, {}:", file));
+  text += learn::skipped_rows_text(calibration.skipped, fmt::format("Skipped, {}:", file));
   return text.empty() ? text : "\n" + text;
 }
 
-Json constants_json(const learn::Calibration& calibration) {
+Json constants_json(const learn::CostModelCalibration& calibration) {
   Json list = Json::array();
   for (const learn::CalibratedConstant& constant : calibration.constants) {
     list.push_back({{"key", constant.key},
@@ -87,9 +87,9 @@ Json constants_json(const learn::Calibration& calibration) {
   return list;
 }
 
-Json runs_json(const learn::Calibration& calibration) {
+Json runs_json(const learn::CostModelCalibration& calibration) {
   Json list = Json::array();
-  for (const learn::CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRunErrors& run : calibration.runs) {
     Json entry{{"id", run.id},
                {"line", run.line},
                {"measured_s", run.measured_s},
@@ -103,9 +103,9 @@ Json runs_json(const learn::Calibration& calibration) {
   return list;
 }
 
-Json calibration_json(const learn::Calibration& calibration) {
+Json calibration_json(const learn::CostModelCalibration& calibration) {
   Json skipped = Json::array();
-  for (const learn::SkippedRun& run : calibration.skipped) {
+  for (const learn::SkippedRunRow& run : calibration.skipped) {
     skipped.push_back({{"line", run.line}, {"reason", run.reason}});
   }
   return {{"devices", calibration.devices},
@@ -122,12 +122,12 @@ Json calibration_json(const learn::Calibration& calibration) {
 
 }  // namespace
 
-void fit_runs(const FitRunsRequest& request, const Console& console) {
+void fit_conditions_to_runs(const FitRunsRequest& request, const Console& console) {
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const StartConditions start = start_conditions(request.conditions);
-  const learn::Calibration calibration =
-      learn::calibrate(load_csv(request.runs), start.training, threads);
-  const std::string yaml = cost::conditions_yaml(calibration.conditions, start.memory);
+  const FitStartConditions start = load_fit_start_conditions(request.conditions);
+  const learn::CostModelCalibration calibration =
+      learn::calibrate_cost_constants(load_csv(request.runs), start.training, threads);
+  const std::string yaml = cost::training_conditions_yaml(calibration.conditions, start.memory);
   fit::check_conditions({yaml, request.output, {request.runs}});
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
   if (request.json) {
@@ -138,7 +138,7 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                fmt::join(calibration.frameworks, ", "), calibration.moved,
                                constants_text(calibration), text);
   }
-  write_conditions(yaml, request.output, console);
+  write_fitted_conditions(yaml, request.output, console);
 }
 
 }  // namespace stepwright::cli

@@ -17,6 +17,6 @@ struct FitRunsRequest {
 
 /// Fits the training conditions to the user's own runs, prints the error on runs left out of the
 /// fit, and writes the conditions to a file.
-void fit_runs(const FitRunsRequest& request, const Console& console);
+void fit_conditions_to_runs(const FitRunsRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

@@ -15,7 +15,7 @@ namespace stepwright::cli {
 using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 
 /// Arguments of `stepwright fit`, which fits profiles to measurements.
-struct FitRequest {
+struct ProfileFitRequest {
   std::vector<std::string> files;
   std::vector<SampleFile> samples;  ///< Content of each file in `files`, in the same order.
   std::string output;
@@ -29,22 +29,22 @@ struct FitRequest {
   bool json = false;
 };
 
-/// Fit a device profile to operator samples (`fit_operator_tables`) or a machine's collective
-/// constants to collective samples (`fit_collective_tables`), write it and print its error. Fail
-/// with `kInput` if a table has other samples, or if no fit can be used.
-void fit_operator_tables(const FitRequest& request, const Console& console);
-void fit_collective_tables(const FitRequest& request, const Console& console);
+/// Fit a device profile to operator samples (`fit_operator_sample_tables`) or a machine's
+/// collective constants to collective samples (`fit_collective_sample_tables`), write it and print
+/// its error. Fail with `kInput` if a table has other samples, or if no fit can be used.
+void fit_operator_sample_tables(const ProfileFitRequest& request, const Console& console);
+void fit_collective_sample_tables(const ProfileFitRequest& request, const Console& console);
 /// Fits a measured profile of this machine to the tables that `stepwright sample` wrote, writes the
 /// profile and prints its error.
-void fit_measured_tables(const FitRequest& request, const Console& console);
+void fit_measured_sample_tables(const ProfileFitRequest& request, const Console& console);
 
-/// Fits a measured profile to profiler traces of a job that ran the plan in `FitRequest::plan`,
-/// writes the profile and prints its error.
-void fit_step_traces(const FitRequest& request, const Console& console);
+/// Fits a measured profile to profiler traces of a job that ran the plan in
+/// `ProfileFitRequest::plan`, writes the profile and prints its error.
+void fit_profile_to_step_traces(const ProfileFitRequest& request, const Console& console);
 
 /// Writes a fit as a measured profile to the output file, and prints `heading` and a line for each
 /// fitted law.
-void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& request,
+void write_measured_profile(const fit::OwnClusterFit& fit, const ProfileFitRequest& request,
                             const std::string& heading, const Console& console);
 
 /// True if an output path names a folder for profiles. It does if it ends in '/' or the folder
@@ -52,6 +52,6 @@ void write_measured_profile(const fit::ClusterFit& fit, const FitRequest& reques
 bool is_profile_folder(const std::string& output);
 
 /// Returns the names of the request's input files, without folders.
-std::vector<std::string> source_names(const FitRequest& request);
+std::vector<std::string> input_file_names(const ProfileFitRequest& request);
 
 }  // namespace stepwright::cli

@@ -18,9 +18,9 @@ namespace stepwright::cli {
 namespace {
 
 /// Returns the entries of `memory`, in which a framework's new entry replaces an older one.
-std::vector<plan::MemoryConditions> with_entry(std::vector<plan::MemoryConditions> entries,
-                                               plan::MemoryConditions learned) {
-  std::erase_if(entries, [&](const plan::MemoryConditions& entry) {
+std::vector<plan::FrameworkExtraMemory> with_entry(std::vector<plan::FrameworkExtraMemory> entries,
+                                                   plan::FrameworkExtraMemory learned) {
+  std::erase_if(entries, [&](const plan::FrameworkExtraMemory& entry) {
     return entry.framework == learned.framework;
   });
   entries.push_back(std::move(learned));
@@ -29,21 +29,21 @@ std::vector<plan::MemoryConditions> with_entry(std::vector<plan::MemoryCondition
 
 }  // namespace
 
-void fit_snapshot(const FitSnapshotRequest& request, const Console& console) {
-  const answers::MemoryAnswer answer = answers::account_plan_memory(
+void fit_memory_snapshots(const MemorySnapshotFitRequest& request, const Console& console) {
+  const answers::PlanMemoryAnswer answer = answers::compute_plan_peak_memory(
       load_plan_file(request.plan, console),
       {.name = request.plan, .changes = {}, .reserve = {}, .snapshots = request.snapshots});
-  const snapshot::LearnedMargins learned =
+  const snapshot::LearnedMemoryMargins learned =
       snapshot::learned_margins(*answer.snapshot, answer.report);
   const std::string& framework = answer.planned.job.framework.name;
   if (request.json) {
     print_json(console.out, {{"framework", framework},
                              {"other_bytes", learned.other_bytes},
                              {"fragmentation", learned.fragmentation},
-                             {"snapshot", snapshot::snapshot_json(*answer.snapshot)},
+                             {"snapshot", snapshot::snapshot_comparison_json(*answer.snapshot)},
                              {"notes", answer.notes}});
   } else {
-    console.out << snapshot_text(*answer.snapshot)
+    console.out << snapshot_comparison_text(*answer.snapshot)
                 << fmt::format(
                        "\nBeside states and tensors the allocator held {}; reserved, but not in "
                        "use: {} of the tensors that come and go.\n",
@@ -51,12 +51,12 @@ void fit_snapshot(const FitSnapshotRequest& request, const Console& console) {
                 << notes_text(answer.notes);
   }
   if (request.output.empty()) return;
-  const StartConditions start = start_conditions(request.conditions);
-  write_conditions(
-      cost::conditions_yaml(start.training,
-                            with_entry(start.memory, {.framework = framework,
-                                                      .other_bytes = learned.other_bytes,
-                                                      .fragmentation = learned.fragmentation})),
+  const FitStartConditions start = load_fit_start_conditions(request.conditions);
+  write_fitted_conditions(
+      cost::training_conditions_yaml(
+          start.training, with_entry(start.memory, {.framework = framework,
+                                                    .other_bytes = learned.other_bytes,
+                                                    .fragmentation = learned.fragmentation})),
       request.output, console);
 }
 

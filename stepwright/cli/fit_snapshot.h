@@ -9,7 +9,7 @@ struct Console;
 
 /// Arguments of `stepwright fit --snapshot`, which fits a framework's memory use to snapshots of
 /// PyTorch's allocator.
-struct FitSnapshotRequest {
+struct MemorySnapshotFitRequest {
   std::vector<std::string> snapshots;
   std::string plan;  ///< Path of the plan that the ranks ran when the snapshots were taken.
   /// File of conditions from which the fit starts; empty: the built-in ones.
@@ -20,6 +20,6 @@ struct FitSnapshotRequest {
 
 /// Learns from memory snapshots how much memory a framework needs in addition to model states and
 /// tensors, prints it, and writes it to a file of conditions.
-void fit_snapshot(const FitSnapshotRequest& request, const Console& console);
+void fit_memory_snapshots(const MemorySnapshotFitRequest& request, const Console& console);
 
 }  // namespace stepwright::cli

@@ -9,7 +9,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::string steps_text(const fit::StepFit& fitted) {
+std::string steps_text(const fit::MeasuredStepFit& fitted) {
   std::string text = fmt::format("step {}, of it {} waiting for messages\n\n",
                                  format_time(fitted.step_s), format_time(fitted.waiting_s));
   for (const std::string& note : fitted.notes) text.insert(0, note + "\n");
@@ -18,15 +18,16 @@ std::string steps_text(const fit::StepFit& fitted) {
 
 }  // namespace
 
-void fit_step_traces(const FitRequest& request, const Console& console) {
+void fit_profile_to_step_traces(const ProfileFitRequest& request, const Console& console) {
   const plan::PlannedJob planned = load_settled_plan(request.plan, console);
-  const fit::ModelWidths widths =
-      fit::widths_of(step::build_program(planned.job, planned.plan), planned.job.model);
-  std::vector<fit::HostTrace> ranks;
-  const logs::Log log = logs::read_host_traces(request.files, [&](const logs::KinetoTrace& trace) {
-    ranks.push_back(fit::host_steps(trace, widths));
-  });
-  const fit::StepFit fitted = fit::fit_steps(planned, ranks, log);
+  const fit::TensorWidths widths =
+      fit::tensor_widths_of(step::build_program(planned.job, planned.plan), planned.job.model);
+  std::vector<fit::RankHostTrace> ranks;
+  const logs::Log log =
+      logs::read_kineto_host_traces(request.files, [&](const logs::KinetoTrace& trace) {
+        ranks.push_back(fit::read_host_trace_steps(trace, widths));
+      });
+  const fit::MeasuredStepFit fitted = fit::fit_measured_steps(planned, ranks, log);
   write_measured_profile(fitted.fit, request, steps_text(fitted), console);
 }
 

@@ -28,11 +28,11 @@ std::string verdict(const fit::FittedOperator& fitted) {
   return std::string(name_of(cost::kFitKindNames, fitted.entry.kind));
 }
 
-double chosen_mean(const fit::FittedOperator& fitted, double fit::FitError::* value) {
-  const fit::FitCandidates& errors = fitted.errors;
+double chosen_mean(const fit::FittedOperator& fitted, double fit::OperatorFitErrors::* value) {
+  const fit::FitCandidateErrors& errors = fitted.errors;
   switch (fitted.entry.kind) {
-    case cost::FitKind::kLaw: return errors.law.*value;
-    case cost::FitKind::kTrees: return errors.trees.*value;
+    case cost::FitModelKind::kLaw: return errors.law.*value;
+    case cost::FitModelKind::kTrees: return errors.trees.*value;
     default: return errors.law_times_trees.*value;
   }
 }
@@ -54,7 +54,7 @@ std::string median_line(const fit::DeviceFit& fit) {
 }
 
 /// Returns the name of a fitted class: "product", "attention, cudnn".
-std::string fitted_name(const cost::OperatorEntry& entry) {
+std::string fitted_name(const cost::OperatorClassFit& entry) {
   const std::string_view name = name_of(cost::kOperatorClassNames, entry.what);
   if (entry.what != cost::OperatorClass::kAttention) return std::string(name);
   return fmt::format("{}, {}", name, name_of(cluster::kAttentionKernelNames, entry.kernel));
@@ -62,7 +62,7 @@ std::string fitted_name(const cost::OperatorEntry& entry) {
 
 }  // namespace
 
-std::string fit_table(const fit::DeviceFit& fit) {
+std::string operator_fit_table(const fit::DeviceFit& fit) {
   Table table{.columns = {{"operator"},
                           {"pass"},
                           {"rows", Align::kRight},
@@ -75,13 +75,13 @@ std::string fit_table(const fit::DeviceFit& fit) {
                           {"chosen"}},
               .rows = {}};
   for (const fit::FittedOperator& fitted : fit.operators) {
-    const fit::FitCandidates& errors = fitted.errors;
-    table.rows.push_back({fitted_name(fitted.entry),
-                          std::string(name_of(cost::kPassNames, fitted.entry.pass)),
-                          fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
-                          percent(errors.law.mean), percent(errors.trees.mean),
-                          percent(errors.law_times_trees.mean), percent(errors.unfitted.mean),
-                          percent(chosen_mean(fitted, &fit::FitError::p90)), verdict(fitted)});
+    const fit::FitCandidateErrors& errors = fitted.errors;
+    table.rows.push_back(
+        {fitted_name(fitted.entry), std::string(name_of(cost::kPassNames, fitted.entry.pass)),
+         fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
+         percent(errors.law.mean), percent(errors.trees.mean), percent(errors.law_times_trees.mean),
+         percent(errors.unfitted.mean), percent(chosen_mean(fitted, &fit::OperatorFitErrors::p90)),
+         verdict(fitted)});
     if (fitted.by_series.size() < 2) continue;
     for (const auto& [name, error] : fitted.by_series) {
       table.rows.push_back({"  " + name, "", fmt::format("{}", error.rows), "", "", "",
@@ -92,12 +92,12 @@ std::string fit_table(const fit::DeviceFit& fit) {
          "the\n"
          "defaults of a device that nobody measured; p90: nine of ten rows of the chosen one are "
          "below\n\n" +
-         to_text(table) + "\n" + median_line(fit);
+         format_text_table(table) + "\n" + median_line(fit);
 }
 
-std::string dropped_rows_text(std::span<const fit::BadRow> dropped) {
-  std::map<std::string, std::vector<const fit::BadRow*>> by_reason;
-  for (const fit::BadRow& row : dropped) {
+std::string dropped_measurement_rows_text(std::span<const fit::UnusableOperatorRow> dropped) {
+  std::map<std::string, std::vector<const fit::UnusableOperatorRow*>> by_reason;
+  for (const fit::UnusableOperatorRow& row : dropped) {
     by_reason[row.reason].push_back(&row);
   }
   std::string text;

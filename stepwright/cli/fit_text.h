@@ -9,10 +9,10 @@ namespace stepwright::cli {
 
 /// Returns a table of the laws fitted to a device's operators, with each candidate law's error on
 /// rows left out of its fit.
-std::string fit_table(const fit::DeviceFit& fit);
+std::string operator_fit_table(const fit::DeviceFit& fit);
 
 /// Returns text about measured rows that a fit could not use: for each reason the first rows by
 /// file and line, and the number of further ones.
-std::string dropped_rows_text(std::span<const fit::BadRow> dropped);
+std::string dropped_measurement_rows_text(std::span<const fit::UnusableOperatorRow> dropped);
 
 }  // namespace stepwright::cli

@@ -35,7 +35,7 @@ bool names(const GlossaryTerm& term, const std::string& word) {
 
 }  // namespace
 
-std::optional<GlossaryTerm> find_term(std::string_view word) {
+std::optional<GlossaryTerm> find_glossary_term(std::string_view word) {
   std::istringstream lines{std::string(embedded_glossary().front().text)};
   for (std::string line; std::getline(lines, line);) {
     const std::optional<GlossaryTerm> term = row_of(line);

@@ -15,6 +15,6 @@ struct GlossaryTerm {
 
 /// Finds the glossary row of a word, which is one of the row's names or is explained inside its
 /// meaning after "; ". Upper and lower case are equal; nullopt: no row has the word.
-std::optional<GlossaryTerm> find_term(std::string_view word);
+std::optional<GlossaryTerm> find_glossary_term(std::string_view word);
 
 }  // namespace stepwright::cli

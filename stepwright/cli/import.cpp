@@ -26,17 +26,19 @@ class Import : public Command {
                 "  stepwright import --from deepspeed ds.json --model llama-3-8b --cluster "
                 "dgx-h100:2 --batch 256x8192\n"
                 "  stepwright tune job.yaml --against plan.yaml") {
-    writes(app().add_option("-o,--output", output_, "Write the plan to FILE"))->type_name("FILE");
+    mark_as_output(app().add_option("-o,--output", output_, "Write the plan to FILE"))
+        ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    const framework_files::ImportedPlan imported = answers::import_files(files_.request(console));
+    const framework_files::ImportedPlan imported =
+        answers::import_framework_plan(files_.request(console));
     if (json()) {
-      print_json(console.out, framework_files::import_json(imported));
+      print_json(console.out, framework_files::imported_plan_json(imported));
     } else if (output_.empty()) {
       console.out << text_of(imported);
     } else {
-      console.out << import_text(imported.report);
+      console.out << import_report_text(imported.report);
     }
     if (output_.empty()) return;
     write_file(output_, [&](std::ostream& out) { out << text_of(imported); });
@@ -47,7 +49,7 @@ class Import : public Command {
   /// Returns the import report followed by the plan.
   static std::string text_of(const framework_files::ImportedPlan& imported) {
     std::string text = fmt::format("# imported from a configuration of {}\n#\n", imported.target);
-    std::istringstream lines(import_text(imported.report));
+    std::istringstream lines(import_report_text(imported.report));
     for (std::string line; std::getline(lines, line);) {
       text += line.empty() ? "#\n" : fmt::format("# {}\n", line);
     }

@@ -20,9 +20,10 @@ constexpr std::int64_t kMostCommands = 1'000'000;
 ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
-      ->transform(one_of(plan::with_framework_names(framework_files::import_words())));
+      ->transform(one_of_words_validator(
+          plan::with_framework_names(framework_files::import_target_names())));
   reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"),
-        Input::kDocument)
+        OptionInputKind::kDocument)
       ->required()
       ->type_name("FILE");
   reads(command.add_option("--model", request_.given.model,
@@ -34,9 +35,9 @@ ImportOptions::ImportOptions(CLI::App& command) {
                            "PROFILE:NODES, or a file"))
       ->type_name("NAME");
   command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say")
-      ->check(runtime::whole_number(1, cluster::kMaxDevices));
+      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
   command.add_option("--gpus", request_.given.devices, "Of the whole job, whatever the files say")
-      ->check(runtime::whole_number(1, cluster::kMaxDevices));
+      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
   command
       .add_option("--set", request_.given.settings,
                   "In the place of what the files say: a variable of a script, a dotted\n"
@@ -61,7 +62,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
       command.add_flag("--capture", captures_,
                        "FILE... is a launch script with its arguments, behind --: run it with\n"
                        "stand-ins for its launchers (docs/capture.md) and read what it starts");
-  capture_.add_to(command, captures);
+  capture_.add_options_to(command, captures);
   command.add_flag("--strict", request_.strict,
                    "Fail where something was not read that may change the prediction");
 }
@@ -70,10 +71,10 @@ answers::ImportRequest ImportOptions::request(const Console& console) const {
   answers::ImportRequest request = request_;
   if (captures_) {
     const auto captured = capture_.capture(files_, request.given.nodes, console);
-    request.files = {{.name = files_.back(), .text = capture::launch_json(captured)}};
+    request.files = {{.name = files_.back(), .text = capture::capture_record_json(captured)}};
     return request;
   }
-  for (const std::string& file : files_) request.files.push_back(user_file(file, console));
+  for (const std::string& file : files_) request.files.push_back(read_user_file(file, console));
   return request;
 }
 

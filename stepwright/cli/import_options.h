@@ -19,14 +19,14 @@ class ImportOptions {
 
   /// Returns the files to import, with the values given by options. Files are read from the
   /// console's texts if these have their names. With `--capture`, runs the launch script here, and
-  /// its record replaces the files. Fails as `CaptureOptions::capture`.
+  /// its record replaces the files. Fails as `ScriptCaptureOptions::capture`.
   [[nodiscard]] answers::ImportRequest request(const Console& console) const;
 
  private:
   answers::ImportRequest request_;
   std::vector<std::string> files_;
   bool captures_ = false;
-  CaptureOptions capture_;
+  ScriptCaptureOptions capture_;
 };
 
 }  // namespace stepwright::cli

@@ -24,7 +24,7 @@ std::string read_text(const framework_files::ImportReport& report) {
   for (const framework_files::ReadSetting& one : report.read) {
     table.rows.push_back({one.name, one.value, one.field, place_of(one.file, one.line)});
   }
-  return table.rows.empty() ? "" : to_text(table) + "\n";
+  return table.rows.empty() ? "" : format_text_table(table) + "\n";
 }
 
 /// True if a value means that nothing special is set, so that a default need not be listed.
@@ -36,7 +36,7 @@ bool is_nothing(std::string_view value) {
 /// Returns the assumptions; fields with the same reason share a line.
 std::string assumed_text(const framework_files::ImportReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-  for (const framework_files::AssumedField& one : report.assumed) {
+  for (const framework_files::AssumedPlanField& one : report.assumed) {
     if (is_nothing(one.value) && one.why.starts_with("default of ")) continue;
     auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
@@ -66,7 +66,7 @@ std::string unread_settings_text(const framework_files::ImportReport& report, bo
                           place_of(one.file, one.line),
                           one.why.empty() ? "not known: perhaps nothing" : one.why});
   }
-  std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
+  std::string text = table.rows.empty() ? "" : "\n" + format_text_table(table);
   if (harmless.empty()) return text;
   constexpr std::size_t kShort = 80;
   std::string which = fmt::format("{}", fmt::join(harmless, ", "));
@@ -77,7 +77,7 @@ std::string unread_settings_text(const framework_files::ImportReport& report, bo
   return text + fmt::format("\nnot read, and changes no figure: {}\n", which);
 }
 
-std::string import_text(const framework_files::ImportReport& report) {
+std::string import_report_text(const framework_files::ImportReport& report) {
   return read_text(report) + assumed_text(report) + unread_settings_text(report, true);
 }
 

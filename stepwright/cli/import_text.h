@@ -9,7 +9,7 @@ namespace stepwright::cli {
 /// Returns the text of `stepwright import`: settings that were read, assumed or not read, one line
 /// each with its place in the files. Framework defaults are listed together, without those that are
 /// 1 or off.
-std::string import_text(const framework_files::ImportReport& report);
+std::string import_report_text(const framework_files::ImportReport& report);
 
 /// Returns text about settings that an import did not read, and what a prediction therefore leaves
 /// out. `names_harmless`: true to name settings that change no figure; false: a long list of them

@@ -45,12 +45,12 @@ std::pair<std::string, std::string> cut_at_last(const std::string& text, char ma
 
 std::int64_t count_of_flag(const std::string& flag, const std::string& text) {
   const Document document = Document::from(Tree::scalar(text, false), flag);
-  return read_count(document.root(), 1, plan::kMostElements);
+  return read_batch_or_sequence_size(document.root(), 1, plan::kMaxPlanFileCount);
 }
 
 model::Architecture model_of_flag(const std::string& text) {
   const Document document = Document::from(Tree(text), "--model");
-  return model::read_model(document.root(), {});
+  return model::read_job_model(document.root(), {});
 }
 
 /// Converts a path relative to the current folder into one relative to another folder.
@@ -102,7 +102,7 @@ class Init : public Command {
             "What is trained: pretrain (a model from its start), finetune (all weights of a\n"
             "trained model), lora (adapters) or qlora (adapters, base in four bits)")
         ->type_name("KIND");
-    writes(app().add_option("-o,--output", output_, "Write the job to this file"))
+    mark_as_output(app().add_option("-o,--output", output_, "Write the job to this file"))
         ->type_name("JOB");
     app().add_flag("--force", force_, "Replace the file if it is there");
   }
@@ -111,10 +111,10 @@ class Init : public Command {
     check_free();
     split();
     settle(console);
-    const plan::NewJob job = new_job();
-    const Document document = Document::from(plan::new_job_mapping(job), "init");
+    const plan::NewJobValues job = new_job();
+    const Document document = Document::from(plan::new_job_file_tree(job), "init");
     static_cast<void>(plan::read_job(document, folder()));
-    const std::string text = plan::new_job_text(job, output_.empty() ? "job.yaml" : output_);
+    const std::string text = plan::new_job_file_text(job, output_.empty() ? "job.yaml" : output_);
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) { out << text; });
       console.log.info(
@@ -216,7 +216,7 @@ class Init : public Command {
 
   void check_framework() {
     if (framework_.empty()) return;
-    const auto words = plan::framework_words();
+    const auto words = plan::framework_field_words();
     if (std::ranges::find(words, framework_) != words.end()) return;
     const Document document = Document::from(Tree(framework_), "--framework");
     plan::fail_unknown_word(document.root(), plan::kFrameworkNames);
@@ -232,7 +232,7 @@ class Init : public Command {
     Tree cluster = Tree::flow_mapping();
     cluster.set("profile", cluster_).set(key, count_of_flag(flag, count));
     const Document document = Document::from(cluster, flag);
-    machine_ = cluster::read_cluster(document.root(), {});
+    machine_ = cluster::read_job_cluster(document.root(), {});
   }
 
   /// Returns the name by which the job's file refers to a model or cluster.
@@ -249,7 +249,7 @@ class Init : public Command {
     return cluster.set(whole ? "nodes" : "devices", machine_.devices() / (whole ? node : 1));
   }
 
-  [[nodiscard]] plan::NewJob new_job() const {
+  [[nodiscard]] plan::NewJobValues new_job() const {
     return {.model = named(model_, model::built_in_model(model_).has_value()),
             .architecture = architecture_,
             .cluster = cluster_mapping(),
@@ -263,7 +263,7 @@ class Init : public Command {
   [[nodiscard]] fs::path folder() const { return fs::path(output_).parent_path(); }
 
   std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, train_, output_;
-  plan::NewJobTraining trained_ = plan::NewJobTraining::kPretrain;
+  plan::NewJobTrainingKind trained_ = plan::NewJobTrainingKind::kPretrain;
   bool force_ = false;
   model::Architecture architecture_;
   cluster::Cluster machine_;

@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& ids) {
 }
 
 /// Lists the operators behind the ids, forward and backward beside each other.
-std::string operators_text(const interleave::StrandPair& pair) {
+std::string operators_text(const interleave::ForwardBackwardOperators& pair) {
   Table table{.columns = {{"id"},
                           {"forward"},
                           {"time", Align::kRight},
@@ -57,10 +57,10 @@ std::string operators_text(const interleave::StrandPair& pair) {
     add(row, pair.forward, i);
     add(row, pair.backward, i);
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::string blocks_text(const interleave::Interleaving& interleaving) {
+std::string blocks_text(const interleave::LayerInterleaving& interleaving) {
   Table table{.columns = {{"#", Align::kRight},
                           {"forward"},
                           {"backward"},
@@ -69,16 +69,17 @@ std::string blocks_text(const interleave::Interleaving& interleaving) {
                           {"exposed", Align::kRight}},
               .rows = {}};
   for (std::size_t i = 0; i < interleaving.blocks.size(); ++i) {
-    const interleave::Block& block = interleaving.blocks[i];
+    const interleave::InterleavedBlock& block = interleaving.blocks[i];
     table.rows.push_back({fmt::format("{}", i + 1), joined(block.forward), joined(block.backward),
                           joined(block.communication), format_time(block.seconds),
                           format_time(block.seconds - block.compute_s)});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::string interleaving_text(const interleave::StrandPair& pair,
-                              const interleave::Interleaving& found, const std::string& timeline) {
+std::string interleaving_text(const interleave::ForwardBackwardOperators& pair,
+                              const interleave::LayerInterleaving& found,
+                              const std::string& timeline) {
   const auto share = [&](double seconds) {
     return fmt::format("{} ({})", format_time(seconds), format_percent(seconds / found.serial_s));
   };
@@ -107,7 +108,7 @@ class InterleaveCommand : public Command {
                 "  stepwright interleave plan.yaml\n"
                 "  stepwright interleave plan.yaml --times times.json --json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     reads(app().add_option(
               "--times", times_,
@@ -117,11 +118,11 @@ class InterleaveCommand : public Command {
     app()
         .add_option("--memory-limit", memory_limit_bytes_,
                     "Most bytes that the pair may take beyond what is there before it")
-        ->check(runtime::number_in({.low = 0, .high = kMostPairBytes}))
+        ->check(runtime::number_range_validator({.low = 0, .high = kMostPairBytes}))
         ->type_name("BYTES");
     app()
         .add_option("--layer", layer_, "Layer of a model whose layers differ, from 0")
-        ->check(runtime::whole_number(0, model::kLargestLayers - 1));
+        ->check(runtime::whole_number(0, model::kLargestLayerCount - 1));
     app().add_flag("--no-rotation", no_rotation_,
                    "Do not let the forward list start at another operator than its first");
   }
@@ -129,34 +130,35 @@ class InterleaveCommand : public Command {
   void run(const Console& console) override {
     const plan::PlannedJob planned = load_settled_plan(plan_, console);
     const cost::CostModel cost(planned.job);
-    interleave::LayerStrands strands =
-        interleave::layer_strands(planned.job, planned.plan, cost, layer_);
-    interleave::StrandPair& pair = strands.pair;
-    const double imbalance = plan::busiest_load(planned.job, planned.plan.parallel.expert);
+    interleave::LayerOperatorLists strands =
+        interleave::layer_operator_lists(planned.job, planned.plan, cost, layer_);
+    interleave::ForwardBackwardOperators& pair = strands.pair;
+    const double imbalance =
+        plan::busiest_expert_rank_load(planned.job, planned.plan.parallel.expert);
     interleave::InterleaveOptions options{
         .contention = cost.contention(),
         .rotate = !no_rotation_,
-        .extra_bytes = [&](const std::vector<interleave::Block>& blocks) {
-          return interleave::pair_extra_bytes(strands, blocks, imbalance);
+        .extra_bytes = [&](const std::vector<interleave::InterleavedBlock>& blocks) {
+          return interleave::interleaved_pair_peak_bytes(strands, blocks, imbalance);
         }};
     if (app().count("--memory-limit") > 0) options.memory_limit_bytes = memory_limit_bytes_;
     if (!times_.empty()) {
       const Document times = Document::load(times_);
-      interleave::read_times(times.root(), pair);
+      interleave::read_operator_times(times.root(), pair);
       const auto kind = times.root().find("pair");
       if (kind && kind->choice(kPairCostNames) == PairCost::kMax) options.contention = {};
     }
-    const interleave::Interleaving found = interleave::interleave(pair, options);
+    const interleave::LayerInterleaving found = interleave::interleave(pair, options);
     if (report_.wanted()) {
-      report_.write(console, plan::job_line(planned.job),
-                    interleave::interleaving_json(pair, found),
-                    {{"name", answers::plan_name(planned.plan, planned.job)}, {"layer", layer_}});
+      report_.write(
+          console, plan::job_summary_line(planned.job), interleave::interleaving_json(pair, found),
+          {{"name", answers::plan_name_json(planned.plan, planned.job)}, {"layer", layer_}});
     }
     if (json()) {
       print_json(console.out, interleave::interleaving_json(pair, found));
     } else {
-      console.out << interleaving_text(pair, found,
-                                       interleave::timeline_text(pair, found, options.contention));
+      console.out << interleaving_text(
+          pair, found, interleave::interleaving_timeline_text(pair, found, options.contention));
     }
   }
 
@@ -166,7 +168,7 @@ class InterleaveCommand : public Command {
   double memory_limit_bytes_ = 0;
   std::int64_t layer_ = 0;
   bool no_rotation_ = false;
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ class LabCommand : public Command {
     add_file(check_);
     profile_ = add("profile", "Write a lab as a cluster file for jobs, with nominal rates");
     add_file(profile_);
-    writes(profile_->add_option("-o,--output", output_, "File to write; standard output otherwise"))
+    mark_as_output(
+        profile_->add_option("-o,--output", output_, "File to write; standard output otherwise"))
         ->type_name("PROFILE");
     clean_ = add("clean", "Remove what killed labs left behind; living ones stay");
   }
@@ -71,55 +72,56 @@ class LabCommand : public Command {
         ->required();
     run_->add_option("--timeout", timeout_s_, "Stop ranks that still run after so many seconds")
         ->type_name("S")
-        ->check(runtime::number_in({.low = 1e-3, .high = runtime::kLongestWait}));
+        ->check(
+            runtime::number_range_validator({.low = 1e-3, .high = runtime::kMaxTimeoutSeconds}));
     run_->add_option("--grace", grace_s_, "Seconds from SIGTERM to SIGKILL for ranks to stop")
         ->type_name("S")
-        ->check(runtime::number_in({.low = 0, .high = runtime::kLongestWait}))
+        ->check(runtime::number_range_validator({.low = 0, .high = runtime::kMaxTimeoutSeconds}))
         ->capture_default_str();
   }
 
   void run_lab(const Console& console) {
-    const lab::LabSpec spec = lab::load_lab(file_);
+    const lab::EmulatedClusterSpec spec = lab::load_emulated_cluster(file_);
     // It outlives the lab, so that no signal ends this process before the lab is removed.
     const SignalRecorder interrupts;
     const std::string warning =
-        lab_too_fast_reason(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
+        lab_links_too_fast_reason(spec, lab::machine_tcp_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
-    const lab::Lab lab(spec);
+    const lab::EmulatedCluster lab(spec);
     const std::vector<lab::CommandLine> commands(spec.ranks(), command_);
     std::ostream& relayed = console.relayed != nullptr ? *console.relayed : console.out;
-    const lab::RunResult result = lab.run(commands, {.out = json() ? std::cerr : relayed,
-                                                     .err = std::cerr,
-                                                     .timeout_s = timeout_s_,
-                                                     .grace_s = grace_s_,
-                                                     .stop_fd = interrupts.fd()});
-    if (json()) print_json(console.out, run_json(result));
+    const lab::RankRunResult result = lab.run(commands, {.out = json() ? std::cerr : relayed,
+                                                         .err = std::cerr,
+                                                         .timeout_s = timeout_s_,
+                                                         .grace_s = grace_s_,
+                                                         .stop_fd = interrupts.fd()});
+    if (json()) print_json(console.out, lab_run_json(result));
     if (!result.failure.empty()) throw Error(ErrorKind::kRuntime, result.failure);
   }
 
   void check_lab(const Console& console) {
-    const lab::LabSpec spec = lab::load_lab(file_);
+    const lab::EmulatedClusterSpec spec = lab::load_emulated_cluster(file_);
     const SignalRecorder interrupts;
-    const double capacity = lab::tcp_capacity_bytes_per_s(kSelfTestSeconds);
-    const lab::BusyLinkShares busy = lab::measure_busy_links(spec, kBusySeconds);
+    const double capacity = lab::machine_tcp_bytes_per_s(kSelfTestSeconds);
+    const lab::BusyLinkRateShares busy = lab::measure_busy_links(spec, kBusySeconds);
     if (json()) {
       print_json(console.out, lab_check_json(spec, capacity, busy));
     } else {
       console.out << lab_check_text(spec, capacity, busy);
     }
-    const std::string warning = lab_too_fast_reason(spec, capacity);
+    const std::string warning = lab_links_too_fast_reason(spec, capacity);
     if (!warning.empty()) throw Error(ErrorKind::kRuntime, warning);
   }
 
   void write_profile(const Console& console) {
-    const auto profile = lab::lab_profile(lab::load_lab(file_));
+    const auto profile = lab::emulated_cluster_profile(lab::load_emulated_cluster(file_));
     if (output_.empty()) return print_json(console.out, profile);
     write_file(output_, [&](std::ostream& out) { print_json(out, profile); });
     console.log.info(fmt::format("wrote the profile to {}", output_));
   }
 
   void clean(const Console& console) {
-    const std::vector<std::string> removed = lab::clean_dead_labs();
+    const std::vector<std::string> removed = lab::remove_dead_namespaces();
     if (json()) return print_json(console.out, {{"removed", removed}});
     for (const std::string& name : removed) console.out << "removed " << name << '\n';
     if (removed.empty()) console.out << "nothing was left behind\n";

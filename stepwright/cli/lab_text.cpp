@@ -28,8 +28,8 @@ Json link_json(const lab::RateLimitedLink& link) {
 
 }  // namespace
 
-std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                           const lab::BusyLinkShares& busy) {
+std::string lab_check_text(const lab::EmulatedClusterSpec& spec, double capacity_bytes_per_s,
+                           const lab::BusyLinkRateShares& busy) {
   const double shaped = spec.shaped_bytes_per_s();
   return fmt::format(
       "{}: {} nodes of {} ranks\n"
@@ -45,8 +45,8 @@ std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s
       format_percent(busy.nic), format_percent(busy.inside));
 }
 
-Json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                    const lab::BusyLinkShares& busy) {
+Json lab_check_json(const lab::EmulatedClusterSpec& spec, double capacity_bytes_per_s,
+                    const lab::BusyLinkRateShares& busy) {
   return {{"name", spec.name},
           {"nodes", spec.nodes},
           {"ranks_per_node", spec.ranks_per_node},
@@ -56,10 +56,11 @@ Json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
           {"shaped_bytes_per_s", spec.shaped_bytes_per_s()},
           {"capacity_bytes_per_s", capacity_bytes_per_s},
           {"busy", {{"nic", busy.nic}, {"inside", busy.inside}}},
-          {"fits", lab_too_fast_reason(spec, capacity_bytes_per_s).empty()}};
+          {"fits", lab_links_too_fast_reason(spec, capacity_bytes_per_s).empty()}};
 }
 
-std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_per_s) {
+std::string lab_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
+                                      double capacity_bytes_per_s) {
   const double shaped = spec.shaped_bytes_per_s();
   if (shaped <= kMostOfCapacity * capacity_bytes_per_s) return {};
   return fmt::format(
@@ -68,9 +69,9 @@ std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_
       spec.name, mbit_text(shaped), mbit_text(capacity_bytes_per_s));
 }
 
-Json run_json(const lab::RunResult& result) {
+Json lab_run_json(const lab::RankRunResult& result) {
   Json ranks = Json::array();
-  for (const lab::RankEnd& end : result.ranks) {
+  for (const lab::RankProgramEnd& end : result.ranks) {
     ranks.push_back({{"rank", end.rank},
                      {"node", end.node},
                      {"exit_code", end.exit_code},

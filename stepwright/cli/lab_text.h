@@ -12,16 +12,18 @@ namespace stepwright::cli {
 /// Return what `lab check` prints, as text or JSON: the link rates of a lab (a cluster emulated on
 /// this machine), this machine's TCP rate in bytes/s, and the share of its rate that each link
 /// keeps when all links are busy.
-std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                           const lab::BusyLinkShares& busy);
-nlohmann::ordered_json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
-                                      const lab::BusyLinkShares& busy);
+std::string lab_check_text(const lab::EmulatedClusterSpec& spec, double capacity_bytes_per_s,
+                           const lab::BusyLinkRateShares& busy);
+nlohmann::ordered_json lab_check_json(const lab::EmulatedClusterSpec& spec,
+                                      double capacity_bytes_per_s,
+                                      const lab::BusyLinkRateShares& busy);
 
 /// Returns why the links of a lab (a cluster emulated on this machine) are too fast for a machine
 /// with this TCP rate, in bytes/s; empty: they are not too fast.
-std::string lab_too_fast_reason(const lab::LabSpec& spec, double capacity_bytes_per_s);
+std::string lab_links_too_fast_reason(const lab::EmulatedClusterSpec& spec,
+                                      double capacity_bytes_per_s);
 
 /// Returns a JSON object that says how each rank of a lab run ended.
-nlohmann::ordered_json run_json(const lab::RunResult& result);
+nlohmann::ordered_json lab_run_json(const lab::RankRunResult& result);
 
 }  // namespace stepwright::cli

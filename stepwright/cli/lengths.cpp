@@ -33,7 +33,7 @@ bool holds_lengths(const std::filesystem::path& path) {
 
 /// Returns the length that a given share of the documents does not exceed.
 std::int64_t quantile(const packing::LengthHistogram& histogram, double share) {
-  const double due = share * packing::total_count(histogram);
+  const double due = share * packing::total_document_count(histogram);
   double seen = 0;
   for (const auto& [length, count] : histogram) {
     seen += count;
@@ -61,10 +61,11 @@ class Lengths : public Command {
     app()
         .add_option("--characters-per-token", field_.characters_per_token,
                     "Of text: how long its tokens are, by your tokenizer")
-        ->check(runtime::number_in({.low = 0.01, .high = 1000}))
+        ->check(runtime::number_range_validator({.low = 0.01, .high = 1000}))
         ->needs("--field")
         ->type_name("NUMBER");
-    writes(app().add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job"))
+    mark_as_output(
+        app().add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job"))
         ->type_name("FILE");
   }
 
@@ -79,7 +80,7 @@ class Lengths : public Command {
     for (const std::string& file : files_) {
       const packing::DatasetLengths read = read_file(file);
       all.insert(all.end(), read.histogram.begin(), read.histogram.end());
-      all = packing::joined_lengths(std::move(all));
+      all = packing::merge_equal_lengths(std::move(all));
       empty += read.empty;
       text = text || read.counts_characters;
     }
@@ -92,7 +93,8 @@ class Lengths : public Command {
     }
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) {
-        out << packing::lengths_text(packing::fewer_lengths(all, kMostLengths), comment(all));
+        out << packing::length_histogram_text(packing::reduced_length_histogram(all, kMostLengths),
+                                              comment(all));
       });
     }
     json() ? print_json(console.out, answer(all, empty)) : say(console.out, all, empty);
@@ -100,7 +102,7 @@ class Lengths : public Command {
 
  private:
   [[nodiscard]] packing::DatasetLengths read_file(const std::string& file) const {
-    if (holds_lengths(file)) return {packing::load_lengths(file)};
+    if (holds_lengths(file)) return {packing::load_length_histogram(file)};
     if (field_.name.empty()) {
       fail_input(
           fmt::format("{}: --field names what holds the length of a document", printable(file)));
@@ -111,7 +113,7 @@ class Lengths : public Command {
   [[nodiscard]] std::string comment(const packing::LengthHistogram& all) const {
     std::string text = fmt::format(
         "Lengths of {}: [tokens, documents].",
-        count_with_noun(static_cast<std::int64_t>(packing::total_count(all)), "document"));
+        count_with_noun(static_cast<std::int64_t>(packing::total_document_count(all)), "document"));
     if (!field_.name.empty()) text += fmt::format("\nOf field {}.", printable(field_.name));
     if (field_.characters_per_token > 0) {
       text +=
@@ -122,10 +124,10 @@ class Lengths : public Command {
 
   [[nodiscard]] nlohmann::ordered_json answer(const packing::LengthHistogram& all,
                                               std::int64_t empty) const {
-    return {{"documents", static_cast<std::int64_t>(packing::total_count(all))},
+    return {{"documents", static_cast<std::int64_t>(packing::total_document_count(all))},
             {"empty", empty},
             {"tokens", static_cast<std::int64_t>(packing::total_tokens(all))},
-            {"mean", packing::total_tokens(all) / packing::total_count(all)},
+            {"mean", packing::total_tokens(all) / packing::total_document_count(all)},
             {"median", quantile(all, 0.5)},
             {"p90", quantile(all, 0.9)},
             {"p99", quantile(all, 0.99)},
@@ -137,9 +139,9 @@ class Lengths : public Command {
   void say(std::ostream& out, const packing::LengthHistogram& all, std::int64_t empty) const {
     out << fmt::format(
         "{} with {} tokens: mean {:.1f}, median {}, 90% up to {}, 99% up to {}, longest {}\n",
-        count_with_noun(static_cast<std::int64_t>(packing::total_count(all)), "document"),
+        count_with_noun(static_cast<std::int64_t>(packing::total_document_count(all)), "document"),
         format_count(static_cast<std::int64_t>(packing::total_tokens(all))),
-        packing::total_tokens(all) / packing::total_count(all), quantile(all, 0.5),
+        packing::total_tokens(all) / packing::total_document_count(all), quantile(all, 0.5),
         quantile(all, 0.9), quantile(all, 0.99), all.back().length);
     if (empty > 0)
       out << fmt::format("{} without a token left out\n", count_with_noun(empty, "document"));
@@ -149,7 +151,7 @@ class Lengths : public Command {
   }
 
   std::vector<std::string> files_;
-  packing::LengthField field_;
+  packing::DocumentLengthField field_;
   std::string output_;
 };
 

@@ -27,7 +27,7 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"profiles", profiles_json, profiles_text},
                                  {"shardings", shardings_json, shardings_text},
                                  {"schedules", schedules_json, schedule_list_text},
-                                 {"collectives", collectives_json, collectives_text},
+                                 {"collectives", collectives_json, collective_algorithms_table},
                                  {"frameworks", frameworks_json, frameworks_text}};
 
 /// Returns names and shapes of the weights in files of transformers.
@@ -36,7 +36,7 @@ Json tensors_json(const Document& config, const model::Architecture& model) {
   // `operator[]` would search all earlier members.
   auto& members = tensors.get_ref<Json::object_t&>();
   for (const huggingface::HuggingFaceTensor& tensor :
-       huggingface::huggingface_tensors(model, huggingface::weights_family(config))) {
+       huggingface::huggingface_tensors(model, huggingface::weight_family_of_config(config))) {
     members.emplace_back(tensor.name, tensor.shape());
   }
   return tensors;
@@ -55,14 +55,14 @@ class List : public Command {
         .add_option("WHAT", what_,
                     "models, profiles, shardings, schedules, collectives or frameworks")
         ->required()
-        ->transform(one_of(names));
+        ->transform(one_of_words_validator(names));
     app()
         .add_option("--config", config_, "With models: describe the model of this config.json")
         ->type_name("FILE");
     app()
         .add_option("--length", length_,
                     "With --config: tokens of a sequence, as 4096 or 4k, for FLOPs per token")
-        ->transform(runtime::count_in(1, model::kLargestSize));
+        ->transform(runtime::token_count_validator(1, model::kLargestModelSize));
     app().add_flag("--tensors", tensors_,
                    "With --config and --json: its weights as files name them");
   }
@@ -91,7 +91,7 @@ class List : public Command {
   [[nodiscard]] Json configured(const Console& console) const {
     const Document config = Document::load(config_);
     std::vector<std::string> notes;
-    const model::Architecture model = model::read_config(config, &notes);
+    const model::Architecture model = model::read_huggingface_config(config, &notes);
     for (const std::string& note : notes) console.log.info(note);
     Json entries = model_list_json(model, length_);
     if (!notes.empty()) entries.front()["notes"] = notes;

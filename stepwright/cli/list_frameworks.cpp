@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json words_json(plan::Ability ability, const plan::WordSet& words) {
-  const std::vector<std::string>& known = plan::ability_words(ability);
+  const std::vector<std::string>& known = plan::framework_property_words(ability);
   Json list = Json::array();
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (words[i]) list.push_back(known[i]);
@@ -24,7 +24,7 @@ Json words_json(plan::Ability ability, const plan::WordSet& words) {
 
 /// Returns the words of a condition: degrees by their names; other words preceded by their ability,
 /// such as "sharding NNG".
-Json condition_json(const plan::AbilityCondition& condition) {
+Json condition_json(const plan::FrameworkPropertyCondition& condition) {
   Json list = words_json(condition.ability, condition.words);
   if (condition.ability == plan::Ability::kParallel) return list;
   for (Json& word : list) {
@@ -34,11 +34,11 @@ Json condition_json(const plan::AbilityCondition& condition) {
   return list;
 }
 
-Json line_json(const plan::AbilityEntry& line) {
+Json line_json(const plan::FrameworkPropertyLine& line) {
   Json json = {{"ability", name_of(plan::kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with.any()) json["with"] = condition_json({line.other, line.with});
-  for (const plan::AbilityCondition& one : line.of_job)
+  for (const plan::FrameworkPropertyCondition& one : line.of_job)
     json["of_job"].push_back(condition_json(one));
   if (line.without.any()) json["without"] = words_json(plan::Ability::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
@@ -48,7 +48,7 @@ Json line_json(const plan::AbilityEntry& line) {
   return json;
 }
 
-Json default_json(const plan::DefaultLine& line) {
+Json default_json(const plan::FrameworkDefaultLine& line) {
   Json json = Json::object();
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
@@ -82,7 +82,7 @@ bool takes_any(const Json& line) {
   const auto* const found =
       std::ranges::find(plan::kAbilityNames, word, &Named<plan::Ability>::name);
   const std::size_t words = line.at("words").size();
-  return words > kMany && words == plan::ability_words(found->value).size();
+  return words > kMany && words == plan::framework_property_words(found->value).size();
 }
 
 constexpr std::string_view kLegend = R"(
@@ -116,7 +116,7 @@ Json targets_json(std::string_view framework) {
   Json list = Json::array();
   for (const framework_files::LaunchTarget& target : framework_files::launch_targets()) {
     if (target.framework != framework) continue;
-    const framework_files::Evidence& evidence = target.data->evidence;
+    const framework_files::FrameworkReadingEvidence& evidence = target.data->evidence;
     list.push_back({{"name", target.word},
                     {"evidence", evidence.judged ? "judged" : "by source"},
                     {"source", evidence.judged ? evidence.package : evidence.repository}});
@@ -144,9 +144,10 @@ Json frameworks_json() {
   for (const std::string_view name : plan::kFrameworkNames) {
     const plan::FrameworkEntry& entry = plan::framework_entry(name);
     Json runs = Json::array();
-    for (const plan::AbilityEntry& line : entry.runs) runs.push_back(line_json(line));
+    for (const plan::FrameworkPropertyLine& line : entry.runs) runs.push_back(line_json(line));
     Json defaults = Json::array();
-    for (const plan::DefaultLine& line : entry.defaults) defaults.push_back(default_json(line));
+    for (const plan::FrameworkDefaultLine& line : entry.defaults)
+      defaults.push_back(default_json(line));
     Json variants = Json::array();
     for (const plan::FrameworkVariant& one : entry.variants) {
       variants.push_back({{"name", one.name}, {"about", one.about}});

@@ -38,8 +38,8 @@ std::string spread_words(std::string_view spread) {
 }
 
 Json entry(const model::Architecture& model) {
-  return model::describe_model(model,
-                               model.positions > 0 ? std::min(model.positions, kLength) : kLength);
+  return model::model_list_entry_json(
+      model, model.positions > 0 ? std::min(model.positions, kLength) : kLength);
 }
 
 Json aliases_of(const std::string& states) {
@@ -81,16 +81,16 @@ std::string peak_text(const Json& profile) {
 
 Json models_json() {
   Json models = Json::array();
-  for (const std::string_view name : model::built_in_models())
+  for (const std::string_view name : model::built_in_model_names())
     models.push_back(entry(*model::built_in_model(name)));
   return models;
 }
 
 Json model_list_json(const model::Architecture& model, std::int64_t length) {
-  return Json::array({length > 0 ? model::describe_model(model, length) : entry(model)});
+  return Json::array({length > 0 ? model::model_list_entry_json(model, length) : entry(model)});
 }
 
-Json profiles_json() { return cluster::list_clusters(); }
+Json profiles_json() { return cluster::built_in_clusters_json(); }
 
 Json shardings_json() {
   Json shardings = Json::array();
@@ -121,8 +121,8 @@ Json runners(collective::Algorithm algorithm, collective::Collective collective)
   if (!collective::covers(algorithm, collective)) return who;
   if (collective::in_library(algorithm, collective)) who.push_back("library");
   if (algorithm == collective::Algorithm::kLibrary) return who;
-  if (collective::in_process_group(algorithm, collective)) who.push_back("stepwright");
-  if (collective::is_generated(algorithm)) who.push_back("msccl");
+  if (collective::is_run_by_own_process_group(algorithm, collective)) who.push_back("stepwright");
+  if (collective::has_generated_schedule(algorithm)) who.push_back("msccl");
   return who;
 }
 
@@ -130,7 +130,7 @@ Json runners(collective::Algorithm algorithm, collective::Collective collective)
 
 Json collectives_json() {
   Json collectives = Json::array();
-  for (const auto& [algorithm, name] : collective::kAlgorithmNames) {
+  for (const auto& [algorithm, name] : collective::kCollectiveAlgorithmNames) {
     Json operations = Json::object();
     for (const auto& [collective, word] : kListedCollectives) {
       Json who = runners(algorithm, collective);
@@ -138,9 +138,9 @@ Json collectives_json() {
     }
     collectives.push_back({{"name", name},
                            {"supported", true},
-                           {"schedule", collective::is_generated(algorithm)},
+                           {"schedule", collective::has_generated_schedule(algorithm)},
                            {"description", collective::described(algorithm)},
-                           {"needs", collective::needs(algorithm)},
+                           {"needs", collective::group_requirement_text(algorithm)},
                            {"runs", std::move(operations)}});
   }
   return collectives;
@@ -164,7 +164,7 @@ std::string models_text(const Json& models) {
                           count_of(model, "kv_heads"), experts_text(model),
                           count_of(model, "vocabulary")});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string profiles_text(const Json& profiles) {
@@ -181,9 +181,9 @@ std::string profiles_text(const Json& profiles) {
                           count_of(profile, "devices_per_node"),
                           format_bytes(profile.at("memory_bytes").get<double>()),
                           peak_text(profile), count_of(profile, "nics_per_node"),
-                          format_rate(profile.at("nic_bytes_per_s").get<double>())});
+                          format_bytes_per_s(profile.at("nic_bytes_per_s").get<double>())});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string shardings_text(const Json& shardings) {
@@ -195,10 +195,10 @@ std::string shardings_text(const Json& shardings) {
                           spread_words(word_of(sharding, "optimizer")),
                           joined(sharding.at("aliases"))});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::string collectives_text(const Json& entries) {
+std::string collective_algorithms_table(const Json& entries) {
   Table table{.columns = {{"name"}}, .rows = {}};
   for (const auto& [collective, name] : kListedCollectives) {
     table.columns.push_back({std::string(name)});
@@ -215,7 +215,7 @@ std::string collectives_text(const Json& entries) {
     row.push_back(word_of(entry, "needs"));
     row.push_back(word_of(entry, "description"));
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string schedule_list_text(const Json& entries) {
@@ -224,7 +224,7 @@ std::string schedule_list_text(const Json& entries) {
     table.rows.push_back({word_of(entry, "name"), entry.at("supported").get<bool>() ? "yes" : "no",
                           word_of(entry, "description")});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 }  // namespace stepwright::cli

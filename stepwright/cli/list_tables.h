@@ -29,7 +29,7 @@ std::string shardings_text(const nlohmann::ordered_json& shardings);
 std::string schedule_list_text(const nlohmann::ordered_json& entries);
 /// Returns a table of collective algorithms: name, whether a plan may name it, whether this project
 /// generates schedules for it, description.
-std::string collectives_text(const nlohmann::ordered_json& entries);
+std::string collective_algorithms_table(const nlohmann::ordered_json& entries);
 /// Returns a table of frameworks with a line for each choice in which they differ, and the kernels
 /// of each framework.
 std::string frameworks_text(const nlohmann::ordered_json& frameworks);

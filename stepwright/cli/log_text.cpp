@@ -15,7 +15,7 @@ namespace {
 /// The most bytes of a text from a log that are shown.
 constexpr std::size_t kLongestReason = 400;
 
-std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
+std::string volume_text(const std::vector<logs::LoggedOperationVolume>& rows) {
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
                           {"calls", Align::kRight},
@@ -25,8 +25,8 @@ std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
                           {"by payload"}},
               .rows = {}};
   std::int64_t most = 0;
-  for (const logs::OperationVolume& row : rows) most = std::max(most, row.payload_bytes);
-  for (const logs::OperationVolume& row : rows) {
+  for (const logs::LoggedOperationVolume& row : rows) most = std::max(most, row.payload_bytes);
+  for (const logs::LoggedOperationVolume& row : rows) {
     const std::int64_t known = row.count - row.unknown;
     const auto bytes = static_cast<double>(row.payload_bytes);
     table.rows.push_back({std::string(name_of(logs::kLogOperationNames, row.operation)),
@@ -34,9 +34,9 @@ std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
                           format_count(row.count), known > 0 ? format_bytes(bytes) : "?",
                           known > 0 ? format_bytes(bytes / static_cast<double>(known)) : "?",
                           row.timed > 0 ? format_time(row.seconds) : "-",
-                          format_bar(bytes, static_cast<double>(most))});
+                          format_chart_bar(bytes, static_cast<double>(most))});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string histogram_text(const logs::SizeHistogram& histogram) {
@@ -58,14 +58,14 @@ std::string histogram_text(const logs::SizeHistogram& histogram) {
            format_bytes(static_cast<double>(from)), format_count(size.count),
            format_bytes(static_cast<double>(size.payload_bytes)),
            size.timed > 0 ? format_time(size.seconds / static_cast<double>(size.timed)) : "-",
-           format_bar(static_cast<double>(size.count), static_cast<double>(most))});
+           format_chart_bar(static_cast<double>(size.count), static_cast<double>(most))});
     }
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 /// Returns ranks as "0, 1, 2, 3", cut if the list is long.
-std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+std::string rank_ranges_text(const std::vector<std::int64_t>& ranks) {
   constexpr std::size_t kMostRanks = 8;
   if (ranks.empty()) return "?";
   std::string text;
@@ -87,19 +87,21 @@ std::string roles_text(const std::vector<logs::CommunicatorRole>& roles) {
     if (table.rows.size() == kMostRows) break;
     const auto bytes = static_cast<double>(role.payload_bytes);
     table.rows.push_back(
-        {ranks_text(role.ranks), role.group_size > 0 ? format_count(role.group_size) : "?",
+        {rank_ranges_text(role.ranks), role.group_size > 0 ? format_count(role.group_size) : "?",
          format_bytes(bytes),
          bytes > 0 ? format_percent(static_cast<double>(role.repeated_bytes) / bytes) : "-",
          role.probably});
   }
-  std::string text = "\nGroups, and the parallelism that sends in this way\n\n" + to_text(table);
+  std::string text =
+      "\nGroups, and the parallelism that sends in this way\n\n" + format_text_table(table);
   if (roles.size() > kMostRows) {
     text += fmt::format("... and {} groups with fewer bytes\n", roles.size() - kMostRows);
   }
   return roles.empty() ? "" : text;
 }
 
-std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Batching& batching) {
+std::string knee_text(const std::vector<logs::CallsBelowKnee>& rows,
+                      const logs::BatchableMessages& batching) {
   if (rows.empty()) return {};
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
@@ -109,7 +111,7 @@ std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Bat
                           {"payload below", Align::kRight},
                           {"time below", Align::kRight}},
               .rows = {}};
-  for (const logs::SmallCalls& row : rows) {
+  for (const logs::CallsBelowKnee& row : rows) {
     table.rows.push_back({std::string(name_of(logs::kLogOperationNames, row.operation)),
                           row.group_size > 0 ? format_count(row.group_size) : "?",
                           format_bytes(row.knee_bytes), format_count(row.count),
@@ -119,7 +121,7 @@ std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Bat
   }
   std::string text =
       "\nCalls below the knee, so small that their start takes longer than their bytes\n\n" +
-      to_text(table);
+      format_text_table(table);
   if (batching.messages > batching.batches) {
     text += fmt::format(
         "{} small messages could be sent as {}{}.\n", batching.messages, batching.batches,
@@ -132,7 +134,7 @@ std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Bat
 
 /// Returns the share of the bytes that follows from the plan, if the log distinguishes them from
 /// routed bytes.
-std::string routed_text(const logs::RoutedTraffic& routed) {
+std::string routed_text(const logs::RouterDecidedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);
   std::string text = fmt::format(
@@ -150,7 +152,7 @@ std::string routed_text(const logs::RoutedTraffic& routed) {
 
 }  // namespace
 
-std::string sources_text(const std::vector<logs::LogSource>& sources) {
+std::string log_sources_text(const std::vector<logs::LogSource>& sources) {
   std::string text;
   std::int64_t number = 0;
   for (const logs::LogSource& source : sources) {
@@ -170,7 +172,7 @@ std::string sources_text(const std::vector<logs::LogSource>& sources) {
   return text;
 }
 
-std::string characterize_text(const logs::Characterization& of) {
+std::string log_communication_text(const logs::LoggedCommunicationSummary& of) {
   std::string text =
       fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n",
                   count_with_noun(of.calls, "call"), count_with_noun(std::ssize(of.sources), "log"),
@@ -182,7 +184,7 @@ std::string characterize_text(const logs::Characterization& of) {
             histogram_text(of.histogram) + roles_text(of.communicators) + routed_text(of.routed) +
             knee_text(of.below_knee, of.batching);
   }
-  const std::string sources = sources_text(of.sources);
+  const std::string sources = log_sources_text(of.sources);
   if (!sources.empty()) text += "\n" + sources;
   return text;
 }

@@ -7,11 +7,11 @@
 
 namespace stepwright::cli {
 
-/// Returns the text of `stepwright characterize`: what communication a log contains.
-std::string characterize_text(const logs::Characterization& of);
+/// Returns the text of `stepwright summarise_logged_calls`: what communication a log contains.
+std::string log_communication_text(const logs::LoggedCommunicationSummary& of);
 
 /// Returns lines about the log files that were read: the first lines of each that could not be
 /// explained, and notes; empty: there are none.
-std::string sources_text(const std::vector<logs::LogSource>& sources);
+std::string log_sources_text(const std::vector<logs::LogSource>& sources);
 
 }  // namespace stepwright::cli

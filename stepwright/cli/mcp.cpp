@@ -35,10 +35,11 @@ Json as_mapping(const std::string& answer) {
   return json.is_array() ? Json{{"list", std::move(json)}} : json;
 }
 
-mcp::ToolResult called(CLI::App& program, const std::string& name, const std::string& arguments) {
-  const auto row = std::ranges::find(tool_commands(), name, &ToolCommand::command);
-  const ToolCommandLine given =
-      tool_command_line(*program.get_subcommand(name), row->excluded, arguments);
+mcp::McpToolResult called(CLI::App& program, const std::string& name,
+                          const std::string& arguments) {
+  const auto row = std::ranges::find(agent_tool_commands(), name, &AgentToolCommand::command);
+  const AgentToolCommandLine given =
+      agent_tool_command_line(*program.get_subcommand(name), row->excluded, arguments);
   std::vector<std::string> words = {name};
   if (!row->schemas.empty()) words.emplace_back("--json");
   words.insert(words.end(), given.words.begin(), given.words.end());
@@ -65,15 +66,16 @@ class Mcp : public Command {
         program_(program) {}
 
   void run(const Console& /*console*/) override {
-    const mcp::Server server(
+    const mcp::McpServer server(
         {.name = "stepwright", .version = STEPWRIGHT_VERSION, .instructions = kInstructions},
-        tool_list(program_), [this](const std::string& name, const std::string& arguments) {
+        agent_tool_descriptions(program_),
+        [this](const std::string& name, const std::string& arguments) {
           return called(program_, name, arguments);
         });
-    mcp::Channel channel;
+    mcp::StandardStreamsChannel channel;
     while (const auto line = channel.next()) {
       if (line->empty()) continue;
-      const std::string reply = server.reply_to(*line);
+      const std::string reply = server.reply_to_mcp_message(*line);
       if (!reply.empty() && !channel.send(reply)) return;
     }
   }

@@ -45,7 +45,7 @@ std::string stages_text(const memory::MemoryReport& report) {
     table.rows.push_back(stage_row(report.stages[first], first, end - 1));
     first = end;
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 constexpr const char* kKinds =
@@ -53,8 +53,9 @@ constexpr const char* kKinds =
     "context, "
     "communicators and what the allocator cannot use, estimated\n";
 
-std::string allocated_text(const std::vector<memory::AllocatedMemory>& stages) {
-  const auto fullest = std::ranges::max_element(stages, {}, &memory::AllocatedMemory::peak_bytes);
+std::string allocated_text(const std::vector<memory::PyTorchAllocatedMemory>& stages) {
+  const auto fullest =
+      std::ranges::max_element(stages, {}, &memory::PyTorchAllocatedMemory::peak_bytes);
   return fmt::format(
       "As PyTorch's allocator counts, without context and communicators: {} at the peak of stage "
       "{}, "
@@ -66,10 +67,10 @@ std::string allocated_text(const std::vector<memory::AllocatedMemory>& stages) {
 std::string verdict(const memory::MemoryReport& report) {
   const std::string sizes = memory_use_text(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
-  const bool tight = report.verdict() == memory::FitVerdict::kTight;
+  const bool tight = report.verdict() == memory::MemoryFitVerdict::kTight;
   return fmt::format("{}: {}the fullest device needs {}. That is {}; the largest part is {}.\n",
-                     tight ? "TIGHT" : "DOES NOT FIT", misfit_chance_text(report), sizes,
-                     misfit_excess_text(report), memory::largest_memory_part(report));
+                     tight ? "TIGHT" : "DOES NOT FIT", memory_fit_probability_text(report), sizes,
+                     memory_excess_text(report), memory::largest_memory_part(report));
 }
 
 class Memory : public Command {
@@ -82,7 +83,7 @@ class Memory : public Command {
                 "  stepwright memory plan.yaml --write-snapshot plan.pickle\n"
                 "  stepwright memory plan.yaml --json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     app()
         .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
@@ -93,26 +94,27 @@ class Memory : public Command {
                            "What torch.cuda.memory._dump_snapshot wrote on ranks that run the\n"
                            "plan: what was in use at the peak, beside the plan"))
         ->type_name("FILE");
-    writes(app().add_option("--write-snapshot", written_,
-                            "Write the step of the plan in that format, for PyTorch's viewer\n"
-                            "(pytorch.org/memory_viz); device N is pipeline position N"))
+    mark_as_output(
+        app().add_option("--write-snapshot", written_,
+                         "Write the step of the plan in that format, for PyTorch's viewer\n"
+                         "(pytorch.org/memory_viz); device N is pipeline position N"))
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    const answers::MemoryAnswer answer = answers::account_plan_memory(
+    const answers::PlanMemoryAnswer answer = answers::compute_plan_peak_memory(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .reserve = reserve_.given(), .snapshots = snapshots_});
     if (!written_.empty()) {
-      answers::write_planned_snapshot(answer.planned, written_);
+      answers::write_predicted_memory_snapshot(answer.planned, written_);
       console.log.info("wrote the step's memory to " + written_);
     }
     if (json()) return print_json(console.out, answers::memory_answer_json(answer));
-    console.out << plan::job_line(answer.planned.job)
+    console.out << plan::job_summary_line(answer.planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(answer.report) << kKinds << '\n'
                 << allocated_text(answer.allocated) << verdict(answer.report)
-                << (answer.snapshot ? snapshot_text(*answer.snapshot) : "")
+                << (answer.snapshot ? snapshot_comparison_text(*answer.snapshot) : "")
                 << notes_text(answer.notes);
   }
 

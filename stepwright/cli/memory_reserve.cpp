@@ -11,13 +11,14 @@ MemoryHeadroom::MemoryHeadroom(CLI::App& command) {
       command
           .add_option("--memory-confidence", given_.confidence,
                       "Probability with which plans fit in memory: 0.9 where the job says nothing")
-          ->check(runtime::number_in({plan::kLeastConfidence, plan::kMostConfidence}))
+          ->check(runtime::number_range_validator(
+              {plan::kMinMemoryFitConfidence, plan::kMaxMemoryFitConfidence}))
           ->type_name("P");
   command
       .add_option("--memory-reserve", given_.share,
                   "Instead: share of the device's memory that plans leave free, whatever the\n"
                   "account may miss")
-      ->check(runtime::number_in({0, answers::kMaxMemoryHeadroom}))
+      ->check(runtime::number_range_validator({0, answers::kMaxMemoryHeadroom}))
       ->type_name("SHARE")
       ->excludes(confidence);
 }

@@ -30,11 +30,11 @@ class OneOf : public CLI::Validator {
 
 }  // namespace
 
-CLI::Validator one_of(std::vector<std::string> words) {
-  return one_of([words = std::move(words)] { return words; });
+CLI::Validator one_of_words_validator(std::vector<std::string> words) {
+  return one_of_words_validator([words = std::move(words)] { return words; });
 }
 
-CLI::Validator one_of(std::function<std::vector<std::string>()> words) {
+CLI::Validator one_of_words_validator(std::function<std::vector<std::string>()> words) {
   return OneOf(std::move(words));
 }
 

@@ -14,7 +14,7 @@ std::string without_zeros(const std::string& number) {
 
 }  // namespace
 
-std::string parse_error_text(const std::string& message) {
+std::string argument_error_text(const std::string& message) {
   std::smatch parts;
   if (std::regex_match(message, parts, std::regex("(.+): Value (.*) not in range (.+) to (.+)"))) {
     return fmt::format("{}: must be a number from {} to {}; it is '{}'", parts[1].str(),

@@ -30,9 +30,10 @@ class PhasesCommand : public Command {
                 "  stepwright phases plan.yaml --json") {
     reads(app().add_option("FILE", file_,
                            "Plan file; or a job, for which the best split of its GPUs is found"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
-    writes(app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
+    mark_as_output(
+        app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
@@ -47,7 +48,7 @@ class PhasesCommand : public Command {
     if (!output_.empty()) write_plan(answer.step.update.planned, console);
     if (json()) return print_json(console.out, answers::step_phases_answer_json(answer));
     console.out << phased_step_text(answer.step, verbose_);
-    if (answer.splits) console.out << splits_text(*answer.splits);
+    if (answer.splits) console.out << device_splits_table(*answer.splits);
   }
 
  private:
@@ -62,13 +63,14 @@ class PhasesCommand : public Command {
 
   answers::StepPhasesAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
-    return answers::find_best_device_split(
-        load_job_file(file_, console), {.name = file_,
-                                        .reserve = reserve_.given(),
-                                        .threads = threads_,
-                                        .progress = [&](const tune::TuneProgress& state) {
-                                          line.show(progress_text(state), state.done, state.most);
-                                        }});
+    return answers::find_best_device_split(load_job_file(file_, console),
+                                           {.name = file_,
+                                            .reserve = reserve_.given(),
+                                            .threads = threads_,
+                                            .progress = [&](const tune::TuneProgress& state) {
+                                              line.show_progress(search_progress_text(state),
+                                                                 state.done, state.most);
+                                            }});
   }
 
   void write_plan(const plan::PlannedJob& planned, const Console& console) {

@@ -16,17 +16,17 @@ namespace {
 
 std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& phase) {
   switch (phase.kind) {
-    case phases::PhaseKind::kGeneration:
+    case phases::StepPhaseKind::kGeneration:
       return phase.assumed() ? "generation, assumed" : "generation, as given";
-    case phases::PhaseKind::kOldLogProbabilities: return "old log-probabilities";
-    case phases::PhaseKind::kReference: return "log-probabilities of the reference";
-    case phases::PhaseKind::kValues: return "values of the critic";
-    case phases::PhaseKind::kUpdate:
+    case phases::StepPhaseKind::kOldLogProbabilities: return "old log-probabilities";
+    case phases::StepPhaseKind::kReference: return "log-probabilities of the reference";
+    case phases::StepPhaseKind::kValues: return "values of the critic";
+    case phases::StepPhaseKind::kUpdate:
       return step.method().updates == 1 ? "update"
                                         : count_with_noun(step.method().updates, "update");
-    case phases::PhaseKind::kCriticUpdate: return "the same of the critic";
-    case phases::PhaseKind::kWeightSync: return "weights to where sequences are generated";
-    case phases::PhaseKind::kSwitch: break;
+    case phases::StepPhaseKind::kCriticUpdate: return "the same of the critic";
+    case phases::StepPhaseKind::kWeightSync: return "weights to where sequences are generated";
+    case phases::StepPhaseKind::kSwitch: break;
   }
   return "change between generation and training, as given";
 }
@@ -55,10 +55,10 @@ std::string step_line(const phases::PhasedStep& step) {
 /// Returns the memory verdict, such as ": tight, 83% that it fits"; empty: it fits.
 std::string misfit_words(const phases::PhasedStep& step) {
   switch (step.verdict()) {
-    case memory::FitVerdict::kFits: break;
-    case memory::FitVerdict::kTight:
+    case memory::MemoryFitVerdict::kFits: break;
+    case memory::MemoryFitVerdict::kTight:
       return fmt::format(": tight, {:.0f}% that it fits", 100 * step.p_fits());
-    case memory::FitVerdict::kDoesNotFit: return ": it does not fit";
+    case memory::MemoryFitVerdict::kDoesNotFit: return ": it does not fit";
   }
   return "";
 }
@@ -94,7 +94,7 @@ std::string phases_table(const phases::PhasedStep& step) {
                           phase.peak_bytes > 0 ? format_bytes(phase.peak_bytes) : "-"});
   }
   table.rows.push_back({"step", format_time(step.step_s), format_count(step.devices), ""});
-  return to_text(table);
+  return format_text_table(table);
 }
 
 /// Returns where a step's critic is trained; "-": there is none.
@@ -117,19 +117,19 @@ std::string phased_step_text(const phases::PhasedStep& step, bool verbose) {
       "memory       {}\n"
       "{}\n"
       "{}",
-      plan::job_line(job), name_of(plan::kMethodNames, step.method().kind),
-      plan::plan_words(plan, job), devices_line(step), step_line(step), device_memory_line(step),
-      sync_line(step), phases_table(step));
+      plan::job_summary_line(job), name_of(plan::kMethodNames, step.method().kind),
+      plan::plan_description(plan, job), devices_line(step), step_line(step),
+      device_memory_line(step), sync_line(step), phases_table(step));
   std::vector<std::string> notes = step.notes;
   if (step.phases.size() == 1) {
     notes.insert(notes.begin(),
                  "A step of this method has one phase. `objective: {kind: grpo}` in the job names "
                  "another (dpo, grpo or ppo; docs/phases.md).");
   }
-  return text + ranked_notes_text(std::move(notes), verbose);
+  return text + first_notes_text(std::move(notes), verbose);
 }
 
-std::string splits_text(const phases::PoolSplits& splits) {
+std::string device_splits_table(const phases::DevicePoolSplits& splits) {
   if (splits.steps.size() < 2) return "";
   Table table{.columns = {{"train", Align::kRight},
                           {"critic", Align::kRight},
@@ -145,14 +145,15 @@ std::string splits_text(const phases::PoolSplits& splits) {
     const plan::PlannedJob& planned = step.update.planned;
     plans.push_back(planned.plan);
     const std::int64_t generating = step.method().rollout->devices;
-    table.rows.push_back(
-        {format_count(planned.job.cluster.devices()), critic_text(step),
-         generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
-         format_time(step.training_s), format_time(step.seconds(phases::PhaseKind::kGeneration)),
-         format_number(step.tokens_per_s_per_device()), plan::plan_code(planned.plan)});
+    table.rows.push_back({format_count(planned.job.cluster.devices()), critic_text(step),
+                          generating > 0 ? format_count(generating) : "in turns",
+                          format_time(step.step_s), format_time(step.training_s),
+                          format_time(step.seconds(phases::StepPhaseKind::kGeneration)),
+                          format_number(step.tokens_per_s_per_device()),
+                          plan::short_plan_code(planned.plan)});
   }
-  return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}", to_text(table),
-                     plan::code_legend(plans));
+  return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}",
+                     format_text_table(table), plan::plan_code_legend(plans));
 }
 
 }  // namespace stepwright::cli

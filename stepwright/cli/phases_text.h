@@ -12,6 +12,6 @@ std::string phased_step_text(const phases::PhasedStep& step, bool verbose);
 
 /// Returns a table of the ways to divide a job's devices between the phases of its step; empty if
 /// there is only one way.
-std::string splits_text(const phases::PoolSplits& splits);
+std::string device_splits_table(const phases::DevicePoolSplits& splits);
 
 }  // namespace stepwright::cli

@@ -10,7 +10,7 @@ namespace stepwright::cli {
 using answers::with_resolved_schedule;
 
 /// Returns the file at a path. If the console has a text with that name, returns this text instead.
-answers::UserFile user_file(const std::string& path, const Console& console);
+answers::UserFile read_user_file(const std::string& path, const Console& console);
 
 /// Read a job or plan from a file, or from a text of the console with that name. The file is
 /// checked as by the functions of similar names in `answers`.

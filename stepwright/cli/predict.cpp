@@ -29,7 +29,7 @@ class Predict : public Command {
                 "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
                 "  stepwright predict plan.yaml --trace step.json") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     app()
         .add_option("--set", changes_,
@@ -40,11 +40,13 @@ class Predict : public Command {
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    writes(app().add_option("--trace", trace_,
-                            "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
-                            "batch makes a smaller file"))
+    mark_as_output(
+        app().add_option("--trace", trace_,
+                         "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
+                         "batch makes a smaller file"))
         ->type_name("FILE");
-    writes(app().add_option("--program", program_, "Write every operator of the step as JSON"))
+    mark_as_output(
+        app().add_option("--program", program_, "Write every operator of the step as JSON"))
         ->type_name("FILE");
     app().add_flag("-v,--verbose", verbose_,
                    "Also print the notes that change least, and the sizes that were not measured");
@@ -57,27 +59,28 @@ class Predict : public Command {
                                              .reserve = reserve_.given(),
                                              .timeline = !trace_.empty()};
     const answers::PredictionAnswer answer =
-        answers::answer_prediction(load_plan_file(plan_, console), request);
+        answers::predict_step_time_and_memory(load_plan_file(plan_, console), request);
     write_files(answer.prediction, console);
     if (report_.wanted()) report_.write(console, answers::prediction_report(answer));
     if (json()) return print_json(console.out, answers::prediction_answer_json(answer));
     const whole_run::RequestedRun asked{.run = answer.run};
-    console.out << (answer.before ? comparison_text(*answer.before, answer.prediction, asked)
-                                  : prediction_text(answer.prediction, asked))
-                << ranked_notes_text(answer.prediction.ranked_notes(), verbose_)
-                << (verbose_ ? unmeasured_text(answer.prediction) : "")
-                << remedies_table(answer.remedies);
+    console.out << (answer.before
+                        ? prediction_difference_text(*answer.before, answer.prediction, asked)
+                        : prediction_text(answer.prediction, asked))
+                << first_notes_text(answer.prediction.ordered_prediction_notes(), verbose_)
+                << (verbose_ ? unmeasured_operators_text(answer.prediction) : "")
+                << memory_remedies_table(answer.remedies);
   }
 
  private:
   void write_files(const simulate::Prediction& prediction, const Console& console) {
     if (!trace_.empty()) {
       write_file(trace_,
-                 [&](std::ostream& out) { answers::write_prediction_trace(prediction, out); });
+                 [&](std::ostream& out) { answers::write_predicted_step_trace(prediction, out); });
       console.log.info(fmt::format("wrote the timeline to {}", trace_));
     }
     if (!program_.empty()) {
-      write_file(program_, answers::json_text(step::program_json(prediction.program)));
+      write_file(program_, answers::json_text(step::step_program_json(prediction.program)));
       console.log.info(fmt::format("wrote the program to {}", program_));
     }
   }
@@ -86,7 +89,7 @@ class Predict : public Command {
   std::vector<std::string> changes_;
   TrainingRunOptions run_{app()};
   MemoryHeadroom reserve_{app()};
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
   std::string trace_;
   std::string program_;
   bool verbose_ = false;

@@ -18,7 +18,7 @@
 namespace stepwright::cli {
 namespace {
 
-const simulate::Breakdown& critical(const simulate::Prediction& prediction) {
+const simulate::StageTimeBreakdown& critical(const simulate::Prediction& prediction) {
   const simulate::Simulation& simulation = prediction.simulation;
   return simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
 }
@@ -51,7 +51,7 @@ std::string figures_text(const simulate::Prediction& before, const simulate::Pre
       [](const simulate::Prediction& p) { return format_bytes(p.memory.peak_bytes); });
   add("probability that it fits",
       [](const simulate::Prediction& p) { return fmt::format("{:.0f}%", 100 * p.memory.p_fits); });
-  return to_text(table);
+  return format_text_table(table);
 }
 
 /// Number of examples in an epoch, if it is not known.
@@ -59,14 +59,14 @@ constexpr double kAssumedExamples = 10'000;
 
 /// True if a job fine-tunes a model that is already trained.
 bool tunes(const plan::Job& job) {
-  return job.model.freezes() || job.method.kind != plan::MethodKind::kPretrain;
+  return job.model.has_frozen_weights() || job.method.kind != plan::TrainingMethodKind::kPretrain;
 }
 
 /// Returns the examples per hour, and the time of an epoch with an assumed number of examples.
 std::string examples_line(const simulate::Prediction& prediction, std::int64_t devices) {
   const plan::Job& job = prediction.planned.job;
   const double per_sequence =
-      job.documents ? simulate::document_figures(prediction).per_sequence : 1;
+      job.documents ? simulate::document_step_metrics(prediction).per_sequence : 1;
   const double per_s = static_cast<double>(job.sequences) * per_sequence / prediction.step_time_s();
   const double epoch_s = kAssumedExamples / per_s;
   return fmt::format(
@@ -85,14 +85,15 @@ std::string run_line(const simulate::Prediction& prediction, const whole_run::Re
   if (assumed && tunes(job)) {
     return examples_line(prediction, job.cluster.devices() + asked.idle.devices);
   }
-  return whole_run_line(prediction, whole_run::run_settings(job, asked), asked.idle, assumed);
+  return whole_run_summary_line(prediction, whole_run::whole_run_settings(job, asked), asked.idle,
+                                assumed);
 }
 
 /// Returns the largest losses in one line: "5.62 s (9.8%) exposed tensor-parallel messages".
 std::string losses_line(const simulate::Prediction& prediction) {
   constexpr std::size_t kMost = 3;
   std::string text;
-  const std::vector<simulate::Loss> list = simulate::losses(prediction);
+  const std::vector<simulate::StepTimeLoss> list = simulate::step_time_losses(prediction);
   for (std::size_t i = 0; i < std::min(kMost, list.size()) && list[i].seconds > 0; ++i) {
     text += fmt::format("{}{} ({}) {}", i == 0 ? "" : "; ", format_time(list[i].seconds),
                         format_percent(list[i].seconds / prediction.step_time_s()), list[i].name);
@@ -103,7 +104,7 @@ std::string losses_line(const simulate::Prediction& prediction) {
 /// Returns the line about trained parameters, for a model with frozen parameters.
 std::string trained_line(const simulate::Prediction& prediction) {
   const model::Architecture& model = prediction.planned.job.model;
-  if (!model.freezes()) return "";
+  if (!model.has_frozen_weights()) return "";
   const std::int64_t trained = model::count_trained_parameters(model);
   if (trained == prediction.parameters) return "";  // The frozen parameters belong to an encoder.
   const double share = static_cast<double>(trained) / static_cast<double>(prediction.parameters);
@@ -129,7 +130,8 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Req
   const double step_s = prediction.step_time_s();
   const std::string of_frameworks =
       prediction.frameworks
-          ? fmt::format("frameworks  {}\n", simulate::framework_span_text(*prediction.frameworks))
+          ? fmt::format("frameworks  {}\n",
+                        simulate::framework_step_time_range_text(*prediction.frameworks))
           : "";
   return fmt::format(
       "{}\n\n"
@@ -142,27 +144,28 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Req
       "memory      {}\n"
       "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "losses      {}\n",
-      plan::job_line(job), framework, plan::plan_words(prediction.planned.plan, job),
+      plan::job_summary_line(job), framework, plan::plan_description(prediction.planned.plan, job),
       trained_line(prediction), of_frameworks, format_time(step_s),
       format_time(prediction.interval.low * step_s), format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
-      memory_line(prediction.memory), mfu_text(prediction), format_percent(prediction.hfu),
-      format_flops(prediction.flops_per_s_per_device), format_flops(prediction.peak_flops),
-      name_of(plan::kPrecisionNames, job.precision), losses_line(prediction));
+      predicted_memory_line(prediction.memory), mfu_text(prediction),
+      format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
+      format_flops(prediction.peak_flops), name_of(plan::kPrecisionNames, job.precision),
+      losses_line(prediction));
 }
 
 /// Returns text about documents of unequal lengths; empty: the job has none.
 std::string documents_text(const simulate::Prediction& prediction) {
   if (!prediction.planned.job.documents) return "";
-  const simulate::DocumentFigures figures = simulate::document_figures(prediction);
+  const simulate::DocumentStepMetrics figures = simulate::document_step_metrics(prediction);
   const double step_s = prediction.step_time_s();
   std::string text = fmt::format(
       "\ndocuments   {} of tokens are theirs ({} documents of {} tokens in a sequence of {}): "
       "{} tokens/s\n"
       "waits       {} ({}) for unequal micro-batches; four of five steps take {} to {}\n",
       format_percent(figures.efficiency), format_number(figures.per_sequence),
-      format_number(figures.mean_length), format_number(figures.sequence_length),
+      format_number(figures.mean_length), format_number(figures.padded_sequence_tokens),
       format_number(figures.tokens_per_s), format_time(figures.uneven.waits_s),
       format_percent(figures.uneven.waits_s / step_s), format_time(step_s + figures.uneven.low_s),
       format_time(step_s + figures.uneven.high_s));
@@ -179,15 +182,15 @@ std::string documents_text(const simulate::Prediction& prediction) {
                           {"documents' tokens/s", Align::kRight},
                           {"gain", Align::kRight}},
               .rows = {}};
-  for (const simulate::PackingGain& gain : simulate::packing_gains(prediction)) {
+  for (const simulate::DocumentPackingGain& gain : simulate::document_packing_gains(prediction)) {
     table.rows.push_back({gain.set, format_time(gain.step_time_s), format_number(gain.tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * gain.gain)});
   }
-  if (const auto dynamic = simulate::dynamic_context(prediction)) {
+  if (const auto dynamic = simulate::dynamic_context_parallel_gain(prediction)) {
     table.rows.push_back({"context degree by micro-batch", "", format_number(dynamic->tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * dynamic->gain)});
   }
-  return text + "\n" + to_text(table);
+  return text + "\n" + format_text_table(table);
 }
 
 }  // namespace
@@ -196,13 +199,14 @@ std::string prediction_text(const simulate::Prediction& prediction,
                             const whole_run::RequestedRun& asked, const std::string& framework) {
   return fmt::format("{}{}\n{}{}", summary(prediction, asked, framework),
                      documents_text(prediction), whose_time(prediction),
-                     breakdown_text(critical(prediction)));
+                     step_time_breakdown_text(critical(prediction)));
 }
 
-std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
-                            const whole_run::RequestedRun& asked) {
+std::string prediction_difference_text(const simulate::Prediction& before,
+                                       const simulate::Prediction& after,
+                                       const whole_run::RequestedRun& asked) {
   return fmt::format("{}\n{}\n{}", summary(after, asked), figures_text(before, after),
-                     difference_text(critical(before), critical(after)));
+                     step_time_difference_text(critical(before), critical(after)));
 }
 
 std::string notes_text(const std::vector<std::string>& notes) {
@@ -211,7 +215,7 @@ std::string notes_text(const std::vector<std::string>& notes) {
   return text.empty() ? text : "\nNotes\n" + text;
 }
 
-std::string ranked_notes_text(std::vector<std::string> notes, bool verbose) {
+std::string first_notes_text(std::vector<std::string> notes, bool verbose) {
   constexpr std::size_t kMostNotes = 5;
   if (verbose || notes.size() <= kMostNotes) return notes_text(notes);
   const std::size_t more = notes.size() - kMostNotes;
@@ -219,40 +223,40 @@ std::string ranked_notes_text(std::vector<std::string> notes, bool verbose) {
   return notes_text(notes) + fmt::format("{} more with `--verbose`\n", more);
 }
 
-std::string unmeasured_text(const simulate::Prediction& prediction) {
+std::string unmeasured_operators_text(const simulate::Prediction& prediction) {
   if (prediction.unmeasured.empty()) return "";
   std::string text = "\nSizes that were not measured\n";
-  for (const simulate::UnmeasuredSizes& way : prediction.unmeasured) {
+  for (const simulate::UnmeasuredOperatorSizes& way : prediction.unmeasured) {
     text += fmt::format("- {}: {}\n", fmt::join(way.operators, ", "), way.how);
   }
   return text;
 }
 
-std::string memory_line(const memory::MemoryReport& memory) {
+std::string predicted_memory_line(const memory::MemoryReport& memory) {
   const std::string line = memory_use_text(memory);
   if (memory.fits()) return line;
-  const bool tight = memory.verdict() == memory::FitVerdict::kTight;
+  const bool tight = memory.verdict() == memory::MemoryFitVerdict::kTight;
   return fmt::format("{}, {}: {}{}, most of it {}", line, tight ? "tight" : "DOES NOT FIT",
-                     misfit_chance_text(memory), misfit_excess_text(memory),
+                     memory_fit_probability_text(memory), memory_excess_text(memory),
                      memory::largest_memory_part(memory));
 }
 
-std::string misfit_chance_text(const memory::MemoryReport& memory) {
+std::string memory_fit_probability_text(const memory::MemoryReport& memory) {
   if (memory.fits() || memory.confidence == 0 || memory.fits_devices()) return "";
   return fmt::format("{:.0f}% that it fits; ", 100 * memory.p_fits);
 }
 
-std::string misfit_excess_text(const memory::MemoryReport& memory) {
+std::string memory_excess_text(const memory::MemoryReport& memory) {
   const std::string bytes = format_bytes(memory.over_by_bytes());
-  if (memory.verdict() != memory::FitVerdict::kTight) return bytes + " too much";
+  if (memory.verdict() != memory::MemoryFitVerdict::kTight) return bytes + " too much";
   return fmt::format("{} above what fits with {}", bytes, format_percent(memory.confidence));
 }
 
-std::string_view fit_status_text(memory::FitVerdict verdict) {
+std::string_view memory_fit_status_text(memory::MemoryFitVerdict verdict) {
   switch (verdict) {
-    case memory::FitVerdict::kTight: return "tight";
-    case memory::FitVerdict::kDoesNotFit: return "does not fit";
-    case memory::FitVerdict::kFits: break;
+    case memory::MemoryFitVerdict::kTight: return "tight";
+    case memory::MemoryFitVerdict::kDoesNotFit: return "does not fit";
+    case memory::MemoryFitVerdict::kFits: break;
   }
   return "";
 }
@@ -266,7 +270,7 @@ std::string memory_use_text(const memory::MemoryReport& memory) {
   if (memory.fits()) {
     text += fmt::format(", which fits with a probability of {:.0f}%", 100 * memory.p_fits);
   }
-  if (!memory.leaves_to_hosts() && memory.fits_hosts()) return text;
+  if (!memory.offloads_to_host_memory() && memory.fits_hosts()) return text;
   if (memory.host_capacity_bytes == 0) {
     return fmt::format("{}; host memory unknown: needs {} on a node", text,
                        format_bytes(memory.host_bytes));

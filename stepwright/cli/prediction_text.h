@@ -18,8 +18,9 @@ std::string prediction_text(const simulate::Prediction& prediction,
 
 /// Returns the text of `stepwright predict --set`: summaries of the plan before and after a change,
 /// and the difference of each term of the step time, without notes.
-std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
-                            const whole_run::RequestedRun& asked = {});
+std::string prediction_difference_text(const simulate::Prediction& before,
+                                       const simulate::Prediction& after,
+                                       const whole_run::RequestedRun& asked = {});
 
 /// Returns a plan's memory use as text: "73.1 GiB of 79.1 GiB (4.7 GiB kept free), which fits with
 /// a probability of 91%"; without the probability if the plan does not fit.
@@ -27,25 +28,25 @@ std::string memory_use_text(const memory::MemoryReport& memory);
 /// Returns the memory line of a prediction: the memory use and, if the plan may not fit, how far it
 /// is from fitting: "..., tight: 83% that it fits; 1.2 GiB above what fits with 90%, most of it
 /// activations".
-std::string memory_line(const memory::MemoryReport& memory);
+std::string predicted_memory_line(const memory::MemoryReport& memory);
 /// Returns the probability with which a plan fits in memory, as text: "83% that it fits; ". Empty:
 /// the plan fits, no probability was asked for, or host memory is exceeded.
-std::string misfit_chance_text(const memory::MemoryReport& memory);
+std::string memory_fit_probability_text(const memory::MemoryReport& memory);
 /// Returns by how much a plan exceeds memory, as text: "1.2 GiB above what fits with 90%" if it may
 /// fit, "17.8 GiB too much" if it does not.
-std::string misfit_excess_text(const memory::MemoryReport& memory);
+std::string memory_excess_text(const memory::MemoryReport& memory);
 /// Returns, for a table, whether a plan fits in memory: "" (fits), "tight" (may fit) or "does not
 /// fit".
-std::string_view fit_status_text(memory::FitVerdict verdict);
+std::string_view memory_fit_status_text(memory::MemoryFitVerdict verdict);
 
 /// Returns notes as a list under a heading, one line each; empty: there are no notes.
 std::string notes_text(const std::vector<std::string>& notes);
 
 /// Returns the first five notes and the number of further ones, as text. `verbose`: all notes.
-std::string ranked_notes_text(std::vector<std::string> notes, bool verbose);
+std::string first_notes_text(std::vector<std::string> notes, bool verbose);
 
 /// Returns a list of the operators whose sizes are outside of all measurements, with these sizes;
 /// empty: all sizes are within measurements.
-std::string unmeasured_text(const simulate::Prediction& prediction);
+std::string unmeasured_operators_text(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::cli

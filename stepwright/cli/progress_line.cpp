@@ -32,20 +32,20 @@ ProgressLine::~ProgressLine() {
   if (shown_) *terminal_ << kClear << std::flush;
 }
 
-void ProgressLine::show(std::string_view text) {
+void ProgressLine::show_progress(std::string_view text) {
   if (terminal_ == nullptr) return;
   *terminal_ << kClear << printable(text, kLongestShown) << std::flush;
   shown_ = true;
 }
 
-void ProgressLine::show(std::string_view text, std::size_t done, std::size_t most) {
+void ProgressLine::show_progress(std::string_view text, std::size_t done, std::size_t most) {
   const auto now = std::chrono::steady_clock::now();
   if (done < done_) began_ = now;
   done_ = done;
   const double elapsed_s = std::chrono::duration<double>(now - began_).count();
-  if (elapsed_s < 1 || done == 0 || done >= most) return show(text);
+  if (elapsed_s < 1 || done == 0 || done >= most) return show_progress(text);
   const double left_s = elapsed_s * static_cast<double>(most - done) / static_cast<double>(done);
-  show(fmt::format("{}, at most {} left", text, about(left_s)));
+  show_progress(fmt::format("{}, at most {} left", text, about(left_s)));
 }
 
 }  // namespace stepwright::cli

@@ -16,12 +16,12 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(std::string_view text);
+  void show_progress(std::string_view text);
 
   /// Shows a text and how much time is left at most, if the work goes on at the same speed. `done`
   /// of `most` parts are done. The estimate appears after one second and starts anew if `done`
   /// falls.
-  void show(std::string_view text, std::size_t done, std::size_t most);
+  void show_progress(std::string_view text, std::size_t done, std::size_t most);
 
  private:
   std::ostream* terminal_;

@@ -13,7 +13,7 @@ constexpr std::size_t kMostLines = 6;
 
 }  // namespace
 
-std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies) {
+std::string memory_remedies_table(const std::vector<check::MemoryRemedyWithFlags>& remedies) {
   if (remedies.empty()) return "";
   Table table{
       .columns = {{"it fits with"}, {"step", Align::kRight}, {"memory", Align::kRight}, {"set"}},
@@ -23,7 +23,7 @@ std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies) 
     for (std::size_t i = 0; i < std::max<std::size_t>(1, lines); ++i) {
       std::vector<std::string> row = {"", "", ""};
       if (i == 0) {
-        row = {std::string(tune::remedy_name(remedy.kind)), format_time(remedy.step_time_s),
+        row = {std::string(tune::memory_remedy_name(remedy.kind)), format_time(remedy.step_time_s),
                format_bytes(remedy.peak_memory_bytes)};
       }
       const bool cut = i + 1 == kMostLines && words.size() > kMostLines;
@@ -33,7 +33,7 @@ std::string remedies_table(const std::vector<check::RemedyWithFlags>& remedies) 
       table.rows.push_back(std::move(row));
     }
   }
-  return "\nWhat lets it fit, each by itself\n\n" + to_text(table);
+  return "\nWhat lets it fit, each by itself\n\n" + format_text_table(table);
 }
 
 }  // namespace stepwright::cli

@@ -12,22 +12,22 @@
 
 namespace stepwright::cli {
 
-ReportFile::ReportFile(CLI::App& command) : command_(command.get_name()) {
-  writes(command.add_option(
-             "--report", path_,
-             "Write the answer as one page of pictures and tables, which needs no network"))
+ReportFileOption::ReportFileOption(CLI::App& command) : command_(command.get_name()) {
+  mark_as_output(command.add_option(
+                     "--report", path_,
+                     "Write the answer as one page of pictures and tables, which needs no network"))
       ->type_name("HTML");
 }
 
-void ReportFile::write(const Console& console, const std::string& page) const {
+void ReportFileOption::write(const Console& console, const std::string& page) const {
   write_file(path_, page);
   console.log.info(fmt::format("wrote the report to {}", path_));
 }
 
-void ReportFile::write(const Console& console, const std::string& title,
-                       const nlohmann::ordered_json& answer,
-                       const nlohmann::ordered_json& pictures) const {
-  write(console, answers::report_text(command_, title, answer, pictures));
+void ReportFileOption::write(const Console& console, const std::string& title,
+                             const nlohmann::ordered_json& answer,
+                             const nlohmann::ordered_json& pictures) const {
+  write(console, answers::report_page_html(command_, title, answer, pictures));
 }
 
 }  // namespace stepwright::cli

@@ -9,9 +9,9 @@ namespace stepwright::cli {
 
 /// The option `--report FILE` of commands that can also show their answer as a web page with
 /// charts.
-class ReportFile {
+class ReportFileOption {
  public:
-  explicit ReportFile(CLI::App& command);
+  explicit ReportFileOption(CLI::App& command);
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
   /// Writes a web page to the file of `--report`, and logs that.

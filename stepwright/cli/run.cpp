@@ -28,7 +28,7 @@ class WholeRuns : public Command {
                 "  stepwright run job.yaml --tokens 15e12 --repair 1d") {
     reads(app().add_option("FILE", file_,
                            "Plan file; or a job, whose plans are compared by their whole runs"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     CLI::Option* simulates =
         app()
@@ -55,7 +55,7 @@ class WholeRuns : public Command {
             : of_job(console);
     if (json()) return print_json(console.out, answers::whole_run_answer_json(answer));
     console.out << whole_run_text(answer.best.prediction, answer.best.run, answer.played);
-    if (answer.comparison) console.out << plans_by_run_text(*answer.comparison);
+    if (answer.comparison) console.out << plans_by_run_time_table(*answer.comparison);
   }
 
  private:
@@ -71,7 +71,7 @@ class WholeRuns : public Command {
   answers::WholeRunAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
     search_.progress = [&](const tune::TuneProgress& state) {
-      line.show(progress_text(state), state.done, state.most);
+      line.show_progress(search_progress_text(state), state.done, state.most);
     };
     return answers::answer_job_run(load_job_file(file_, console), asked());
   }

@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::size_t kShown = 20;  ///< The most differences that are shown.
 
-std::string routed_text(const logs::RoutedCalls& row) {
+std::string routed_text(const logs::RouterDependentCalls& row) {
   return fmt::format(
       "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most, {} of them "
       "above the predicted largest of {:.0f} bytes.",
-      logs::text_of(row.call), answers::mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
-      row.bound_bytes);
+      logs::group_call_description(row.call), answers::mean_routed_call_bytes(row), row.calls,
+      row.largest_bytes, row.beyond, row.bound_bytes);
 }
 
-std::string ledger_text(const logs::Comparison& found) {
+std::string ledger_text(const logs::LedgerComparison& found) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
     text += found.differences[i] + '\n';
   }
-  for (const logs::RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
+  for (const logs::RouterDependentCalls& row : found.routed) text += routed_text(row) + '\n';
   return text + fmt::format("The plan has {} on {}; the run differs in {}.\n",
                             count_with_noun(found.calls, "call"),
                             count_with_noun(found.communicators, "communicator"),
@@ -43,10 +43,10 @@ std::string step_text(double logged_s, const simulate::Prediction& prediction) {
 
 }  // namespace
 
-std::string run_comparison_text(const answers::RunComparison& run,
-                                const simulate::Prediction& prediction) {
+std::string run_plan_comparison_text(const answers::PredictionRunComparison& run,
+                                     const simulate::Prediction& prediction) {
   std::string text =
-      run.is_ledger() ? ledger_text(run.ledger) : comparison_text(run.found, run.log);
+      run.is_ledger() ? ledger_text(run.ledger) : log_comparison_text(run.found, run.log);
   if (run.logged_s) text += step_text(*run.logged_s, prediction);
   return text;
 }

@@ -8,14 +8,14 @@
 namespace stepwright::cli {
 
 RunSettingsOptions::RunSettingsOptions(CLI::App& command) {
-  for (const plan::RunKey& key : plan::kRunKeys) {
+  for (const plan::RunSettingKey& key : plan::kRunKeys) {
     command
-        .add_option(answers::run_option(key.key), words_[std::string(key.key)],
+        .add_option(answers::run_setting_option(key.key), words_[std::string(key.key)],
                     std::string(key.help))
         ->type_name(std::string(key.type));
   }
   command
-      .add_option(answers::run_option(plan::kCheckpointsKey),
+      .add_option(answers::run_setting_option(plan::kCheckpointsKey),
                   words_[std::string(plan::kCheckpointsKey)],
                   "exposed: steps wait while a checkpoint is written; asynchronous: only\n"
                   "while it is copied to the host")

@@ -49,12 +49,12 @@ class Sample : public Command {
     for (const std::string& file : plans_) ask_for(file, console);
     sample::check_sample_options(options_);
     const auto place = runtime::launched_rank();
-    if (!place || place->rank == 0) check_output({"--output", options_.output});
-    const std::filesystem::path program = runtime::rank_program();
-    const std::vector<std::string> words = sample::sample_arguments(options_);
-    if (place) runtime::exec_in_place(program, words);
+    if (!place || place->rank == 0) check_option_output_writable({"--output", options_.output});
+    const std::filesystem::path program = runtime::find_rank_program_path();
+    const std::vector<std::string> words = sample::sample_rank_arguments(options_);
+    if (place) runtime::replace_this_process_by_program(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
-    const runtime::RanksEnding ending = runtime::run_ranks(
+    const runtime::RankProcessesOutcome ending = runtime::run_rank_programs(
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
     if (ending.interrupted != 0) end_by_signal(ending.interrupted);
     if (ending.killed) {
@@ -78,17 +78,17 @@ class Sample : public Command {
   void ask_for(const plan::PlannedJob& planned) {
     const cost::CostModel cost(planned.job);
     const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
-    const auto messages = cost::plan_messages(step::build_program(planned.job, planned.plan), cost,
-                                              layouts, planned.plan.collectives);
-    for (const cost::PlanMessage& message : messages) {
-      const std::string word = sample::word_of(message);
+    const auto messages = cost::measurable_plan_messages(
+        step::build_program(planned.job, planned.plan), cost, layouts, planned.plan.collectives);
+    for (const cost::MeasurablePlanMessage& message : messages) {
+      const std::string word = sample::message_option_text(message);
       if (std::ranges::find(options_.messages, word) == options_.messages.end()) {
         options_.messages.push_back(word);
       }
     }
   }
 
-  sample::SampleOptions options_;
+  sample::SampleCommandOptions options_;
   std::vector<std::string> plans_;
 };
 

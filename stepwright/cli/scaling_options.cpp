@@ -66,7 +66,7 @@ std::vector<std::int64_t> doubled_nodes() {
 
 }  // namespace
 
-double read_size(const std::string& word) {
+double read_byte_count(const std::string& word) {
   std::string number = word;
   double unit = 1;
   for (const SizeUnit& known : kSizeUnits) {
@@ -83,7 +83,7 @@ double read_size(const std::string& word) {
   return *value * unit;
 }
 
-void ScalingOptions::add_to(CLI::App& app) {
+void CollectiveStudyOptions::add_options_to(CLI::App& app) {
   const auto add_list = [&](const char* name, auto& values, const char* help, const char* type) {
     return app.add_option(name, values, help)
         ->delimiter(',')
@@ -92,16 +92,16 @@ void ScalingOptions::add_to(CLI::App& app) {
         ->group("Of collectives");
   };
   add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N")
-      ->check(runtime::whole_number(1, cluster::kMaxDevices));
+      ->check(runtime::whole_number(1, cluster::kMaxClusterDevices));
   add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
   add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
-      ->transform(one_of(names_in(kScaledCollectives)));
+      ->transform(one_of_words_validator(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->transform(one_of(names_in(collective::kGeneratedNames)));
+      ->transform(one_of_words_validator(names_in(collective::kGeneratedAlgorithmNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
-      ->check(runtime::number_in({.low = 0, .high = 1}))
+      ->check(runtime::number_range_validator({.low = 0, .high = 1}))
       ->type_name("SECONDS")
       ->group("Of collectives");
   CLI::Option* simulates = app.add_option("--simulate", play_ranks_,
@@ -116,20 +116,20 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->group("Of collectives");
 }
 
-std::span<const char* const> ScalingOptions::names() { return kOwnOptions; }
+std::span<const char* const> CollectiveStudyOptions::names() { return kOwnOptions; }
 
-study::ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
-  study::ScalingSetting setting{
+study::CollectiveScalingSettings CollectiveStudyOptions::setting(const std::string& cluster) const {
+  study::CollectiveScalingSettings setting{
       .message_s = message_s_, .play_ranks = play_ranks_, .every_rank = every_rank_};
   std::vector<std::int64_t> nodes = nodes_.empty() ? doubled_nodes() : nodes_;
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   for (const std::int64_t n : nodes) setting.clusters.push_back(cluster::load_cluster(cluster, n));
-  for (const std::string& word : payloads_) setting.payloads_bytes.push_back(read_size(word));
+  for (const std::string& word : payloads_) setting.payloads_bytes.push_back(read_byte_count(word));
   if (payloads_.empty()) setting.payloads_bytes = {kDefaultPayload};
   setting.collectives = named_in(kScaledCollectives,
                                  operations_.empty() ? names_in(kScaledCollectives) : operations_);
-  setting.methods = named_in(collective::kGeneratedNames, schedules_);
+  setting.methods = named_in(collective::kGeneratedAlgorithmNames, schedules_);
   return setting;
 }
 

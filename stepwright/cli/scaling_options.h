@@ -12,9 +12,9 @@ namespace stepwright::cli {
 
 /// Options of `stepwright study collectives`, which compares collectives on growing numbers of
 /// nodes.
-class ScalingOptions {
+class CollectiveStudyOptions {
  public:
-  void add_to(CLI::App& app);
+  void add_options_to(CLI::App& app);
 
   /// Returns the names of the options of `study collectives`, so that other studies can refuse
   /// them.
@@ -22,19 +22,19 @@ class ScalingOptions {
 
   /// Returns the parameters of a collectives study that the options describe. `cluster`: name of a
   /// profile, or a cluster file. Fails with `kInput`, naming the option.
-  [[nodiscard]] study::ScalingSetting setting(const std::string& cluster) const;
+  [[nodiscard]] study::CollectiveScalingSettings setting(const std::string& cluster) const;
 
  private:
   std::vector<std::int64_t> nodes_;
   std::vector<std::string> payloads_;
   std::vector<std::string> operations_;
   std::vector<std::string> schedules_;
-  double message_s_ = collective::kMessageStartSeconds;
+  double message_s_ = collective::kDefaultMessageStartSeconds;
   std::int64_t play_ranks_ = 0;
   bool every_rank_ = false;
 };
 
 /// Reads a number of bytes, written as `1e9`, `64MB` or `1GiB`. Fails with `kInput`.
-double read_size(const std::string& word);
+double read_byte_count(const std::string& word);
 
 }  // namespace stepwright::cli

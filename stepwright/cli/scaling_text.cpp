@@ -13,7 +13,7 @@ namespace stepwright::cli {
 namespace {
 
 /// The points of one operation and payload.
-using ScalingRows = std::span<const study::ScalingPoint>;
+using ScalingRows = std::span<const study::CollectiveScalingPoint>;
 
 std::string seconds_text(const std::optional<double>& seconds) {
   return seconds ? format_time(*seconds) : "";
@@ -27,8 +27,8 @@ std::string gain_text(const std::optional<double>& gain) {
 /// Returns the algorithms for which at least one point has a schedule.
 std::vector<collective::Algorithm> methods_of(ScalingRows points) {
   std::vector<collective::Algorithm> methods;
-  for (const auto& [method, name] : collective::kGeneratedNames) {
-    const auto has = [&](const study::ScalingPoint& point) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
+    const auto has = [&](const study::CollectiveScalingPoint& point) {
       return point.seconds(method).has_value();
     };
     if (std::ranges::any_of(points, has)) methods.push_back(method);
@@ -44,13 +44,13 @@ Table table_of(ScalingRows points) {
     table.columns.push_back({std::string(name), Align::kRight});
   };
   for (const collective::Algorithm method : methods)
-    add_column(name_of(collective::kAlgorithmNames, method));
+    add_column(name_of(collective::kCollectiveAlgorithmNames, method));
   add_column("lower bound");
   if (reduces) add_column("network adds");
   if (reduces) add_column("switches add");
   add_column("ho-ring gain");
   table.columns.push_back({"from"});
-  for (const study::ScalingPoint& point : points) {
+  for (const study::CollectiveScalingPoint& point : points) {
     std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
     for (const collective::Algorithm method : methods)
       row.push_back(seconds_text(point.seconds(method)));
@@ -64,25 +64,25 @@ Table table_of(ScalingRows points) {
   return table;
 }
 
-std::string head_text(const study::ScalingStudy& study) {
+std::string head_text(const study::CollectiveScalingStudy& study) {
   const cluster::Cluster& cluster = study.cluster;
   const collective::GroupLinkRates& links = study.links;
   std::string text = fmt::format("{}: {} GPUs per node", cluster.name, cluster.devices_per_node);
   if (links.inside_s_per_byte > 0) {
-    text += fmt::format(", {} inside a node", format_rate(1 / links.inside_s_per_byte));
+    text += fmt::format(", {} inside a node", format_bytes_per_s(1 / links.inside_s_per_byte));
   }
   if (cluster.nic_bytes_per_s > 0) {
-    text +=
-        fmt::format(", {} NICs of {}", cluster.nics_per_node, format_rate(cluster.nic_bytes_per_s));
+    text += fmt::format(", {} NICs of {}", cluster.nics_per_node,
+                        format_bytes_per_s(cluster.nic_bytes_per_s));
   }
   return text + fmt::format("; a message starts in {}\n", format_time(links.message_s));
 }
 
-std::string differences_text(const study::ScalingStudy& study) {
+std::string differences_text(const study::CollectiveScalingStudy& study) {
   std::string text;
-  for (const auto& [method, difference] : study.differences()) {
+  for (const auto& [method, difference] : study.closed_form_differences()) {
     text += fmt::format("{}{} {:.2f}%", text.empty() ? "" : ", ",
-                        name_of(collective::kAlgorithmNames, method), 100 * difference);
+                        name_of(collective::kCollectiveAlgorithmNames, method), 100 * difference);
   }
   if (text.empty()) return text;
   return "Closed forms differ from the simulation by at most " + text + ".\n";
@@ -90,11 +90,11 @@ std::string differences_text(const study::ScalingStudy& study) {
 
 }  // namespace
 
-std::string scaling_text(const study::ScalingStudy& study) {
+std::string collective_study_text(const study::CollectiveScalingStudy& study) {
   std::string text = head_text(study);
   const ScalingRows all(study.points);
   for (std::size_t begin = 0; begin < all.size();) {
-    const study::ScalingPoint& first = all[begin];
+    const study::CollectiveScalingPoint& first = all[begin];
     std::size_t count = 0;
     while (begin + count < all.size() && all[begin + count].collective == first.collective &&
            all[begin + count].payload_bytes == first.payload_bytes) {
@@ -102,7 +102,7 @@ std::string scaling_text(const study::ScalingStudy& study) {
     }
     text += fmt::format("\n{} of {}\n\n{}", name_of(cost::kCollectiveNames, first.collective),
                         format_bytes(first.payload_bytes),
-                        to_text(table_of(all.subspan(begin, count))));
+                        format_text_table(table_of(all.subspan(begin, count))));
     begin += count;
   }
   text +=

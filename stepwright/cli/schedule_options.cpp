@@ -18,7 +18,7 @@ constexpr std::size_t kNeeded = 5;  ///< The first five options have no default.
 
 }  // namespace
 
-void ScheduleOptions::add_to(CLI::App& app) {
+void ScheduleStudyOptions::add_options_to(CLI::App& app) {
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     return app.add_option(name, value, help)->type_name(type)->group(kGroup);
   };
@@ -28,22 +28,23 @@ void ScheduleOptions::add_to(CLI::App& app) {
   };
   const auto time = [&](const char* name, double& seconds, const char* help, bool above) {
     add(name, seconds, help, "SECONDS")
-        ->check(runtime::number_in({.low = 0, .high = study::kLongestStage, .above = above}));
+        ->check(runtime::number_range_validator(
+            {.low = 0, .high = study::kLongestStage, .above = above}));
   };
   count("--stages", pipeline_.stages, "Pipeline stages", 1, study::kMostStages);
   count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1,
-        study::kMostTurns);
+        study::kMaxStudiedWorkItems);
   count("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", 2,
-        study::kMostTurns);
+        study::kMaxStudiedWorkItems);
   time("--forward", pipeline_.forward_s, "Forward", true);
   time("--backward", pipeline_.backward_s, "Backward, both gradients", true);
   time("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", false);
   time(kPaired, paired_s_, "A forward and a backward that run together; else their sum", false);
 }
 
-std::span<const char* const> ScheduleOptions::names() { return kPipelineOptions; }
+std::span<const char* const> ScheduleStudyOptions::names() { return kPipelineOptions; }
 
-schedule::UniformPipeline ScheduleOptions::pipeline(const CLI::App& app) const {
+schedule::UniformPipeline ScheduleStudyOptions::pipeline(const CLI::App& app) const {
   for (const char* name : names().first(kNeeded)) {
     if (app.count(name) == 0) fail_input(fmt::format("study schedules needs {}", name));
   }

@@ -9,9 +9,9 @@
 namespace stepwright::cli {
 
 /// Options of `stepwright study schedules`, which compares pipeline schedules.
-class ScheduleOptions {
+class ScheduleStudyOptions {
  public:
-  void add_to(CLI::App& app);
+  void add_options_to(CLI::App& app);
 
   /// Returns the names of the options of `study schedules`, so that other studies can refuse them.
   [[nodiscard]] static std::span<const char* const> names();

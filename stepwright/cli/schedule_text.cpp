@@ -31,20 +31,20 @@ double largest(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::ranges::max_element(values);
 }
 
-std::string name_text(const study::ScheduleSimulation& play) {
-  const std::string name(name_of(schedule::kScheduleNames, play.schedule.kind));
+std::string name_text(const study::PipelineScheduleSimulation& play) {
+  const std::string name(name_of(schedule::kScheduleKindNames, play.schedule.kind));
   return play.schedule.chunks == 1 ? name
                                    : fmt::format("{}, {} chunks", name, play.schedule.chunks);
 }
 
-std::string table_text(const std::vector<study::ScheduleSimulation>& plays) {
+std::string table_text(const std::vector<study::PipelineScheduleSimulation>& plays) {
   Table table{.columns = {{"schedule"},
                           {"step", Align::kRight},
                           {"most idle", Align::kRight},
                           {"of the step", Align::kRight},
                           {"most activations", Align::kRight}},
               .rows = {}};
-  for (const study::ScheduleSimulation& play : plays) {
+  for (const study::PipelineScheduleSimulation& play : plays) {
     if (!play.refused.empty()) continue;
     const double idle_s = largest(play.idle_s);
     const double share = play.makespan_s > 0 ? idle_s / play.makespan_s : 0;
@@ -52,12 +52,13 @@ std::string table_text(const std::vector<study::ScheduleSimulation>& plays) {
                           format_percent(share),
                           fmt::format("{:g}", largest(play.peak_activations))});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 /// Returns the line of a stage, one character for each `step_s`: the work at the middle of that
 /// time.
-std::string line(const study::ScheduleSimulation& play, std::size_t position, double step_s) {
+std::string line(const study::PipelineScheduleSimulation& play, std::size_t position,
+                 double step_s) {
   const auto width = static_cast<std::size_t>(std::llround(play.makespan_s / step_s));
   std::string text(std::min(width, kWidth), kIdle);
   const std::vector<double>& ends = play.ends_s[position];
@@ -71,7 +72,7 @@ std::string line(const study::ScheduleSimulation& play, std::size_t position, do
 }
 
 /// Returns the time of one character: the shortest turn, or more if the line would be too wide.
-double step_of(const study::ScheduleSimulation& play) {
+double step_of(const study::PipelineScheduleSimulation& play) {
   double shortest = play.makespan_s;
   for (std::size_t p = 0; p < play.turns.size(); ++p) {
     for (std::size_t i = 0; i < play.turns[p].size(); ++i) {
@@ -82,7 +83,7 @@ double step_of(const study::ScheduleSimulation& play) {
   return std::max(shortest, play.makespan_s / static_cast<double>(kWidth));
 }
 
-std::string drawing(const study::ScheduleSimulation& play) {
+std::string drawing(const study::PipelineScheduleSimulation& play) {
   std::string text = fmt::format("\n{}\n", name_text(play));
   if (play.makespan_s <= 0) return text;
   const double step_s = step_of(play);
@@ -94,9 +95,9 @@ std::string drawing(const study::ScheduleSimulation& play) {
 
 }  // namespace
 
-std::string schedules_text(const std::vector<study::ScheduleSimulation>& plays) {
+std::string simulated_schedules_text(const std::vector<study::PipelineScheduleSimulation>& plays) {
   std::string text = table_text(plays);
-  for (const study::ScheduleSimulation& play : plays) {
+  for (const study::PipelineScheduleSimulation& play : plays) {
     if (play.refused.empty()) continue;
     text += fmt::format("\n{} cannot run: {}\n", name_text(play), play.refused);
   }
@@ -104,7 +105,7 @@ std::string schedules_text(const std::vector<study::ScheduleSimulation>& plays) 
       "\nActivations: of one micro-batch through a whole stage.\n"
       "Drawn: F forward, B backward, D data gradients, W weight gradients, P a forward beside a\n"
       "backward, . idle; one character is the shortest turn or a 96th of the step.\n";
-  for (const study::ScheduleSimulation& play : plays) {
+  for (const study::PipelineScheduleSimulation& play : plays) {
     if (play.refused.empty()) text += drawing(play);
   }
   return text;

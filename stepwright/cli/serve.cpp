@@ -57,8 +57,8 @@ class Serve : public Command {
   }
 
   void run(const Console& console) override {
-    const serve::ServedPage page(
-        read_input(page_.empty() ? serve::explorer_file().string() : page_, kLargestPage));
+    const serve::ServedPage page(read_file_or_standard_input(
+        page_.empty() ? serve::explorer_page_path().string() : page_, kLargestPage));
     serve::PageServer server(static_cast<std::uint16_t>(port_));
     const std::string address = server.address();
     if (open_ && !open_browser(address)) {

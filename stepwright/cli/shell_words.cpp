@@ -199,7 +199,7 @@ std::string manual_section(const Leaf& leaf) {
 
 }  // namespace
 
-std::string bash_completion(const CLI::App& program) {
+std::string bash_completion_script(const CLI::App& program) {
   std::string steps;
   std::string words;
   std::string values;
@@ -239,12 +239,12 @@ complete -o bashdefault -o default -F _stepwright stepwright
                      steps, words, values);
 }
 
-std::string zsh_completion(const CLI::App& program) {
+std::string zsh_completion_script(const CLI::App& program) {
   return "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n" +
-         bash_completion(program);
+         bash_completion_script(program);
 }
 
-std::string fish_completion(const CLI::App& program) {
+std::string fish_completion_script(const CLI::App& program) {
   std::string text;
   for (const Leaf& leaf : leaves_of(program)) {
     const std::string begin =

@@ -13,11 +13,12 @@ namespace stepwright::cli {
 
 /// Returns a bash script that completes the program's commands, options, and values that come from
 /// a short list.
-std::string bash_completion(const CLI::App& program);
-/// Return the script that completes the program's command line in zsh (`zsh_completion`) or fish
-/// (`fish_completion`).
-std::string zsh_completion(const CLI::App& program);
-std::string fish_completion(const CLI::App& program);
+std::string bash_completion_script(const CLI::App& program);
+/// Return the script that completes the program's command line in zsh (`zsh_completion_script`) or
+/// fish
+/// (`fish_completion_script`).
+std::string zsh_completion_script(const CLI::App& program);
+std::string fish_completion_script(const CLI::App& program);
 
 /// Returns the manual page of the program and all its commands (roff, section 1).
 std::string manual_page(const CLI::App& program);

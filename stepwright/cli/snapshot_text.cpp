@@ -24,7 +24,7 @@ std::int64_t bytes_of(const Groups& groups) {
   return bytes;
 }
 
-std::string ranks_text(const snapshot::SnapshotComparison& comparison) {
+std::string rank_ranges_text(const snapshot::SnapshotComparison& comparison) {
   Table table{.columns = {{"file"},
                           {"rank"},
                           {"stage", Align::kRight},
@@ -36,24 +36,24 @@ std::string ranks_text(const snapshot::SnapshotComparison& comparison) {
                           {"unexplained", Align::kRight},
                           {"missing", Align::kRight}},
               .rows = {}};
-  for (const snapshot::ComparedRank& rank : comparison.ranks) {
-    const snapshot::DeviceRecording& recording = rank.recording;
+  for (const snapshot::RankSnapshotComparison& rank : comparison.ranks) {
+    const snapshot::DeviceSnapshot& recording = rank.recording;
     table.rows.push_back(
         {printable(rank.file), rank.rank < 0 ? "" : fmt::format("{}", rank.rank),
          fmt::format("{}", rank.stage), bytes_text(recording.peak_bytes),
-         recording.peak_event ? format_count(*recording.peak_event) : "before",
+         recording.peak_event_index ? format_count(*recording.peak_event_index) : "before",
          bytes_text(rank.predicted_peak_bytes), bytes_text(recording.reserved_bytes),
          bytes_text(rank.match.matched_bytes), bytes_text(bytes_of(rank.match.unexplained)),
          bytes_text(bytes_of(rank.match.missing))});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::string unexplained_text(const std::vector<snapshot::BlockGroup>& groups) {
+std::string unexplained_text(const std::vector<snapshot::SameStackBlocks>& groups) {
   if (groups.empty()) return {};
   std::string text = "\nIn use at the peak, not in the plan\n\n";
   for (std::size_t i = 0; i < std::min(groups.size(), kShownGroups); ++i) {
-    const snapshot::BlockGroup& group = groups[i];
+    const snapshot::SameStackBlocks& group = groups[i];
     text +=
         fmt::format("{:>10}  {}\n", bytes_text(group.bytes), count_with_noun(group.count, "block"));
     if (group.frames.empty()) text += "            no frames were recorded\n";
@@ -68,7 +68,7 @@ std::string unexplained_text(const std::vector<snapshot::BlockGroup>& groups) {
   return text;
 }
 
-std::string missing_text(const std::vector<snapshot::MissingBlocks>& groups) {
+std::string missing_text(const std::vector<snapshot::MissingPredictedBlocks>& groups) {
   if (groups.empty()) return {};
   Table table{.columns = {{"in the plan at its peak, not in the run"},
                           {"blocks", Align::kRight},
@@ -78,15 +78,15 @@ std::string missing_text(const std::vector<snapshot::MissingBlocks>& groups) {
     table.rows.push_back(
         {groups[i].tensor, format_count(groups[i].count), bytes_text(groups[i].bytes)});
   }
-  return "\n" + to_text(table);
+  return "\n" + format_text_table(table);
 }
 
 }  // namespace
 
-std::string snapshot_text(const snapshot::SnapshotComparison& comparison) {
-  const snapshot::ComparedRank& fullest = comparison.ranks[comparison.fullest];
+std::string snapshot_comparison_text(const snapshot::SnapshotComparison& comparison) {
+  const snapshot::RankSnapshotComparison& fullest = comparison.ranks[comparison.fullest];
   return "\nWhat PyTorch's allocator had in use at the peak of each rank, beside the plan\n\n" +
-         ranks_text(comparison) +
+         rank_ranges_text(comparison) +
          "planned: the plan's own peak; reserved: what the allocator held of the device; matched: "
          "blocks that the\nplan has, too\n" +
          unexplained_text(fullest.match.unexplained) + missing_text(fullest.match.missing);

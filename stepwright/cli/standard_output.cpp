@@ -22,7 +22,7 @@ int StandardOutput::finish() {
 int StandardOutput::sync() {
   const std::string_view left(pbase(), static_cast<std::size_t>(pptr() - pbase()));
   setp(block_.data(), block_.data() + block_.size());
-  if (error_ == 0 && !write_all(STDOUT_FILENO, left)) error_ = errno;
+  if (error_ == 0 && !write_all_bytes(STDOUT_FILENO, left)) error_ = errno;
   return error_ == 0 ? 0 : -1;
 }
 

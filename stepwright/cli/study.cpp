@@ -42,64 +42,67 @@ class StudyCommand : public Command {
                     "collectives: how their schedules scale with the nodes of a cluster;\n"
                     "schedules: pipelines of equal stages, without communication")
         ->required()
-        ->transform(one_of({"utilization", "bandwidth", "search", "collectives", "schedules"}));
+        ->transform(one_of_words_validator(
+            {"utilization", "bandwidth", "search", "collectives", "schedules"}));
     reads(app().add_option("JOB", file_,
                            "Job file (its best plan is studied), or a plan file; with collectives\n"
                            "a cluster profile or file; with schedules nothing"),
-          Input::kDocument);
-    scaling_.add_to(app());
-    schedules_.add_to(app());
+          OptionInputKind::kDocument);
+    scaling_.add_options_to(app());
+    schedules_.add_options_to(app());
   }
 
   void run(const Console& console) override {
-    if (what_ != "collectives") check_absent(ScalingOptions::names(), "collectives");
+    if (what_ != "collectives") check_absent(CollectiveStudyOptions::names(), "collectives");
     if (what_ == "schedules") return play_schedules(console);
-    check_absent(ScheduleOptions::names(), "schedules");
+    check_absent(ScheduleStudyOptions::names(), "schedules");
     if (file_.empty()) fail_input("JOB is required");
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
     const plan::PlannedJob planned = plan_to_study(console);
-    const study::Study study = what_ == "utilization" ? study::study_utilization(planned)
-                                                      : study::study_bandwidth(planned);
+    const study::StudyCharts study = what_ == "utilization"
+                                         ? study::study_gpu_utilization(planned)
+                                         : study::study_collective_bandwidth(planned);
     const nlohmann::ordered_json answer = study::study_json(study);
-    report(console, "What drives the step: " + plan::job_line(planned.job), answer);
+    report(console, "What drives the step: " + plan::job_summary_line(planned.job), answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << study_text(study);
+      console.out << study_tables_text(study);
     }
   }
 
  private:
   /// Fails with `kInput` if an option of another study was given.
   void check_absent(std::span<const char* const> names, std::string_view owner) {
-    refuse(names, fmt::format("`study {}`, not for `study {}`", owner, what_));
+    refuse_options(names, fmt::format("`study {}`, not for `study {}`", owner, what_));
   }
 
   void play_schedules(const Console& console) {
     if (!file_.empty()) {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
     }
-    const std::vector<study::ScheduleSimulation> plays =
-        study::study_schedules(schedules_.pipeline(app()));
+    const std::vector<study::PipelineScheduleSimulation> plays =
+        study::study_pipeline_schedules(schedules_.pipeline(app()));
     const nlohmann::ordered_json answer = study::schedules_study_json(plays);
     report(console, "What pipeline schedules cost with equal stages", answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << schedules_text(plays);
+      console.out << simulated_schedules_text(plays);
     }
   }
 
   void compare(const Console& console) {
     const plan::Job job = load_job_file(file_, console);
-    const study::SearchComparison comparison = study::compare_searches(job);
+    const study::SearchMethodComparison comparison = study::compare_searches(job);
     const nlohmann::ordered_json answer = study::search_comparison_json(comparison);
-    report(console, "What other ways to choose a plan choose: " + plan::job_line(job), answer);
+    report(console, "What other ways to choose a plan choose: " + plan::job_summary_line(job),
+           answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << comparison_text(comparison);
+      console.out << search_comparison_text(comparison);
     }
   }
 
@@ -107,20 +110,22 @@ class StudyCommand : public Command {
     if (is_plan_file(file_, console)) return load_settled_plan(file_, console);
     const tune::TuneResult result = tune::tune(load_job_file(file_, console), {.top = 1});
     if (!result.plans.front().fits) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: {}", file_, tune::misfit_text(result.plans.front())));
+      throw Error(
+          ErrorKind::kRuntime,
+          fmt::format("{}: {}", file_, tune::memory_misfit_error_text(result.plans.front())));
     }
     return {result.job, result.plans.front().plan};
   }
 
   void scale(const Console& console) {
-    const study::ScalingStudy study = study::study_scaling(scaling_.setting(file_));
-    const nlohmann::ordered_json answer = study::scaling_json(study);
+    const study::CollectiveScalingStudy study =
+        study::study_collective_scaling(scaling_.setting(file_));
+    const nlohmann::ordered_json answer = study::collective_scaling_json(study);
     report(console, "How collectives scale: " + study.cluster.name, answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
-      console.out << scaling_text(study);
+      console.out << collective_study_text(study);
     }
   }
 
@@ -131,9 +136,9 @@ class StudyCommand : public Command {
 
   std::string what_;
   std::string file_;
-  ScalingOptions scaling_;
-  ScheduleOptions schedules_;
-  ReportFile report_{app()};
+  CollectiveStudyOptions scaling_;
+  ScheduleStudyOptions schedules_;
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

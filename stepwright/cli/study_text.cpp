@@ -12,7 +12,7 @@
 namespace stepwright::cli {
 namespace {
 
-std::string panel_text(const study::ChartPanel& panel) {
+std::string panel_text(const study::KeyedStudyChart& panel) {
   const study::Chart& chart = panel.chart;
   Table table{.columns = {{chart.x.title, Align::kRight}}, .rows = {}};
   std::map<double, std::vector<std::string>> cells;
@@ -28,20 +28,20 @@ std::string panel_text(const study::ChartPanel& panel) {
     row.insert(row.end(), values.begin(), values.end());
     table.rows.push_back(std::move(row));
   }
-  const std::string body = curves > 0 ? to_text(table) : "nothing\n";
+  const std::string body = curves > 0 ? format_text_table(table) : "nothing\n";
   return fmt::format("{} ({})\n\n{}", chart.title, chart.y.title, body);
 }
 
 }  // namespace
 
-std::string study_text(const study::Study& study) {
-  std::string text = fmt::format("{}\nplan         {}\n", plan::job_line(study.planned.job),
-                                 plan::plan_words(study.planned.plan, study.planned.job));
-  for (const study::ChartPanel& panel : study.panels) text += '\n' + panel_text(panel);
+std::string study_tables_text(const study::StudyCharts& study) {
+  std::string text = fmt::format("{}\nplan         {}\n", plan::job_summary_line(study.planned.job),
+                                 plan::plan_description(study.planned.plan, study.planned.job));
+  for (const study::KeyedStudyChart& panel : study.panels) text += '\n' + panel_text(panel);
   return text;
 }
 
-std::string comparison_text(const study::SearchComparison& comparison) {
+std::string search_comparison_text(const study::SearchMethodComparison& comparison) {
   Table table{.columns = {{"chosen by"},
                           {"plan"},
                           {"step", Align::kRight},
@@ -51,17 +51,17 @@ std::string comparison_text(const study::SearchComparison& comparison) {
               .rows = {}};
   std::vector<plan::Plan> plans;
   const double first_s = comparison.choices.front().step_time_s;
-  for (const study::Choice& choice : comparison.choices) {
+  for (const study::SearchMethodChoice& choice : comparison.choices) {
     const bool found = choice.plan.has_value();
     if (found) plans.push_back(*choice.plan);
     table.rows.push_back(
-        {choice.by, found ? plan::plan_code(*choice.plan) : "none that fits",
+        {choice.by, found ? plan::short_plan_code(*choice.plan) : "none that fits",
          found ? format_time(choice.step_time_s) : "",
          found && first_s > 0 ? fmt::format("{:.3f}", choice.step_time_s / first_s) : "",
          format_count(choice.evaluated), format_time(choice.seconds)});
   }
-  return fmt::format("{}\n\n{}\n{}", plan::job_line(comparison.job), to_text(table),
-                     plan::code_legend(plans));
+  return fmt::format("{}\n\n{}\n{}", plan::job_summary_line(comparison.job),
+                     format_text_table(table), plan::plan_code_legend(plans));
 }
 
 }  // namespace stepwright::cli

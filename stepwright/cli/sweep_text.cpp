@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kWidestBar = 24;
 
-double longest_step_s(const tune::Sweep& sweep) {
+double longest_step_s(const tune::TuneSweep& sweep) {
   double longest_s = 0;
-  for (const tune::SweepPoint& point : sweep.points) {
+  for (const tune::TuneSweepPoint& point : sweep.points) {
     if (point.best) longest_s = std::max(longest_s, point.best->step_time_s);
   }
   return longest_s;
@@ -26,7 +26,8 @@ double longest_step_s(const tune::Sweep& sweep) {
 
 }  // namespace
 
-std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::TrainingRun>& run) {
+std::string setting_sweep_text(const tune::TuneSweep& sweep,
+                               const std::optional<tune::TrainingLengthAndPrice>& run) {
   Table table{.columns = {{sweep.field, Align::kRight},
                           {"plan"},
                           {"step", Align::kRight},
@@ -34,13 +35,13 @@ std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::Train
                           {"MFU", Align::kRight}},
               .rows = {}};
   if (run) {
-    for (const std::string& header : run_cost_headers(*run)) {
+    for (const std::string& header : training_run_cost_headers(*run)) {
       table.columns.push_back({header, Align::kRight});
     }
   }
   const double longest_s = longest_step_s(sweep);
   std::vector<plan::Plan> plans;
-  for (const tune::SweepPoint& point : sweep.points) {
+  for (const tune::TuneSweepPoint& point : sweep.points) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(point.value);
     if (!point.best) {
@@ -50,18 +51,19 @@ std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::Train
     }
     const double step_s = point.best->step_time_s;
     plans.push_back(point.best->plan);
-    const std::string_view mark = fit_status_text(point.best->verdict);
-    row.push_back(plan::plan_code(point.best->plan) +
+    const std::string_view mark = memory_fit_status_text(point.best->verdict);
+    row.push_back(plan::short_plan_code(point.best->plan) +
                   (mark.empty() ? "" : fmt::format(" ({})", mark)));
     row.push_back(format_time(step_s));
-    row.push_back(format_bar(step_s, longest_s, kWidestBar));
-    row.push_back(format_percent(simulate::efficiency(point.job, point.best->plan, step_s).mfu));
+    row.push_back(format_chart_bar(step_s, longest_s, kWidestBar));
+    row.push_back(
+        format_percent(simulate::model_flops_efficiency(point.job, point.best->plan, step_s).mfu));
     if (!run) continue;
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
       row.push_back(std::move(cell));
   }
-  return fmt::format("\nThe best plan for each {}\n\n{}\n{}", sweep.field, to_text(table),
-                     plan::code_legend(plans));
+  return fmt::format("\nThe best plan for each {}\n\n{}\n{}", sweep.field, format_text_table(table),
+                     plan::plan_code_legend(plans));
 }
 
 }  // namespace stepwright::cli

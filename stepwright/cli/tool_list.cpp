@@ -64,7 +64,7 @@ Json value_schema(CLI::Option& option) {
   }
   const bool whole = type.find("INT in ") != std::string::npos;
   if (!whole && type.find("FLOAT in ") == std::string::npos) {
-    if (is_document(option)) return {{"type", {"string", "object"}}};
+    if (is_document_option(option)) return {{"type", {"string", "object"}}};
     return {{"type", {"string", "number"}}};
   }
   const Bounds bounds = bounds_of(type);
@@ -79,15 +79,15 @@ Json value_schema(CLI::Option& option) {
 std::string description_of(CLI::Option& option) {
   std::string text = option.get_description();
   std::ranges::replace(text, '\n', ' ');
-  if (is_document(option)) text += " (a path, or the document itself as a mapping)";
+  if (is_document_option(option)) text += " (a path, or the document itself as a mapping)";
   return text;
 }
 
 Json argument_schema(CLI::Option& option) {
   Json schema;
-  if (is_flag(option)) {
+  if (is_flag_option(option)) {
     schema["type"] = "boolean";
-  } else if (takes_several(option)) {
+  } else if (takes_several_values(option)) {
     schema = {{"type", "array"}, {"items", value_schema(option)}};
     if (option.get_required()) schema["minItems"] = 1;
   } else {
@@ -101,8 +101,8 @@ Json input_schema(const std::vector<CLI::Option*>& options) {
   Json properties = Json::object();
   Json required = Json::array();
   for (CLI::Option* option : options) {
-    properties[tool_key(*option)] = argument_schema(*option);
-    if (option->get_required()) required.push_back(tool_key(*option));
+    properties[agent_tool_argument_name(*option)] = argument_schema(*option);
+    if (option->get_required()) required.push_back(agent_tool_argument_name(*option));
   }
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
@@ -111,7 +111,7 @@ Json input_schema(const std::vector<CLI::Option*>& options) {
 }
 
 Json file_schema(const std::string& name) {
-  return Json::parse(find_embedded(embedded_schemas(), name)->text);
+  return Json::parse(find_embedded_file(embedded_schemas(), name)->text);
 }
 
 /// Returns the schema of a tool's answer, a mapping; a list becomes its member `list`.
@@ -140,14 +140,15 @@ Json output_schema(const std::vector<std::string>& names) {
   return schema;
 }
 
-mcp::Tool tool_of(CLI::App& program, const ToolCommand& row) {
+mcp::McpTool tool_of(CLI::App& program, const AgentToolCommand& row) {
   CLI::App& command = *program.get_subcommand(row.command);
-  const std::vector<CLI::Option*> options = tool_options(command, row.excluded);
-  return {.name = row.command,
-          .description = fmt::format("{}. {}", command.get_description(), row.when),
-          .input_schema = input_schema(options).dump(),
-          .output_schema = row.schemas.empty() ? "" : output_schema(row.schemas).dump(),
-          .writes = std::ranges::any_of(options, [](CLI::Option* o) { return is_output(*o); })};
+  const std::vector<CLI::Option*> options = agent_tool_options(command, row.excluded);
+  return {
+      .name = row.command,
+      .description = fmt::format("{}. {}", command.get_description(), row.when),
+      .input_schema = input_schema(options).dump(),
+      .output_schema = row.schemas.empty() ? "" : output_schema(row.schemas).dump(),
+      .writes = std::ranges::any_of(options, [](CLI::Option* o) { return is_output_option(*o); })};
 }
 
 std::vector<std::string> texts_in(const std::optional<Node>& list) {
@@ -156,9 +157,9 @@ std::vector<std::string> texts_in(const std::optional<Node>& list) {
   return texts;
 }
 
-std::vector<ToolCommand> read_tool_commands() {
+std::vector<AgentToolCommand> read_tool_commands() {
   const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
-  std::vector<ToolCommand> commands;
+  std::vector<AgentToolCommand> commands;
   for (std::size_t i = 0; i < document.root().size(); ++i) {
     const Node row = document.root().at(i);
     commands.push_back({.command = row.get("command").text(),
@@ -171,14 +172,14 @@ std::vector<ToolCommand> read_tool_commands() {
 
 }  // namespace
 
-std::span<const ToolCommand> tool_commands() {
-  static const std::vector<ToolCommand> kCommands = read_tool_commands();
+std::span<const AgentToolCommand> agent_tool_commands() {
+  static const std::vector<AgentToolCommand> kCommands = read_tool_commands();
   return kCommands;
 }
 
-std::vector<mcp::Tool> tool_list(CLI::App& program) {
-  std::vector<mcp::Tool> tools;
-  for (const ToolCommand& row : tool_commands()) tools.push_back(tool_of(program, row));
+std::vector<mcp::McpTool> agent_tool_descriptions(CLI::App& program) {
+  std::vector<mcp::McpTool> tools;
+  for (const AgentToolCommand& row : agent_tool_commands()) tools.push_back(tool_of(program, row));
   return tools;
 }
 

@@ -38,15 +38,15 @@ std::string number_word(const Json& value) {
 class Words {
  public:
   void add(CLI::Option& option, const Json& value) {
-    const std::string key = tool_key(option);
+    const std::string key = agent_tool_argument_name(option);
     if (value.is_null()) return;
-    if (is_flag(option)) return add_flag(option, key, value);
+    if (is_flag_option(option)) return add_flag(option, key, value);
     if (!value.is_array()) return add_word(option, word_of(option, key, value));
-    if (!takes_several(option)) fail_input(fmt::format("{}: takes one value, no list", key));
+    if (!takes_several_values(option)) fail_input(fmt::format("{}: takes one value, no list", key));
     for (const Json& each : value) add_word(option, word_of(option, key, each));
   }
 
-  ToolCommandLine made() && {
+  AgentToolCommandLine made() && {
     words_.words.emplace_back("--");
     std::ranges::move(unnamed_, std::back_inserter(words_.words));
     return std::move(words_);
@@ -71,10 +71,10 @@ class Words {
   std::string word_of(CLI::Option& option, const std::string& key, const Json& value) {
     if (value.is_number()) return number_word(value);
     if (value.is_boolean()) return value.dump();
-    if (value.is_object() && is_document(option)) return document(key, value);
+    if (value.is_object() && is_document_option(option)) return document(key, value);
     if (!value.is_string()) {
       fail_input(fmt::format("{}: must be a text or a number{}", key,
-                             is_document(option) ? ", or the document as a mapping" : ""));
+                             is_document_option(option) ? ", or the document as a mapping" : ""));
     }
     std::string word = value.get<std::string>();
     if (word.find('\0') != std::string::npos) fail_input(fmt::format("{}: holds a NUL", key));
@@ -90,29 +90,29 @@ class Words {
     return name;
   }
 
-  ToolCommandLine words_;
+  AgentToolCommandLine words_;
   std::vector<std::string> unnamed_;
 };
 
 }  // namespace
 
-std::string tool_key(const CLI::Option& option) {
+std::string agent_tool_argument_name(const CLI::Option& option) {
   std::string key = is_named(option) ? option.get_lnames().front() : option.get_name();
   std::ranges::transform(key, key.begin(), [](char c) { return c == '-' ? '_' : c; });
   key = CLI::detail::to_lower(key);
-  const bool plural = !is_named(option) && takes_several(option) && !key.ends_with('s');
+  const bool plural = !is_named(option) && takes_several_values(option) && !key.ends_with('s');
   return plural ? key + "s" : key;
 }
 
-bool takes_several(const CLI::Option& option) {
+bool takes_several_values(const CLI::Option& option) {
   return option.get_items_expected_max() > 1 ||
          option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
 }
 
-bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+bool is_flag_option(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
-std::vector<CLI::Option*> tool_options(CLI::App& command,
-                                       const std::vector<std::string>& excluded) {
+std::vector<CLI::Option*> agent_tool_options(CLI::App& command,
+                                             const std::vector<std::string>& excluded) {
   return command.get_options([&](const CLI::Option* option) {
     const std::string name = is_named(*option) ? option->get_lnames().front() : "";
     return std::ranges::find(kForPeople, name) == std::end(kForPeople) &&
@@ -120,12 +120,13 @@ std::vector<CLI::Option*> tool_options(CLI::App& command,
   });
 }
 
-ToolCommandLine tool_command_line(CLI::App& command, const std::vector<std::string>& excluded,
-                                  const std::string& arguments) {
+AgentToolCommandLine agent_tool_command_line(CLI::App& command,
+                                             const std::vector<std::string>& excluded,
+                                             const std::string& arguments) {
   const Json given = Json::parse(arguments);
-  const std::vector<CLI::Option*> options = tool_options(command, excluded);
+  const std::vector<CLI::Option*> options = agent_tool_options(command, excluded);
   std::vector<std::string> keys;
-  for (const CLI::Option* option : options) keys.push_back(tool_key(*option));
+  for (const CLI::Option* option : options) keys.push_back(agent_tool_argument_name(*option));
   for (const auto& [key, value] : given.items()) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const std::vector<std::string_view> known(keys.begin(), keys.end());

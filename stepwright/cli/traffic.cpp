@@ -28,14 +28,14 @@ class Traffic : public Command {
                 "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
                 "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
     reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
     app()
         .add_option("--rank", rank_, "Only the messages of this rank (from 0)")
-        ->check(runtime::whole_number(0, cluster::kMaxDevices - 1))
+        ->check(runtime::whole_number(0, cluster::kMaxClusterDevices - 1))
         ->type_name("R");
-    writes(app().add_option("--matrix", matrix_,
-                            "Write who sends how much to whom: lines from,to,bytes"))
+    mark_as_output(app().add_option("--matrix", matrix_,
+                                    "Write who sends how much to whom: lines from,to,bytes"))
         ->type_name("FILE");
     app()
         .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
@@ -51,17 +51,18 @@ class Traffic : public Command {
   }
 
   void run(const Console& console) override {
-    const answers::TrafficAnswer answer = answers::list_plan_messages(
+    const answers::PlanTrafficAnswer answer = answers::list_plan_messages(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .rank = rank_, .links = links_, .sweep = sweep_});
     if (!matrix_.empty()) {
-      write_file(matrix_,
-                 [&](std::ostream& out) { traffic::write_matrix(out, answer.matrix, rank_); });
+      write_file(matrix_, [&](std::ostream& out) {
+        traffic::write_traffic_matrix(out, answer.matrix, rank_);
+      });
       console.log.info(fmt::format("wrote the matrix to {}", matrix_));
     }
     if (json()) return print_json(console.out, answers::traffic_answer_json(answer));
     console.out << traffic_text(answer.ledger, rank_)
-                << (answer.links ? links_text(*answer.links) : "")
+                << (answer.links ? link_traffic_text(*answer.links) : "")
                 << (answer.sweep ? traffic_sweep_text(*answer.sweep) : "")
                 << notes_text(answer.notes);
   }

@@ -10,14 +10,14 @@
 
 namespace stepwright::cli {
 
-using answers::TrafficPoint;
+using answers::TrafficSweepPoint;
 
 std::string traffic_sweep_text(const answers::TrafficSweep& sweep) {
   std::set<step::Scheme> schemes;
   double most = 0;
-  for (const TrafficPoint& point : sweep.points) {
+  for (const TrafficSweepPoint& point : sweep.points) {
     for (const auto& [scheme, volume] : point.schemes) schemes.insert(scheme);
-    if (point.refused.empty()) most = std::max(most, bytes_per_token(point));
+    if (point.refused.empty()) most = std::max(most, sent_bytes_per_step_token(point));
   }
   Table table{.columns = {{sweep.field, Align::kRight}}, .rows = {}};
   for (const step::Scheme scheme : schemes) {
@@ -28,7 +28,7 @@ std::string traffic_sweep_text(const answers::TrafficSweep& sweep) {
   }
   table.columns.push_back({""});
   std::string refused;
-  for (const TrafficPoint& point : sweep.points) {
+  for (const TrafficSweepPoint& point : sweep.points) {
     if (!point.refused.empty()) {
       refused += fmt::format("{}={}: {}\n", sweep.field, point.value, point.refused);
       continue;
@@ -42,15 +42,15 @@ std::string traffic_sweep_text(const answers::TrafficSweep& sweep) {
       row.push_back(none ? "-" : format_bytes(volume->second.sent_bytes));
       if (!none) calls += volume->second.count;
     }
-    const double bytes = bytes_per_token(point);
+    const double bytes = sent_bytes_per_step_token(point);
     row.push_back(format_count(calls));
     row.push_back(format_time(point.step_time_s));
     row.push_back(format_number(point.tokens_per_s));
     row.push_back(format_bytes(bytes));
-    row.push_back(format_bar(bytes, most));
+    row.push_back(format_chart_bar(bytes, most));
   }
   return fmt::format("\nSent by all ranks in a step, for each {}\n\n{}{}", sweep.field,
-                     to_text(table), refused);
+                     format_text_table(table), refused);
 }
 
 }  // namespace stepwright::cli

@@ -15,7 +15,7 @@ std::string totals_text(const traffic::TrafficLedger& ledger) {
                           {"bytes sent", Align::kRight},
                           {"share", Align::kRight}},
               .rows = {}};
-  const auto schemes = traffic::totals(ledger);
+  const auto schemes = traffic::traffic_totals_by_scheme(ledger);
   double sum = 0;
   for (const auto& [scheme, volume] : schemes) sum += volume.sent_bytes;
   for (const auto& [scheme, volume] : schemes) {
@@ -23,7 +23,7 @@ std::string totals_text(const traffic::TrafficLedger& ledger) {
                           format_count(volume.count), format_bytes(volume.sent_bytes),
                           sum > 0 ? format_percent(volume.sent_bytes / sum) : "-"});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string messages_text(const traffic::TrafficLedger& ledger) {
@@ -45,10 +45,10 @@ std::string messages_text(const traffic::TrafficLedger& ledger) {
                           format_bytes(static_cast<double>(message.payload_bytes)),
                           format_count(message.count), format_bytes(message.sent_bytes_per_rank)});
   }
-  return to_text(table);
+  return format_text_table(table);
 }
 
-std::vector<std::string> link_row(const collective::LinkLoad& load) {
+std::vector<std::string> link_row(const collective::DirectedLinkBytes& load) {
   return {load.name, format_count(load.units), format_bytes(load.busiest_bytes),
           format_count(load.busiest_unit), format_bytes(load.mean_bytes)};
 }
@@ -62,16 +62,18 @@ std::string traffic_text(const traffic::TrafficLedger& ledger, std::optional<std
                      messages_text(ledger));
 }
 
-std::string links_text(const collective::LinkLoads& links) {
+std::string link_traffic_text(const collective::LinkLoads& links) {
   Table table{.columns = {{"link"},
                           {"links", Align::kRight},
                           {"busiest carries", Align::kRight},
                           {"number of it", Align::kRight},
                           {"mean carries", Align::kRight}},
               .rows = {}};
-  for (const collective::LinkLoad& level : links.levels) table.rows.push_back(link_row(level));
+  for (const collective::DirectedLinkBytes& level : links.levels)
+    table.rows.push_back(link_row(level));
   if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));
-  return "\nBytes that each link carries out in one step, of all ranks\n\n" + to_text(table);
+  return "\nBytes that each link carries out in one step, of all ranks\n\n" +
+         format_text_table(table);
 }
 
 }  // namespace stepwright::cli

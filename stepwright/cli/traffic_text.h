@@ -16,6 +16,6 @@ std::string traffic_text(const traffic::TrafficLedger& ledger, std::optional<std
 
 /// Returns the text that `stepwright traffic --links` adds: the bytes that each kind of network
 /// link carries in a step.
-std::string links_text(const collective::LinkLoads& links);
+std::string link_traffic_text(const collective::LinkLoads& links);
 
 }  // namespace stepwright::cli

@@ -65,16 +65,16 @@ class Train : public Command {
                 "  stepwright train plan.yaml --hold --scale 100\n"
                 "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
                 "tokens.bin") {
-    runtime::add_train_flags(app(), options_);
+    runtime::add_train_options(app(), options_);
   }
 
   void run(const Console& console) override {
     runtime::check_train_options(options_);
     const plan::PlannedJob given = load_plan_file(options_.plan, console);
     const plan::PlannedJob planned = with_resolved_schedule(given, options_.plan);
-    if (!options_.hold) runtime::check_executable(planned);
-    runtime::check_for_plan(options_, planned);
-    const std::filesystem::path program = runtime::rank_program();
+    if (!options_.hold) runtime::check_runtime_supports_plan(planned);
+    runtime::check_train_options_for_plan(options_, planned);
+    const std::filesystem::path program = runtime::find_rank_program_path();
     const auto place = runtime::launched_rank();
     if (!place || place->rank == 0) {
       check_outputs();
@@ -85,15 +85,15 @@ class Train : public Command {
     check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
     const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
-    if (place) runtime::exec_in_place(program, words);
+    if (place) runtime::replace_this_process_by_program(program, words);
     if (!options_.hold) check_data(planned.job);
-    if (!options_.hold) runtime::check_room(planned, options_);
-    finish(runtime::run_ranks(program, words, wanted, kGrace), console);
+    if (!options_.hold) runtime::check_tensors_fit_in_memory(planned, options_);
+    finish(runtime::run_rank_programs(program, words, wanted, kGrace), console);
   }
 
  private:
   /// Reports how an incomplete run ended, and how to continue it.
-  void finish(const runtime::RanksEnding& ending, const Console& console) const {
+  void finish(const runtime::RankProcessesOutcome& ending, const Console& console) const {
     if (ending.interrupted != 0) {
       console.log.error("interrupted" + how_to_go_on());
       end_by_signal(ending.interrupted);
@@ -121,15 +121,15 @@ class Train : public Command {
   }
 
   void check_outputs() const {
-    const std::vector<NamedFile> outputs = runtime::files_to_write(options_);
-    for (const NamedFile& output : outputs) check_output(output);
-    const NamedFile inputs[] = {{"PLAN", options_.plan}, {"--data", options_.data}};
-    check_distinct_outputs(outputs, inputs);
+    const std::vector<CommandLineFile> outputs = runtime::files_written_by_training(options_);
+    for (const CommandLineFile& output : outputs) check_option_output_writable(output);
+    const CommandLineFile inputs[] = {{"PLAN", options_.plan}, {"--data", options_.data}};
+    check_distinct_output_files(outputs, inputs);
   }
 
   /// Warns before a run about formats to which its checkpoints cannot be converted.
   void tell_of_adapters(const model::Architecture& model, const Console& console) const try {
-    if (model.adapters) huggingface::check_adapter_folder(model, options_.weights_from);
+    if (model.adapters) huggingface::check_adapters_exportable(model, options_.weights_from);
   } catch (const Error& error) {
     console.log.info(fmt::format(
         "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
@@ -140,7 +140,7 @@ class Train : public Command {
     const runtime::TokenFile tokens(options_.data,
                                     runtime::token_format(options_.data, options_.data_format),
                                     job.model.vocabulary);
-    const runtime::Samples samples(tokens, job.length, options_.seed, options_.data);
+    const runtime::ShuffledSamples samples(tokens, job.length, options_.seed, options_.data);
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const plan::PlannedJob& planned,
@@ -151,9 +151,10 @@ class Train : public Command {
     std::vector<std::string> words = runtime::train_arguments(options);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
-    words.insert(words.end(),
-                 {"--times", file_of(runtime::operator_times_json(
-                                 prediction.program, simulate::operator_times(prediction)))});
+    words.insert(
+        words.end(),
+        {"--times", file_of(runtime::operator_times_json(
+                        prediction.program, simulate::isolated_operator_seconds(prediction)))});
     return words;
   }
 

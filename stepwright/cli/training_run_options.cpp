@@ -17,8 +17,8 @@ TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
       ->needs(tokens);
 }
 
-std::optional<tune::TrainingRun> TrainingRunOptions::run() const {
-  return answers::read_training_run(tokens_, price_);
+std::optional<tune::TrainingLengthAndPrice> TrainingRunOptions::run() const {
+  return answers::read_training_length_and_price(tokens_, price_);
 }
 
 }  // namespace stepwright::cli

@@ -30,8 +30,8 @@ namespace {
 
 /// Returns the words that `--framework` accepts: names of frameworks, and of their files.
 std::vector<std::string> framework_choices() {
-  std::vector<std::string> words = plan::framework_words();
-  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.word);
+  std::vector<std::string> words = plan::framework_field_words();
+  for (const plan::FrameworkFileWord& one : plan::kFileWords) words.emplace_back(one.word);
   return words;
 }
 
@@ -43,9 +43,9 @@ class Tune : public Command {
                 "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
                 "  stepwright tune examples/llama-3-70b.yaml --json") {
     reads(app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->required();
-    writes(app().add_option("-o,--output", plan_, "Write the best plan to this file"))
+    mark_as_output(app().add_option("-o,--output", plan_, "Write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--top", top_,
@@ -59,7 +59,7 @@ class Tune : public Command {
     reads(app().add_option("--against", own_,
                            "A plan of your own: what is wrong with it, and the shortest list of\n"
                            "changes to the best, cheapest first, each with its gain"),
-          Input::kDocument)
+          OptionInputKind::kDocument)
         ->type_name("PLAN");
     app()
         .add_option("--sweep", sweep_,
@@ -71,13 +71,13 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->transform(one_of(framework_choices))
+        ->transform(one_of_words_validator(framework_choices))
         ->type_name("NAME");
     app().add_flag(
         "-v,--verbose", verbose_,
         "Also say what less memory costs and more would gain, the nearest plan of every\n"
         "framework, and why combinations of choices are not legal");
-    own_runs_.add_to(app());
+    own_runs_.add_options_to(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(runtime::whole_number(1, answers::kMaxTuneThreads))
@@ -86,7 +86,7 @@ class Tune : public Command {
 
   void run(const Console& console) override {
     plan::Job job = load_job_file(job_, console, framework_);
-    reserve_.given().apply(job);
+    reserve_.given().replace_memory_margin_of_job(job);
     options_.top = static_cast<std::size_t>(top_);
     if (own_runs_.asked()) return answer_runs(job, console);
     const answers::TuneRequest request = asked(job, console);
@@ -98,7 +98,7 @@ class Tune : public Command {
     if (json()) {
       print_json(console.out, answers::tune_answer_json(answer));
     } else {
-      const TuneDetail detail{.plain_list = app().count("--top") > 0, .verbose = verbose_};
+      const TuneOutputDetail detail{.plain_list = app().count("--top") > 0, .verbose = verbose_};
       console.out << tune_text(answer, detail);
     }
     if (!answer.fault.empty()) throw Error(ErrorKind::kRuntime, answer.fault);
@@ -113,12 +113,12 @@ class Tune : public Command {
                                  .more_memory = verbose_ || json() || report_.wanted(),
                                  .job_for = [this, &console](const std::string& framework) {
                                    plan::Job other = load_job_file(job_, console, framework);
-                                   reserve_.given().apply(other);
+                                   reserve_.given().replace_memory_margin_of_job(other);
                                    return other;
                                  }};
     if (!plan_.empty()) request.plan_file = plan_;
     if (!own_.empty()) {
-      request.own = answers::read_user_plan(user_file(own_, console), job_, job);
+      request.own = answers::read_user_plan(read_user_file(own_, console), job_, job);
     }
     return request;
   }
@@ -126,9 +126,9 @@ class Tune : public Command {
   static answers::TuneAnswer answered(plan::Job job, const answers::TuneRequest& request,
                                       const Console& console) {
     ProgressLine line(console.terminal);
-    return answers::answer_tune(
+    return answers::answer_tune_command(
         std::move(job), request, [&](const answers::TuneAnswerProgress& state) {
-          line.show(progress_text(state), state.search.done, state.search.most);
+          line.show_progress(search_progress_text(state), state.search.done, state.search.most);
         });
   }
 
@@ -138,7 +138,7 @@ class Tune : public Command {
     const learn::MeasuredRunsVerdict loop = [&] {
       ProgressLine line(console.terminal);
       options_.progress = [&](const tune::TuneProgress& state) {
-        line.show(progress_text(state), state.done, state.most);
+        line.show_progress(search_progress_text(state), state.done, state.most);
       };
       return answers::learn_from_measured_runs(job, request, options_);
     }();
@@ -147,7 +147,7 @@ class Tune : public Command {
     } else {
       console.out << measured_runs_text(loop);
     }
-    const std::string fault = answers::failure_reason(loop, request);
+    const std::string fault = answers::no_trainable_plan_reason(loop, request);
     if (!fault.empty()) throw Error(ErrorKind::kRuntime, fault);
     if (!plan_.empty()) write_plan(loop.best->planned, console);
   }
@@ -164,11 +164,11 @@ class Tune : public Command {
   std::string framework_;
   std::int64_t top_ = 10;
   bool verbose_ = false;
-  TuneRuns own_runs_;
+  MeasuredRunsOptions own_runs_;
   tune::TuneOptions options_;
   MemoryHeadroom reserve_{app()};
   TrainingRunOptions run_{app()};
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

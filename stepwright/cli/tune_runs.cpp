@@ -15,7 +15,7 @@ namespace stepwright::cli {
 namespace {
 
 std::vector<std::string> plan_cells(const learn::PlanWithExpectedTime& one) {
-  return {one.id, plan::plan_code(one.planned.plan), format_time(one.expected_s),
+  return {one.id, plan::short_plan_code(one.planned.plan), format_time(one.expected_s),
           fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
           fmt::format("{:.2f}", one.p_fits)};
 }
@@ -34,7 +34,7 @@ std::string best_text(const learn::MeasuredRunsVerdict& loop) {
   Table table = plan_table();
   table.rows.push_back(plan_cells(*loop.best));
   return fmt::format("The best plan now ({})\n\n{}",
-                     loop.best->ran ? "measured" : "not measured yet", to_text(table));
+                     loop.best->ran ? "measured" : "not measured yet", format_text_table(table));
 }
 
 std::string next_text(const learn::MeasuredRunsVerdict& loop) {
@@ -46,7 +46,8 @@ std::string next_text(const learn::MeasuredRunsVerdict& loop) {
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
   return fmt::format(
-      "\nMeasure next (gain: expected saving, as a share of the best step)\n\n{}{}", to_text(table),
+      "\nMeasure next (gain: expected saving, as a share of the best step)\n\n{}{}",
+      format_text_table(table),
       loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
 
@@ -71,7 +72,7 @@ std::string runs_text(const learn::MeasuredRunsVerdict& loop) {
                           error_text(run.now_s, run.measured_s)});
   }
   return fmt::format("\nThe measured runs, without and with what all of them teach\n\n{}",
-                     to_text(table));
+                     format_text_table(table));
 }
 
 std::string contrary_text(const learn::MeasuredRunsVerdict& loop) {
@@ -95,12 +96,12 @@ std::string learned_text(const learn::MeasuredRunsVerdict& loop) {
                           fmt::format("{:.4g}", one.now.value)});
   }
   return fmt::format("\nWhat {} measured runs teach ({} ran out of memory, {} failed)\n\n{}",
-                     loop.measured, loop.out_of_memory, loop.failed, to_text(table));
+                     loop.measured, loop.out_of_memory, loop.failed, format_text_table(table));
 }
 
 }  // namespace
 
-void TuneRuns::add_to(CLI::App& command) {
+void MeasuredRunsOptions::add_options_to(CLI::App& command) {
   CLI::Option* runs =
       reads(command.add_option(
                 "--runs", request_.runs,
@@ -124,7 +125,7 @@ void TuneRuns::add_to(CLI::App& command) {
   }
 }
 
-answers::MeasuredRunsRequest TuneRuns::request(const std::string& job_file) const {
+answers::MeasuredRunsRequest MeasuredRunsOptions::request(const std::string& job_file) const {
   answers::MeasuredRunsRequest request = request_;
   request.name = job_file;
   return request;
@@ -134,11 +135,11 @@ std::string measured_runs_text(const learn::MeasuredRunsVerdict& loop) {
   std::vector<plan::Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
   for (const learn::PlanWithExpectedTime& one : loop.next) plans.push_back(one.planned.plan);
-  return fmt::format("{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop),
-                     plan::code_legend(plans), runs_text(loop), learned_text(loop),
-                     contrary_text(loop),
-                     learn::skipped_lines(loop.skipped, "Skipped, runs, line "),
-                     learn::skipped_lines(loop.skipped_candidates, "Skipped, candidates, line "));
+  return fmt::format(
+      "{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop), plan::plan_code_legend(plans),
+      runs_text(loop), learned_text(loop), contrary_text(loop),
+      learn::skipped_rows_text(loop.skipped, "Skipped, runs, line "),
+      learn::skipped_rows_text(loop.skipped_candidates, "Skipped, candidates, line "));
 }
 
 }  // namespace stepwright::cli

@@ -11,9 +11,9 @@ class App;
 namespace stepwright::cli {
 
 /// Options of `stepwright tune` that name tables of the user's own measured training runs.
-class TuneRuns {
+class MeasuredRunsOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_options_to(CLI::App& command);
 
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 

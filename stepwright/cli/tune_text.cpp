@@ -28,11 +28,11 @@ constexpr std::string_view kDetails =
     "why combinations are not legal";
 
 bool ties_simply(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
-  return tuned.tied && tune::needs_less_parallelism(tuned.plan, best.plan);
+  return tuned.tied && tune::has_fewer_parallelism_kinds(tuned.plan, best.plan);
 }
 
 std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
-  if (!tuned.fits) return std::string(fit_status_text(tuned.verdict));
+  if (!tuned.fits) return std::string(memory_fit_status_text(tuned.verdict));
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
@@ -62,11 +62,11 @@ std::string plans_text(const std::vector<tune::TunedPlan>& plans) {
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back(
-        {fmt::format("{}", i + 1), plan::plan_code(plans[i].plan),
+        {fmt::format("{}", i + 1), plan::short_plan_code(plans[i].plan),
          format_time(plans[i].step_time_s), format_bytes(plans[i].peak_memory_bytes),
          fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i], plans[0])});
   }
-  return to_text(table) + marks_legend(plans);
+  return format_text_table(table) + marks_legend(plans);
 }
 
 std::string lost_text(const std::vector<tune::TunedPlan>& plans) {
@@ -77,7 +77,7 @@ std::string lost_text(const std::vector<tune::TunedPlan>& plans) {
   return text.empty() ? text : "\nWhy they are not the best\n" + text;
 }
 
-std::string verdict(const tune::Alternative& alternative) {
+std::string verdict(const tune::AlternativePlan& alternative) {
   std::string text;
   const auto add = [&](std::string_view word, const std::vector<std::string>& list) {
     if (list.empty()) return;
@@ -89,11 +89,11 @@ std::string verdict(const tune::Alternative& alternative) {
 }
 
 std::string alternatives_text(const tune::TuneResult& result) {
-  const std::vector<tune::Alternative> list = tune::alternatives(result);
+  const std::vector<tune::AlternativePlan> list = tune::fastest_plan_of_each_family(result);
   if (list.empty()) return plans_text({result.plans.front()});
   std::vector<tune::TunedPlan> plans = {result.plans.front()};
   std::string verdicts;
-  for (const tune::Alternative& alternative : list) {
+  for (const tune::AlternativePlan& alternative : list) {
     plans.push_back(alternative.tuned);
     verdicts += fmt::format("{:>2}  {}\n", plans.size(), verdict(alternative));
   }
@@ -109,16 +109,16 @@ std::string front_text(const std::vector<tune::ParetoPoint>& front) {
   const std::size_t shown = std::min(front.size(), kMostFront);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (front.size() - 1) / (shown - 1);
-    table.rows.push_back({plan::plan_code(front[at].plan), format_time(front[at].step_time_s),
+    table.rows.push_back({plan::short_plan_code(front[at].plan), format_time(front[at].step_time_s),
                           format_bytes(front[at].peak_memory_bytes)});
   }
   return fmt::format("\nLess memory for more time ({} of {})\n\n{}", shown,
                      count_with_noun(static_cast<std::int64_t>(front.size()), "plan"),
-                     to_text(table));
+                     format_text_table(table));
 }
 
 std::string more_memory_text(const tune::TuneResult& result,
-                             const std::vector<tune::MemoryStep>& steps) {
+                             const std::vector<tune::MoreMemoryGain>& steps) {
   if (!result.plans.front().fits) return "";
   if (steps.empty())
     return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
@@ -130,17 +130,18 @@ std::string more_memory_text(const tune::TuneResult& result,
                           {"P(fits)", Align::kRight}},
               .rows = {}};
   const double best_s = result.plans.front().step_time_s;
-  for (const tune::MemoryStep& step : steps) {
-    table.rows.push_back({format_bytes(step.capacity_bytes), plan::plan_code(step.tuned.plan),
+  for (const tune::MoreMemoryGain& step : steps) {
+    table.rows.push_back({format_bytes(step.capacity_bytes), plan::short_plan_code(step.tuned.plan),
                           format_time(step.tuned.step_time_s), format_percent(step.gain_s / best_s),
                           format_bytes(step.tuned.peak_memory_bytes),
                           fmt::format("{:.2f}", step.tuned.p_fits)});
   }
-  return "\nWhat more risk and more memory would gain, by plans near the best\n\n" + to_text(table);
+  return "\nWhat more risk and more memory would gain, by plans near the best\n\n" +
+         format_text_table(table);
 }
 
 std::string strands_text(const tune::TuneResult& result,
-                         const std::optional<tune::StrandsGain>& gain) {
+                         const std::optional<tune::TwoStrandsGain>& gain) {
   if (!gain) return "";
   return fmt::format(
       "\nTwo strands (docs/strands.md) would take {} in place of {}, {} less, with {}, by a plan "
@@ -148,7 +149,7 @@ std::string strands_text(const tune::TuneResult& result,
       "`search: {{schedule: [...], strands: [1, 2]}}` searches among them.\n",
       format_time(gain->tuned.step_time_s), format_time(result.plans.front().step_time_s),
       format_percent(gain->gain_s / result.plans.front().step_time_s),
-      format_bytes(gain->tuned.peak_memory_bytes), plan::plan_code(gain->tuned.plan));
+      format_bytes(gain->tuned.peak_memory_bytes), plan::short_plan_code(gain->tuned.plan));
 }
 
 std::string gap_text(const tune::TuneResult& result) {
@@ -158,7 +159,7 @@ std::string gap_text(const tune::TuneResult& result) {
 }
 
 std::string counts_text(const tune::TuneResult& result) {
-  const tune::SpaceCounts& space = result.space;
+  const tune::SearchSpaceCounts& space = result.space;
   return fmt::format(
       "\nThe answer took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
       "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n{}",
@@ -167,15 +168,15 @@ std::string counts_text(const tune::TuneResult& result) {
       format_count(space.simulated), gap_text(result));
 }
 
-std::string refusals_text(const std::vector<tune::Refusal>& refusals) {
+std::string refusals_text(const std::vector<tune::PlanRefusalCount>& refusals) {
   if (refusals.empty()) return "";
   Table table{.columns = {{"combinations", Align::kRight}, {"not legal, as"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
-    const tune::Refusal& refusal = refusals[i];
+    const tune::PlanRefusalCount& refusal = refusals[i];
     const std::string mark = refusal.rule == tune::kFrameworkRule ? "(framework) " : "";
     table.rows.push_back({format_count(refusal.count), mark + refusal.reason});
   }
-  std::string text = "\n" + to_text(table);
+  std::string text = "\n" + format_text_table(table);
   if (refusals.size() > kMostReasons) {
     text += fmt::format("{} more reasons are in --json.\n", refusals.size() - kMostReasons);
   }
@@ -185,20 +186,21 @@ std::string refusals_text(const std::vector<tune::Refusal>& refusals) {
 std::string baseline_text(const tune::TuneResult& result) {
   if (!result.baseline) return "";  // A note reports its absence.
   return fmt::format("\nThe plan by the usual rule of thumb ({}) takes {}, {:.2f} times as long.\n",
-                     plan::plan_code(result.baseline->plan),
+                     plan::short_plan_code(result.baseline->plan),
                      format_time(result.baseline->step_time_s), result.speedup_over_baseline);
 }
 
 /// Formats a framework's run: "megatron-core (cudnn, 58.1 s)".
-std::string framework_text(const tune::FrameworkRun& run) {
+std::string framework_text(const tune::NearestFrameworkPlan& run) {
   return fmt::format(
       "{} ({}, {}{}{})", run.framework, name_of(cluster::kAttentionKernelNames, run.attention),
-      format_time(run.step_time_s), run.fits ? "" : ", ", fit_status_text(run.verdict));
+      format_time(run.step_time_s), run.fits ? "" : ", ", memory_fit_status_text(run.verdict));
 }
 
-std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
+std::string nearest_text(const std::vector<tune::NearestFrameworkPlan>& runs,
+                         const plan::Plan& best) {
   std::string text;
-  for (const tune::FrameworkRun& run : runs) {
+  for (const tune::NearestFrameworkPlan& run : runs) {
     if (run.plan == best) continue;
     text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", framework_text(run),
                                    plan::changes(best, *run.plan))
@@ -209,10 +211,11 @@ std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan
 
 /// Returns the frameworks whose files start the best plan unchanged, and the fastest nearby plan of
 /// another framework.
-std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
+std::string runs_on_text(const std::vector<tune::NearestFrameworkPlan>& runs,
+                         const plan::Plan& best) {
   std::vector<std::string> as_it_is;
-  const tune::FrameworkRun* fastest = nullptr;
-  for (const tune::FrameworkRun& run : runs) {
+  const tune::NearestFrameworkPlan* fastest = nullptr;
+  for (const tune::NearestFrameworkPlan& run : runs) {
     if (run.plan == best) as_it_is.push_back(framework_text(run));
     const bool counts = run.plan && run.plan != best && run.fits;
     if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
@@ -252,7 +255,7 @@ std::string unbound_text(const answers::TuneAnswer& answer) {
   return fmt::format(
       "Faster by {} ({}), but no framework runs it: {} takes {}, with attention {}. {}.\n\n",
       format_time(first_s - tuned.step_time_s), format_percent(1 - tuned.step_time_s / first_s),
-      plan::plan_code(tuned.plan), format_time(tuned.step_time_s),
+      plan::short_plan_code(tuned.plan), format_time(tuned.step_time_s),
       name_of(cluster::kAttentionKernelNames, job.kernels.attention), why);
 }
 
@@ -261,7 +264,7 @@ std::string with_experts_text(const answers::TuneAnswer& answer) {
   if (!answer.with_experts) return "";
   const tune::TunedPlan& tuned = *answer.with_experts;
   return fmt::format("\nWith expert parallelism {} is best: {}, {} of memory; {}.\n",
-                     plan::plan_code(tuned.plan), format_time(tuned.step_time_s),
+                     plan::short_plan_code(tuned.plan), format_time(tuned.step_time_s),
                      format_bytes(tuned.peak_memory_bytes), tuned.lost);
 }
 
@@ -274,7 +277,8 @@ std::string refusals_text(const answers::TuneAnswer& answer) {
 }
 
 /// Returns the plans whose codes occur in an answer.
-std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const TuneDetail& detail) {
+std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer,
+                                    const TuneOutputDetail& detail) {
   const tune::TuneResult& result = answer.result;
   std::vector<plan::Plan> plans = {result.plans.front().plan};
   const auto add = [&](const auto& list, auto plan_of) {
@@ -282,7 +286,8 @@ std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const Tun
   };
   const auto own = [](const auto& one) { return one.plan; };
   const auto tuned = [](const auto& one) { return one.tuned.plan; };
-  detail.plain_list ? add(result.plans, own) : add(tune::alternatives(result), tuned);
+  detail.plain_list ? add(result.plans, own)
+                    : add(tune::fastest_plan_of_each_family(result), tuned);
   if (result.baseline) plans.push_back(result.baseline->plan);
   if (answer.strands) plans.push_back(answer.strands->tuned.plan);
   if (answer.unbound) plans.push_back(answer.unbound->tuned.plan);
@@ -298,14 +303,14 @@ std::string warning(const answers::TuneAnswer& answer) {
   if (!answer.fault.empty()) {
     return fmt::format(
         "NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
-        answer.remedies.empty() ? "" : "\n" + check::remedies_sentence(answer.remedies));
+        answer.remedies.empty() ? "" : "\n" + check::memory_remedies_sentence(answer.remedies));
   }
   const tune::TunedPlan& best = answer.result.plans.front();
   if (!best.fits) {
     return fmt::format(
         "NO PLAN FITS WITH {}; this one is tight: {:.0f}% that it fits.{}\n\n",
-        format_percent(memory::fit_confidence(answer.result.job)), 100 * best.p_fits,
-        answer.remedies.empty() ? "" : "\n" + check::remedies_sentence(answer.remedies));
+        format_percent(memory::memory_fit_confidence(answer.result.job)), 100 * best.p_fits,
+        answer.remedies.empty() ? "" : "\n" + check::memory_remedies_sentence(answer.remedies));
   }
   if (!answer.result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
@@ -321,14 +326,14 @@ std::string best_text(const answers::TuneAnswer& answer) {
 std::string asked_text(const answers::TuneAnswer& answer) {
   std::string text;
   if (answer.against) text += user_plan_comparison_text(answer.result, *answer.against);
-  if (answer.run) text += run_cost_text(answer.result, *answer.run);
-  if (answer.sweep) text += sweep_text(*answer.sweep, answer.run);
+  if (answer.run) text += training_run_cost_text(answer.result, *answer.run);
+  if (answer.sweep) text += setting_sweep_text(*answer.sweep, answer.run);
   return text;
 }
 
 }  // namespace
 
-std::string progress_text(const tune::TuneProgress& progress) {
+std::string search_progress_text(const tune::TuneProgress& progress) {
   if (progress.simulating) {
     return fmt::format("simulating: {} of at most {} plans", progress.done, progress.most);
   }
@@ -336,21 +341,21 @@ std::string progress_text(const tune::TuneProgress& progress) {
                      progress.done, progress.most, format_count(progress.priced));
 }
 
-std::string progress_text(const answers::TuneAnswerProgress& progress) {
-  const std::string text = progress_text(progress.search);
+std::string search_progress_text(const answers::TuneAnswerProgress& progress) {
+  const std::string text = search_progress_text(progress.search);
   if (progress.value == 0) return text;
   return fmt::format("value {} of {}, {}", progress.value, progress.values, text);
 }
 
-std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail) {
+std::string tune_text(const answers::TuneAnswer& answer, const TuneOutputDetail& detail) {
   const tune::TuneResult& result = answer.result;
   const plan::Plan& plan = result.plans.front().plan;
-  std::string text = warning(answer) + best_text(answer) + remedies_table(answer.remedies) + "\n" +
-                     unbound_text(answer);
+  std::string text = warning(answer) + best_text(answer) + memory_remedies_table(answer.remedies) +
+                     "\n" + unbound_text(answer);
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
   text += with_experts_text(answer);
-  text += "\n" + plan::code_legend(coded_plans(answer, detail));
+  text += "\n" + plan::plan_code_legend(coded_plans(answer, detail));
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, answer.more_memory);
   }
@@ -359,8 +364,8 @@ std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detai
   if (detail.verbose) text += nearest_text(answer.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
-  text += ranked_notes_text(tune::all_notes(result, answer.best), detail.verbose);
-  if (detail.verbose) text += unmeasured_text(answer.best);
+  text += first_notes_text(tune::all_plan_notes(result, answer.best), detail.verbose);
+  if (detail.verbose) text += unmeasured_operators_text(answer.best);
   if (!detail.verbose) text += "\n`--verbose` also says " + std::string(kDetails) + ".\n";
   return text + asked_text(answer);
 }

@@ -7,7 +7,7 @@
 namespace stepwright::cli {
 
 /// How much detail `stepwright tune` prints.
-struct TuneDetail {
+struct TuneOutputDetail {
   /// True: list the next-best plans and why they lost, even if they are similar to each other;
   /// false: list one alternative for each kind of plan.
   bool plain_list = false;
@@ -19,10 +19,10 @@ struct TuneDetail {
 /// Returns the text of `stepwright tune`: the best plan with its prediction, where its step loses
 /// time, alternatives with advantages and disadvantages, the frameworks that run it, and a summary
 /// of the search; then, if asked for, the user's own plan, the whole training run and the sweep.
-std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail);
+std::string tune_text(const answers::TuneAnswer& answer, const TuneOutputDetail& detail);
 
 /// Return one line about the progress of a plan search, or of an answer that sweeps a setting.
-std::string progress_text(const tune::TuneProgress& progress);
-std::string progress_text(const answers::TuneAnswerProgress& progress);
+std::string search_progress_text(const tune::TuneProgress& progress);
+std::string search_progress_text(const answers::TuneAnswerProgress& progress);
 
 }  // namespace stepwright::cli

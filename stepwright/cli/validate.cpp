@@ -42,7 +42,7 @@ class Validate : public Command {
     if (json()) {
       print_json(console.out, validate::validation_json(validation));
     } else {
-      console.out << validation_text(validation);
+      console.out << prediction_validation_text(validation);
     }
   }
 
@@ -64,7 +64,7 @@ class Validate : public Command {
 
   std::string file_;
   validate::ValidationOptions options_;
-  ReportFile report_{app()};
+  ReportFileOption report_{app()};
 };
 
 }  // namespace

@@ -38,11 +38,11 @@ std::vector<std::string> error_row(const std::string& first,
 
 std::string groups_text(const validate::Validation& v) {
   std::string text;
-  const auto groups = validate::error_groups(v.kind);
+  const auto groups = validate::prediction_error_group_keys(v.kind);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     Table table{.columns = error_columns(std::string(groups[i])), .rows = {}};
     for (const auto& [word, errors] : v.groups[i]) table.rows.push_back(error_row(word, errors));
-    text += '\n' + to_text(table);
+    text += '\n' + format_text_table(table);
   }
   return text;
 }
@@ -54,7 +54,7 @@ std::string skipped_text(const std::map<std::string, validate::SkippedRows>& ski
   for (const auto& [reason, rows] : skipped) {
     table.rows.push_back({reason, std::to_string(rows.count), rows.first});
   }
-  return '\n' + to_text(table);
+  return '\n' + format_text_table(table);
 }
 
 /// Returns the median over operators of their mean errors, so that each operator counts once,
@@ -68,7 +68,7 @@ std::string operators_text(const validate::Validation& v) {
                      format_percent(validate::error_statistics(means).median_abs));
 }
 
-std::string labels_text(const validate::LabelCount& labels) {
+std::string labels_text(const validate::MemoryFitLabelCounts& labels) {
   std::string text = fmt::format(
       "\nFits or out of memory (OOM): {} rows are predicted right, {} wrong ({} that fit are "
       "called\n"
@@ -112,21 +112,22 @@ std::string value_text(validate::TableKind kind, double value) {
 
 /// Returns the most informative part of a bad row: the largest term of a run, or the operator or
 /// collective of a sample.
-std::string about(const validate::RowResult& row) {
+std::string about(const validate::RowPredictionResult& row) {
   if (!row.terms.empty()) return std::string(row.largest_term());
   return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));
 }
 
 std::string worst_text(const validate::Validation& v) {
-  std::vector<const validate::RowResult*> rows;
-  for (const validate::RowResult& row : v.results) {
+  std::vector<const validate::RowPredictionResult*> rows;
+  for (const validate::RowPredictionResult& row : v.results) {
     if (row.measured > 0) rows.push_back(&row);
   }
   const std::size_t count = std::min(kWorst, rows.size());
   if (count == 0) return "";
-  std::ranges::stable_sort(rows, [](const validate::RowResult* a, const validate::RowResult* b) {
-    return std::abs(a->error) > std::abs(b->error);
-  });
+  std::ranges::stable_sort(
+      rows, [](const validate::RowPredictionResult* a, const validate::RowPredictionResult* b) {
+        return std::abs(a->error) > std::abs(b->error);
+      });
   Table table{.columns = {{"worst"},
                           {"predicted", Align::kRight},
                           {"measured", Align::kRight},
@@ -138,12 +139,12 @@ std::string worst_text(const validate::Validation& v) {
                           value_text(v.kind, rows[i]->measured), signed_percent(rows[i]->error),
                           about(*rows[i])});
   }
-  return '\n' + to_text(table);
+  return '\n' + format_text_table(table);
 }
 
 }  // namespace
 
-std::string validation_text(const validate::Validation& v) {
+std::string prediction_validation_text(const validate::Validation& v) {
   std::string text = fmt::format("{}: {} of {} rows are used.\n",
                                  name_of(validate::kTableKindNames, v.kind), v.used, v.rows);
   text += skipped_text(v.skipped, "rows skipped because");
@@ -154,7 +155,7 @@ std::string validation_text(const validate::Validation& v) {
         "\nErrors are |predicted / measured - 1|; p90: nine of ten rows are below; signed: the "
         "mean "
         "with its sign, above 0 where the prediction is too long.\n\n" +
-        to_text(all) + groups_text(v) + operators_text(v);
+        format_text_table(all) + groups_text(v) + operators_text(v);
   }
   if (v.labels) text += labels_text(*v.labels);
   if (v.choices) text += choices_text(*v.choices);

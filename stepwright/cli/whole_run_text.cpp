@@ -19,7 +19,7 @@ namespace {
 /// The most plans that are shown, besides the one with the fastest step.
 constexpr std::size_t kMostPlansByRun = 8;
 
-std::string days(double seconds) { return amount(seconds / whole_run::kDayS); }
+std::string days(double seconds) { return amount_text(seconds / whole_run::kDayS); }
 
 /// Formats days with their range: "162 days (145 to 190)".
 std::string days_range(const whole_run::WholeRun& run) {
@@ -29,17 +29,17 @@ std::string days_range(const whole_run::WholeRun& run) {
 
 std::string cost_text(const whole_run::WholeRun& run) {
   if (!run.price_per_gpu_hour) return "";
-  return fmt::format(", which cost {} ({} to {})", amount(*run.cost(run.time.wall_s)),
-                     amount(*run.cost(run.low_s)), amount(*run.cost(run.high_s)));
+  return fmt::format(", which cost {} ({} to {})", amount_text(*run.cost(run.time.wall_s)),
+                     amount_text(*run.cost(run.low_s)), amount_text(*run.cost(run.high_s)));
 }
 
 std::string failures_line(const whole_run::WholeRun& run) {
-  const whole_run::RunProcess& process = run.process;
+  const whole_run::WholeRunParameters& process = run.process;
   if (process.failures_per_s == 0) return "none";
   std::string text =
       fmt::format("one every {}, {} in the run; a restart takes {}",
-                  whole_run::duration_text(1 / process.failures_per_s), amount(run.time.failures),
-                  whole_run::duration_text(process.restart_s));
+                  whole_run::duration_text(1 / process.failures_per_s),
+                  amount_text(run.time.failures), whole_run::duration_text(process.restart_s));
   if (process.repair_s == 0) return text;
   text += fmt::format(", a repair {}; {}", whole_run::duration_text(process.repair_s),
                       count_with_noun(process.spare_nodes, "spare node"));
@@ -48,12 +48,12 @@ std::string failures_line(const whole_run::WholeRun& run) {
 }
 
 std::string every_text(const whole_run::WholeRun& run, std::int64_t every) {
-  return fmt::format("{} ({})", whole_run::duration_text(run.interval_s(every)),
+  return fmt::format("{} ({})", whole_run::duration_text(run.training_between_checkpoints_s(every)),
                      count_with_noun(every, "step"));
 }
 
 std::string checkpoints_line(const whole_run::WholeRun& run) {
-  const whole_run::RunProcess& process = run.process;
+  const whole_run::WholeRunParameters& process = run.process;
   std::string text =
       fmt::format("{}, {}", format_bytes(run.checkpoint.bytes),
                   process.write_s > 0 ? fmt::format("copied to the host in {}, written in {}",
@@ -66,20 +66,20 @@ std::string checkpoints_line(const whole_run::WholeRun& run) {
   return text + fmt::format("; best is every {}", every_text(run, run.best_every));
 }
 
-std::string loss_words(whole_run::RunLoss loss) {
+std::string loss_words(whole_run::RunTimeLossCause loss) {
   switch (loss) {
-    case whole_run::RunLoss::kStragglers: return "waiting for the slowest device";
-    case whole_run::RunLoss::kEvaluation: return "evaluation";
-    case whole_run::RunLoss::kCheckpoints: return "checkpoints";
-    case whole_run::RunLoss::kRestarts: return "restarts";
-    case whole_run::RunLoss::kLostWork: return "work that is lost and done again";
-    case whole_run::RunLoss::kWaiting: break;
+    case whole_run::RunTimeLossCause::kStragglers: return "waiting for the slowest device";
+    case whole_run::RunTimeLossCause::kEvaluation: return "evaluation";
+    case whole_run::RunTimeLossCause::kCheckpoints: return "checkpoints";
+    case whole_run::RunTimeLossCause::kRestarts: return "restarts";
+    case whole_run::RunTimeLossCause::kLostWork: return "work that is lost and done again";
+    case whole_run::RunTimeLossCause::kWaiting: break;
   }
   return "waiting for a repair";
 }
 
 std::string misfit_line(const memory::MemoryReport& memory) {
-  return memory.fits() ? "" : fmt::format("memory       {}\n", memory_line(memory));
+  return memory.fits() ? "" : fmt::format("memory       {}\n", predicted_memory_line(memory));
 }
 
 std::string times_text(const whole_run::WholeRun& run,
@@ -94,26 +94,26 @@ std::string times_text(const whole_run::WholeRun& run,
   const auto add = [&](const std::string& what, double seconds, double played_s) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {what, days(seconds), format_percent(seconds / run.time.wall_s),
-           amount(run.gpu_hours(seconds))};
-    if (const auto cost = run.cost(seconds)) row.push_back(amount(*cost));
+           amount_text(run.gpu_hours(seconds))};
+    if (const auto cost = run.cost(seconds)) row.push_back(amount_text(*cost));
     if (played) row.push_back(days(played_s));
   };
-  add("steps, as predicted", run.steps_s(), run.steps_s());
+  add("steps, as predicted", run.all_steps_s(), run.all_steps_s());
   for (std::size_t i = 0; i < whole_run::kRunLosses; ++i) {
     const double of_played = played ? played->mean.losses_s[i] : 0;
     if (run.time.losses_s[i] == 0 && of_played == 0) continue;
     add(loss_words(whole_run::kRunLossNames[i].value), run.time.losses_s[i], of_played);
   }
   add("all", run.time.wall_s, played ? played->mean.wall_s : 0);
-  return to_text(table);
+  return format_text_table(table);
 }
 
 std::string played_text(const whole_run::SimulatedRuns& played) {
   return fmt::format(
       "\n{} played event by event took {} days in the mean (standard error {}); a tenth less than "
       "{}, a tenth more than {}.\n",
-      count_with_noun(played.runs, "run"), days(played.mean.wall_s), days(played.error_s()),
-      days(played.low_s), days(played.high_s));
+      count_with_noun(played.runs, "run"), days(played.mean.wall_s),
+      days(played.mean_wall_time_error_s()), days(played.low_s), days(played.high_s));
 }
 
 std::string assumed_text(const whole_run::WholeRun& run) {
@@ -124,14 +124,14 @@ std::string assumed_text(const whole_run::WholeRun& run) {
 }
 
 /// Returns text about the plans whose runs would never end, with the reason of the first.
-std::string endless_text(const whole_run::PlansByRun& comparison) {
+std::string endless_text(const whole_run::PlanRunComparison& comparison) {
   if (comparison.endless.empty()) return "";
   const auto& [planned, step_s, why] = comparison.endless.front();
   return fmt::format("{} left out; with {} on {}, steps of {}: {}.\n",
                      comparison.endless.size() == 1
                          ? "One plan is"
                          : fmt::format("{} plans are", comparison.endless.size()),
-                     plan::plan_code(planned.plan),
+                     plan::short_plan_code(planned.plan),
                      count_with_noun(planned.job.cluster.nodes, "node"), format_time(step_s), why);
 }
 
@@ -148,9 +148,10 @@ std::string whole_run_text(const simulate::Prediction& prediction, const whole_r
       "useful       {} of the time ({} to {}): {} of {}\n"
       "failures     {}\n"
       "checkpoints  {}\n\n",
-      plan::job_line(job), plan::plan_words(plan, job), misfit_line(prediction.memory),
-      tokens_text(run.tokens), days_range(run), amount(run.gpu_hours(run.time.wall_s)),
-      cost_text(run), format_percent(run.useful_share()), format_percent(run.useful_low),
+      plan::job_summary_line(job), plan::plan_description(plan, job),
+      misfit_line(prediction.memory), token_count_text(run.tokens), days_range(run),
+      amount_text(run.gpu_hours(run.time.wall_s)), cost_text(run),
+      format_percent(run.useful_share()), format_percent(run.useful_low),
       format_percent(run.useful_high), count_with_noun(run.process.steps, "step"),
       format_time(run.process.step_s), failures_line(run), checkpoints_line(run));
   text += times_text(run, played);
@@ -158,7 +159,7 @@ std::string whole_run_text(const simulate::Prediction& prediction, const whole_r
   return text + assumed_text(run);
 }
 
-std::string plans_by_run_text(const whole_run::PlansByRun& comparison) {
+std::string plans_by_run_time_table(const whole_run::PlanRunComparison& comparison) {
   Table table{.columns = {{"plan"},
                           {"nodes", Align::kRight},
                           {"spare", Align::kRight},
@@ -172,10 +173,10 @@ std::string plans_by_run_text(const whole_run::PlansByRun& comparison) {
     const whole_run::RunCandidate& one = comparison.candidates[i];
     const plan::PlannedJob& planned = one.prediction.planned;
     plans.push_back(planned.plan);
-    table.rows.push_back({plan::plan_code(planned.plan), format_count(planned.job.cluster.nodes),
-                          format_count(one.run.process.spare_nodes),
-                          format_time(one.run.process.step_s),
-                          format_percent(one.run.useful_share()), days(one.run.time.wall_s)});
+    table.rows.push_back(
+        {plan::short_plan_code(planned.plan), format_count(planned.job.cluster.nodes),
+         format_count(one.run.process.spare_nodes), format_time(one.run.process.step_s),
+         format_percent(one.run.useful_share()), days(one.run.time.wall_s)});
   }
   const whole_run::RunCandidate& best = comparison.candidates.front();
   const whole_run::RunCandidate& fastest = comparison.candidates[comparison.fastest_step];
@@ -185,33 +186,34 @@ std::string plans_by_run_text(const whole_run::PlansByRun& comparison) {
           : fmt::format(
                 "The fastest step is not the shortest run: with {} a step takes {} and the run {} "
                 "days; the best run has steps of {} and takes {} days.\n",
-                plan::plan_code(fastest.prediction.planned.plan),
+                plan::short_plan_code(fastest.prediction.planned.plan),
                 format_time(fastest.run.process.step_s), days(fastest.run.time.wall_s),
                 format_time(best.run.process.step_s), days(best.run.time.wall_s));
-  return fmt::format("\nPlans of the job by their whole runs\n\n{}{}{}\n{}", to_text(table),
-                     verdict, endless_text(comparison), plan::code_legend(plans));
+  return fmt::format("\nPlans of the job by their whole runs\n\n{}{}{}\n{}",
+                     format_text_table(table), verdict, endless_text(comparison),
+                     plan::plan_code_legend(plans));
 }
 
-std::string whole_run_line(const simulate::Prediction& prediction,
-                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
-                           bool assumed) {
+std::string whole_run_summary_line(const simulate::Prediction& prediction,
+                                   const plan::TrainingRunSettings& settings,
+                                   const whole_run::IdleDevices& idle, bool assumed) {
   try {
     const whole_run::WholeRun run = whole_run::whole_run(prediction, settings, idle);
     return fmt::format(
-        "{}{} take {} and {} GPU-hours{}, {} of it steps; {}", tokens_text(run.tokens),
-        assumed ? " (assumed)" : "", days_range(run), amount(run.gpu_hours(run.time.wall_s)),
+        "{}{} take {} and {} GPU-hours{}, {} of it steps; {}", token_count_text(run.tokens),
+        assumed ? " (assumed)" : "", days_range(run), amount_text(run.gpu_hours(run.time.wall_s)),
         cost_text(run), format_percent(run.useful_share()),
         run.assumed.empty() ? "`stepwright run` says where the rest goes"
                             : "`stepwright run` says what is assumed of failures, restarts, "
                               "checkpoints and evaluation");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
-    const tune::TrainingRun steps{.tokens = *settings.tokens,
-                                  .price_per_gpu_hour = settings.price_per_gpu_hour};
-    return fmt::format(
-        "{}: {}",
-        run_cost_sentence(prediction.planned.job, prediction.step_time_s(), idle.devices, steps),
-        error.what());
+    const tune::TrainingLengthAndPrice steps{.tokens = *settings.tokens,
+                                             .price_per_gpu_hour = settings.price_per_gpu_hour};
+    return fmt::format("{}: {}",
+                       training_run_cost_sentence(prediction.planned.job, prediction.step_time_s(),
+                                                  idle.devices, steps),
+                       error.what());
   }
 }
 

@@ -17,14 +17,14 @@ std::string whole_run_text(const simulate::Prediction& prediction, const whole_r
 
 /// Returns a table of a job's plans, ordered by the time of the whole training run, and whether the
 /// plan with the fastest step also has the shortest run.
-std::string plans_by_run_text(const whole_run::PlansByRun& comparison);
+std::string plans_by_run_time_table(const whole_run::PlanRunComparison& comparison);
 
 /// Returns a line about the whole training run: "1T tokens take 162 days (145 to 190) and 249,000
 /// GPU-hours, 96.4% of it steps; ...". If failures would never let the run end, the line has the
 /// time of the steps alone and the reason. `assumed`: true if the number of tokens is an
 /// assumption.
-std::string whole_run_line(const simulate::Prediction& prediction,
-                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
-                           bool assumed);
+std::string whole_run_summary_line(const simulate::Prediction& prediction,
+                                   const plan::TrainingRunSettings& settings,
+                                   const whole_run::IdleDevices& idle, bool assumed);
 
 }  // namespace stepwright::cli

@@ -5,13 +5,13 @@
 #include "stepwright/cluster/generation.h"
 
 namespace stepwright::cluster {
-InNetworkReduction in_network_reduction(const Cluster& cluster) {
-  const bool adds =
-      device_generation_of(cluster.device).adding_switches &&
-      std::ranges::any_of(cluster.levels, [](const FabricLevel& level) {
-        return level.links == LinkTechnology::kNvlink && level.size >= kMinNvlsRanks && !level.mesh;
-      });
-  return adds ? InNetworkReduction::kInsideNodes : InNetworkReduction::kNone;
+InNetworkReductionSupport in_network_reduction_support(const Cluster& cluster) {
+  const bool adds = device_generation_of(cluster.device).adding_switches &&
+                    std::ranges::any_of(cluster.levels, [](const FabricLevel& level) {
+                      return level.links == LinkTechnology::kNvlink &&
+                             level.size >= kMinNvlsRanksPerNode && !level.mesh;
+                    });
+  return adds ? InNetworkReductionSupport::kInsideNodes : InNetworkReductionSupport::kNone;
 }
 
 }  // namespace stepwright::cluster

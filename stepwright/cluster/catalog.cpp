@@ -38,18 +38,20 @@ Json listed_cluster(std::string_view name) {
           {"memory_bandwidth_bytes_per_s", cluster.device.memory_bandwidth_bytes_per_s},
           {"peak_flops", std::move(peaks)},
           {"levels", std::move(levels)},
-          {"sources", cluster_sources(name)}};
+          {"sources", cluster_number_sources(name)}};
 }
 
 }  // namespace
 
-std::vector<std::string_view> built_in_clusters() {
-  return embedded_file_names(embedded_clusters());
+std::vector<std::string_view> built_in_cluster_names() {
+  return embedded_file_names(embedded_cluster_files());
 }
-std::vector<std::string_view> built_in_devices() { return embedded_file_names(embedded_devices()); }
+std::vector<std::string_view> built_in_device_names() {
+  return embedded_file_names(embedded_devices());
+}
 
 std::optional<Cluster> built_in_cluster(std::string_view name, std::int64_t nodes) {
-  if (find_embedded(embedded_clusters(), name) == nullptr) return std::nullopt;
+  if (find_embedded_file(embedded_cluster_files(), name) == nullptr) return std::nullopt;
   return load_cluster(name, nodes);
 }
 
@@ -58,16 +60,16 @@ Cluster load_cluster(std::string_view name_or_path, std::int64_t nodes,
   Tree cluster = Tree::mapping().set("profile", name_or_path).set("nodes", nodes);
   if (devices_per_node) cluster.set("devices_per_node", *devices_per_node);
   const Document document = Document::from(std::move(cluster), "cluster");
-  return read_cluster(document.root(), {});
+  return read_job_cluster(document.root(), {});
 }
 
-Cluster read_cluster(Node node, const std::filesystem::path& directory) {
-  return complete(read_description(node, directory), node);
+Cluster read_job_cluster(Node node, const std::filesystem::path& directory) {
+  return complete_cluster_description(read_cluster_description(node, directory), node);
 }
 
-Json list_clusters() {
+Json built_in_clusters_json() {
   Json list = Json::array();
-  for (const std::string_view name : built_in_clusters()) list.push_back(listed_cluster(name));
+  for (const std::string_view name : built_in_cluster_names()) list.push_back(listed_cluster(name));
   return list;
 }
 

@@ -15,7 +15,7 @@ struct DeviceGeneration;
 
 /// One kind of accelerator (GPU model). Rates are peaks of one device; bandwidths are per
 /// direction.
-struct Device {
+struct DeviceModel {
   std::string name;
   /// Peak FLOP/s of dense matrix products, by input precision.
   std::map<DType, double> peak_flops;
@@ -35,7 +35,7 @@ struct Device {
   /// 0: it does not.
   double board_power_w = 0;
 
-  bool operator==(const Device&) const = default;
+  bool operator==(const DeviceModel&) const = default;
 };
 
 /// Technology of the links of one level of the cluster. Only NVLink is distinguished, because its
@@ -68,12 +68,12 @@ struct FabricLevel {
 };
 
 /// The host of one node (CPUs and their memory), which offloading uses; a value of 0: not stated.
-struct Host {
+struct HostHardware {
   double memory_bytes = 0;
   /// Memory bandwidth in bytes/s of all processors of the host together.
   double memory_bandwidth_bytes_per_s = 0;
 
-  bool operator==(const Host&) const = default;
+  bool operator==(const HostHardware&) const = default;
 };
 
 /// A cluster: its devices, how they are connected, and which of them share links. A node is
@@ -81,7 +81,7 @@ struct Host {
 /// all devices. A level that only a larger cluster would use is kept, but carries no traffic.
 struct Cluster {
   std::string name;
-  Device device;
+  DeviceModel device;
   std::int64_t nodes = 1;
   std::int64_t devices_per_node = 1;
   std::int64_t nics_per_node = 1;
@@ -89,7 +89,7 @@ struct Cluster {
   /// For each device of a node, the index of the NIC that is nearest to it.
   std::vector<std::int64_t> nic_of_device;
   std::vector<FabricLevel> levels;
-  Host host;
+  HostHardware host;
   /// Measured bus bandwidth (as nccl-tests counts it), in bytes/s, of an all-reduce of 1 GiB over
   /// all devices of several nodes; 0: not stated.
   double all_reduce_bytes_per_s = 0;
@@ -102,7 +102,7 @@ struct Cluster {
 };
 
 /// Upper limits for a cluster: the number of devices, and of levels.
-inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMaxClusterDevices = std::int64_t{1} << 20;
 inline constexpr int kMaxLevels = 6;
 
 }  // namespace stepwright::cluster

@@ -20,11 +20,11 @@ void count_nodes(ClusterDescription& cluster, Node node) {
     node.fail("the key 'nodes' is missing (or 'devices', a number of devices)");
   }
   const std::int64_t per_node = cluster.devices_per_node;
-  if (cluster.nodes > kMaxDevices / per_node) {
+  if (cluster.nodes > kMaxClusterDevices / per_node) {
     place_of(node, "nodes")
         .fail(fmt::format("{} nodes of {} devices; at most {} devices are "
                           "allowed",
-                          cluster.nodes, per_node, kMaxDevices));
+                          cluster.nodes, per_node, kMaxClusterDevices));
   }
   if (cluster.nodes > 0) return;
   cluster.nodes = std::max<std::int64_t>(1, cluster.devices / per_node);
@@ -68,7 +68,7 @@ void check_network(const ClusterDescription& cluster, Node node) {
     return;
   }
   std::int64_t lower = 1;
-  for (const NetworkLevel& level : cluster.network) {
+  for (const NetworkLevelDescription& level : cluster.network) {
     const bool last = &level == &cluster.network.back();
     if (last != (level.nodes == 0)) {
       place.fail(
@@ -83,10 +83,10 @@ void check_network(const ClusterDescription& cluster, Node node) {
                       "the {} joined below it, and more",
                       level.name, level.nodes, lower));
     }
-    if (level.nodes > kMaxDevices / cluster.devices_per_node) {
+    if (level.nodes > kMaxClusterDevices / cluster.devices_per_node) {
       place.fail(fmt::format(
           "network level '{}' joins {} nodes of {} devices; at most {} devices are allowed",
-          level.name, level.nodes, cluster.devices_per_node, kMaxDevices));
+          level.name, level.nodes, cluster.devices_per_node, kMaxClusterDevices));
     }
     lower = level.nodes;
   }
@@ -108,9 +108,9 @@ void check_nics(const ClusterDescription& cluster, Node node) {
 }
 
 /// Appends the network to the levels of a node.
-void add_network(Cluster& cluster, const std::vector<NetworkLevel>& network) {
+void add_network(Cluster& cluster, const std::vector<NetworkLevelDescription>& network) {
   std::int64_t lower = cluster.devices_per_node;
-  for (const NetworkLevel& stated : network) {
+  for (const NetworkLevelDescription& stated : network) {
     const std::int64_t nics = lower / cluster.devices_per_node * cluster.nics_per_node;
     const std::int64_t all = std::max(cluster.devices(), lower);
     FabricLevel& level = cluster.levels.emplace_back();
@@ -156,7 +156,7 @@ std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int6
   return nic_of_device;
 }
 
-Cluster complete(ClusterDescription description, Node node) {
+Cluster complete_cluster_description(ClusterDescription description, Node node) {
   if (description.nics_per_node == 0) description.nics_per_node = 1;
   if (description.network.empty() && description.nic_bytes_per_s > 0) {
     description.network.push_back({.name = "network", .latency_s = network_latency(0)});

@@ -13,7 +13,7 @@
 namespace stepwright::cluster {
 
 /// One level of the network between nodes, as an entry of `network:` in a cluster file states it.
-struct NetworkLevel {
+struct NetworkLevelDescription {
   std::string name;
   /// Number of nodes in one unit of the level; 0: all nodes (the outermost level).
   std::int64_t nodes = 0;
@@ -24,7 +24,7 @@ struct NetworkLevel {
 /// A cluster as its file states it, before missing values are derived; zero or empty: not stated.
 struct ClusterDescription {
   std::string name;
-  Device device;
+  DeviceModel device;
   std::int64_t nodes = 0;
   /// Total number of devices, which a file may state instead of `nodes`; 0: not stated.
   std::int64_t devices = 0;
@@ -33,8 +33,8 @@ struct ClusterDescription {
   double nic_bytes_per_s = 0;
   std::vector<std::int64_t> nic_of_device;
   std::vector<FabricLevel> levels;  ///< Levels of links inside a node, innermost first.
-  std::vector<NetworkLevel> network;
-  Host host;
+  std::vector<NetworkLevelDescription> network;
+  HostHardware host;
   double all_reduce_bytes_per_s = 0;
   std::string fit = "unfitted";
 };
@@ -44,13 +44,13 @@ inline constexpr std::int64_t kMaxDevicesPerNode = 65536;
 
 /// Default latency in seconds of one message: inside a node (constant), and over network level
 /// `index` from 0 (function), where each level adds two switches. Not fitted to measurements.
-inline constexpr double kDefaultNodeLatency = 2.5e-6;
+inline constexpr double kDefaultIntraNodeLatency = 2.5e-6;
 constexpr double network_latency(std::size_t index) {
   return 5e-6 + 1e-6 * static_cast<double>(index);
 }
 
 /// Returns the technology of the links of a level that does not state it, from the level's name.
-constexpr LinkTechnology link_technology_by_name(std::string_view level) {
+constexpr LinkTechnology link_technology_of_level(std::string_view level) {
   return level == "nvlink" ? LinkTechnology::kNvlink : LinkTechnology::kOther;
 }
 
@@ -60,17 +60,17 @@ std::vector<std::int64_t> default_nic_of_devices(std::int64_t devices, std::int6
 
 /// Reads the key `device:` (the name of a built-in device or a mapping) into `device`; values that
 /// the mapping lacks keep what `device` had.
-void read_device(Node node, Device& device);
+void read_device(Node node, DeviceModel& device);
 
 /// Reads a `cluster:` mapping: first the values of the profile that it names, then its own keys,
 /// which override them.
-ClusterDescription read_description(Node node, const std::filesystem::path& directory);
+ClusterDescription read_cluster_description(Node node, const std::filesystem::path& directory);
 
 /// Reduces the devices of each node, and adapts levels, NICs and host memory to that number.
 void limit_devices_per_node(ClusterDescription& cluster, std::int64_t devices);
 
 /// Turns a cluster's description into the cluster: checks it and derives the missing values. Errors
 /// point at `node`, the mapping that was read.
-Cluster complete(ClusterDescription description, Node node);
+Cluster complete_cluster_description(ClusterDescription description, Node node);
 
 }  // namespace stepwright::cluster

@@ -20,21 +20,23 @@ void read_peaks(Node node, std::map<DType, double>& peaks) {
   node.allow_only(precisions);
   for (const Named<DType>& type : kDTypeNames) {
     if (const auto peak = node.find(type.name))
-      peaks[type.value] = read_quantity(*peak, Quantity::kFlops, 1, kMost);
+      peaks[type.value] = read_quantity(*peak, QuantityKind::kFlops, 1, kMaxClusterFileQuantity);
   }
-  if (peaks.empty()) node.fail("must state at least one of " + comma_list(precisions));
+  if (peaks.empty()) node.fail("must state at least one of " + join_with_commas(precisions));
 }
 
-void read_mapping(Node node, Place place, Device& device) {
+void read_mapping(Node node, MappingPlace place, DeviceModel& device) {
   static constexpr std::string_view kKeys[] = {"name",        "generation", "variant",
                                                "board_power", "memory",     "memory_bandwidth",
                                                "host_link",   "peak",       "source"};
-  check_keys(node, place, "device/1", kKeys);
+  check_mapping_keys(node, place, "device/1", kKeys);
   read_name(node, "name", device.name);
-  read_amount(node, "memory", Quantity::kBytes, device.memory_bytes);
-  read_amount(node, "memory_bandwidth", Quantity::kRate, device.memory_bandwidth_bytes_per_s);
+  read_quantity_field(node, "memory", QuantityKind::kBytes, device.memory_bytes);
+  read_quantity_field(node, "memory_bandwidth", QuantityKind::kRate,
+                      device.memory_bandwidth_bytes_per_s);
   if (const auto link = node.find("host_link")) {
-    device.host_link_bytes_per_s = read_quantity(*link, Quantity::kRate, 1, kMost);
+    device.host_link_bytes_per_s =
+        read_quantity(*link, QuantityKind::kRate, 1, kMaxClusterFileQuantity);
   }
   if (device.peak_flops.empty() || node.find("peak")) {
     read_peaks(node.get("peak"), device.peak_flops);
@@ -47,24 +49,25 @@ void read_mapping(Node node, Place place, Device& device) {
   if (const auto power = node.find("board_power")) device.board_power_w = power->number(1, 1e5);
 }
 
-Device read_file(const EmbeddedFile& file) {
+DeviceModel read_file(const EmbeddedFile& file) {
   const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
-  Device device;
-  read_mapping(document.root(), Place::kFile, device);
+  DeviceModel device;
+  read_mapping(document.root(), MappingPlace::kFile, device);
   return device;
 }
 
 }  // namespace
 
-void read_device(Node node, Device& device) {
-  if (!node.is_scalar()) return read_mapping(node, Place::kInside, device);
-  const EmbeddedFile* file = find_embedded(embedded_devices(), node.text());
-  if (file == nullptr) fail_unknown(node, "device", node.text(), embedded_devices(), "a mapping");
+void read_device(Node node, DeviceModel& device) {
+  if (!node.is_scalar()) return read_mapping(node, MappingPlace::kInside, device);
+  const EmbeddedFile* file = find_embedded_file(embedded_devices(), node.text());
+  if (file == nullptr)
+    fail_unknown_built_in_name(node, "device", node.text(), embedded_devices(), "a mapping");
   device = read_file(*file);
 }
 
-Device built_in_device(std::string_view name) {
-  const EmbeddedFile* file = find_embedded(embedded_devices(), name);
+DeviceModel built_in_device(std::string_view name) {
+  const EmbeddedFile* file = find_embedded_file(embedded_devices(), name);
   if (file == nullptr) {
     fail_input(fmt::format("there is no device '{}'{}", printable(name),
                            known_words_text(name, embedded_file_names(embedded_devices()),

@@ -42,13 +42,13 @@ bool means(const std::string& words, std::string_view device) {
 
 }  // namespace
 
-std::vector<ProfileOfDevice> profiles_of_device(std::string_view words) {
+std::vector<ClusterProfileOfDevice> cluster_profiles_by_device_words(std::string_view words) {
   const std::string meant = plain(words);
-  std::vector<ProfileOfDevice> found;
+  std::vector<ClusterProfileOfDevice> found;
   for (const EmbeddedFile& device : embedded_devices()) {
     if (!means(meant, device.name)) continue;
     std::string_view chosen;
-    for (const EmbeddedFile& file : embedded_clusters()) {
+    for (const EmbeddedFile& file : embedded_cluster_files()) {
       const Document profile = Document::parse(file.text, std::string(file.name));
       const auto stated = profile.root().find("device");
       if (!stated || !stated->is_scalar() || stated->text() != device.name) continue;

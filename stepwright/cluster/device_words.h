@@ -6,7 +6,7 @@
 namespace stepwright::cluster {
 
 /// The name of a built-in cluster profile, and that of the device in its nodes.
-struct ProfileOfDevice {
+struct ClusterProfileOfDevice {
   std::string_view profile, device;
 };
 
@@ -14,6 +14,6 @@ struct ProfileOfDevice {
 /// `a100-80g` or `h800`; at most one for each device, NVIDIA's own system (`dgx-`) if there is one.
 /// Maker, case, form factor (`sxm`) and memory size may be left out. Empty: no built-in device is
 /// meant.
-std::vector<ProfileOfDevice> profiles_of_device(std::string_view words);
+std::vector<ClusterProfileOfDevice> cluster_profiles_by_device_words(std::string_view words);
 
 }  // namespace stepwright::cluster

@@ -10,8 +10,9 @@
 
 namespace stepwright::cluster {
 
-void read_amount(Node node, std::string_view key, Quantity quantity, double& value) {
-  if (value == 0 || node.find(key)) value = read_quantity(node.get(key), quantity, 1, kMost);
+void read_quantity_field(Node node, std::string_view key, QuantityKind quantity, double& value) {
+  if (value == 0 || node.find(key))
+    value = read_quantity(node.get(key), quantity, 1, kMaxClusterFileQuantity);
 }
 
 void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t& value) {
@@ -25,10 +26,10 @@ void read_name(Node node, std::string_view key, std::string& value) {
   if (value.empty()) name.fail("must not be empty");
 }
 
-void check_keys(Node node, Place place, std::string_view version,
-                std::span<const std::string_view> keys) {
+void check_mapping_keys(Node node, MappingPlace place, std::string_view version,
+                        std::span<const std::string_view> keys) {
   std::vector<std::string_view> known(keys.begin(), keys.end());
-  if (place == Place::kFile) {
+  if (place == MappingPlace::kFile) {
     const Node stated = node.get("stepwright");
     if (stated.text() != version) {
       stated.fail(fmt::format("must be {} here; it is '{}'", version, printable(stated.text())));
@@ -38,8 +39,8 @@ void check_keys(Node node, Place place, std::string_view version,
   node.allow_only(known);
 }
 
-void fail_unknown(Node node, std::string_view kind, std::string_view word,
-                  std::span<const EmbeddedFile> files, std::string_view also) {
+void fail_unknown_built_in_name(Node node, std::string_view kind, std::string_view word,
+                                std::span<const EmbeddedFile> files, std::string_view also) {
   node.fail(fmt::format(
       "unknown {} '{}'{}; {} stands here, too", kind, printable(word),
       known_words_text(word, embedded_file_names(files), "stepwright list profiles"), also));

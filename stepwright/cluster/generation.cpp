@@ -15,7 +15,7 @@ std::vector<DeviceGeneration> read_embedded() {
   std::vector<DeviceGeneration> all;
   for (const EmbeddedFile& file : embedded_generations()) {
     const Document document = Document::parse(file.text, std::string(file.name) + ".yaml");
-    all.push_back(read_generation(document.root()));
+    all.push_back(read_device_generation(document.root()));
   }
   return all;
 }
@@ -40,7 +40,7 @@ const DeviceGeneration& find_device_generation(std::string_view word, Node where
   std::vector<std::string_view> names;
   for (const DeviceGeneration& one : device_generations()) names.push_back(one.name);
   where.fail(fmt::format("unknown generation '{}'{} (allowed: {})", word,
-                         spelling_hint(word, names), comma_list(names)));
+                         spelling_hint(word, names), join_with_commas(names)));
 }
 
 const DeviceGeneration& find_device_generation(std::string_view word) {
@@ -49,7 +49,7 @@ const DeviceGeneration& find_device_generation(std::string_view word) {
   return *found;
 }
 
-double sixteen_bit_flops(const Device& device) {
+double dense_sixteen_bit_peak_flops(const DeviceModel& device) {
   for (const DType type : {DType::kBf16, DType::kFp16, DType::kFp32, DType::kFp64}) {
     const auto peak = device.peak_flops.find(type);
     if (peak != device.peak_flops.end()) return peak->second;
@@ -57,9 +57,9 @@ double sixteen_bit_flops(const Device& device) {
   return device.peak_flops.empty() ? 1 : device.peak_flops.begin()->second;
 }
 
-const DeviceGeneration& device_generation_of(const Device& device) {
+const DeviceGeneration& device_generation_of(const DeviceModel& device) {
   return device.generation != nullptr ? *device.generation
-                                      : generation_of_peak(sixteen_bit_flops(device));
+                                      : generation_of_peak(dense_sixteen_bit_peak_flops(device));
 }
 
 const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s) {
@@ -69,7 +69,7 @@ const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s) {
       return one;
     }
   }
-  return find_device_generation(kFallbackGeneration);
+  return find_device_generation(kFallbackGenerationName);
 }
 
 }  // namespace stepwright::cluster

@@ -29,10 +29,10 @@ struct DeviceGeneration {
   /// For each attention kernel: whether it exists for this generation, and which share of the dense
   /// 16-bit peak its forward pass reaches at head dimension 128.
   std::array<bool, std::size(kAttentionKernelNames)> has_kernel{};
-  std::array<double, std::size(kAttentionKernelNames)> attention_share{};
+  std::array<double, std::size(kAttentionKernelNames)> attention_peak_share{};
   /// For each attention kernel, the FLOP/s of a long backward pass divided by those of the forward;
   /// 0: the default ratio (`kAttentionBackward`, cost/laws/constants.h).
-  std::array<double, std::size(kAttentionKernelNames)> attention_backward{};
+  std::array<double, std::size(kAttentionKernelNames)> attention_backward_rate_ratio{};
   double matrix_share = 0;  ///< Share of the dense 16-bit peak that large matrix products reach.
   /// FLOP/s of matrix products inside a training job divided by those of the same products alone;
   /// power and clock limits cause the difference.
@@ -59,12 +59,12 @@ struct DeviceGeneration {
 
 /// Describes one figure in a generation's file: its key, the member that stores it, and its range.
 /// A figure whose range begins at 1 may be missing.
-struct GenerationFigure {
+struct GenerationFileKey {
   std::string_view key;
   double DeviceGeneration::* value;
   double lowest, highest;
 };
-inline constexpr GenerationFigure kGenerationFigures[] = {
+inline constexpr GenerationFileKey kGenerationFigures[] = {
     {"matrix_share", &DeviceGeneration::matrix_share, 0.01, 1},
     {"sustained_share", &DeviceGeneration::sustained_share, 0.01, 1},
     {"fp8_speedup", &DeviceGeneration::fp8_speedup, 1, 4},
@@ -78,7 +78,7 @@ inline constexpr GenerationFigure kGenerationFigures[] = {
 
 /// Reads a generation's file. Fails with `kInput` for unknown or missing keys, values out of range,
 /// and figures without a source.
-DeviceGeneration read_generation(Node root);
+DeviceGeneration read_device_generation(Node root);
 
 /// Returns all built-in hardware generations, in the order of their files. They exist until the
 /// program ends, so pointers to them stay valid and can be compared.
@@ -92,15 +92,15 @@ const DeviceGeneration& find_device_generation(std::string_view word);
 
 /// Name of the generation that is used for devices that match no other, so that any device can be
 /// priced.
-inline constexpr std::string_view kFallbackGeneration = "other device";
+inline constexpr std::string_view kFallbackGenerationName = "other device";
 
 /// Returns the dense bf16 peak of a device in FLOP/s; if the device states none, its peak in fp16,
 /// fp32 or fp64, in this order, else in any precision; 1 if it states no peak.
-double sixteen_bit_flops(const Device& device);
+double dense_sixteen_bit_peak_flops(const DeviceModel& device);
 
 /// Returns the hardware generation that a device states; if it states none, the generation whose
 /// range of dense 16-bit peaks contains the device's peak.
-const DeviceGeneration& device_generation_of(const Device& device);
+const DeviceGeneration& device_generation_of(const DeviceModel& device);
 const DeviceGeneration& generation_of_peak(double sixteen_bit_flops_per_s);
 
 }  // namespace stepwright::cluster

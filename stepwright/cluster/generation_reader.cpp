@@ -21,7 +21,7 @@ void read_sources(Node root, DeviceGeneration& read) {
     read.sources.emplace(key, std::move(text));
   };
   std::vector<std::string_view> keys(std::begin(kOthers), std::end(kOthers));
-  for (const GenerationFigure& figure : kGenerationFigures) keys.push_back(figure.key);
+  for (const GenerationFileKey& figure : kGenerationFigures) keys.push_back(figure.key);
   if (given.is_mapping()) given.allow_only(keys);
   for (const std::string_view key : keys) add(key);
 }
@@ -32,7 +32,7 @@ void read_attention(Node root, DeviceGeneration& read) {
   for (const auto& [kernel, name] : kAttentionKernelNames) {
     if (kernel == AttentionKernel::kUnfused) continue;
     fused.push_back(name);
-    read.attention_share[static_cast<std::size_t>(kernel)] = shares.get(name).number(0.01, 1);
+    read.attention_peak_share[static_cast<std::size_t>(kernel)] = shares.get(name).number(0.01, 1);
   }
   shares.allow_only(fused);
   const Node kernels = root.get("kernels");
@@ -46,25 +46,27 @@ void read_attention(Node root, DeviceGeneration& read) {
   backward->allow_only(fused);
   for (const auto& [kernel, name] : kAttentionKernelNames) {
     if (const auto rate = backward->find(name)) {
-      read.attention_backward[static_cast<std::size_t>(kernel)] = rate->number(0.01, 2);
+      read.attention_backward_rate_ratio[static_cast<std::size_t>(kernel)] = rate->number(0.01, 2);
     }
   }
 }
 
 }  // namespace
 
-DeviceGeneration read_generation(Node root) {
+DeviceGeneration read_device_generation(Node root) {
   std::vector<std::string_view> keys = {"name", "architecture", "source"};
   keys.insert(keys.end(), std::begin(kOthers), std::end(kOthers));
-  for (const GenerationFigure& figure : kGenerationFigures) keys.push_back(figure.key);
-  check_keys(root, Place::kFile, "generation/1", keys);
+  for (const GenerationFileKey& figure : kGenerationFigures) keys.push_back(figure.key);
+  check_mapping_keys(root, MappingPlace::kFile, "generation/1", keys);
   DeviceGeneration read;
   read_name(root, "name", read.name);
   if (root.find("architecture")) read_name(root, "architecture", read.architecture);
   if (const auto peak = root.find("peak")) {
     peak->allow_only({"from", "to"});
-    read.lowest_flops = read_quantity(peak->get("from"), Quantity::kFlops, 1, kMost);
-    read.highest_flops = read_quantity(peak->get("to"), Quantity::kFlops, read.lowest_flops, kMost);
+    read.lowest_flops =
+        read_quantity(peak->get("from"), QuantityKind::kFlops, 1, kMaxClusterFileQuantity);
+    read.highest_flops = read_quantity(peak->get("to"), QuantityKind::kFlops, read.lowest_flops,
+                                       kMaxClusterFileQuantity);
   }
   if (const auto capability = root.find("compute_capability")) {
     read.compute_capability = static_cast<int>(capability->integer(1, 1000));

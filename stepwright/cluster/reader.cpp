@@ -23,7 +23,7 @@ constexpr int kMaxProfileDepth = 8;
 
 double latency_of(Node node, double otherwise) {
   const std::optional<Node> latency = node.find("latency");
-  return latency ? read_quantity(*latency, Quantity::kTime, 0, 1) : otherwise;
+  return latency ? read_quantity(*latency, QuantityKind::kTime, 0, 1) : otherwise;
 }
 
 FabricLevel read_level(Node node) {
@@ -32,19 +32,19 @@ FabricLevel read_level(Node node) {
   level.size = 0;  // not stated yet
   read_name(node, "name", level.name);
   read_count(node, "size", kMaxDevicesPerNode, level.size);
-  read_amount(node, "bandwidth", Quantity::kRate, level.uplink_bytes_per_s);
-  level.latency_s = latency_of(node, kDefaultNodeLatency);
+  read_quantity_field(node, "bandwidth", QuantityKind::kRate, level.uplink_bytes_per_s);
+  level.latency_s = latency_of(node, kDefaultIntraNodeLatency);
   if (const auto mesh = node.find("mesh")) level.mesh = mesh->boolean();
-  level.links = link_technology_by_name(level.name);
+  level.links = link_technology_of_level(level.name);
   if (const auto links = node.find("links")) level.links = links->choice(kLinkTechnologyNames);
   return level;
 }
 
-NetworkLevel read_network_level(Node node, std::size_t index) {
+NetworkLevelDescription read_network_level(Node node, std::size_t index) {
   node.allow_only({"name", "nodes", "oversubscription", "latency", "source"});
-  NetworkLevel level;
+  NetworkLevelDescription level;
   read_name(node, "name", level.name);
-  if (const auto nodes = node.find("nodes")) level.nodes = nodes->integer(2, kMaxDevices);
+  if (const auto nodes = node.find("nodes")) level.nodes = nodes->integer(2, kMaxClusterDevices);
   if (const auto over = node.find("oversubscription")) {
     level.oversubscription = over->number(1, 1e6);
   }
@@ -89,17 +89,18 @@ void read_size(Node node, ClusterDescription& cluster) {
   const std::optional<Node> devices = node.find("devices");
   if (nodes && devices) devices->fail("cannot stand beside 'nodes': say one of them");
   if (!nodes && !devices) return;
-  cluster.nodes = nodes ? nodes->integer(1, kMaxDevices) : 0;
-  cluster.devices = devices ? devices->integer(1, kMaxDevices) : 0;
+  cluster.nodes = nodes ? nodes->integer(1, kMaxClusterDevices) : 0;
+  cluster.devices = devices ? devices->integer(1, kMaxClusterDevices) : 0;
 }
 
-void read_host(Node node, Host& host) {
+void read_host(Node node, HostHardware& host) {
   node.allow_only({"memory", "memory_bandwidth", "source"});
   if (const auto memory = node.find("memory")) {
-    host.memory_bytes = read_quantity(*memory, Quantity::kBytes, 1, kMost);
+    host.memory_bytes = read_quantity(*memory, QuantityKind::kBytes, 1, kMaxClusterFileQuantity);
   }
   if (const auto bandwidth = node.find("memory_bandwidth")) {
-    host.memory_bandwidth_bytes_per_s = read_quantity(*bandwidth, Quantity::kRate, 1, kMost);
+    host.memory_bandwidth_bytes_per_s =
+        read_quantity(*bandwidth, QuantityKind::kRate, 1, kMaxClusterFileQuantity);
   }
 }
 
@@ -131,13 +132,14 @@ void read_keys(Node node, ClusterDescription& cluster) {
   read_size(node, cluster);
   read_node_size(node, cluster);
   if (node.find("nic") || node.find("nics_per_node")) {
-    read_amount(node, "nic", Quantity::kRate, cluster.nic_bytes_per_s);
+    read_quantity_field(node, "nic", QuantityKind::kRate, cluster.nic_bytes_per_s);
     read_count(node, "nics_per_node", kMaxDevicesPerNode, cluster.nics_per_node);
   }
   read_lists(node, cluster);
   if (const auto host = node.find("host")) read_host(*host, cluster.host);
   if (const auto all_reduce = node.find("all_reduce")) {
-    cluster.all_reduce_bytes_per_s = read_quantity(*all_reduce, Quantity::kRate, 1, kMost);
+    cluster.all_reduce_bytes_per_s =
+        read_quantity(*all_reduce, QuantityKind::kRate, 1, kMaxClusterFileQuantity);
   }
   if (const auto fit = node.find("fit")) cluster.fit = stepwright::read_name(*fit);
 }
@@ -160,7 +162,7 @@ void refuse_other_words(Node node) {
 /// Reads a mapping and the files that it names.
 class Reader {
  public:
-  void read(Node node, Place place, const std::filesystem::path& directory) {
+  void read(Node node, MappingPlace place, const std::filesystem::path& directory) {
     static constexpr std::string_view kKeys[] = {"profile",
                                                  "name",
                                                  "device",
@@ -180,7 +182,7 @@ class Reader {
                                                  "use"};
     if (node.is_scalar()) return read_word(node, directory);
     refuse_other_words(node);
-    check_keys(node, place, "cluster/1", kKeys);
+    check_mapping_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) {
       read_profile(*profile, stepwright::read_name(*profile, kLongestPath), directory);
     }
@@ -198,11 +200,11 @@ class Reader {
     const IntegerParseResult nodes =
         read_integer(colon < text.size() ? std::string_view(text).substr(colon + 1) : "1");
     if (nodes.status != IntegerParseResult::Status::kGood || nodes.value < 1 ||
-        nodes.value > kMaxDevices) {
+        nodes.value > kMaxClusterDevices) {
       node.fail(
           fmt::format("must be a profile, as dgx-h100, or PROFILE:NODES with 1 to {} nodes; "
                       "it is '{}'",
-                      kMaxDevices, printable(text)));
+                      kMaxClusterDevices, printable(text)));
     }
     cluster_.nodes = nodes.value;
   }
@@ -210,9 +212,10 @@ class Reader {
   /// Finds a profile by its name, or by the name of its device (h100, a10g, RTX 3090); null: none.
   /// Fails if `name` matches several devices.
   static const EmbeddedFile* profile_named(Node node, const std::string& name) {
-    if (const EmbeddedFile* own = find_embedded(embedded_clusters(), name)) return own;
-    if (const EmbeddedFile* own = find_embedded(embedded_clusters(), "dgx-" + name)) return own;
-    const std::vector<ProfileOfDevice> found = profiles_of_device(name);
+    if (const EmbeddedFile* own = find_embedded_file(embedded_cluster_files(), name)) return own;
+    if (const EmbeddedFile* own = find_embedded_file(embedded_cluster_files(), "dgx-" + name))
+      return own;
+    const std::vector<ClusterProfileOfDevice> found = cluster_profiles_by_device_words(name);
     if (found.empty()) return nullptr;
     if (found.size() > 1) {
       std::vector<std::string> ways;
@@ -222,7 +225,7 @@ class Reader {
       node.fail(fmt::format("'{}' may be {}: name one of these profiles", printable(name),
                             fmt::join(ways, " or ")));
     }
-    return find_embedded(embedded_clusters(), found.front().profile);
+    return find_embedded_file(embedded_cluster_files(), found.front().profile);
   }
 
   void read_profile(Node node, const std::string& name, const std::filesystem::path& directory) {
@@ -231,17 +234,18 @@ class Reader {
     }
     if (const EmbeddedFile* file = profile_named(node, name)) {
       const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
-      return read(document.root(), Place::kFile, {});
+      return read(document.root(), MappingPlace::kFile, {});
     }
     if (name.find_first_of("./") == std::string::npos) {
-      fail_unknown(node, "profile", name, embedded_clusters(), "the path of a file");
+      fail_unknown_built_in_name(node, "profile", name, embedded_cluster_files(),
+                                 "the path of a file");
     }
     const std::filesystem::path path = directory / name;
     if (!path_exists(path)) {
       node.fail(fmt::format("there is no file '{}'", path.string()));
     }
     const Document document = Document::load(path);
-    read(document.root(), Place::kFile, path.parent_path());
+    read(document.root(), MappingPlace::kFile, path.parent_path());
   }
 
   ClusterDescription cluster_;
@@ -250,9 +254,9 @@ class Reader {
 
 }  // namespace
 
-ClusterDescription read_description(Node node, const std::filesystem::path& directory) {
+ClusterDescription read_cluster_description(Node node, const std::filesystem::path& directory) {
   Reader reader;
-  reader.read(node, Place::kInside, directory);
+  reader.read(node, MappingPlace::kInside, directory);
   return reader.take();
 }
 

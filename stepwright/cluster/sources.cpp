@@ -46,7 +46,7 @@ class Sources {
  public:
   explicit Sources(const EmbeddedFile& file) : cluster_(parse(file)) {
     const Tree* device = cluster_.find("device");
-    const EmbeddedFile* named = find_embedded(embedded_devices(), device->text);
+    const EmbeddedFile* named = find_embedded_file(embedded_devices(), device->text);
     device_ = named == nullptr ? *device : parse(*named);
   }
 
@@ -81,10 +81,10 @@ void collect(const Json& value, const Sources& sources, std::vector<std::string>
 
 }  // namespace
 
-Json cluster_sources(std::string_view name) {
-  const EmbeddedFile* file = find_embedded(embedded_clusters(), name);
+Json cluster_number_sources(std::string_view name) {
+  const EmbeddedFile* file = find_embedded_file(embedded_cluster_files(), name);
   if (file == nullptr) fail_input(fmt::format("unknown profile '{}'", name));
-  Json mapping = inline_cluster(built_in_cluster(name, 1).value());
+  Json mapping = inline_cluster_mapping(built_in_cluster(name, 1).value());
   mapping.erase("nodes");  // it is the user's choice and has no source
   Json found = Json::object();
   std::vector<std::string> path;

@@ -21,12 +21,13 @@ constexpr Usual kUsualLatency = {0, 1e-2};
 
 class Remarks {
  public:
-  void judge(const std::string& field, double value, Quantity quantity, Usual usual) {
+  void judge(const std::string& field, double value, QuantityKind quantity, Usual usual) {
     if (value >= usual.least && value <= usual.most) return;
     notes_.push_back(fmt::format(
         "cluster.{} is {:g} {}, far from anything that exists ({:g} to {:g}). A number without a "
         "unit is in {}.",
-        field, value, unit_of(quantity), usual.least, usual.most, unit_of(quantity)));
+        field, value, default_unit_of(quantity), usual.least, usual.most,
+        default_unit_of(quantity)));
   }
 
   [[nodiscard]] std::vector<std::string> take() { return std::move(notes_); }
@@ -39,24 +40,24 @@ class Remarks {
 
 std::vector<std::string> implausible_cluster_notes(const Cluster& cluster) {
   Remarks remarks;
-  const Device& device = cluster.device;
-  remarks.judge("device.memory", device.memory_bytes, Quantity::kBytes, kUsualMemory);
-  remarks.judge("device.memory_bandwidth", device.memory_bandwidth_bytes_per_s, Quantity::kRate,
+  const DeviceModel& device = cluster.device;
+  remarks.judge("device.memory", device.memory_bytes, QuantityKind::kBytes, kUsualMemory);
+  remarks.judge("device.memory_bandwidth", device.memory_bandwidth_bytes_per_s, QuantityKind::kRate,
                 kUsualMemoryRate);
   for (const auto& [type, rate] : device.peak_flops) {
-    remarks.judge(fmt::format("device.peak.{}", name_of(kDTypeNames, type)), rate, Quantity::kFlops,
-                  kUsualPeak);
+    remarks.judge(fmt::format("device.peak.{}", name_of(kDTypeNames, type)), rate,
+                  QuantityKind::kFlops, kUsualPeak);
   }
   if (cluster.nic_bytes_per_s > 0) {
-    remarks.judge("nic", cluster.nic_bytes_per_s, Quantity::kRate, kUsualNic);
+    remarks.judge("nic", cluster.nic_bytes_per_s, QuantityKind::kRate, kUsualNic);
   }
   for (const FabricLevel& level : cluster.levels) {
     if (!level.network) {
       remarks.judge(fmt::format("levels.{}.bandwidth", level.name), level.uplink_bytes_per_s,
-                    Quantity::kRate, kUsualLink);
+                    QuantityKind::kRate, kUsualLink);
     }
     remarks.judge(fmt::format("{}.{}.latency", level.network ? "network" : "levels", level.name),
-                  level.latency_s, Quantity::kTime, kUsualLatency);
+                  level.latency_s, QuantityKind::kTime, kUsualLatency);
   }
   return remarks.take();
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json device_json(const Device& device) {
+Json device_json(const DeviceModel& device) {
   Json peak = Json::object();
   for (const auto& [type, flops] : device.peak_flops) {
     peak[std::string(name_of(kDTypeNames, type))] = flops;
@@ -31,7 +31,7 @@ Json level_json(const FabricLevel& level) {
                 {"bandwidth", level.uplink_bytes_per_s},
                 {"latency", level.latency_s}};
   if (level.mesh) entry["mesh"] = true;
-  if (level.links != link_technology_by_name(level.name)) {
+  if (level.links != link_technology_of_level(level.name)) {
     entry["links"] = name_of(kLinkTechnologyNames, level.links);
   }
   return entry;
@@ -47,7 +47,7 @@ Json network_level_json(const FabricLevel& level, std::int64_t nodes) {
 
 }  // namespace
 
-Json inline_cluster(const Cluster& cluster) {
+Json inline_cluster_mapping(const Cluster& cluster) {
   Json levels = Json::array();
   Json network = Json::array();
   for (const FabricLevel& level : cluster.levels) {

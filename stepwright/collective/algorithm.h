@@ -47,12 +47,12 @@ extern const AlgorithmDefinition kLibrary, kNvls, kRing, kRings, kHalvingDoublin
 
 /// A collective algorithm, its name in files, and its definition. This project generates schedules
 /// for all algorithms but the first two (library, nvls).
-struct AlgorithmRow {
+struct CollectiveAlgorithmRow {
   Algorithm algorithm;
   std::string_view name;
   const AlgorithmDefinition* definition;
 };
-inline constexpr AlgorithmRow kAlgorithmRows[] = {
+inline constexpr CollectiveAlgorithmRow kAlgorithmRows[] = {
     {Algorithm::kLibrary, "library", &algorithms::kLibrary},
     {Algorithm::kNvls, "nvls", &algorithms::kNvls},
     {Algorithm::kRing, "ring", &algorithms::kRing},
@@ -73,11 +73,11 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
       {kAlgorithmRows[kFirst + kRow].algorithm, kAlgorithmRows[kFirst + kRow].name}...};
 };
 /// Names of the collective algorithms in files, in the order of the enumerators.
-inline constexpr auto& kAlgorithmNames =
+inline constexpr auto& kCollectiveAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
 /// Names of the collective algorithms for which this project generates schedules, in the order of
 /// the enumerators.
-inline constexpr auto& kGeneratedNames =
+inline constexpr auto& kGeneratedAlgorithmNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How many ranks of a group are on each node, and on how many nodes.
@@ -89,32 +89,33 @@ struct GroupNodeLayout {
   bool inside_adds = false;  ///< True if switches inside the nodes can add (NVLink SHARP).
 
   /// True if each node has the same number of the group's ranks.
-  [[nodiscard]] bool even() const { return members * nodes == ranks; }
+  [[nodiscard]] bool has_equal_ranks_per_node() const { return members * nodes == ranks; }
 };
 
 /// True if an algorithm can carry out a collective operation; the library can carry out all.
 bool covers(Algorithm algorithm, Collective collective);
 
 /// True if an algorithm can run on a group with this number of ranks and nodes.
-bool suits(Algorithm algorithm, const GroupNodeLayout& form);
+bool is_suited_to_group(Algorithm algorithm, const GroupNodeLayout& form);
 
 /// Returns what number of ranks and nodes an algorithm needs, as text to follow "needs ..."; empty:
 /// any group of several ranks will do.
-std::string_view needs(Algorithm algorithm);
+std::string_view group_requirement_text(Algorithm algorithm);
 
 /// Returns the algorithm that really carries out an operation if a plan asks for `algorithm`: this
 /// one if it can carry out the operation on this group, else the library's.
-Algorithm settled(Algorithm algorithm, Collective collective, const GroupNodeLayout& form);
+Algorithm algorithm_in_effect(Algorithm algorithm, Collective collective,
+                              const GroupNodeLayout& form);
 
 /// True if NCCL and similar libraries can carry out an operation by this algorithm.
 bool in_library(Algorithm algorithm, Collective collective);
 
 /// True if this project's own process group (a c10d backend) can carry out an operation by this
 /// algorithm, on tensors in host memory.
-bool in_process_group(Algorithm algorithm, Collective collective);
+bool is_run_by_own_process_group(Algorithm algorithm, Collective collective);
 
 /// True if this project generates schedules for an algorithm; false for the library's own ones.
-bool is_generated(Algorithm algorithm);
+bool has_generated_schedule(Algorithm algorithm);
 
 /// Returns a line that describes the steps of an algorithm and the bytes that it sends.
 std::string_view described(Algorithm algorithm);

@@ -22,7 +22,7 @@ double pipelined_chunk_seconds(double stages, double chunks, const ChunkHop& hop
   return stages * (hop.bytes_s + hop.latency_s) + (chunks - 1) * hop.bytes_s;
 }
 
-double pass_s(const ClosedFormTerms& t, IntraGroupPattern inner) {
+double intra_node_exchange_s(const ClosedFormTerms& t, IntraGroupPattern inner) {
   if (t.members == 1) return 0;
   const double bytes_s = (t.members - 1) * t.inside.bytes_s;
   return inner == IntraGroupPattern::kDirect ? bytes_s
@@ -34,9 +34,10 @@ IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster) {
   return one_switch ? IntraGroupPattern::kDirect : IntraGroupPattern::kRing;
 }
 
-GroupLinkRates group_links(const cluster::Cluster& cluster, std::int32_t members,
-                           std::int32_t nodes) {
-  GroupLinkRates links{.members = members, .nodes = nodes, .message_s = kMessageStartSeconds};
+GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
+                                std::int32_t nodes) {
+  GroupLinkRates links{
+      .members = members, .nodes = nodes, .message_s = kDefaultMessageStartSeconds};
   const auto node_levels = static_cast<std::size_t>(intra_node_level_count(cluster));
   for (std::size_t i = 0; i < node_levels; ++i) {
     const cluster::FabricLevel& level = cluster.levels[i];
@@ -71,8 +72,8 @@ GroupLinkRates group_links(const cluster::Cluster& cluster, std::int32_t members
   return links;
 }
 
-double closed_form_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
-                           double payload_bytes) {
+double closed_form_collective_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
+                                      double payload_bytes) {
   const ClosedFormTerms terms(spec, links, payload_bytes);
   if (terms.ranks == 1) return 0;
   return definition_of(spec.method).seconds(terms);
@@ -82,11 +83,11 @@ ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& l
                                       double payload_bytes) {
   ScheduleSpec best = spec;
   best.chunks = 1;
-  double least = closed_form_seconds(best, links, payload_bytes);
-  for (std::int32_t chunks = 2; chunks <= kMostChunks; chunks *= 2) {
+  double least = closed_form_collective_seconds(best, links, payload_bytes);
+  for (std::int32_t chunks = 2; chunks <= kMaxTriedChunksPerBlock; chunks *= 2) {
     spec.chunks = chunks;
     if (no_schedule_reason(spec)) break;
-    const double seconds = closed_form_seconds(spec, links, payload_bytes);
+    const double seconds = closed_form_collective_seconds(spec, links, payload_bytes);
     if (seconds >= least * (1 - kSameTime)) continue;
     least = seconds;
     best = spec;
@@ -94,15 +95,15 @@ ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& l
   return best;
 }
 
-ScheduleSpec fastest_schedule(Collective collective, const GroupLinkRates& links,
-                              double payload_bytes) {
+ScheduleSpec fastest_collective_schedule(Collective collective, const GroupLinkRates& links,
+                                         double payload_bytes) {
   ScheduleSpec best{Algorithm::kRing, collective, {links.members, links.nodes}};
   double least = -1;
-  for (const auto& [method, name] : kGeneratedNames) {
+  for (const auto& [method, name] : kGeneratedAlgorithmNames) {
     const ScheduleSpec spec{method, collective, {links.members, links.nodes}};
     if (no_schedule_reason(spec)) continue;
     const ScheduleSpec chunked = with_fastest_chunk_count(spec, links, payload_bytes);
-    const double seconds = closed_form_seconds(chunked, links, payload_bytes);
+    const double seconds = closed_form_collective_seconds(chunked, links, payload_bytes);
     if (least >= 0 && seconds >= least) continue;
     least = seconds;
     best = chunked;

@@ -23,17 +23,17 @@ struct GroupLinkRates {
 };
 
 /// Largest number of chunks per block that is tried when the fastest number of chunks is searched.
-inline constexpr std::int32_t kMostChunks = 256;
+inline constexpr std::int32_t kMaxTriedChunksPerBlock = 256;
 
 /// Default of the seconds that both ends of a message are busy before its bytes flow (host work of
 /// one step), for machines where it is not measured.
-inline constexpr double kMessageStartSeconds = 1e-6;
+inline constexpr double kDefaultMessageStartSeconds = 1e-6;
 
 /// Returns the link speeds for the first ranks of a cluster, `members` on each of `nodes` nodes.
 /// Several network levels inside a node count as one, with the rate of the slowest and the latency
 /// of the outermost.
-GroupLinkRates group_links(const cluster::Cluster& cluster, std::int32_t members,
-                           std::int32_t nodes);
+GroupLinkRates group_link_rates(const cluster::Cluster& cluster, std::int32_t members,
+                                std::int32_t nodes);
 
 /// Returns how the ranks of a node exchange blocks: directly if a single switch joins them, else in
 /// a ring.
@@ -42,12 +42,12 @@ IntraGroupPattern intra_node_pattern(const cluster::Cluster& cluster);
 /// Returns the seconds of a collective schedule by a formula, without generating the schedule.
 /// `payload_bytes`: bytes of the full buffer. The tiers of `spec` must be {members, nodes}; links
 /// are full duplex. Formulas and their error against simulations: `docs/collectives.md`.
-double closed_form_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
-                           double payload_bytes);
+double closed_form_collective_seconds(const ScheduleSpec& spec, const GroupLinkRates& links,
+                                      double payload_bytes);
 
 /// Seconds of a hierarchical ring collective (HO-Ring), whose traffic inside nodes and between
 /// nodes overlaps: the transfer time of the bytes on each level.
-struct OverlappedLevels {
+struct OverlappedLevelSeconds {
   Collective collective{};
   double members = 1;
   double nodes = 1;
@@ -57,7 +57,7 @@ struct OverlappedLevels {
   /// Adds to both levels the seconds in which they cannot overlap: chunks at the start and end, and
   /// the starts of messages, for the best number of chunks. Except for latencies, the result equals
   /// the closed-form time of the schedule.
-  [[nodiscard]] OverlappedLevels with_ends() const;
+  [[nodiscard]] OverlappedLevelSeconds with_non_overlapping_seconds() const;
 };
 
 /// Returns `spec` with the number of chunks (a power of two up to 256) that gives the shortest
@@ -67,7 +67,7 @@ ScheduleSpec with_fastest_chunk_count(ScheduleSpec spec, const GroupLinkRates& l
 
 /// Returns the schedule with the shortest closed-form time for an operation, over all algorithms
 /// and numbers of chunks. The group has {members, nodes} of `links`.
-ScheduleSpec fastest_schedule(Collective collective, const GroupLinkRates& links,
-                              double payload_bytes);
+ScheduleSpec fastest_collective_schedule(Collective collective, const GroupLinkRates& links,
+                                         double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -36,7 +36,7 @@ struct ClosedFormTerms {
 
   /// Returns the seconds in which a message of `blocks` chunks keeps both ends busy. `hop`: cost of
   /// a message of one chunk.
-  [[nodiscard]] double run_s(const ChunkHop& hop, double blocks) const {
+  [[nodiscard]] double chunk_message_busy_s(const ChunkHop& hop, double blocks) const {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
@@ -56,15 +56,16 @@ struct ClosedFormTerms {
 };
 
 /// Returns the seconds in which the ranks of a node exchange one chunk of each rank's block.
-double pass_s(const ClosedFormTerms& t, IntraGroupPattern inner);
+double intra_node_exchange_s(const ClosedFormTerms& t, IntraGroupPattern inner);
 
 /// Returns the latency of the last message inside a node; 0 if the group has one rank per node.
-inline double end_latency(const ClosedFormTerms& t) {
+inline double last_intra_node_latency(const ClosedFormTerms& t) {
   return t.members > 1 ? t.inside.latency_s : 0;
 }
 
 /// Returns the seconds of one ring over all ranks. `within`, `across`: cost of one chunk between
 /// neighbours on the same node and on different nodes.
-double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across);
+double ring_over_all_ranks_s(const ClosedFormTerms& t, const ChunkHop& within,
+                             const ChunkHop& across);
 
 }  // namespace stepwright::collective

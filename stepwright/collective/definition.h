@@ -10,9 +10,9 @@
 namespace stepwright::collective {
 
 /// A set of collective operations.
-class Operations {
+class CollectiveSet {
  public:
-  constexpr Operations(std::initializer_list<Collective> list) {
+  constexpr CollectiveSet(std::initializer_list<Collective> list) {
     for (const Collective one : list) bits_ |= 1U << static_cast<unsigned>(one);
   }
   [[nodiscard]] constexpr bool has(Collective one) const {
@@ -23,12 +23,12 @@ class Operations {
   unsigned bits_ = 0;
 };
 /// The collective operations whose buffer has one block for each rank.
-inline constexpr Operations kBlockOperations = {Collective::kAllGather, Collective::kReduceScatter,
-                                                Collective::kAllReduce};
-inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collective::kAllGather,
-                                              Collective::kReduceScatter, Collective::kAllToAll,
-                                              Collective::kBroadcast,     Collective::kReduce,
-                                              Collective::kPointToPoint};
+inline constexpr CollectiveSet kBlockPerRankCollectives = {
+    Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce};
+inline constexpr CollectiveSet kAllOperations = {Collective::kAllReduce,     Collective::kAllGather,
+                                                 Collective::kReduceScatter, Collective::kAllToAll,
+                                                 Collective::kBroadcast,     Collective::kReduce,
+                                                 Collective::kPointToPoint};
 
 /// Between which ranks an algorithm's bytes flow. Prices, link loads and the traffic matrix are
 /// computed from it.
@@ -44,14 +44,14 @@ enum class MessagePattern : std::uint8_t {
 };
 
 /// Whether all nodes do the same in a schedule, so that simulating one node suffices.
-enum class InterNodeMode : std::uint8_t {
+enum class NodeScheduleSymmetry : std::uint8_t {
   kAlike,   ///< All nodes do the same, each with the next node.
   kHalves,  ///< All nodes do the same; in each step a node's partner is farther away.
   kUnlike,
 };
 
 /// Names that NCCL gives to an algorithm; empty if NCCL lacks it.
-struct NcclNames {
+struct NcclAlgorithmNames {
   std::string_view one_node;  ///< Name in NCCL's tuner for groups within one node.
   std::string_view several_nodes;
   std::string_view environment;  ///< Word for the algorithm in the variable NCCL_ALGO.
@@ -61,7 +61,7 @@ struct NcclNames {
 /// proofs, execution, prices, link loads, plan rules and exports use the definition.
 struct AlgorithmDefinition {
   std::string_view text;  ///< One line that describes the algorithm.
-  Operations covers;
+  CollectiveSet covers;
   /// Function that is true if the algorithm differs from simpler ones on a group with these ranks
   /// and nodes; nullptr: on any group of several ranks.
   bool (*lies)(const GroupNodeLayout&) = nullptr;
@@ -69,15 +69,15 @@ struct AlgorithmDefinition {
   /// nullptr: it always exists.
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
   /// Text about the group that the algorithm needs (`lies`, `exists`), to follow "needs ...".
-  std::string_view needs = {};
+  std::string_view group_requirement_text = {};
   /// Operations that NCCL and similar libraries can carry out by the algorithm.
-  Operations in_library = {};
-  NcclNames nccl = {};
+  CollectiveSet in_library = {};
+  NcclAlgorithmNames nccl = {};
   /// True if this project's own process group can run the algorithm. The process group has two
   /// lanes (connections between ranks), and each ring needs one.
-  bool in_process_group = false;
+  bool is_run_by_own_process_group = false;
   MessagePattern pattern = MessagePattern::kAsScheduled;
-  InterNodeMode across = InterNodeMode::kAlike;
+  NodeScheduleSymmetry across = NodeScheduleSymmetry::kAlike;
   /// True if one rank of each node sends only to other nodes (a ring leaves the node there).
   bool one_leaves = false;
   /// Function that returns the mean bytes that a rank sends; nullptr: the minimum for the operation
@@ -102,8 +102,8 @@ inline const AlgorithmDefinition& definition_of(Algorithm algorithm) {
 
 /// True if a group has several ranks on each of several nodes, equally many on each, so that
 /// hierarchical algorithms differ from flat ones.
-inline bool on_two_levels(const GroupNodeLayout& form) {
-  return form.members > 1 && form.nodes > 1 && form.even();
+inline bool is_two_level_group(const GroupNodeLayout& form) {
+  return form.members > 1 && form.nodes > 1 && form.has_equal_ranks_per_node();
 }
 inline constexpr std::string_view kTwoLevelNeeds =
     "several ranks on each of several nodes, as many on each";

@@ -16,7 +16,7 @@ std::span<const std::int32_t> links_of(const LinkPath& path) {
 
 }  // namespace
 
-void FairShare::count(const LinkMap& links, std::span<const LinkPath* const> paths) {
+void MaxMinFairRates::count(const LinkMap& links, std::span<const LinkPath* const> paths) {
   links_.assign(links.size(), {});
   for (std::size_t i = 0; i < links_.size(); ++i) {
     links_[i].left = links.bytes_per_s(static_cast<std::int32_t>(i));
@@ -26,7 +26,7 @@ void FairShare::count(const LinkMap& links, std::span<const LinkPath* const> pat
   }
 }
 
-double FairShare::fill() {
+double MaxMinFairRates::saturate_next_links() {
   double least = std::numeric_limits<double>::infinity();
   for (const Link& link : links_) {
     if (link.flows > 0) least = std::min(least, link.left / link.flows);
@@ -37,15 +37,15 @@ double FairShare::fill() {
   return least;
 }
 
-std::span<const double> FairShare::rates(const LinkMap& links,
-                                         std::span<const LinkPath* const> paths) {
+std::span<const double> MaxMinFairRates::flow_rates(const LinkMap& links,
+                                                    std::span<const LinkPath* const> paths) {
   count(links, paths);
   rates_.assign(paths.size(), std::numeric_limits<double>::infinity());
   open_.resize(paths.size());
   std::iota(open_.begin(), open_.end(), std::size_t{0});
   std::erase_if(open_, [&](std::size_t flow) { return paths[flow]->count == 0; });
   while (!open_.empty()) {
-    const double share = fill();
+    const double share = saturate_next_links();
     std::erase_if(open_, [&](std::size_t flow) {
       const auto full = [&](std::int32_t link) {
         return links_[static_cast<std::size_t>(link)].full;

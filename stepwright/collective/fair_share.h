@@ -12,17 +12,17 @@ namespace stepwright::collective {
 /// that is not higher. Computed by progressive filling (Bertsekas and Gallager, Data Networks,
 /// 1992, section 6.5.2): all rates grow equally until a link saturates; the flows through it keep
 /// their rate, and the others continue to grow.
-class FairShare {
+class MaxMinFairRates {
  public:
   /// Returns the bytes per second of each flow. `paths`: links that each flow passes; a flow
   /// without links has an infinite rate. The result is valid until the next call.
-  std::span<const double> rates(const LinkMap& links, std::span<const LinkPath* const> paths);
+  std::span<const double> flow_rates(const LinkMap& links, std::span<const LinkPath* const> paths);
 
  private:
   void count(const LinkMap& links, std::span<const LinkPath* const> paths);
   /// Does one round of progressive filling: finds the links that saturate first, fixes the rate of
   /// the flows through them, and returns that rate in bytes per second.
-  double fill();
+  double saturate_next_links();
 
   struct Link {
     double left = 0;         ///< Bytes per second of the link that are not yet assigned to a flow.

@@ -11,13 +11,13 @@
 #include "stepwright/core/error.h"
 
 namespace stepwright::collective {
-std::int32_t chunks_of(double block_bytes, double chunk_bytes) {
+std::int32_t chunks_per_block(double block_bytes, double chunk_bytes) {
   constexpr double kMost = 32;
   if (chunk_bytes <= 0) return 1;
   return static_cast<std::int32_t>(std::clamp(std::floor(block_bytes / chunk_bytes), 1.0, kMost));
 }
 
-std::int32_t ranks_of(const ScheduleSpec& spec) {
+std::int32_t schedule_rank_count(const ScheduleSpec& spec) {
   return std::accumulate(spec.tiers.begin(), spec.tiers.end(), 1, std::multiplies<>());
 }
 
@@ -36,17 +36,18 @@ std::optional<std::string> no_schedule_reason(const ScheduleSpec& spec) {
   if (spec.tiers.empty()) return "tiers: none given";
   if (spec.chunks < 1) return fmt::format("chunks: {} is below 1", spec.chunks);
   const AlgorithmDefinition& it = definition_of(spec.method);
-  const std::string_view word = name_of(kAlgorithmNames, spec.method);
+  const std::string_view word = name_of(kCollectiveAlgorithmNames, spec.method);
   if (!it.covers.has(spec.collective)) {
     return fmt::format("{} does not cover this operation", word);
   }
   const std::int32_t nodes = spec.tiers.back();
-  const std::int32_t members = ranks_of(spec) / nodes;
+  const std::int32_t members = schedule_rank_count(spec) / nodes;
   if (it.exists != nullptr && !it.exists(members, nodes)) {
-    return fmt::format("{} needs {}; there are {} on each of {} nodes", word, it.needs, members,
-                       nodes);
+    return fmt::format("{} needs {}; there are {} on each of {} nodes", word,
+                       it.group_requirement_text, members, nodes);
   }
-  if (std::int64_t{ranks_of(spec)} * pieces_per_block(spec) > std::int64_t{kMaxPieceCount}) {
+  if (std::int64_t{schedule_rank_count(spec)} * pieces_per_block(spec) >
+      std::int64_t{kMaxPieceCount}) {
     return "ranks x chunks exceed 2^30";
   }
   return {};
@@ -57,23 +58,23 @@ CollectiveSchedule schedule_without_ranks(const ScheduleSpec& spec) {
   const AlgorithmDefinition& it = definition_of(spec.method);
   CollectiveSchedule frame{.collective = spec.collective};
   const std::int32_t block = pieces_per_block(spec);
-  frame.pieces = it.whole_buffer ? spec.chunks : ranks_of(spec) * block;
+  frame.pieces = it.whole_buffer ? spec.chunks : schedule_rank_count(spec) * block;
   frame.input_pieces = spec.collective == Collective::kAllGather ? block : frame.pieces;
   frame.output_pieces = spec.collective == Collective::kReduceScatter ? block : frame.pieces;
   if (it.scratch != nullptr) frame.scratch_pieces = it.scratch(spec);
   return frame;
 }
 
-RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank) {
+RankSchedule generate_rank_schedule(const ScheduleSpec& spec, std::int32_t rank) {
   return definition_of(spec.method).rank(spec, rank);
 }
 
 CollectiveSchedule generate(const ScheduleSpec& spec) {
   CollectiveSchedule schedule = schedule_without_ranks(spec);
-  const std::int32_t ranks = ranks_of(spec);
+  const std::int32_t ranks = schedule_rank_count(spec);
   schedule.ranks.reserve(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    schedule.ranks.push_back(schedule_rank(spec, rank));
+    schedule.ranks.push_back(generate_rank_schedule(spec, rank));
   }
   return schedule;
 }

@@ -19,7 +19,7 @@ enum class IntraGroupPattern : std::uint8_t {
 
 /// Parameters from which a collective schedule is generated.
 struct ScheduleSpec {
-  Algorithm method{};  ///< Algorithm; one of `kGeneratedNames`.
+  Algorithm method{};  ///< Algorithm; one of `kGeneratedAlgorithmNames`.
   Collective collective{};
   /// Number of ranks in a group of each level, innermost first: {8, 4} means four nodes of eight
   /// ranks. Flat algorithms use only the product, the number of ranks.
@@ -34,10 +34,10 @@ struct ScheduleSpec {
 
 /// Returns into how many chunks a block is cut so that sending overlaps additions: chunks of at
 /// least `chunk_bytes`, at most 32. This is the rule of this project's process group.
-std::int32_t chunks_of(double block_bytes, double chunk_bytes);
+std::int32_t chunks_per_block(double block_bytes, double chunk_bytes);
 
 /// Returns the number of ranks of a schedule.
-std::int32_t ranks_of(const ScheduleSpec& spec);
+std::int32_t schedule_rank_count(const ScheduleSpec& spec);
 
 /// Returns the number of pieces in one rank's block: chunks times the parts into which the
 /// algorithm divides a block.
@@ -53,7 +53,7 @@ CollectiveSchedule schedule_without_ranks(const ScheduleSpec& spec);
 
 /// Generates the schedule of one rank without those of the other ranks. A schedule for `spec` must
 /// exist (`no_schedule_reason`), and `rank` must be one of its ranks.
-RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
+RankSchedule generate_rank_schedule(const ScheduleSpec& spec, std::int32_t rank);
 
 /// Generates the schedule of all ranks. Fails with `kUnsupported` and the reason if none exists.
 CollectiveSchedule generate(const ScheduleSpec& spec);

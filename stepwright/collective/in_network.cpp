@@ -13,11 +13,11 @@ struct InsideChunk {
   double pace_s = 0;  ///< Seconds from one chunk to the next if chunks are summed and passed on.
 };
 
-InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinkRates& links,
+InsideChunk inside_chunk(cluster::InNetworkReductionSupport where, const GroupLinkRates& links,
                          double chunk_bytes) {
   const double m = links.members;
   if (links.members == 1) return {};
-  if (where == cluster::InNetworkReduction::kBetweenNodes) {
+  if (where == cluster::InNetworkReductionSupport::kBetweenNodes) {
     const double once = (m - 1) * (links.message_s + chunk_bytes / m * links.inside_s_per_byte);
     return {once, 2 * once};
   }
@@ -27,13 +27,13 @@ InsideChunk inside_chunk(cluster::InNetworkReduction where, const GroupLinkRates
 
 }  // namespace
 
-double in_network_seconds(cluster::InNetworkReduction where, const GroupLinkRates& links,
-                          double payload_bytes) {
+double in_network_all_reduce_seconds(cluster::InNetworkReductionSupport where,
+                                     const GroupLinkRates& links, double payload_bytes) {
   const bool leaves = links.nodes > 1;
   const double latency =
       (links.members > 1 ? 2 * links.inside_latency_s : 0) + (leaves ? links.network_latency_s : 0);
   double least = INFINITY;
-  for (std::int32_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
+  for (std::int32_t chunks = 1; chunks <= kMaxTriedChunksPerBlock; chunks *= 2) {
     const double chunk_bytes = payload_bytes / chunks;
     const InsideChunk inside = inside_chunk(where, links, chunk_bytes);
     const double out =

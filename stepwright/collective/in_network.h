@@ -19,7 +19,7 @@ namespace stepwright::collective {
 /// with m ranks on each node, V bytes in the buffer, and the rail the links between ranks with
 /// equal index on different nodes. `where` must be kBetweenNodes or kEverywhere. Switches add at
 /// line rate, and have memory for all chunks in flight.
-double in_network_seconds(cluster::InNetworkReduction where, const GroupLinkRates& links,
-                          double payload_bytes);
+double in_network_all_reduce_seconds(cluster::InNetworkReductionSupport where,
+                                     const GroupLinkRates& links, double payload_bytes);
 
 }  // namespace stepwright::collective

@@ -16,8 +16,8 @@ std::size_t units(std::int64_t ranks, std::int64_t size) {
   return static_cast<std::size_t>((ranks + size - 1) / size);
 }
 
-LinkLoad load_of(std::string name, const std::vector<double>& bytes) {
-  LinkLoad result{.name = std::move(name), .units = std::ssize(bytes)};
+DirectedLinkBytes load_of(std::string name, const std::vector<double>& bytes) {
+  DirectedLinkBytes result{.name = std::move(name), .units = std::ssize(bytes)};
   if (bytes.empty()) return result;
   const auto busiest = std::max_element(bytes.begin(), bytes.end());
   result.busiest_unit = busiest - bytes.begin();
@@ -29,7 +29,7 @@ LinkLoad load_of(std::string name, const std::vector<double>& bytes) {
 
 }  // namespace
 
-LinkBytes::LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks)
+LinkByteCounter::LinkByteCounter(const cluster::Cluster& cluster, std::int64_t ranks)
     : cluster_(cluster), node_levels_(static_cast<std::size_t>(intra_node_level_count(cluster))) {
   for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
     levels_.emplace_back(units(ranks, lower_size(cluster, i)));
@@ -40,7 +40,7 @@ LinkBytes::LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks)
   }
 }
 
-void LinkBytes::add(std::int64_t from, std::int64_t to, double bytes) {
+void LinkByteCounter::add(std::int64_t from, std::int64_t to, double bytes) {
   const std::int64_t devices = cluster_.devices_per_node;
   const bool leaves_node = from / devices != to / devices;
   const std::size_t first = leaves_node ? node_levels_ : 0;
@@ -54,7 +54,7 @@ void LinkBytes::add(std::int64_t from, std::int64_t to, double bytes) {
   nics_[static_cast<std::size_t>(from / devices * cluster_.nics_per_node + nic)] += bytes;
 }
 
-LinkLoads LinkBytes::loads() const {
+LinkLoads LinkByteCounter::loads() const {
   LinkLoads result;
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     result.levels.push_back(load_of(cluster_.levels[i].name, levels_[i]));

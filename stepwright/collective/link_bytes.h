@@ -10,7 +10,7 @@
 namespace stepwright::collective {
 
 /// Bytes that links of one kind carry in one direction, out of their unit (a device, a node, ...).
-struct LinkLoad {
+struct DirectedLinkBytes {
   std::string name;  ///< Name of the network level, or "nic".
   std::int64_t units = 0;
   /// Index of the unit (device, node, ...) whose link carries the most bytes; the first one if
@@ -23,15 +23,15 @@ struct LinkLoad {
 struct LinkLoads {
   /// Loads of the uplinks of each network level, in the order of `Cluster::levels`. Levels inside a
   /// node carry messages inside the node, the other levels messages between nodes.
-  std::vector<LinkLoad> levels;
+  std::vector<DirectedLinkBytes> levels;
   /// Load of the NICs of all nodes; `units` is 0 if the cluster states no NICs.
-  LinkLoad nics;
+  DirectedLinkBytes nics;
 };
 
 /// Adds up the bytes of messages between ranks on every link of a cluster. Rank r runs on device r.
-class LinkBytes {
+class LinkByteCounter {
  public:
-  LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks);
+  LinkByteCounter(const cluster::Cluster& cluster, std::int64_t ranks);
 
   void add(std::int64_t from, std::int64_t to, double bytes);
   [[nodiscard]] LinkLoads loads() const;

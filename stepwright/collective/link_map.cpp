@@ -6,7 +6,7 @@
 
 namespace stepwright::collective {
 
-LinkMap::LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes)
+LinkMap::LinkMap(const cluster::Cluster& cluster, bool full_duplex, NodeLinkSharing nodes)
     : cluster_(cluster),
       full_duplex_(full_duplex),
       nodes_(nodes),
@@ -28,8 +28,8 @@ void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, st
   std::int64_t in = to / lower;
   if (out == in) return;
   if (level >= node_levels_) {
-    out = representative_unit(out, 1);
-    in = representative_unit(in, 1);
+    out = representative_link_unit(out, 1);
+    in = representative_link_unit(in, 1);
   }
   const cluster::FabricLevel& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
@@ -50,14 +50,14 @@ void LinkMap::add_nics(LinkPath& path, std::int64_t from, std::int64_t to) {
   const auto nic_of = [&](std::int64_t rank) {
     const std::int64_t nic = rank / devices * cluster_.nics_per_node +
                              cluster_.nic_of_device[static_cast<std::size_t>(rank % devices)];
-    return representative_unit(nic, cluster_.nics_per_node);
+    return representative_link_unit(nic, cluster_.nics_per_node);
   };
   const auto level = static_cast<std::int32_t>(cluster_.levels.size());
   add(path, {level, nic_of(from), -1, Side::kOut}, rate);
   add(path, {level, nic_of(to), -1, Side::kIn}, rate);
 }
 
-void LinkMap::add(LinkPath& path, Key key, double rate) {
+void LinkMap::add(LinkPath& path, LinkKey key, double rate) {
   if (rate <= 0) return;
   if (!full_duplex_) {
     key.side = Side::kOut;

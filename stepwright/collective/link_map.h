@@ -27,11 +27,12 @@ class LinkMap {
   /// kEach: each node has links of its own. kOneForAll: all nodes share the links of one node,
   /// which then stand for those of every node; a message to another node arrives over the same
   /// links.
-  enum class Nodes : std::uint8_t { kEach, kOneForAll };
+  enum class NodeLinkSharing : std::uint8_t { kEach, kOneForAll };
 
   /// `full_duplex`: true if each direction of a link has the full rate; false: both directions
   /// share it.
-  LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
+  LinkMap(const cluster::Cluster& cluster, bool full_duplex,
+          NodeLinkSharing nodes = NodeLinkSharing::kEach);
 
   /// Returns the links that a message between two devices passes; adds those to the map that are
   /// not yet in it.
@@ -45,28 +46,29 @@ class LinkMap {
   enum class Side : std::uint8_t { kOut, kIn };
   /// Identifies a link: its network level (the number of levels stands for NICs), its unit, the
   /// other unit in a mesh (else -1), and its direction.
-  struct Key {
+  struct LinkKey {
     std::int32_t level;
     std::int64_t unit;
     std::int64_t other;
     Side side;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const LinkKey&) const = default;
   };
 
   /// Returns the unit (or NIC) whose links are used for `unit`: with kOneForAll, its counterpart in
   /// the first node. `in_node`: number of units in a node.
-  [[nodiscard]] std::int64_t representative_unit(std::int64_t unit, std::int64_t in_node) const {
-    return nodes_ == Nodes::kOneForAll ? unit % in_node : unit;
+  [[nodiscard]] std::int64_t representative_link_unit(std::int64_t unit,
+                                                      std::int64_t in_node) const {
+    return nodes_ == NodeLinkSharing::kOneForAll ? unit % in_node : unit;
   }
-  void add(LinkPath& path, Key key, double rate);
+  void add(LinkPath& path, LinkKey key, double rate);
   void add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to);
   void add_nics(LinkPath& path, std::int64_t from, std::int64_t to);
 
   const cluster::Cluster& cluster_;
   bool full_duplex_;
-  Nodes nodes_;
+  NodeLinkSharing nodes_;
   std::size_t node_levels_;
-  std::map<Key, std::int32_t> ids_;
+  std::map<LinkKey, std::int32_t> ids_;
   std::vector<double> rates_;
 };
 

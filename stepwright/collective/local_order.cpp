@@ -26,13 +26,14 @@ class LocalOrder {
     for (std::size_t c = 0; c < width_; ++c)
       clocks_[c].resize(rank.channels[c].steps.size() * width_);
     for (int b = 0; b < 3; ++b) {
-      const auto pieces = static_cast<std::size_t>(pieces_of(frame, static_cast<RankBuffer>(b)));
+      const auto pieces =
+          static_cast<std::size_t>(pieces_in_buffer(frame, static_cast<RankBufferKind>(b)));
       writers_[b].resize(pieces);
       readers_[b].resize(b == 0 ? 0 : pieces * width_);
     }
   }
 
-  std::optional<ScheduleDefect> run() {
+  std::optional<CollectiveScheduleDefect> run() {
     for (bool progress = true; progress;) {
       progress = false;
       for (std::size_t c = 0; c < width_; ++c) {
@@ -44,23 +45,24 @@ class LocalOrder {
     }
     for (std::size_t c = 0; c < width_; ++c) {
       if (done_[c] < std::ssize(rank_.channels[c].steps)) {
-        return ScheduleDefect{ScheduleDefectKind::kDeadlock, 0, ref(c), "waits in a circle"};
+        return CollectiveScheduleDefect{CollectiveScheduleDefectKind::kDeadlock, 0, ref(c),
+                                        "waits in a circle"};
       }
     }
     return {};
   }
 
  private:
-  [[nodiscard]] StepRef ref(std::size_t channel) const {
+  [[nodiscard]] ScheduleStepReference ref(std::size_t channel) const {
     return {static_cast<std::int32_t>(channel), done_[channel]};
   }
 
   /// True if the next step of a channel exists and all its waits are over; consumes the waits.
   bool ready(std::size_t c) {
-    const ScheduleChannel& channel = rank_.channels[c];
+    const RankStepSequence& channel = rank_.channels[c];
     if (done_[c] == std::ssize(channel.steps)) return false;
     for (std::size_t w = waited_[c]; w < channel.waits.size(); ++w) {
-      const StepWait& wait = channel.waits[w];
+      const ScheduleStepDependency& wait = channel.waits[w];
       if (wait.step > done_[c]) break;
       if (done_[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
@@ -69,13 +71,13 @@ class LocalOrder {
 
   /// Marks as completed the steps that are completed when the next step of channel c starts.
   void advance_clock(std::size_t c) {
-    const ScheduleChannel& channel = rank_.channels[c];
+    const RankStepSequence& channel = rank_.channels[c];
     const auto step = static_cast<std::size_t>(done_[c]);
     std::int32_t* now = clocks_[c].data() + step * width_;
     if (step > 0) std::copy_n(now - width_, width_, now);
     now[c] = done_[c];
     for (; waited_[c] < channel.waits.size(); ++waited_[c]) {
-      const StepWait& wait = channel.waits[waited_[c]];
+      const ScheduleStepDependency& wait = channel.waits[waited_[c]];
       if (wait.step > done_[c]) break;
       const auto on = static_cast<std::size_t>(wait.on.channel);
       const std::int32_t* then =
@@ -86,13 +88,14 @@ class LocalOrder {
     now_ = {now, now + width_};
   }
 
-  std::optional<ScheduleDefect> take(std::size_t c) {
+  std::optional<CollectiveScheduleDefect> take(std::size_t c) {
     advance_clock(c);
-    const ScheduleStep& step = rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
-    std::optional<ScheduleDefect> defect;
+    const CollectiveScheduleStep& step =
+        rank_.channels[c].steps[static_cast<std::size_t>(done_[c])];
+    std::optional<CollectiveScheduleDefect> defect;
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (reads(step)) defect = read(c, step.source, i);
-      if (!defect && step.kind == StepKind::kReduce) defect = read(c, step.target, i);
+      if (!defect && step.kind == ScheduleStepOperation::kReduce) defect = read(c, step.target, i);
     }
     for (std::int32_t i = 0; i < step.pieces && !defect; ++i) {
       if (writes(step)) defect = write(c, step.target, i);
@@ -106,36 +109,42 @@ class LocalOrder {
     return now_[channel] >= step;
   }
 
-  std::optional<ScheduleDefect> fault(std::size_t c, ScheduleDefectKind kind, PieceRun place,
-                                      std::int32_t i, std::string_view what) const {
+  std::optional<CollectiveScheduleDefect> fault(std::size_t c, CollectiveScheduleDefectKind kind,
+                                                PieceRunStart place, std::int32_t i,
+                                                std::string_view what) const {
     place.piece = (place.piece + static_cast<std::uint32_t>(i)) & kMaxPieceCount;
-    return ScheduleDefect{kind, 0, ref(c), fmt::format("{} {}", what, piece_position_text(place))};
+    return CollectiveScheduleDefect{kind, 0, ref(c),
+                                    fmt::format("{} {}", what, piece_position_text(place))};
   }
 
-  std::optional<ScheduleDefect> read(std::size_t c, PieceRun place, std::int32_t i) {
-    if (place.buffer == RankBuffer::kInput) return {};
+  std::optional<CollectiveScheduleDefect> read(std::size_t c, PieceRunStart place, std::int32_t i) {
+    if (place.buffer == RankBufferKind::kInput) return {};
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const auto [channel, step] = writers_[buffer][piece];
-    if (step == 0) return fault(c, ScheduleDefectKind::kUnwritten, place, i, "nothing has written");
+    if (step == 0)
+      return fault(c, CollectiveScheduleDefectKind::kUnwritten, place, i, "nothing has written");
     if (!over(static_cast<std::size_t>(channel), step)) {
-      return fault(c, ScheduleDefectKind::kConflict, place, i, "a write may still be under way to");
+      return fault(c, CollectiveScheduleDefectKind::kConflict, place, i,
+                   "a write may still be under way to");
     }
     readers_[buffer][piece * width_ + c] = done_[c] + 1;
     return {};
   }
 
-  std::optional<ScheduleDefect> write(std::size_t c, PieceRun place, std::int32_t i) {
+  std::optional<CollectiveScheduleDefect> write(std::size_t c, PieceRunStart place,
+                                                std::int32_t i) {
     const auto buffer = static_cast<std::size_t>(place.buffer);
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     auto& [channel, step] = writers_[buffer][piece];
     if (!over(static_cast<std::size_t>(channel), step)) {
-      return fault(c, ScheduleDefectKind::kConflict, place, i, "another write may be under way to");
+      return fault(c, CollectiveScheduleDefectKind::kConflict, place, i,
+                   "another write may be under way to");
     }
     for (std::size_t k = 0; k < width_; ++k) {
       std::int32_t& reader = readers_[buffer][piece * width_ + k];
       if (k != c && !over(k, reader)) {
-        return fault(c, ScheduleDefectKind::kConflict, place, i,
+        return fault(c, CollectiveScheduleDefectKind::kConflict, place, i,
                      "a read may still be under way of");
       }
       reader = 0;
@@ -160,8 +169,8 @@ class LocalOrder {
 
 }  // namespace
 
-std::optional<ScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
-                                                   const RankSchedule& rank) {
+std::optional<CollectiveScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
+                                                             const RankSchedule& rank) {
   return LocalOrder(frame, rank).run();
 }
 

@@ -10,7 +10,7 @@ namespace stepwright::collective {
 /// accesses a piece in no defined order relative to another step, or whose waits form a circle;
 /// nullopt: none does. Uses vector clocks over the rank's channels (Flanagan and Freund 2009,
 /// FastTrack). The steps must be well formed (`first_malformed_step`).
-std::optional<ScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
-                                                   const RankSchedule& rank);
+std::optional<CollectiveScheduleDefect> first_unordered_step(const CollectiveSchedule& frame,
+                                                             const RankSchedule& rank);
 
 }  // namespace stepwright::collective

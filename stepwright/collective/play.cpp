@@ -34,12 +34,13 @@ struct PlayedGroup {
 class SchedulePlay {
  public:
   SchedulePlay(const CollectiveSchedule& schedule, const PlayedGroup& group,
-               const cluster::Cluster& cluster, const ScheduleSimulationOptions& setting)
+               const cluster::Cluster& cluster, const CollectiveSimulationOptions& setting)
       : schedule_(schedule),
         group_(group),
         played_(static_cast<std::int32_t>(std::ssize(schedule.ranks))),
         links_(cluster, setting.full_duplex,
-               played_ < group.ranks ? LinkMap::Nodes::kOneForAll : LinkMap::Nodes::kEach),
+               played_ < group.ranks ? LinkMap::NodeLinkSharing::kOneForAll
+                                     : LinkMap::NodeLinkSharing::kEach),
         piece_bytes_(setting.payload_bytes / schedule.pieces),
         message_s_(setting.message_s),
         ranks_(schedule.ranks.size()) {
@@ -84,7 +85,7 @@ class SchedulePlay {
   /// Time, rank and channel of an arrival.
   using Arrival = std::tuple<double, std::int32_t, std::size_t>;
 
-  [[nodiscard]] const ScheduleChannel& channel(std::int32_t rank, std::size_t c) const {
+  [[nodiscard]] const RankStepSequence& channel(std::int32_t rank, std::size_t c) const {
     return schedule_.ranks[static_cast<std::size_t>(rank)].channels[c];
   }
   ChannelState& state(std::int32_t rank, std::size_t c) {
@@ -92,20 +93,20 @@ class SchedulePlay {
   }
 
   /// Returns the next step of a channel if nothing on this rank delays it; else null.
-  const ScheduleStep* head(std::int32_t rank, std::size_t c) {
-    const ScheduleChannel& from = channel(rank, c);
+  const CollectiveScheduleStep* head(std::int32_t rank, std::size_t c) {
+    const RankStepSequence& from = channel(rank, c);
     ChannelState& own = state(rank, c);
     if (own.busy || own.next == std::ssize(from.steps)) return nullptr;
     for (; own.waited < from.waits.size(); ++own.waited) {
-      const StepWait& wait = from.waits[own.waited];
+      const ScheduleStepDependency& wait = from.waits[own.waited];
       if (wait.step > own.next) break;
       if (state(rank, static_cast<std::size_t>(wait.on.channel)).over <= wait.on.step) {
         return nullptr;
       }
     }
-    const ScheduleStep& step = from.steps[static_cast<std::size_t>(own.next)];
+    const CollectiveScheduleStep& step = from.steps[static_cast<std::size_t>(own.next)];
     if (own.over < own.next) {
-      const ScheduleStep& before = from.steps[static_cast<std::size_t>(own.next) - 1];
+      const CollectiveScheduleStep& before = from.steps[static_cast<std::size_t>(own.next) - 1];
       const bool follows = (sends(step) && sends(before)) || (receives(step) && receives(before));
       if (!follows) return nullptr;
     }
@@ -120,7 +121,7 @@ class SchedulePlay {
       for (bool progress = true; progress;) {
         progress = false;
         for (std::size_t c = 0; c < ranks_[static_cast<std::size_t>(rank)].size(); ++c) {
-          const ScheduleStep* step = head(rank, c);
+          const CollectiveScheduleStep* step = head(rank, c);
           if (step != nullptr && start(rank, c, *step)) progress = true;
         }
       }
@@ -130,7 +131,7 @@ class SchedulePlay {
     changed_ = false;
   }
 
-  bool start(std::int32_t rank, std::size_t c, const ScheduleStep& step) {
+  bool start(std::int32_t rank, std::size_t c, const CollectiveScheduleStep& step) {
     if (!sends(step) && !receives(step)) {
       ++state(rank, c).next;
       ++state(rank, c).over;
@@ -140,7 +141,7 @@ class SchedulePlay {
     const std::int32_t seen_from_there = seen(rank, step.peer - peer);
     for (std::size_t o = 0; o < ranks_[static_cast<std::size_t>(peer)].size(); ++o) {
       if (channel(peer, o).lane != channel(rank, c).lane) continue;
-      const ScheduleStep* other = head(peer, o);
+      const CollectiveScheduleStep* other = head(peer, o);
       if (other == nullptr || other->peer != seen_from_there || sends(step) == sends(*other)) {
         continue;
       }
@@ -176,8 +177,8 @@ class SchedulePlay {
   void share_links() {
     paths_.clear();
     for (const Flow& flow : flows_) paths_.push_back(&flow.path);
-    const std::span<const double> rates = fair_share_.rates(links_, paths_);
-    for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].rate = rates[i];
+    const std::span<const double> flow_rates = fair_share_.flow_rates(links_, paths_);
+    for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].rate = flow_rates[i];
   }
 
   [[nodiscard]] double next_time() const {
@@ -238,7 +239,7 @@ class SchedulePlay {
   std::vector<Flow> flows_;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::vector<std::int32_t> awake_;
-  FairShare fair_share_;
+  MaxMinFairRates fair_share_;
   std::vector<const LinkPath*> paths_;  ///< Path of each flow.
   bool changed_ = false;
   double now_ = 0;
@@ -261,35 +262,35 @@ bool has_one_network(const cluster::Cluster& cluster) {
 
 }  // namespace
 
-double simulate_schedule_seconds(const CollectiveSchedule& schedule,
-                                 const cluster::Cluster& cluster,
-                                 const ScheduleSimulationOptions& setting) {
+double simulate_collective_seconds(const CollectiveSchedule& schedule,
+                                   const cluster::Cluster& cluster,
+                                   const CollectiveSimulationOptions& setting) {
   check_room(std::ssize(schedule.ranks), cluster);
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   return SchedulePlay(schedule, {ranks}, cluster, setting).run();
 }
 
-bool nodes_are_alike(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
-  if (definition_of(spec.method).across == InterNodeMode::kUnlike) return false;
+bool has_equal_node_schedules(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
+  if (definition_of(spec.method).across == NodeScheduleSymmetry::kUnlike) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
 
-double simulate_generated_schedule(const ScheduleSpec& spec, const cluster::Cluster& cluster,
-                                   const ScheduleSimulationOptions& setting) {
-  if (setting.every_rank && ranks_of(spec) > kMaxFullySimulatedRanks) {
+double simulate_generated_collective(const ScheduleSpec& spec, const cluster::Cluster& cluster,
+                                     const CollectiveSimulationOptions& setting) {
+  if (setting.every_rank && schedule_rank_count(spec) > kMaxFullySimulatedRanks) {
     fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
-                           ranks_of(spec), kMaxFullySimulatedRanks));
+                           schedule_rank_count(spec), kMaxFullySimulatedRanks));
   }
-  if (setting.every_rank || !nodes_are_alike(spec, cluster)) {
-    return simulate_schedule_seconds(generate(spec), cluster, setting);
+  if (setting.every_rank || !has_equal_node_schedules(spec, cluster)) {
+    return simulate_collective_seconds(generate(spec), cluster, setting);
   }
   CollectiveSchedule node = schedule_without_ranks(spec);
   for (std::int32_t rank = 0; rank < spec.tiers.front(); ++rank) {
-    node.ranks.push_back(schedule_rank(spec, rank));
+    node.ranks.push_back(generate_rank_schedule(spec, rank));
   }
-  const bool halves = definition_of(spec.method).across == InterNodeMode::kHalves;
-  return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
+  const bool halves = definition_of(spec.method).across == NodeScheduleSymmetry::kHalves;
+  return SchedulePlay(node, {schedule_rank_count(spec), halves}, cluster, setting).run();
 }
 
 }  // namespace stepwright::collective

@@ -6,19 +6,22 @@
 
 namespace stepwright::collective {
 
-std::optional<ScheduleDefect> find_rank_defect(const CollectiveSchedule& frame,
-                                               const RankSchedule& schedule, std::int32_t rank,
-                                               std::int32_t ranks) {
+std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(const CollectiveSchedule& frame,
+                                                                  const RankSchedule& schedule,
+                                                                  std::int32_t rank,
+                                                                  std::int32_t ranks) {
   auto defect = first_malformed_step(frame, schedule, ranks);
   if (!defect) defect = first_unordered_step(frame, schedule);
   if (defect) defect->rank = rank;
   return defect;
 }
 
-std::optional<ScheduleDefect> find_schedule_defect(const CollectiveSchedule& schedule) {
+std::optional<CollectiveScheduleDefect> find_collective_schedule_defect(
+    const CollectiveSchedule& schedule) {
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    if (auto defect = find_rank_defect(schedule, schedule.ranks[rank], rank, ranks)) return defect;
+    if (auto defect = find_rank_schedule_defect(schedule, schedule.ranks[rank], rank, ranks))
+      return defect;
   }
   return run_schedule_symbolically(schedule);
 }

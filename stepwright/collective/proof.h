@@ -9,7 +9,7 @@
 namespace stepwright::collective {
 
 /// Kinds of defects that a collective schedule can have.
-enum class ScheduleDefectKind : std::uint8_t {
+enum class CollectiveScheduleDefectKind : std::uint8_t {
   /// A step names a piece, peer, wait or buffer that does not exist, or writes to the input.
   kMalformed,
   kDeadlock,  ///< Steps wait for each other, or for a message that no rank sends.
@@ -25,10 +25,11 @@ enum class ScheduleDefectKind : std::uint8_t {
 };
 
 /// The first defect found in a collective schedule.
-struct ScheduleDefect {
-  ScheduleDefectKind kind{};
+struct CollectiveScheduleDefect {
+  CollectiveScheduleDefectKind kind{};
   std::int32_t rank = 0;
-  StepRef at;        ///< The step with the defect; `exists()` is false if no single step has it.
+  ScheduleStepReference
+      at;            ///< The step with the defect; `exists()` is false if no single step has it.
   std::string text;  ///< Explanation of the schedule's defect, for people.
 };
 
@@ -43,13 +44,15 @@ struct ScheduleDefect {
 /// The second property makes the third independent of timing, so that one symbolic run proves it.
 /// Sets of contributions are exact up to 64 ranks; for more ranks, a wrong set passes with a
 /// probability of about 2^-64.
-std::optional<ScheduleDefect> find_schedule_defect(const CollectiveSchedule& schedule);
+std::optional<CollectiveScheduleDefect> find_collective_schedule_defect(
+    const CollectiveSchedule& schedule);
 
 /// Returns the first defect in the steps of one rank (malformed steps, reads before writes,
 /// conflicts, circular waits), for schedules too large to hold in memory; nullopt: none. `frame`:
 /// the schedule's buffer sizes, without ranks. `ranks`: number of ranks of the schedule.
-std::optional<ScheduleDefect> find_rank_defect(const CollectiveSchedule& frame,
-                                               const RankSchedule& schedule, std::int32_t rank,
-                                               std::int32_t ranks);
+std::optional<CollectiveScheduleDefect> find_rank_schedule_defect(const CollectiveSchedule& frame,
+                                                                  const RankSchedule& schedule,
+                                                                  std::int32_t rank,
+                                                                  std::int32_t ranks);
 
 }  // namespace stepwright::collective

@@ -9,32 +9,34 @@
 namespace stepwright::collective {
 
 /// `input`, `output` and `scratch` return a reference to a piece of that buffer of a rank.
-PieceRun input(std::int64_t piece);
-PieceRun output(std::int64_t piece);
-PieceRun scratch(std::int64_t piece);
+PieceRunStart input(std::int64_t piece);
+PieceRunStart output(std::int64_t piece);
+PieceRunStart scratch(std::int64_t piece);
 
 /// Builds the schedule of one rank step by step. Each lane (a connection with its own order of
 /// messages) has a channel of sends and one of receives; copies within the rank are on a channel of
 /// their own.
-class RankWriter {
+class RankScheduleWriter {
  public:
-  explicit RankWriter(int lanes);
+  explicit RankScheduleWriter(int lanes);
 
-  StepRef send(int lane, std::int64_t peer, PieceRun source, std::int64_t pieces = 1);
-  StepRef receive(int lane, std::int64_t peer, PieceRun target, std::int64_t pieces = 1);
+  ScheduleStepReference send(int lane, std::int64_t peer, PieceRunStart source,
+                             std::int64_t pieces = 1);
+  ScheduleStepReference receive(int lane, std::int64_t peer, PieceRunStart target,
+                                std::int64_t pieces = 1);
   /// Appends a step that receives pieces from `peer`, adds `source` and stores the sum in `target`.
-  StepRef receive_reduce(int lane, std::int64_t peer, PieceRun source, PieceRun target,
-                         std::int64_t pieces = 1);
-  StepRef copy(PieceRun source, PieceRun target, std::int64_t pieces = 1);
+  ScheduleStepReference append_receive_and_add(int lane, std::int64_t peer, PieceRunStart source,
+                                               PieceRunStart target, std::int64_t pieces = 1);
+  ScheduleStepReference copy(PieceRunStart source, PieceRunStart target, std::int64_t pieces = 1);
 
   /// Makes `step`, the last step of its channel, wait until the step `on` is completed. Has no
   /// effect if `on` does not exist, is on the same channel, or was already waited for.
-  void wait(StepRef step, StepRef on);
+  void wait(ScheduleStepReference step, ScheduleStepReference on);
 
   [[nodiscard]] RankSchedule take() { return std::move(rank_); }
 
  private:
-  StepRef append(int channel, const ScheduleStep& step);
+  ScheduleStepReference append(int channel, const CollectiveScheduleStep& step);
 
   RankSchedule rank_;
   int lanes_;

@@ -2,11 +2,11 @@
 
 namespace stepwright::collective {
 
-std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer) {
+std::int64_t pieces_in_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer) {
   switch (buffer) {
-    case RankBuffer::kInput: return schedule.input_pieces;
-    case RankBuffer::kOutput: return schedule.output_pieces;
-    case RankBuffer::kScratch: return schedule.scratch_pieces;
+    case RankBufferKind::kInput: return schedule.input_pieces;
+    case RankBufferKind::kOutput: return schedule.output_pieces;
+    case RankBufferKind::kScratch: return schedule.scratch_pieces;
   }
   return 0;
 }

@@ -9,21 +9,21 @@ namespace stepwright::collective {
 
 /// Memory of a rank that a step can access: the caller's input (never written), the caller's
 /// output, or the schedule's scratch memory.
-enum class RankBuffer : std::uint8_t { kInput, kOutput, kScratch };
+enum class RankBufferKind : std::uint8_t { kInput, kOutput, kScratch };
 
 /// Largest number of pieces in a buffer of a schedule.
 inline constexpr std::uint32_t kMaxPieceCount = (std::uint32_t{1} << 30) - 1;
 
 /// First piece of a run of consecutive pieces in a buffer. Takes four bytes.
-struct PieceRun {
+struct PieceRunStart {
   std::uint32_t piece : 30;
-  RankBuffer buffer : 2;
+  RankBufferKind buffer : 2;
 
-  bool operator==(const PieceRun&) const = default;
+  bool operator==(const PieceRunStart&) const = default;
 };
 
 /// Operations that a step of a collective schedule can do with a run of pieces.
-enum class StepKind : std::uint8_t {
+enum class ScheduleStepOperation : std::uint8_t {
   /// Sends the pieces `source` to rank `peer`; completed when `peer` has received them.
   kSend,
   kReceive,  ///< Receives pieces from rank `peer` into `target`.
@@ -35,54 +35,62 @@ enum class StepKind : std::uint8_t {
 
 /// One step of a collective schedule: an operation on a run of consecutive pieces. Takes twenty
 /// bytes.
-struct ScheduleStep {
-  PieceRun source{};
-  PieceRun target{};
+struct CollectiveScheduleStep {
+  PieceRunStart source{};
+  PieceRunStart target{};
   std::int32_t peer = -1;
   std::int32_t pieces = 1;  ///< Number of consecutive pieces on which the step works.
-  StepKind kind{};
+  ScheduleStepOperation kind{};
 
-  bool operator==(const ScheduleStep&) const = default;
+  bool operator==(const CollectiveScheduleStep&) const = default;
 };
 
-inline bool sends(const ScheduleStep& step) { return step.kind == StepKind::kSend; }
-inline bool receives(const ScheduleStep& step) {
-  return step.kind == StepKind::kReceive || step.kind == StepKind::kReceiveReduce;
+inline bool sends(const CollectiveScheduleStep& step) {
+  return step.kind == ScheduleStepOperation::kSend;
 }
-inline bool reads(const ScheduleStep& step) { return step.kind != StepKind::kReceive; }
-inline bool writes(const ScheduleStep& step) { return step.kind != StepKind::kSend; }
+inline bool receives(const CollectiveScheduleStep& step) {
+  return step.kind == ScheduleStepOperation::kReceive ||
+         step.kind == ScheduleStepOperation::kReceiveReduce;
+}
+inline bool reads(const CollectiveScheduleStep& step) {
+  return step.kind != ScheduleStepOperation::kReceive;
+}
+inline bool writes(const CollectiveScheduleStep& step) {
+  return step.kind != ScheduleStepOperation::kSend;
+}
 
 /// Identifies a step of a rank: its channel and its index in the channel.
-struct StepRef {
+struct ScheduleStepReference {
   std::int32_t channel = -1;  ///< Index of the channel; -1: no step.
   std::int32_t step = -1;
 
   [[nodiscard]] bool exists() const { return channel >= 0; }
-  bool operator==(const StepRef&) const = default;
+  bool operator==(const ScheduleStepReference&) const = default;
 };
 
 /// Says that a step (number `step` of its channel) starts only when the step `on`, in another
 /// channel of the same rank, is completed.
-struct StepWait {
+struct ScheduleStepDependency {
   std::int32_t step = 0;
-  StepRef on;
+  ScheduleStepReference on;
 
-  bool operator==(const StepWait&) const = default;
+  bool operator==(const ScheduleStepDependency&) const = default;
 };
 
 /// Steps of one rank that run one after the other; different channels run in parallel except for
 /// waits. Messages between two ranks on one lane (a numbered connection) arrive in the order in
 /// which they are sent, so all sends to a peer on a lane are in one channel, and so are all
 /// receives from it.
-struct ScheduleChannel {
+struct RankStepSequence {
   std::uint8_t lane = 0;
-  std::vector<ScheduleStep> steps;
-  std::vector<StepWait> waits;  ///< Waits of the channel's steps, in the order of the steps.
+  std::vector<CollectiveScheduleStep> steps;
+  std::vector<ScheduleStepDependency>
+      waits;  ///< Waits of the channel's steps, in the order of the steps.
 };
 
 /// All steps of one rank in a collective schedule.
 struct RankSchedule {
-  std::vector<ScheduleChannel> channels;
+  std::vector<RankStepSequence> channels;
 };
 
 /// A collective operation as data: the steps of every rank, on pieces of equal size. The full
@@ -98,6 +106,6 @@ struct CollectiveSchedule {
 };
 
 /// Returns the number of pieces that a buffer of each rank has.
-std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer);
+std::int64_t pieces_in_buffer(const CollectiveSchedule& schedule, RankBufferKind buffer);
 
 }  // namespace stepwright::collective

@@ -12,52 +12,53 @@ namespace {
 
 constexpr std::string_view kBufferWords[] = {"input", "output", "scratch"};
 
-bool holds(const CollectiveSchedule& frame, PieceRun place, std::int32_t pieces) {
+bool holds(const CollectiveSchedule& frame, PieceRunStart place, std::int32_t pieces) {
   const auto buffer = static_cast<std::size_t>(place.buffer);
   return buffer < 3 && pieces > 0 &&
-         place.piece + std::int64_t{pieces} <= pieces_of(frame, place.buffer);
+         place.piece + std::int64_t{pieces} <= pieces_in_buffer(frame, place.buffer);
 }
 
-std::optional<std::string> malformed_step(const CollectiveSchedule& frame, const ScheduleStep& step,
-                                          std::int32_t ranks) {
+std::optional<std::string> malformed_step(const CollectiveSchedule& frame,
+                                          const CollectiveScheduleStep& step, std::int32_t ranks) {
   if (reads(step) && !holds(frame, step.source, step.pieces)) {
     return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.source));
   }
   if (writes(step) && !holds(frame, step.target, step.pieces)) {
     return fmt::format("no {} pieces from {}", step.pieces, piece_position_text(step.target));
   }
-  if (writes(step) && step.target.buffer == RankBuffer::kInput) return "writes to its input";
+  if (writes(step) && step.target.buffer == RankBufferKind::kInput) return "writes to its input";
   const bool remote = sends(step) || receives(step);
   if (remote && (step.peer < 0 || step.peer >= ranks)) return fmt::format("no rank {}", step.peer);
   return {};
 }
 
-bool malformed_wait(const RankSchedule& rank, const ScheduleChannel& channel, std::size_t index) {
-  const StepWait& wait = channel.waits[index];
+bool malformed_wait(const RankSchedule& rank, const RankStepSequence& channel, std::size_t index) {
+  const ScheduleStepDependency& wait = channel.waits[index];
   if (wait.step < 0 || wait.step >= std::ssize(channel.steps)) return true;
   if (index > 0 && channel.waits[index - 1].step > wait.step) return true;
   if (wait.on.channel < 0 || wait.on.channel >= std::ssize(rank.channels)) return true;
-  const ScheduleChannel& on = rank.channels[static_cast<std::size_t>(wait.on.channel)];
+  const RankStepSequence& on = rank.channels[static_cast<std::size_t>(wait.on.channel)];
   return wait.on.step < 0 || wait.on.step >= std::ssize(on.steps);
 }
 
 /// Returns a defect if messages of a lane to (or from) one peer are on several channels.
-std::optional<ScheduleDefect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
+std::optional<CollectiveScheduleDefect> ambiguous(const RankSchedule& rank, std::int32_t ranks) {
   std::map<std::pair<std::uint8_t, bool>, std::vector<std::int32_t>> channels;
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
-    const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
+    const RankStepSequence& channel = rank.channels[static_cast<std::size_t>(c)];
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
-      const ScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
+      const CollectiveScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
       if (step.peer < 0) continue;
       auto& by_peer = channels[{channel.lane, sends(step)}];
       by_peer.resize(static_cast<std::size_t>(ranks), -1);
       std::int32_t& known = by_peer[static_cast<std::size_t>(step.peer)];
       if (known >= 0 && known != c) {
-        return ScheduleDefect{ScheduleDefectKind::kAmbiguous,
-                              0,
-                              {c, s},
-                              fmt::format("messages of lane {} with rank {} stand in two channels",
-                                          channel.lane, step.peer)};
+        return CollectiveScheduleDefect{
+            CollectiveScheduleDefectKind::kAmbiguous,
+            0,
+            {c, s},
+            fmt::format("messages of lane {} with rank {} stand in two channels", channel.lane,
+                        step.peer)};
       }
       known = c;
     }
@@ -67,27 +68,28 @@ std::optional<ScheduleDefect> ambiguous(const RankSchedule& rank, std::int32_t r
 
 }  // namespace
 
-std::string piece_position_text(PieceRun place) {
+std::string piece_position_text(PieceRunStart place) {
   return fmt::format("piece {} of its {}", std::uint32_t{place.piece},
                      kBufferWords[static_cast<std::size_t>(place.buffer)]);
 }
 
-std::optional<ScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
-                                                   const RankSchedule& rank, std::int32_t ranks) {
+std::optional<CollectiveScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
+                                                             const RankSchedule& rank,
+                                                             std::int32_t ranks) {
   for (std::int32_t c = 0; c < std::ssize(rank.channels); ++c) {
-    const ScheduleChannel& channel = rank.channels[static_cast<std::size_t>(c)];
+    const RankStepSequence& channel = rank.channels[static_cast<std::size_t>(c)];
     for (std::int32_t s = 0; s < std::ssize(channel.steps); ++s) {
-      const ScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
+      const CollectiveScheduleStep& step = channel.steps[static_cast<std::size_t>(s)];
       if (const auto text = malformed_step(frame, step, ranks)) {
-        return ScheduleDefect{ScheduleDefectKind::kMalformed, 0, {c, s}, *text};
+        return CollectiveScheduleDefect{CollectiveScheduleDefectKind::kMalformed, 0, {c, s}, *text};
       }
     }
     for (std::size_t w = 0; w < channel.waits.size(); ++w) {
       if (malformed_wait(rank, channel, w)) {
-        return ScheduleDefect{ScheduleDefectKind::kMalformed,
-                              0,
-                              {c, channel.waits[w].step},
-                              "a wait for no step, or out of order"};
+        return CollectiveScheduleDefect{CollectiveScheduleDefectKind::kMalformed,
+                                        0,
+                                        {c, channel.waits[w].step},
+                                        "a wait for no step, or out of order"};
       }
     }
   }

@@ -10,10 +10,11 @@ namespace stepwright::collective {
 /// Returns the first step of a rank that names something that does not exist, or writes to the
 /// rank's input; nullopt: there is none. `ranks`: number of ranks of the schedule. The defect's
 /// rank is left unset.
-std::optional<ScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
-                                                   const RankSchedule& rank, std::int32_t ranks);
+std::optional<CollectiveScheduleDefect> first_malformed_step(const CollectiveSchedule& frame,
+                                                             const RankSchedule& rank,
+                                                             std::int32_t ranks);
 
 /// Returns text about a place in a rank's memory: "piece 3 of its output".
-std::string piece_position_text(PieceRun place);
+std::string piece_position_text(PieceRunStart place);
 
 }  // namespace stepwright::collective

@@ -22,7 +22,7 @@ class SymbolicRun {
     }
   }
 
-  std::optional<ScheduleDefect> run() {
+  std::optional<CollectiveScheduleDefect> run() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) wake(r);
     while (!awake_.empty() && !defect_) {
       const std::int32_t rank = awake_.back();
@@ -45,7 +45,7 @@ class SymbolicRun {
     bool awake = false;
   };
 
-  [[nodiscard]] const ScheduleChannel& channel(std::int32_t rank, std::size_t c) const {
+  [[nodiscard]] const RankStepSequence& channel(std::int32_t rank, std::size_t c) const {
     return schedule_.ranks[static_cast<std::size_t>(rank)].channels[c];
   }
   Rank& at(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -56,20 +56,20 @@ class SymbolicRun {
     awake_.push_back(rank);
   }
 
-  void fail(ScheduleDefectKind kind, std::int32_t rank, std::size_t c, std::string text) {
+  void fail(CollectiveScheduleDefectKind kind, std::int32_t rank, std::size_t c, std::string text) {
     if (defect_) return;
-    defect_ = ScheduleDefect{
+    defect_ = CollectiveScheduleDefect{
         kind, rank, {static_cast<std::int32_t>(c), at(rank).done[c]}, std::move(text)};
   }
 
   /// Returns the next step of a channel if it may start; else null.
-  const ScheduleStep* head(std::int32_t rank, std::size_t c) {
+  const CollectiveScheduleStep* head(std::int32_t rank, std::size_t c) {
     Rank& own = at(rank);
-    const ScheduleChannel& from = channel(rank, c);
+    const RankStepSequence& from = channel(rank, c);
     if (own.done[c] == std::ssize(from.steps)) return nullptr;
     for (std::size_t& w = own.waited[c]; w < from.waits.size(); ++w) {
       if (from.waits[w].step > own.done[c]) break;
-      const StepRef on = from.waits[w].on;
+      const ScheduleStepReference on = from.waits[w].on;
       if (own.done[static_cast<std::size_t>(on.channel)] <= on.step) return nullptr;
     }
     return &from.steps[static_cast<std::size_t>(own.done[c])];
@@ -80,7 +80,7 @@ class SymbolicRun {
   bool advance(std::int32_t rank) {
     bool progress = false;
     for (std::size_t c = 0; c < at(rank).done.size() && !defect_; ++c) {
-      const ScheduleStep* step = head(rank, c);
+      const CollectiveScheduleStep* step = head(rank, c);
       if (step == nullptr) continue;
       if (!sends(*step) && !receives(*step)) {
         apply(rank, c, *step, nullptr);
@@ -95,11 +95,11 @@ class SymbolicRun {
 
   /// Exchanges the next message of a channel if the other end has reached it; returns whether it
   /// did.
-  bool meet(std::int32_t rank, std::size_t c, const ScheduleStep& step) {
+  bool meet(std::int32_t rank, std::size_t c, const CollectiveScheduleStep& step) {
     const std::uint8_t lane = channel(rank, c).lane;
     for (std::size_t o = 0; o < at(step.peer).done.size(); ++o) {
       if (channel(step.peer, o).lane != lane) continue;
-      const ScheduleStep* other = head(step.peer, o);
+      const CollectiveScheduleStep* other = head(step.peer, o);
       if (other == nullptr || other->peer != rank || other == &step) continue;
       if (sends(step) ? !receives(*other) : !sends(*other)) continue;
       if (sends(step)) {
@@ -118,12 +118,12 @@ class SymbolicRun {
   struct End {
     std::int32_t rank;
     std::size_t channel;
-    const ScheduleStep& step;
+    const CollectiveScheduleStep& step;
   };
 
   void deliver(const End& from, const End& to) {
     if (from.step.pieces != to.step.pieces) {
-      fail(ScheduleDefectKind::kMismatch, from.rank, from.channel,
+      fail(CollectiveScheduleDefectKind::kMismatch, from.rank, from.channel,
            fmt::format("sends {} pieces, rank {} takes {}", from.step.pieces, to.rank,
                        to.step.pieces));
       return;
@@ -131,29 +131,31 @@ class SymbolicRun {
     apply(to.rank, to.channel, to.step, &from);
   }
 
-  [[nodiscard]] SymbolicSum value(std::int32_t rank, PieceRun place, std::int32_t i) const {
+  [[nodiscard]] SymbolicSum value(std::int32_t rank, PieceRunStart place, std::int32_t i) const {
     const std::size_t piece = place.piece + static_cast<std::size_t>(i);
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
-    if (place.buffer == RankBuffer::kInput) {
-      return promise_.given(rank, static_cast<std::int32_t>(piece));
+    if (place.buffer == RankBufferKind::kInput) {
+      return promise_.initial_input(rank, static_cast<std::int32_t>(piece));
     }
-    return place.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
+    return place.buffer == RankBufferKind::kOutput ? own.output[piece] : own.scratch[piece];
   }
 
   /// Applies the writes of a step of `rank`.
-  void apply(std::int32_t rank, std::size_t c, const ScheduleStep& step, const End* from) {
+  void apply(std::int32_t rank, std::size_t c, const CollectiveScheduleStep& step,
+             const End* from) {
     for (std::int32_t i = 0; i < step.pieces; ++i) {
       const std::size_t piece = step.target.piece + static_cast<std::size_t>(i);
       Rank& own = at(rank);
       SymbolicSum& target =
-          step.target.buffer == RankBuffer::kOutput ? own.output[piece] : own.scratch[piece];
+          step.target.buffer == RankBufferKind::kOutput ? own.output[piece] : own.scratch[piece];
       SymbolicSum result =
           from != nullptr ? value(from->rank, from->step.source, i) : value(rank, step.source, i);
-      if (step.kind == StepKind::kReceiveReduce || step.kind == StepKind::kReduce) {
+      if (step.kind == ScheduleStepOperation::kReceiveReduce ||
+          step.kind == ScheduleStepOperation::kReduce) {
         const SymbolicSum added =
-            step.kind == StepKind::kReduce ? target : value(rank, step.source, i);
+            step.kind == ScheduleStepOperation::kReduce ? target : value(rank, step.source, i);
         const auto sum = promise_.sum(result, added);
-        if (!sum) return fail(ScheduleDefectKind::kTwice, rank, c, fault(result, added));
+        if (!sum) return fail(CollectiveScheduleDefectKind::kTwice, rank, c, fault(result, added));
         result = *sum;
       }
       target = result;
@@ -168,10 +170,10 @@ class SymbolicRun {
   void find_stuck() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (std::size_t c = 0; c < at(r).done.size(); ++c) {
-        const ScheduleChannel& stuck = channel(r, c);
+        const RankStepSequence& stuck = channel(r, c);
         if (at(r).done[c] == std::ssize(stuck.steps)) continue;
-        const ScheduleStep& step = stuck.steps[static_cast<std::size_t>(at(r).done[c])];
-        return fail(ScheduleDefectKind::kDeadlock, r, c,
+        const CollectiveScheduleStep& step = stuck.steps[static_cast<std::size_t>(at(r).done[c])];
+        return fail(CollectiveScheduleDefectKind::kDeadlock, r, c,
                     step.peer < 0 ? "waits for ever"
                                   : fmt::format("waits for ever for rank {}", step.peer));
       }
@@ -181,13 +183,14 @@ class SymbolicRun {
   void find_wrong() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (std::int32_t piece = 0; piece < schedule_.output_pieces; ++piece) {
-        const auto due = promise_.due(r, piece);
-        if (!due || at(r).output[static_cast<std::size_t>(piece)] == *due) continue;
-        defect_ =
-            ScheduleDefect{ScheduleDefectKind::kWrongResult,
-                           r,
-                           {},
-                           fmt::format("piece {} of its output is not what it should be", piece)};
+        const auto required_output = promise_.required_output(r, piece);
+        if (!required_output || at(r).output[static_cast<std::size_t>(piece)] == *required_output)
+          continue;
+        defect_ = CollectiveScheduleDefect{
+            CollectiveScheduleDefectKind::kWrongResult,
+            r,
+            {},
+            fmt::format("piece {} of its output is not what it should be", piece)};
         return;
       }
     }
@@ -197,12 +200,13 @@ class SymbolicRun {
   CollectiveContract promise_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> awake_;
-  std::optional<ScheduleDefect> defect_;
+  std::optional<CollectiveScheduleDefect> defect_;
 };
 
 }  // namespace
 
-std::optional<ScheduleDefect> run_schedule_symbolically(const CollectiveSchedule& schedule) {
+std::optional<CollectiveScheduleDefect> run_schedule_symbolically(
+    const CollectiveSchedule& schedule) {
   return SymbolicRun(schedule).run();
 }
 

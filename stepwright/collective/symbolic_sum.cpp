@@ -30,7 +30,7 @@ std::uint64_t CollectiveContract::word(std::int32_t rank) const {
   return exact_ ? std::uint64_t{1} << number : mixed((number + 1) * 0x9e3779b97f4a7c15);
 }
 
-SymbolicSum CollectiveContract::given(std::int32_t rank, std::int32_t piece) const {
+SymbolicSum CollectiveContract::initial_input(std::int32_t rank, std::int32_t piece) const {
   const std::int64_t whose = rank;
   switch (collective_) {
     case Collective::kAllGather: return {whose * block_ + piece, word(rank)};
@@ -39,7 +39,8 @@ SymbolicSum CollectiveContract::given(std::int32_t rank, std::int32_t piece) con
   }
 }
 
-std::optional<SymbolicSum> CollectiveContract::due(std::int32_t rank, std::int32_t piece) const {
+std::optional<SymbolicSum> CollectiveContract::required_output(std::int32_t rank,
+                                                               std::int32_t piece) const {
   const std::int32_t owner = block_ > 0 ? piece / block_ : 0;
   switch (collective_) {
     case Collective::kAllGather: return SymbolicSum{piece, word(owner)};

@@ -25,10 +25,11 @@ class CollectiveContract {
   explicit CollectiveContract(const CollectiveSchedule& schedule);
 
   /// Returns the symbolic content of a piece of a rank's input buffer.
-  [[nodiscard]] SymbolicSum given(std::int32_t rank, std::int32_t piece) const;
+  [[nodiscard]] SymbolicSum initial_input(std::int32_t rank, std::int32_t piece) const;
   /// Returns the symbolic content that a piece of a rank's output buffer must have in the end;
   /// nullopt: any content is allowed.
-  [[nodiscard]] std::optional<SymbolicSum> due(std::int32_t rank, std::int32_t piece) const;
+  [[nodiscard]] std::optional<SymbolicSum> required_output(std::int32_t rank,
+                                                           std::int32_t piece) const;
   /// Returns the sum of two symbolic contents; nullopt if their buffer indices differ, or if a rank
   /// is in both, so that it would count twice (checked up to 64 ranks).
   [[nodiscard]] std::optional<SymbolicSum> sum(const SymbolicSum& a, const SymbolicSum& b) const;

@@ -9,8 +9,8 @@
 
 namespace stepwright::collective {
 
-TieredRingSpec one_tier(const ScheduleSpec& spec) {
-  return {.tiers = Tiers({ranks_of(spec)}), .chunks = spec.chunks};
+TieredRingSpec one_ring_over_all_ranks(const ScheduleSpec& spec) {
+  return {.tiers = RankHierarchy({schedule_rank_count(spec)}), .chunks = spec.chunks};
 }
 
 TieredRingSpec all_tiers(const ScheduleSpec& spec) {
@@ -19,22 +19,24 @@ TieredRingSpec all_tiers(const ScheduleSpec& spec) {
     if (spec.tiers[i] > 1) sizes.push_back(spec.tiers[i]);
   }
   sizes.push_back(spec.tiers.back());
-  return {.tiers = Tiers(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
+  return {.tiers = RankHierarchy(std::move(sizes)), .chunks = spec.chunks, .inner = spec.inner};
 }
 
-std::int32_t tiered_scratch(const TieredRingSpec& tiered, Collective collective) {
-  return collective == Collective::kAllGather ? 0 : tiered_reduce_scratch(tiered);
+std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered, Collective collective) {
+  return collective == Collective::kAllGather ? 0 : tiered_reduce_scatter_scratch_pieces(tiered);
 }
 
-RankSchedule tiered_rank(const TieredRingSpec& tiered, Collective collective, std::int32_t rank) {
-  RankWriter writer(tiered.tiers.levels());
+RankSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered, Collective collective,
+                                       std::int32_t rank) {
+  RankScheduleWriter writer(tiered.tiers.levels());
   if (collective == Collective::kAllGather) {
-    write_tiered_gather(tiered, rank, {}, writer);
+    write_tiered_all_gather(tiered, rank, {}, writer);
   } else if (collective == Collective::kReduceScatter) {
-    write_tiered_reduce(tiered, rank, 0, writer);
+    write_tiered_reduce_scatter(tiered, rank, 0, writer);
   } else {
     const std::int32_t own = rank * tiered.chunks;
-    write_tiered_gather(tiered, rank, write_tiered_reduce(tiered, rank, own, writer), writer);
+    write_tiered_all_gather(tiered, rank, write_tiered_reduce_scatter(tiered, rank, own, writer),
+                            writer);
   }
   return writer.take();
 }

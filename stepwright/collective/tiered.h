@@ -15,34 +15,35 @@ namespace stepwright::collective {
 /// sizes above it, times S. For {m, n} this is (m-1)V/m inside and (n-1)V/(nm) outside, the
 /// minimum.
 struct TieredRingSpec {
-  Tiers tiers;
+  RankHierarchy tiers;
   std::int32_t chunks = 1;
   IntraGroupPattern inner = IntraGroupPattern::kDirect;
   /// True if a level starts when the previous level has finished; false: chunk by chunk.
   bool in_turn = false;
 };
 
-/// `one_tier` returns one ring over all ranks of `spec`; `all_tiers` returns the levels of `spec`,
-/// without inner levels of one rank.
-TieredRingSpec one_tier(const ScheduleSpec& spec);
+/// `one_ring_over_all_ranks` returns one ring over all ranks of `spec`; `all_tiers` returns the
+/// levels of `spec`, without inner levels of one rank.
+TieredRingSpec one_ring_over_all_ranks(const ScheduleSpec& spec);
 TieredRingSpec all_tiers(const ScheduleSpec& spec);
 
 /// Returns the pieces of scratch memory that a rank needs for a reduce-scatter or an all-reduce; 0
 /// for an all-gather.
-std::int32_t tiered_scratch(const TieredRingSpec& tiered, Collective collective);
+std::int32_t tiered_ring_scratch_pieces(const TieredRingSpec& tiered, Collective collective);
 
 /// Generates the schedule of `rank` for a hierarchical all-gather, reduce-scatter or all-reduce.
-RankSchedule tiered_rank(const TieredRingSpec& tiered, Collective collective, std::int32_t rank);
+RankSchedule tiered_ring_rank_schedule(const TieredRingSpec& tiered, Collective collective,
+                                       std::int32_t rank);
 
 /// Returns the pieces of scratch memory that a rank needs, for `AlgorithmDefinition::scratch`.
 /// `kTiers`: function that makes the levels of a schedule.
 template <TieredRingSpec (*kTiers)(const ScheduleSpec&)>
 std::int32_t scratch_of_tiers(const ScheduleSpec& spec) {
-  return tiered_scratch(kTiers(spec), spec.collective);
+  return tiered_ring_scratch_pieces(kTiers(spec), spec.collective);
 }
 template <TieredRingSpec (*kTiers)(const ScheduleSpec&)>
 RankSchedule rank_of_tiers(const ScheduleSpec& spec, std::int32_t rank) {
-  return tiered_rank(kTiers(spec), spec.collective, rank);
+  return tiered_ring_rank_schedule(kTiers(spec), spec.collective, rank);
 }
 
 }  // namespace stepwright::collective

@@ -9,8 +9,8 @@ namespace {
 /// chunk c + 1 arrives.
 class TieredGather {
  public:
-  TieredGather(const TieredRingSpec& tiered, std::int32_t rank, const std::vector<StepRef>& own,
-               RankWriter& writer)
+  TieredGather(const TieredRingSpec& tiered, std::int32_t rank,
+               const std::vector<ScheduleStepReference>& own, RankScheduleWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
         rank_(rank),
@@ -25,10 +25,10 @@ class TieredGather {
     if (from_input_) writer_.copy(input(0), output(piece(rank_, 0)), tiered_.chunks);
     write_outermost(top);
     for (int level = top - 1; level >= 0; --level) {
-      const StepRef all_above = tiered_.in_turn ? last_ : StepRef{};
+      const ScheduleStepReference all_above = tiered_.in_turn ? last_ : ScheduleStepReference{};
       for (std::int32_t t = 0; t < tiers_.size(top); ++t) {
         for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
-          write_group(level, {tiers_.moved(rank_, top, -t), c, all_above});
+          write_group(level, {tiers_.rank_moved_on_level(rank_, top, -t), c, all_above});
         }
       }
     }
@@ -39,7 +39,7 @@ class TieredGather {
   struct Round {
     std::int32_t block;  ///< The block at this rank's index in the group that it came from.
     std::int32_t chunk;
-    StepRef after;
+    ScheduleStepReference after;
   };
 
   [[nodiscard]] std::size_t piece(std::int32_t block, std::int32_t chunk) const {
@@ -49,8 +49,8 @@ class TieredGather {
   void write_outermost(int top) {
     for (std::int32_t t = 0; t + 1 < tiers_.size(top); ++t) {
       for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
-        pass(top, 1, {tiers_.moved(rank_, top, -t), c, {}});
-        take(top, 1, {tiers_.moved(rank_, top, -t - 1), c, {}});
+        pass(top, 1, {tiers_.rank_moved_on_level(rank_, top, -t), c, {}});
+        take(top, 1, {tiers_.rank_moved_on_level(rank_, top, -t - 1), c, {}});
       }
     }
   }
@@ -69,42 +69,47 @@ class TieredGather {
   void write_blocks(int level, const Round& round) {
     const bool direct = tiered_.inner == IntraGroupPattern::kDirect;
     for (std::int32_t k = 1; k < tiers_.size(level); ++k) {
-      const std::int32_t sent = direct ? round.block : tiers_.moved(round.block, level, 1 - k);
+      const std::int32_t sent =
+          direct ? round.block : tiers_.rank_moved_on_level(round.block, level, 1 - k);
       pass(level, direct ? k : 1, {sent, round.chunk, round.after});
-      take(level, direct ? k : 1, {tiers_.moved(round.block, level, -k), round.chunk, {}});
+      take(level, direct ? k : 1,
+           {tiers_.rank_moved_on_level(round.block, level, -k), round.chunk, {}});
     }
   }
 
   void pass(int level, std::int32_t by, const Round& round) {
     const std::size_t sent = piece(round.block, round.chunk);
     const bool own_input = from_input_ && round.block == rank_;
-    const PieceRun source =
+    const PieceRunStart source =
         own_input ? input(round.chunk) : output(static_cast<std::int64_t>(sent));
-    const StepRef step = writer_.send(level, tiers_.moved(rank_, level, by), source);
+    const ScheduleStepReference step =
+        writer_.send(level, tiers_.rank_moved_on_level(rank_, level, by), source);
     writer_.wait(step, round.after);
     if (!own_input) writer_.wait(step, arrived_[sent]);
   }
 
   void take(int level, std::int32_t by, const Round& round) {
     const std::size_t taken = piece(round.block, round.chunk);
-    last_ = writer_.receive(level, tiers_.moved(rank_, level, -by),
+    last_ = writer_.receive(level, tiers_.rank_moved_on_level(rank_, level, -by),
                             output(static_cast<std::int64_t>(taken)));
     arrived_[taken] = last_;
   }
 
   const TieredRingSpec& tiered_;
-  const Tiers& tiers_;
+  const RankHierarchy& tiers_;
   std::int32_t rank_;
   bool from_input_;
-  RankWriter& writer_;
-  std::vector<StepRef> arrived_;  ///< For each piece of the output, the step with which it arrived.
-  StepRef last_;                  ///< The last receive written.
+  RankScheduleWriter& writer_;
+  std::vector<ScheduleStepReference>
+      arrived_;                 ///< For each piece of the output, the step with which it arrived.
+  ScheduleStepReference last_;  ///< The last receive written.
 };
 
 }  // namespace
 
-void write_tiered_gather(const TieredRingSpec& tiered, std::int32_t rank,
-                         const std::vector<StepRef>& own, RankWriter& writer) {
+void write_tiered_all_gather(const TieredRingSpec& tiered, std::int32_t rank,
+                             const std::vector<ScheduleStepReference>& own,
+                             RankScheduleWriter& writer) {
   TieredGather(tiered, rank, own, writer).write();
 }
 

@@ -29,7 +29,7 @@ std::int32_t buffered_stages(const TieredRingSpec& tiered) {
 /// Returns the scratch regions of each tier; the last entry is the end. The outermost tier has sums
 /// of its own only if there is no tier below; otherwise it adds to those of the tier below.
 std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
-  const Tiers& tiers = tiered.tiers;
+  const RankHierarchy& tiers = tiered.tiers;
   const int top = tiers.levels() - 1;
   std::vector<SumRegion> regions;
   std::int32_t end = 0;
@@ -54,7 +54,7 @@ std::vector<SumRegion> sum_regions(const TieredRingSpec& tiered) {
 class TieredReduce {
  public:
   TieredReduce(const TieredRingSpec& tiered, std::int32_t rank, std::int32_t first_output,
-               RankWriter& writer)
+               RankScheduleWriter& writer)
       : tiered_(tiered),
         tiers_(tiered.tiers),
         top_(tiers_.levels() - 1),
@@ -68,7 +68,7 @@ class TieredReduce {
 
   /// Writes all steps. The first two stages inside go chunk by chunk: additions on the rail start
   /// with the second one.
-  std::vector<StepRef> write() {
+  std::vector<ScheduleStepReference> write() {
     const std::int32_t stages = tiers_.size(top_);
     for (std::int32_t c = 0; c < tiered_.chunks; ++c) {
       for (std::int32_t t = 0; t < std::min(stages, 2); ++t) write_inside({t, c});
@@ -78,7 +78,7 @@ class TieredReduce {
       for (std::int32_t c = 0; c < tiered_.chunks; ++c) write_inside({t, c});
       if (!tiered_.in_turn) write_stage(t);
     }
-    after_ = tiered_.in_turn ? last_ : StepRef{};
+    after_ = tiered_.in_turn ? last_ : ScheduleStepReference{};
     for (std::int32_t t = 1; tiered_.in_turn && t < stages; ++t) write_stage(t);
     return results_;
   }
@@ -91,13 +91,13 @@ class TieredReduce {
   /// A value that a step reads: an input piece, or a sum in scratch with the step that completes
   /// it.
   struct Value {
-    PieceRun place;
+    PieceRunStart place;
     std::optional<std::size_t> sum;
   };
 
   /// The rank with this rank's index in the group that stage `stage` is for.
   [[nodiscard]] std::int32_t aimed(std::int32_t stage) const {
-    return tiers_.moved(rank_, top_, -1 - stage);
+    return tiers_.rank_moved_on_level(rank_, top_, -1 - stage);
   }
   [[nodiscard]] bool final_stage(const Round& round) const {
     return round.stage + 1 == tiers_.size(top_);
@@ -143,12 +143,13 @@ class TieredReduce {
     const std::int32_t size = tiers_.size(level);
     for (std::int32_t k = 1; k < size; ++k) {
       if (tiered_.inner == IntraGroupPattern::kDirect) {
-        send(level, k, value_below(level, round, tiers_.moved(block, level, k)));
+        send(level, k, value_below(level, round, tiers_.rank_moved_on_level(block, level, k)));
         add(level, k, round, {block, k == 1, k + 1 == size});
       } else {
-        const std::int32_t sent = tiers_.moved(block, level, -k);
+        const std::int32_t sent = tiers_.rank_moved_on_level(block, level, -k);
         send(level, 1, k == 1 ? value_below(level, round, sent) : sum_of(level, round, sent));
-        add(level, 1, round, {tiers_.moved(block, level, -k - 1), true, k + 1 == size});
+        add(level, 1, round,
+            {tiers_.rank_moved_on_level(block, level, -k - 1), true, k + 1 == size});
       }
     }
   }
@@ -159,12 +160,13 @@ class TieredReduce {
   }
 
   void send(int level, std::int32_t by, const Value& value) {
-    const StepRef step = writer_.send(level, tiers_.moved(rank_, level, by), value.place);
+    const ScheduleStepReference step =
+        writer_.send(level, tiers_.rank_moved_on_level(rank_, level, by), value.place);
     use(step, value);
   }
 
   /// Records that `step` reads `value`, and makes it wait for the value.
-  void use(StepRef step, const Value& value) {
+  void use(ScheduleStepReference step, const Value& value) {
     if (!value.sum) return;
     writer_.wait(step, made_[*value.sum]);
     used_[*value.sum] = step;
@@ -179,11 +181,11 @@ class TieredReduce {
   /// Receives from the rank `by` places before, and adds to the sum of tier `level`.
   void add(int level, std::int32_t by, const Round& round, const Addition& addition) {
     const std::size_t to = sum(level, round, addition.block);
-    const PieceRun target = scratch(static_cast<std::int64_t>(to));
+    const PieceRunStart target = scratch(static_cast<std::int64_t>(to));
     const bool result = addition.last && level + 1 == top_ && tiers_.size(top_) == 1;
     const Value below = value_below(level, round, addition.block);
-    const StepRef step = writer_.receive_reduce(
-        level, tiers_.moved(rank_, level, -by), addition.first ? below.place : target,
+    const ScheduleStepReference step = writer_.append_receive_and_add(
+        level, tiers_.rank_moved_on_level(rank_, level, -by), addition.first ? below.place : target,
         result ? output(first_output_ + round.chunk) : target);
     if (addition.first) {
       if (!result) writer_.wait(step, used_[to]);
@@ -203,14 +205,16 @@ class TieredReduce {
   void write_outermost(const Round& round) {
     const Round before{round.stage - 1, round.chunk};
     const Value sent = round.stage == 1 ? value_below(top_, before, aimed(0)) : running(before);
-    const StepRef step = writer_.send(top_, tiers_.moved(rank_, top_, 1), sent.place);
+    const ScheduleStepReference step =
+        writer_.send(top_, tiers_.rank_moved_on_level(rank_, top_, 1), sent.place);
     writer_.wait(step, after_);
     use(step, sent);
     const Value below = value_below(top_, round, aimed(round.stage));
     const Value sum = running(round);
-    const PieceRun target = final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
-    const StepRef added =
-        writer_.receive_reduce(top_, tiers_.moved(rank_, top_, -1), below.place, target);
+    const PieceRunStart target =
+        final_stage(round) ? output(first_output_ + round.chunk) : sum.place;
+    const ScheduleStepReference added = writer_.append_receive_and_add(
+        top_, tiers_.rank_moved_on_level(rank_, top_, -1), below.place, target);
     if (top_ == 0 && !final_stage(round)) writer_.wait(added, used_[*sum.sum]);
     use(added, below);
     made_[*sum.sum] = added;
@@ -224,27 +228,29 @@ class TieredReduce {
   }
 
   const TieredRingSpec& tiered_;
-  const Tiers& tiers_;
+  const RankHierarchy& tiers_;
   int top_;
   std::int32_t rank_;
   std::int32_t first_output_;
-  RankWriter& writer_;
+  RankScheduleWriter& writer_;
   std::vector<SumRegion> regions_;
-  std::vector<StepRef> made_;  ///< The step that completed each sum.
-  std::vector<StepRef> used_;  ///< The last step that read each sum.
-  std::vector<StepRef> results_;
-  StepRef after_;
-  StepRef last_;
+  std::vector<ScheduleStepReference> made_;  ///< The step that completed each sum.
+  std::vector<ScheduleStepReference> used_;  ///< The last step that read each sum.
+  std::vector<ScheduleStepReference> results_;
+  ScheduleStepReference after_;
+  ScheduleStepReference last_;
 };
 
 }  // namespace
 
-std::vector<StepRef> write_tiered_reduce(const TieredRingSpec& tiered, std::int32_t rank,
-                                         std::int32_t first_output, RankWriter& writer) {
+std::vector<ScheduleStepReference> write_tiered_reduce_scatter(const TieredRingSpec& tiered,
+                                                               std::int32_t rank,
+                                                               std::int32_t first_output,
+                                                               RankScheduleWriter& writer) {
   return TieredReduce(tiered, rank, first_output, writer).write();
 }
 
-std::int32_t tiered_reduce_scratch(const TieredRingSpec& tiered) {
+std::int32_t tiered_reduce_scatter_scratch_pieces(const TieredRingSpec& tiered) {
   return sum_regions(tiered).back().first;
 }
 

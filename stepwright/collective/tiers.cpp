@@ -4,14 +4,15 @@
 
 namespace stepwright::collective {
 
-Tiers::Tiers(std::vector<std::int32_t> sizes) : sizes_(std::move(sizes)) {
+RankHierarchy::RankHierarchy(std::vector<std::int32_t> sizes) : sizes_(std::move(sizes)) {
   for (const std::int32_t size : sizes_) {
     strides_.push_back(ranks_);
     ranks_ *= size;
   }
 }
 
-std::int32_t Tiers::moved(std::int32_t rank, int level, std::int32_t by) const {
+std::int32_t RankHierarchy::rank_moved_on_level(std::int32_t rank, int level,
+                                                std::int32_t by) const {
   const std::int32_t from = at(rank, level);
   const std::int32_t to = ((from + by) % size(level) + size(level)) % size(level);
   return rank + (to - from) * stride(level);

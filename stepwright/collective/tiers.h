@@ -7,9 +7,9 @@ namespace stepwright::collective {
 
 /// Coordinates of consecutive ranks in a hierarchy. `sizes`: group size on each level, innermost
 /// first, all at least 1; {8, 4} means four groups of eight ranks.
-class Tiers {
+class RankHierarchy {
  public:
-  explicit Tiers(std::vector<std::int32_t> sizes);
+  explicit RankHierarchy(std::vector<std::int32_t> sizes);
 
   [[nodiscard]] int levels() const { return static_cast<int>(sizes_.size()); }
   [[nodiscard]] std::int32_t size(int level) const { return sizes_[index(level)]; }
@@ -22,7 +22,8 @@ class Tiers {
   }
   /// Returns the rank that is `by` places farther on a level, cyclically, with the same coordinates
   /// on all other levels.
-  [[nodiscard]] std::int32_t moved(std::int32_t rank, int level, std::int32_t by) const;
+  [[nodiscard]] std::int32_t rank_moved_on_level(std::int32_t rank, int level,
+                                                 std::int32_t by) const;
 
  private:
   static std::size_t index(int level) { return static_cast<std::size_t>(level); }

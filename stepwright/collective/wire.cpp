@@ -117,8 +117,8 @@ std::int64_t group_node_count(const cluster::GroupLayout& layout, int node_level
   return units(layout, group_members_per_node(layout, node_levels));
 }
 
-LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                       const cluster::GroupLayout& layout, int node_levels) {
+LevelLoads network_level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
+                               const cluster::GroupLayout& layout, int node_levels) {
   if (layout.span < 0) return {};
   switch (collective) {
     case Collective::kAllToAll: return exchange_loads(payload_bytes, layout);
@@ -134,7 +134,8 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
   return two_level_loads(collective, payload_bytes, layout, node_levels);
 }
 
-GroupNodeLayout group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds) {
+GroupNodeLayout group_node_layout(const cluster::GroupLayout& layout, int node_levels,
+                                  bool inside_adds) {
   return {.ranks = layout.size,
           .members = group_members_per_node(layout, node_levels),
           .nodes = group_node_count(layout, node_levels),

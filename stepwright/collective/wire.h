@@ -24,14 +24,14 @@ double sent_bytes(Algorithm algorithm, Collective collective, double payload_byt
 /// Load that one collective puts on a network level. `bytes`: sent out of the busiest of the units
 /// that the level joins, in one direction. `messages`: number that must cross the level one after
 /// the other.
-struct LevelLoad {
+struct NetworkLevelLoad {
   double bytes = 0;
   double messages = 0;
 };
 
 /// Load of each network level, indexed as `Cluster::levels`; 0 on levels that the group does not
 /// cross.
-using LevelLoads = std::array<LevelLoad, cluster::kMaxLevels>;
+using LevelLoads = std::array<NetworkLevelLoad, cluster::kMaxLevels>;
 
 /// Returns the load that a collective puts on each network level, for the library and rings or for
 /// two-level algorithms (`kTwoLevel`, `kHoRing`). A ring leaves each unit once, and a block passes
@@ -40,8 +40,8 @@ using LevelLoads = std::array<LevelLoad, cluster::kMaxLevels>;
 /// all-gather runs first between ranks with equal index on their nodes, then inside the nodes, a
 /// reduce-scatter in reverse, an all-reduce inside, between, inside. `node_levels`: number of
 /// levels inside a node.
-LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                       const cluster::GroupLayout& layout, int node_levels = 1);
+LevelLoads network_level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
+                               const cluster::GroupLayout& layout, int node_levels = 1);
 
 /// Returns how many of a cluster's network levels are inside a node.
 int intra_node_level_count(const cluster::Cluster& cluster);
@@ -56,11 +56,13 @@ std::int64_t group_node_count(const cluster::GroupLayout& layout, int node_level
 
 /// Returns how a group's ranks are distributed over nodes. `node_levels`: number of network levels
 /// inside a node; `inside_adds`: true if switches inside nodes can add.
-GroupNodeLayout group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds);
-inline GroupNodeLayout group_form(const cluster::GroupLayout& layout,
-                                  const cluster::Cluster& cluster) {
-  return group_form(layout, intra_node_level_count(cluster),
-                    cluster::node_switches_reduce(cluster::in_network_reduction(cluster)));
+GroupNodeLayout group_node_layout(const cluster::GroupLayout& layout, int node_levels,
+                                  bool inside_adds);
+inline GroupNodeLayout group_node_layout(const cluster::GroupLayout& layout,
+                                         const cluster::Cluster& cluster) {
+  return group_node_layout(
+      layout, intra_node_level_count(cluster),
+      cluster::node_switches_reduce(cluster::in_network_reduction_support(cluster)));
 }
 
 }  // namespace stepwright::collective

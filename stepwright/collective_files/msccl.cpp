@@ -32,23 +32,23 @@ void add_place(Xml& step, std::string_view side, const char* letter, std::int64_
   step.append_attribute((name + "off").c_str()) = offset;
 }
 
-void add_place(Xml& step, std::string_view side, collective::PieceRun place) {
+void add_place(Xml& step, std::string_view side, collective::PieceRunStart place) {
   add_place(step, side, msccl_buffer_letter(place.buffer), std::int64_t{place.piece});
 }
 
-const char* type_word(collective::StepKind kind) {
+const char* type_word(collective::ScheduleStepOperation kind) {
   switch (kind) {
-    case collective::StepKind::kSend: return "s";
-    case collective::StepKind::kReceive: return "r";
-    case collective::StepKind::kReceiveReduce: return "rrc";
-    case collective::StepKind::kCopy: return "cpy";
-    case collective::StepKind::kReduce: break;
+    case collective::ScheduleStepOperation::kSend: return "s";
+    case collective::ScheduleStepOperation::kReceive: return "r";
+    case collective::ScheduleStepOperation::kReceiveReduce: return "rrc";
+    case collective::ScheduleStepOperation::kCopy: return "cpy";
+    case collective::ScheduleStepOperation::kReduce: break;
   }
   return "re";
 }
 
 /// Returns the number of nops before a step, which can itself wait for only one other step.
-std::size_t nops_before(const BlockStep& step) {
+std::size_t nops_before(const MscclThreadBlockStep& step) {
   return std::max<std::size_t>(step.after.size(), 1) - 1;
 }
 
@@ -56,12 +56,12 @@ std::size_t nops_before(const BlockStep& step) {
 /// thread block is its number of steps.
 using StepNumbers = std::vector<std::vector<std::size_t>>;
 
-StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
+StepNumbers numbered(const std::vector<MscclThreadBlock>& blocks) {
   StepNumbers numbers;
-  for (const ThreadBlock& block : blocks) {
+  for (const MscclThreadBlock& block : blocks) {
     std::size_t next = 0;
     std::vector<std::size_t>& own = numbers.emplace_back();
-    for (const BlockStep& step : block.steps) {
+    for (const MscclThreadBlockStep& step : block.steps) {
       own.push_back(next + nops_before(step));
       next = own.back() + 1;
     }
@@ -72,7 +72,7 @@ StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
 
 /// Fails early if a rank exceeds the limits by far, as splitting it would be slow.
 void check_size(const collective::CollectiveSchedule& schedule, const ReceivesOfFlows& landings,
-                const MscclSetting& setting) {
+                const MscclLoaderLimits& setting) {
   std::vector<std::size_t> flows(schedule.ranks.size());
   for (const auto& [flow, unused] : landings) {
     ++flows[static_cast<std::size_t>(flow.from)];
@@ -80,32 +80,32 @@ void check_size(const collective::CollectiveSchedule& schedule, const ReceivesOf
   }
   for (std::size_t rank = 0; rank < flows.size(); ++rank) {
     const auto number = static_cast<std::int32_t>(rank);
-    check_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks}, flows[rank],
-                       number);
+    check_schedule_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks},
+                                flows[rank], number);
     std::size_t steps = 0;
-    for (const collective::ScheduleChannel& channel : schedule.ranks[rank].channels) {
+    for (const collective::RankStepSequence& channel : schedule.ranks[rank].channels) {
       steps += channel.steps.size();
     }
-    check_loader_limit({kMscclLoader, "steps", kMostElements}, steps, number);
+    check_schedule_loader_limit({kMscclLoader, "steps", kMostElements}, steps, number);
   }
 }
 
 /// Writes the thread blocks of one rank.
 class BlockFile {
  public:
-  BlockFile(const std::vector<ThreadBlock>& blocks, Xml gpu)
+  BlockFile(const std::vector<MscclThreadBlock>& blocks, Xml gpu)
       : blocks_(blocks), numbers_(numbered(blocks)), gpu_(gpu) {}
 
-  void check(const MscclSetting& setting, std::size_t ranks, std::int32_t rank) const {
-    check_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks}, blocks_.size(),
-                       rank);
+  void check(const MscclLoaderLimits& setting, std::size_t ranks, std::int32_t rank) const {
+    check_schedule_loader_limit({kMscclLoader, "thread blocks", setting.most_thread_blocks},
+                                blocks_.size(), rank);
     std::size_t elements = 1 + ranks + blocks_.size();
     for (const auto& own : numbers_) {
-      check_loader_limit({kMscclLoader, "steps in a thread block", setting.most_steps}, own.back(),
-                         rank);
+      check_schedule_loader_limit({kMscclLoader, "steps in a thread block", setting.most_steps},
+                                  own.back(), rank);
       elements += own.back();
     }
-    check_loader_limit({kMscclLoader, "elements", kMostElements}, elements, rank);
+    check_schedule_loader_limit({kMscclLoader, "elements", kMostElements}, elements, rank);
   }
 
   void write() {
@@ -116,7 +116,7 @@ class BlockFile {
       block_.append_attribute("recv") = blocks_[b].receive_peer;
       block_.append_attribute("chan") = blocks_[b].channel;
       written_ = 0;
-      for (const BlockStep& step : blocks_[b].steps) add(step);
+      for (const MscclThreadBlockStep& step : blocks_[b].steps) add(step);
     }
   }
 
@@ -129,7 +129,7 @@ class BlockFile {
   }
 
   /// Completes a step in the file. `on`: the step to wait for, if it exists.
-  void finish(Xml step, std::int32_t pieces, collective::StepRef on, bool awaited) {
+  void finish(Xml step, std::int32_t pieces, collective::ScheduleStepReference on, bool awaited) {
     step.append_attribute("cnt") = pieces;
     step.append_attribute("depid") = on.channel;
     step.append_attribute("deps") =
@@ -140,29 +140,30 @@ class BlockFile {
     step.append_attribute("hasdep") = awaited ? 1 : 0;
   }
 
-  void add(const BlockStep& step) {
+  void add(const MscclThreadBlockStep& step) {
     for (std::size_t i = 0; i < nops_before(step); ++i) {
       Xml nop = started("nop");
       add_place(nop, "src", "i", -1);
       add_place(nop, "dst", "o", -1);
       finish(nop, 0, step.after[i], false);
     }
-    const collective::StepKind kind = step.step.kind;
+    const collective::ScheduleStepOperation kind = step.step.kind;
     Xml xml = started(type_word(kind));
-    if (kind == collective::StepKind::kReceive) {
+    if (kind == collective::ScheduleStepOperation::kReceive) {
       add_place(xml, "src", "i", -1);
     } else {
       add_place(xml, "src", step.step.source);
     }
-    add_place(xml, "dst", kind == collective::StepKind::kSend ? step.lands : step.step.target);
+    add_place(xml, "dst",
+              kind == collective::ScheduleStepOperation::kSend ? step.lands : step.step.target);
     // The loader merges additions to the same place that no step waits for, with the length of the
     // last one, so every addition is marked as awaited.
-    const bool awaited = step.awaited || kind == collective::StepKind::kReduce;
-    finish(xml, step.step.pieces, step.after.empty() ? collective::StepRef{} : step.after.back(),
-           awaited);
+    const bool awaited = step.awaited || kind == collective::ScheduleStepOperation::kReduce;
+    finish(xml, step.step.pieces,
+           step.after.empty() ? collective::ScheduleStepReference{} : step.after.back(), awaited);
   }
 
-  const std::vector<ThreadBlock>& blocks_;
+  const std::vector<MscclThreadBlock>& blocks_;
   StepNumbers numbers_;
   Xml gpu_;
   Xml block_;
@@ -170,7 +171,7 @@ class BlockFile {
 };
 
 void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
-                const MscclSetting& setting, std::size_t channels) {
+                const MscclLoaderLimits& setting, std::size_t channels) {
   // XML cannot represent control characters.
   algo.append_attribute("name") = printable(setting.name, std::string_view::npos).c_str();
   algo.append_attribute("proto") = "Simple";
@@ -192,28 +193,30 @@ std::size_t channels_used(const FlowChannels& channels) {
 
 }  // namespace
 
-std::string msccl_xml(const collective::CollectiveSchedule& schedule, const MscclSetting& setting) {
-  const ScheduleMessages messages(schedule);
-  const FlowChannels channels = flow_channels(messages.landings(), kMostChannelPeers);
-  check_loader_limit({kMscclLoader, "channels", kMostChannels}, channels_used(channels), 0);
-  for (const collective::RankBuffer buffer :
-       {collective::RankBuffer::kInput, collective::RankBuffer::kOutput,
-        collective::RankBuffer::kScratch}) {
-    const auto pieces = static_cast<std::size_t>(collective::pieces_of(schedule, buffer));
-    check_loader_limit({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
+std::string msccl_xml(const collective::CollectiveSchedule& schedule,
+                      const MscclLoaderLimits& setting) {
+  const MessageReceiverTable messages(schedule);
+  const FlowChannels channels = assign_msccl_channels(messages.landings(), kMostChannelPeers);
+  check_schedule_loader_limit({kMscclLoader, "channels", kMostChannels}, channels_used(channels),
+                              0);
+  for (const collective::RankBufferKind buffer :
+       {collective::RankBufferKind::kInput, collective::RankBufferKind::kOutput,
+        collective::RankBufferKind::kScratch}) {
+    const auto pieces = static_cast<std::size_t>(collective::pieces_in_buffer(schedule, buffer));
+    check_schedule_loader_limit({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
   }
   check_size(schedule, messages.landings(), setting);
   pugi::xml_document document;
   Xml algo = document.append_child("algo");
   write_head(algo, schedule, setting, channels_used(channels));
-  const BlockSource source{schedule, messages.landings(), channels, kMostStepPieces};
+  const MscclThreadBlockInput source{schedule, messages.landings(), channels, kMostStepPieces};
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
     Xml gpu = algo.append_child("gpu");
     gpu.append_attribute("id") = rank;
     gpu.append_attribute("i_chunks") = schedule.input_pieces;
     gpu.append_attribute("o_chunks") = schedule.output_pieces;
     gpu.append_attribute("s_chunks") = schedule.scratch_pieces;
-    const std::vector<ThreadBlock> blocks = thread_blocks(source, rank);
+    const std::vector<MscclThreadBlock> blocks = msccl_thread_blocks(source, rank);
     BlockFile file(blocks, gpu);
     file.check(setting, schedule.ranks.size(), rank);
     file.write();

@@ -9,7 +9,7 @@
 namespace stepwright::collective_files {
 
 /// Limits of the program that will load an MSCCL algorithm file.
-struct MscclSetting {
+struct MscclLoaderLimits {
   std::string name;
   std::int64_t min_bytes = 0;
   std::int64_t max_bytes = std::int64_t{1} << 40;
@@ -26,6 +26,7 @@ struct MscclSetting {
 /// must have no defect. Fails with `kUnsupported` for more thread blocks, steps, channels or pieces
 /// than MSCCL's loaders have room for (`msccl_struct.h`, `msccl_parser.h` of
 /// Azure/msccl-executor-nccl).
-std::string msccl_xml(const collective::CollectiveSchedule& schedule, const MscclSetting& setting);
+std::string msccl_xml(const collective::CollectiveSchedule& schedule,
+                      const MscclLoaderLimits& setting);
 
 }  // namespace stepwright::collective_files

@@ -26,11 +26,12 @@ std::string_view msccl_collective_name(collective::Collective collective) {
   fail_unsupported("neither MSCCL nor MSCCL++ has a word for this operation");
 }
 
-const char* msccl_buffer_letter(collective::RankBuffer buffer) {
+const char* msccl_buffer_letter(collective::RankBufferKind buffer) {
   return kBufferLetters[static_cast<std::size_t>(buffer)];
 }
 
-void check_loader_limit(const LoaderLimit& room, std::size_t count, std::int32_t rank) {
+void check_schedule_loader_limit(const ScheduleLoaderLimit& room, std::size_t count,
+                                 std::int32_t rank) {
   if (count <= room.most) return;
   fail_unsupported(
       fmt::format("rank {} needs {} {}, {} has room for {}: take fewer chunks or ranks", rank,

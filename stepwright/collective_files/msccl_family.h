@@ -15,11 +15,11 @@ namespace stepwright::collective_files {
 std::string_view msccl_collective_name(collective::Collective collective);
 
 /// Returns the letter of a buffer in MSCCL and MSCCL++ files: i (input), o (output) or s (scratch).
-const char* msccl_buffer_letter(collective::RankBuffer buffer);
+const char* msccl_buffer_letter(collective::RankBufferKind buffer);
 
 /// A limit of a program that loads schedules, for error messages: `loader` has room for at most
 /// `most` of `what`.
-struct LoaderLimit {
+struct ScheduleLoaderLimit {
   std::string_view loader;
   std::string_view what;
   std::size_t most = 0;
@@ -27,6 +27,7 @@ struct LoaderLimit {
 
 /// Fails with `kUnsupported` if a rank has more of something (`count`) than the loading program has
 /// room for.
-void check_loader_limit(const LoaderLimit& room, std::size_t count, std::int32_t rank);
+void check_schedule_loader_limit(const ScheduleLoaderLimit& room, std::size_t count,
+                                 std::int32_t rank);
 
 }  // namespace stepwright::collective_files

@@ -26,8 +26,8 @@ constexpr std::string_view kMscclppLoader = "MSCCL++";
 /// The schedule and settings from which all ranks' plans are made.
 struct PlanSource {
   const collective::CollectiveSchedule& schedule;
-  const MscclppSetting& setting;
-  ScheduleMessages messages;
+  const MscclppPlanSetting& setting;
+  MessageReceiverTable messages;
 };
 
 /// Writes the plan of one rank.
@@ -50,7 +50,8 @@ class GpuPlan {
     for (const auto& [type, peers] : connected_) {
       channels.push_back({{"channel_type", type}, {"connected_to", peers}});
     }
-    check_loader_limit({kMscclppLoader, "semaphores", kMostOfAKind}, semaphores_.size(), rank_);
+    check_schedule_loader_limit({kMscclppLoader, "semaphores", kMostOfAKind}, semaphores_.size(),
+                                rank_);
     Json semaphores = Json::array();
     for (std::size_t i = 0; i < semaphores_.size(); ++i) semaphores.push_back({{"init_value", 0}});
     return {{"id", rank_},
@@ -87,7 +88,8 @@ class GpuPlan {
 
   void name_semaphores() {
     for (std::int32_t c = 0; c < std::ssize(own_.channels); ++c) {
-      for (const collective::StepWait& wait : own_.channels[static_cast<std::size_t>(c)].waits) {
+      for (const collective::ScheduleStepDependency& wait :
+           own_.channels[static_cast<std::size_t>(c)].waits) {
         const auto key = std::pair(wait.on.channel, c);
         semaphores_.try_emplace(key, static_cast<int>(semaphores_.size()));
         releases_[{wait.on.channel, wait.on.step}].insert(semaphores_.at(key));
@@ -97,7 +99,7 @@ class GpuPlan {
 
   /// Returns the thread block of a channel.
   Json block(std::size_t c) {
-    const collective::ScheduleChannel& channel = own_.channels[c];
+    const collective::RankStepSequence& channel = own_.channels[c];
     ops_ = Json::array();
     block_channels_.clear();
     block_buffers_.clear();
@@ -116,13 +118,14 @@ class GpuPlan {
       settle();
       ops_.push_back({{"name", "sem_release"}, {"semaphore_ids", released->second}});
     }
-    check_loader_limit(
+    check_schedule_loader_limit(
         {kMscclppLoader, "operations in a thread block", source_.setting.most_operations},
         ops_.size(), rank_);
     for (const auto* ids : {&block_channels_, &block_buffers_}) {
       for (const auto& [type, numbers] : *ids) {
-        check_loader_limit({kMscclppLoader, "channels or buffers in a thread block", kMostOfAKind},
-                           numbers.size(), rank_);
+        check_schedule_loader_limit(
+            {kMscclppLoader, "channels or buffers in a thread block", kMostOfAKind}, numbers.size(),
+            rank_);
       }
     }
     return {{"id", c},
@@ -161,24 +164,24 @@ class GpuPlan {
                     {"channel_type", type}});
   }
 
-  static Json run(collective::PieceRun place, std::int32_t pieces) {
+  static Json run(collective::PieceRunStart place, std::int32_t pieces) {
     return {{"type", msccl_buffer_letter(place.buffer)},
             {"index", std::uint32_t{place.piece}},
             {"size", pieces}};
   }
 
-  void add_step(std::size_t c, const collective::ScheduleStep& step) {
+  void add_step(std::size_t c, const collective::CollectiveScheduleStep& step) {
     const std::uint8_t lane = own_.channels[c].lane;
     if (collective::sends(step)) return add_put(lane, step);
     if (collective::receives(step)) {
       const MessageFlow flow{lane, step.peer, rank_};
-      if (source_.messages.asks(flow, received_[flow]++)) {
+      if (source_.messages.must_wait_for_free_memory(flow, received_[flow]++)) {
         settle();
         add_channel_op("signal", flow);
       }
       add_channel_op("wait", flow);
       unsettled_ = true;
-      if (step.kind == collective::StepKind::kReceive) return;
+      if (step.kind == collective::ScheduleStepOperation::kReceive) return;
       settle();
       const Json arrived = {{"type", "s"}, {"index", rooms_[c]}, {"size", step.pieces}};
       ops_.push_back({{"name", "re"},
@@ -189,7 +192,7 @@ class GpuPlan {
     }
     settle();
     Json sources = {run(step.source, step.pieces)};
-    const bool adds = step.kind == collective::StepKind::kReduce;
+    const bool adds = step.kind == collective::ScheduleStepOperation::kReduce;
     if (adds) sources.push_back(run(step.target, step.pieces));
     ops_.push_back({{"name", adds ? "re" : "copy"},
                     {"src_buff", sources},
@@ -197,19 +200,19 @@ class GpuPlan {
     unsettled_ = true;
   }
 
-  void add_put(std::uint8_t lane, const collective::ScheduleStep& step) {
+  void add_put(std::uint8_t lane, const collective::CollectiveScheduleStep& step) {
     const MessageFlow flow{lane, rank_, step.peer};
     const std::size_t number = sent_[flow]++;
     const MessageDestination& landing = source_.messages.landings().at(flow)[number];
-    collective::PieceRun target = landing.step->target;
-    if (landing.step->kind == collective::StepKind::kReceiveReduce) {
+    collective::PieceRunStart target = landing.step->target;
+    if (landing.step->kind == collective::ScheduleStepOperation::kReceiveReduce) {
       const auto rooms = receive_scratch_starts(schedule_, step.peer);
       target.piece = static_cast<std::uint32_t>(rooms[static_cast<std::size_t>(landing.channel)]) &
                      collective::kMaxPieceCount;
-      target.buffer = collective::RankBuffer::kScratch;
+      target.buffer = collective::RankBufferKind::kScratch;
     }
     const std::string type = type_to(step.peer);
-    if (source_.messages.asks(flow, number)) {
+    if (source_.messages.must_wait_for_free_memory(flow, number)) {
       add_channel_op("wait", flow);
       unsettled_ = true;
     }
@@ -229,7 +232,7 @@ class GpuPlan {
   }
 
   /// Returns the number of a peer's buffer.
-  int remote(std::int32_t peer, collective::RankBuffer buffer) {
+  int remote(std::int32_t peer, collective::RankBufferKind buffer) {
     const auto [known, added] =
         remote_ids_.try_emplace({peer, buffer}, static_cast<int>(remote_ids_.size()));
     if (added) {
@@ -252,7 +255,7 @@ class GpuPlan {
   /// Semaphores, by the channel that signals and the channel that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
-  std::map<std::pair<std::int32_t, collective::RankBuffer>, int> remote_ids_;
+  std::map<std::pair<std::int32_t, collective::RankBufferKind>, int> remote_ids_;
   Json remote_ = Json::array();
   Json ops_;  ///< Operations of the current thread block; the next three members belong to it too.
   /// True if one thread has seen, or several have written, something that other threads may not
@@ -264,12 +267,13 @@ class GpuPlan {
 
 }  // namespace
 
-Json mscclpp_plan(const collective::CollectiveSchedule& schedule, const MscclppSetting& setting) {
+Json mscclpp_execution_plan(const collective::CollectiveSchedule& schedule,
+                            const MscclppPlanSetting& setting) {
   if (schedule.collective == collective::Collective::kReduce) {
     fail_unsupported("MSCCL++ has no word for a reduction to one rank");
   }
   Json gpus = Json::array();
-  const PlanSource source{schedule, setting, ScheduleMessages(schedule)};
+  const PlanSource source{schedule, setting, MessageReceiverTable(schedule)};
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
     gpus.push_back(GpuPlan(source, rank).json());
   }

@@ -9,7 +9,7 @@
 namespace stepwright::collective_files {
 
 /// Limits of the program that will load an MSCCL++ execution plan, and the ranks per node.
-struct MscclppSetting {
+struct MscclppPlanSetting {
   std::string name;
   /// Number of ranks that share a node and can access each other's memory directly; all others
   /// communicate through ports.
@@ -25,7 +25,7 @@ struct MscclppSetting {
 /// wait; received pieces to be added go through scratch. Fails with `kUnsupported` for operations
 /// that the format lacks and for more operations, channels, buffers or semaphores than its loader
 /// has room for (`src/include/execution_common.hpp` of microsoft/mscclpp).
-nlohmann::ordered_json mscclpp_plan(const collective::CollectiveSchedule& schedule,
-                                    const MscclppSetting& setting);
+nlohmann::ordered_json mscclpp_execution_plan(const collective::CollectiveSchedule& schedule,
+                                              const MscclppPlanSetting& setting);
 
 }  // namespace stepwright::collective_files

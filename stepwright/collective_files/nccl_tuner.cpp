@@ -22,19 +22,20 @@ constexpr Named<collective::Collective> kTunedCollectives[] = {
     {collective::Collective::kAllReduce, "allreduce"},
     {collective::Collective::kAllGather, "allgather"},
     {collective::Collective::kReduceScatter, "reducescatter"}};
-constexpr Named<cost::Protocol> kTunerProtocols[] = {{cost::Protocol::kLowLatency, "ll"},
-                                                     {cost::Protocol::kLowLatency128, "ll128"},
-                                                     {cost::Protocol::kFull, "simple"}};
+constexpr Named<cost::CollectiveProtocol> kTunerProtocols[] = {
+    {cost::CollectiveProtocol::kLowLatency, "ll"},
+    {cost::CollectiveProtocol::kLowLatency128, "ll128"},
+    {cost::CollectiveProtocol::kFull, "simple"}};
 
 std::string_view algorithm_word(collective::Algorithm algorithm, std::int64_t nodes) {
-  const collective::NcclNames& names = collective::definition_of(algorithm).nccl;
+  const collective::NcclAlgorithmNames& names = collective::definition_of(algorithm).nccl;
   return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
 /// One algorithm and protocol: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
   collective::Algorithm algorithm{};
-  cost::Protocol protocol{};
+  cost::CollectiveProtocol protocol{};
   double constant = 0;
   double linear = 0;
   double quadratic = 0;
@@ -44,14 +45,15 @@ struct Choice {
   }
 };
 
-std::vector<Choice> choices(const cost::CollectiveCost& cost, collective::Collective collective,
+std::vector<Choice> choices(const cost::MessageCostModel& cost, collective::Collective collective,
                             const cluster::GroupLayout& layout) {
-  const cost::OperationConstants& constants = cost.constants().of(collective);
-  const cost::MessageRoutes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
+  const cost::CollectiveOperationConstants& constants = cost.constants().of(collective);
+  const cost::MessageRouteTimes routes_of_a_byte =
+      cost.link_line_rates().routes({collective, 1, layout});
   std::vector<Choice> list;
   for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
     for (const auto& [protocol, name] : kTunerProtocols) {
-      const auto times = cost::algorithm_times(routes_of_a_byte, constants, algorithm, protocol);
+      const auto times = cost::message_time_parts(routes_of_a_byte, constants, algorithm, protocol);
       if (!times) continue;
       list.push_back({.algorithm = algorithm,
                       .protocol = protocol,
@@ -94,11 +96,11 @@ const Choice& cheapest(const std::vector<Choice>& list, std::uint64_t size) {
 /// at 255 characters and would read the rest as data.
 std::string short_comment(std::string_view text) {
   constexpr std::size_t kLongest = 157;
-  return as_comment(printable(printable(text, std::string_view::npos), kLongest));
+  return as_comment_line(printable(printable(text, std::string_view::npos), kLongest));
 }
 
-TunerGroup group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
-                    std::string name) {
+TunerCommunicatorKind group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
+                               std::string name) {
   return {
       .nodes = collective::group_node_count(layout, collective::intra_node_level_count(cluster)),
       .ranks = layout.size,
@@ -106,11 +108,12 @@ TunerGroup group_of(const cluster::Cluster& cluster, const cluster::GroupLayout&
       .name = std::move(name)};
 }
 
-void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {
+void add_group(std::vector<TunerCommunicatorKind>& groups, TunerCommunicatorKind group) {
   if (group.ranks < 2) return;
-  const auto known = std::find_if(groups.begin(), groups.end(), [&](const TunerGroup& other) {
-    return other.nodes == group.nodes && other.ranks == group.ranks;
-  });
+  const auto known =
+      std::find_if(groups.begin(), groups.end(), [&](const TunerCommunicatorKind& other) {
+        return other.nodes == group.nodes && other.ranks == group.ranks;
+      });
   if (known == groups.end()) {
     groups.push_back(std::move(group));
     return;
@@ -121,39 +124,39 @@ void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {
 
 }  // namespace
 
-std::vector<TunerGroup> node_groups(const cluster::Cluster& cluster) {
-  std::vector<TunerGroup> groups;
+std::vector<TunerCommunicatorKind> cluster_tuner_communicators(const cluster::Cluster& cluster) {
+  std::vector<TunerCommunicatorKind> groups;
   for (std::int64_t nodes = 1; nodes > 0;) {
     const cluster::GroupLayout layout =
-        cluster::strided_layout(cluster, nodes * cluster.devices_per_node, 1);
+        cluster::strided_group_layout(cluster, nodes * cluster.devices_per_node, 1);
     add_group(groups, group_of(cluster, layout, "whole nodes"));
     nodes = nodes == cluster.nodes ? 0 : std::min(2 * nodes, cluster.nodes);
   }
   return groups;
 }
 
-std::vector<TunerGroup> plan_groups(const plan::PlannedJob& planned) {
+std::vector<TunerCommunicatorKind> plan_tuner_communicators(const plan::PlannedJob& planned) {
   const cluster::Cluster& cluster = planned.job.cluster;
   const auto layouts = cost::group_layouts(cluster, plan::Grid(planned.plan));
-  std::vector<TunerGroup> groups;
+  std::vector<TunerCommunicatorKind> groups;
   for (const auto& [kind, name] : plan::kGroupNames) {
     if (kind == plan::GroupKind::kNone || kind == plan::GroupKind::kPipeline) continue;
-    if (plan::is_of_experts(kind) && !planned.job.model.experts) continue;
+    if (plan::is_expert_communicator(kind) && !planned.job.model.experts) continue;
     const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(kind)];
     add_group(groups, group_of(cluster, layout, std::string(name)));
   }
   return groups;
 }
 
-std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
-                                     collective::Collective collective,
-                                     const cluster::GroupLayout& layout) {
+std::vector<TunerMessageSizeRange> tuner_message_size_ranges(const cost::MessageCostModel& cost,
+                                                             collective::Collective collective,
+                                                             const cluster::GroupLayout& layout) {
   const std::vector<Choice> list = choices(cost, collective, layout);
   std::set<std::uint64_t> sizes = {0};
   for (std::size_t i = 0; i < list.size(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) add_crossings(list[i], list[j], sizes);
   }
-  std::vector<TunerRange> ranges;
+  std::vector<TunerMessageSizeRange> ranges;
   for (const std::uint64_t size : sizes) {
     const Choice& best = cheapest(list, size);
     if (!ranges.empty()) {
@@ -166,8 +169,9 @@ std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
   return ranges;
 }
 
-std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<TunerGroup>& groups,
-                           const TunerSetting& setting) {
+std::string nccl_tuner_csv(const cost::MessageCostModel& cost,
+                           const std::vector<TunerCommunicatorKind>& groups,
+                           const NcclTunerFileOptions& setting) {
   std::string text = fmt::format("{}\n{}\n", short_comment(setting.about),
                                  short_comment("cost model: " + cost.fit().value_or("unfitted")));
   text +=
@@ -176,7 +180,7 @@ std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<T
   if (setting.channels == -1) {
     text += "# channels -1 is NCCL's choice; NVIDIA's example plugin up to NCCL 2.30 makes it 1\n";
   }
-  for (const TunerGroup& group : groups) {
+  for (const TunerCommunicatorKind& group : groups) {
     const std::string head =
         fmt::format("nodes: {}, ranks: {}: {}", group.nodes, group.ranks, group.name);
     text += fmt::format("\n{}\n", short_comment(head));
@@ -184,7 +188,8 @@ std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<T
       text += short_comment("not for others of these numbers: " + group.others) + "\n";
     }
     for (const auto& [collective, word] : kTunedCollectives) {
-      for (const TunerRange& range : tuner_ranges(cost, collective, group.layout)) {
+      for (const TunerMessageSizeRange& range :
+           tuner_message_size_ranges(cost, collective, group.layout)) {
         text += fmt::format("{},{},{},{},{},{},{},{}\n", word, range.min_bytes, range.max_bytes,
                             algorithm_word(range.algorithm, group.nodes),
                             name_of(kTunerProtocols, range.protocol), setting.channels, group.nodes,

@@ -10,8 +10,8 @@ ReceivesOfFlows landings_of(const collective::CollectiveSchedule& schedule) {
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
     const collective::RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
     for (std::int32_t c = 0; c < std::ssize(own.channels); ++c) {
-      const collective::ScheduleChannel& channel = own.channels[static_cast<std::size_t>(c)];
-      for (const collective::ScheduleStep& step : channel.steps) {
+      const collective::RankStepSequence& channel = own.channels[static_cast<std::size_t>(c)];
+      for (const collective::CollectiveScheduleStep& step : channel.steps) {
         if (collective::receives(step))
           landings[{channel.lane, step.peer, rank}].push_back({c, &step});
       }
@@ -21,9 +21,9 @@ ReceivesOfFlows landings_of(const collective::CollectiveSchedule& schedule) {
 }
 
 /// Counts, for each piece of output, the steps of `channel` that write it.
-void add_writers(const collective::ScheduleChannel& channel, std::vector<int>& writers) {
-  for (const collective::ScheduleStep& step : channel.steps) {
-    if (!collective::writes(step) || step.target.buffer != collective::RankBuffer::kOutput)
+void add_writers(const collective::RankStepSequence& channel, std::vector<int>& writers) {
+  for (const collective::CollectiveScheduleStep& step : channel.steps) {
+    if (!collective::writes(step) || step.target.buffer != collective::RankBufferKind::kOutput)
       continue;
     const auto first = writers.begin() + static_cast<std::ptrdiff_t>(step.target.piece);
     std::for_each(first, first + step.pieces, [](int& count) { ++count; });
@@ -37,7 +37,7 @@ std::vector<std::vector<bool>> outputs_written_once(
   std::vector<std::vector<bool>> free;
   for (const collective::RankSchedule& rank : schedule.ranks) {
     std::vector<int> writers(static_cast<std::size_t>(schedule.output_pieces));
-    for (const collective::ScheduleChannel& channel : rank.channels) add_writers(channel, writers);
+    for (const collective::RankStepSequence& channel : rank.channels) add_writers(channel, writers);
     std::vector<bool>& own = free.emplace_back();
     for (const int count : writers) own.push_back(count == 1);
   }
@@ -46,13 +46,14 @@ std::vector<std::vector<bool>> outputs_written_once(
 
 }  // namespace
 
-ScheduleMessages::ScheduleMessages(const collective::CollectiveSchedule& schedule)
+MessageReceiverTable::MessageReceiverTable(const collective::CollectiveSchedule& schedule)
     : landings_(landings_of(schedule)), written_once_(outputs_written_once(schedule)) {}
 
-bool ScheduleMessages::asks(const MessageFlow& flow, std::size_t number) const {
-  const collective::ScheduleStep& step = *landings_.at(flow)[number].step;
-  if (number == 0 || step.kind != collective::StepKind::kReceive ||
-      step.target.buffer != collective::RankBuffer::kOutput) {
+bool MessageReceiverTable::must_wait_for_free_memory(const MessageFlow& flow,
+                                                     std::size_t number) const {
+  const collective::CollectiveScheduleStep& step = *landings_.at(flow)[number].step;
+  if (number == 0 || step.kind != collective::ScheduleStepOperation::kReceive ||
+      step.target.buffer != collective::RankBufferKind::kOutput) {
     return true;
   }
   const std::vector<bool>& own = written_once_[static_cast<std::size_t>(flow.to)];
@@ -64,12 +65,12 @@ std::vector<std::int32_t> receive_scratch_starts(const collective::CollectiveSch
                                                  std::int32_t rank) {
   std::int32_t end = schedule.scratch_pieces;
   std::vector<std::int32_t> rooms;
-  for (const collective::ScheduleChannel& channel :
+  for (const collective::RankStepSequence& channel :
        schedule.ranks[static_cast<std::size_t>(rank)].channels) {
     rooms.push_back(end);
     std::int32_t longest = 0;
-    for (const collective::ScheduleStep& step : channel.steps) {
-      if (step.kind == collective::StepKind::kReceiveReduce)
+    for (const collective::CollectiveScheduleStep& step : channel.steps) {
+      if (step.kind == collective::ScheduleStepOperation::kReceiveReduce)
         longest = std::max(longest, step.pieces);
     }
     end += longest;

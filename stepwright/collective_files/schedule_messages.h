@@ -22,7 +22,7 @@ struct MessageFlow {
 /// The place where a message is received: the receiver's channel and the step in it.
 struct MessageDestination {
   std::int32_t channel = 0;  ///< Index of the receiving channel on the receiver's rank.
-  const collective::ScheduleStep* step = nullptr;
+  const collective::CollectiveScheduleStep* step = nullptr;
 };
 
 /// For each sequence of messages between two ranks, the receives in the order of the sends.
@@ -30,15 +30,15 @@ using ReceivesOfFlows = std::map<MessageFlow, std::vector<MessageDestination>>;
 
 /// For each message of a collective's schedule, what the sender must know about the receiver. Keeps
 /// a reference to the schedule.
-class ScheduleMessages {
+class MessageReceiverTable {
  public:
-  explicit ScheduleMessages(const collective::CollectiveSchedule& schedule);
+  explicit MessageReceiverTable(const collective::CollectiveSchedule& schedule);
 
   [[nodiscard]] const ReceivesOfFlows& landings() const { return landings_; }
   /// True if message `number` of a flow must wait until the receiver signals that its memory is
   /// free. The first message must, and every message into memory that is added to or written more
   /// than once.
-  [[nodiscard]] bool asks(const MessageFlow& flow, std::size_t number) const;
+  [[nodiscard]] bool must_wait_for_free_memory(const MessageFlow& flow, std::size_t number) const;
 
  private:
   ReceivesOfFlows landings_;

@@ -10,20 +10,20 @@ namespace stepwright::collective_files {
 namespace {
 
 /// Returns the steps of a rank in an order that its channels and waits allow.
-std::vector<collective::StepRef> in_sequence(const collective::RankSchedule& rank) {
+std::vector<collective::ScheduleStepReference> in_sequence(const collective::RankSchedule& rank) {
   std::vector<std::int32_t> done(rank.channels.size());
   std::vector<std::size_t> waited(rank.channels.size());
   const auto ready = [&](std::size_t c) {
-    const collective::ScheduleChannel& channel = rank.channels[c];
+    const collective::RankStepSequence& channel = rank.channels[c];
     if (done[c] == std::ssize(channel.steps)) return false;
     for (; waited[c] < channel.waits.size(); ++waited[c]) {
-      const collective::StepWait& wait = channel.waits[waited[c]];
+      const collective::ScheduleStepDependency& wait = channel.waits[waited[c]];
       if (wait.step > done[c]) break;
       if (done[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
     return true;
   };
-  std::vector<collective::StepRef> sequence;
+  std::vector<collective::ScheduleStepReference> sequence;
   for (bool progress = true; progress;) {
     progress = false;
     for (std::size_t c = 0; c < rank.channels.size(); ++c) {
@@ -35,7 +35,7 @@ std::vector<collective::StepRef> in_sequence(const collective::RankSchedule& ran
   return sequence;
 }
 
-collective::PieceRun moved(collective::PieceRun run, std::int32_t pieces) {
+collective::PieceRunStart moved(collective::PieceRunStart run, std::int32_t pieces) {
   run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMaxPieceCount;
   return run;
 }
@@ -43,7 +43,7 @@ collective::PieceRun moved(collective::PieceRun run, std::int32_t pieces) {
 /// For each thread block, the number of its completed steps.
 using BlockClock = std::vector<std::int32_t>;
 
-bool is_over(const BlockClock& clock, collective::StepRef step) {
+bool is_over(const BlockClock& clock, collective::ScheduleStepReference step) {
   const auto block = static_cast<std::size_t>(step.channel);
   return block < clock.size() && clock[block] > step.step;
 }
@@ -59,19 +59,19 @@ class TouchedPieces {
   explicit TouchedPieces(const collective::CollectiveSchedule& schedule) {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       buffers_[b].resize(static_cast<std::size_t>(
-          collective::pieces_of(schedule, static_cast<collective::RankBuffer>(b))));
+          collective::pieces_in_buffer(schedule, static_cast<collective::RankBufferKind>(b))));
     }
   }
 
   /// Returns the steps that must be completed before `step`, whose own reference is `self`.
-  std::vector<collective::StepRef> before(const collective::ScheduleStep& step,
-                                          collective::StepRef self) {
+  std::vector<collective::ScheduleStepReference> before(
+      const collective::CollectiveScheduleStep& step, collective::ScheduleStepReference self) {
     earlier_.clear();
-    const bool adds_to_target = step.kind == collective::StepKind::kReduce;
+    const bool adds_to_target = step.kind == collective::ScheduleStepOperation::kReduce;
     if (collective::reads(step)) read(step.source, step.pieces, self);
     if (adds_to_target) read(step.target, step.pieces, self);
     if (collective::writes(step)) write(step.target, step.pieces, self);
-    std::vector<collective::StepRef> list;
+    std::vector<collective::ScheduleStepReference> list;
     for (const auto& [block, number] : earlier_) {
       if (block != self.channel) list.push_back({block, number});
     }
@@ -80,21 +80,22 @@ class TouchedPieces {
 
  private:
   struct Piece {
-    collective::StepRef writer;
+    collective::ScheduleStepReference writer;
     /// Steps that have read the piece since it was written.
-    std::vector<collective::StepRef> readers;
+    std::vector<collective::ScheduleStepReference> readers;
   };
 
-  void add(collective::StepRef step) {
+  void add(collective::ScheduleStepReference step) {
     if (step.exists()) earlier_.emplace(step.channel, step.step);
   }
 
-  Piece& piece(collective::PieceRun run, std::int32_t i) {
+  Piece& piece(collective::PieceRunStart run, std::int32_t i) {
     return buffers_[static_cast<std::size_t>(run.buffer)][moved(run, i).piece];
   }
 
-  void read(collective::PieceRun run, std::int32_t pieces, collective::StepRef self) {
-    if (run.buffer == collective::RankBuffer::kInput) return;
+  void read(collective::PieceRunStart run, std::int32_t pieces,
+            collective::ScheduleStepReference self) {
+    if (run.buffer == collective::RankBufferKind::kInput) return;
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
       add(touched.writer);
@@ -102,11 +103,12 @@ class TouchedPieces {
     }
   }
 
-  void write(collective::PieceRun run, std::int32_t pieces, collective::StepRef self) {
+  void write(collective::PieceRunStart run, std::int32_t pieces,
+             collective::ScheduleStepReference self) {
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
       add(touched.writer);
-      for (const collective::StepRef reader : touched.readers) add(reader);
+      for (const collective::ScheduleStepReference reader : touched.readers) add(reader);
       touched = {.writer = self, .readers = {}};
     }
   }
@@ -118,15 +120,15 @@ class TouchedPieces {
 /// Splits one rank into thread blocks.
 class BlockCutter {
  public:
-  BlockCutter(const BlockSource& source, std::int32_t rank)
+  BlockCutter(const MscclThreadBlockInput& source, std::int32_t rank)
       : source_(source),
         rank_(rank),
         own_(source.schedule.ranks[static_cast<std::size_t>(rank)]),
         last_block_(own_.channels.size(), kNoBlock),
         touched_(source.schedule) {}
 
-  std::vector<ThreadBlock> blocks() {
-    for (const collective::StepRef ref : in_sequence(own_)) {
+  std::vector<MscclThreadBlock> blocks() {
+    for (const collective::ScheduleStepReference ref : in_sequence(own_)) {
       const auto channel = static_cast<std::size_t>(ref.channel);
       cut(channel, own_.channels[channel].steps[static_cast<std::size_t>(ref.step)]);
     }
@@ -138,7 +140,7 @@ class BlockCutter {
 
   /// Returns the thread block of a step. All steps of a flow are on one channel, so its thread
   /// block keeps their order.
-  std::size_t block_of(std::size_t channel, const collective::ScheduleStep& step) {
+  std::size_t block_of(std::size_t channel, const collective::CollectiveScheduleStep& step) {
     const std::uint8_t lane = own_.channels[channel].lane;
     std::size_t& last = last_block_[channel];
     if (!collective::sends(step) && !collective::receives(step)) {
@@ -155,24 +157,25 @@ class BlockCutter {
     return block_of_flow_[flow] = last;
   }
 
-  std::size_t added(ThreadBlock block) {
+  std::size_t added(MscclThreadBlock block) {
     blocks_.push_back(std::move(block));
     clocks_.emplace_back();
     return blocks_.size() - 1;
   }
 
-  collective::PieceRun landing(std::size_t channel, const collective::ScheduleStep& step) {
+  collective::PieceRunStart landing(std::size_t channel,
+                                    const collective::CollectiveScheduleStep& step) {
     if (!collective::sends(step)) return {};
     const MessageFlow flow{own_.channels[channel].lane, rank_, step.peer};
     return source_.landings.at(flow)[sent_[flow]++].step->target;
   }
 
   /// Splits a long step; both ends of a message split it in the same way.
-  void cut(std::size_t channel, const collective::ScheduleStep& whole) {
+  void cut(std::size_t channel, const collective::CollectiveScheduleStep& whole) {
     const std::size_t block = block_of(channel, whole);
-    const collective::PieceRun lands = landing(channel, whole);
+    const collective::PieceRunStart lands = landing(channel, whole);
     for (std::int32_t first = 0; first < whole.pieces; first += source_.most_pieces) {
-      BlockStep part{.step = whole, .lands = moved(lands, first)};
+      MscclThreadBlockStep part{.step = whole, .lands = moved(lands, first)};
       part.step.source = moved(whole.source, first);
       part.step.target = moved(whole.target, first);
       part.step.pieces = std::min(source_.most_pieces, whole.pieces - first);
@@ -180,15 +183,15 @@ class BlockCutter {
     }
   }
 
-  void append(std::size_t block, BlockStep step) {
-    std::vector<BlockStep>& steps = blocks_[block].steps;
-    const collective::StepRef self{static_cast<std::int32_t>(block),
-                                   static_cast<std::int32_t>(std::ssize(steps))};
+  void append(std::size_t block, MscclThreadBlockStep step) {
+    std::vector<MscclThreadBlockStep>& steps = blocks_[block].steps;
+    const collective::ScheduleStepReference self{static_cast<std::int32_t>(block),
+                                                 static_cast<std::int32_t>(std::ssize(steps))};
     BlockClock clock = steps.empty() ? BlockClock() : clocks_[block].back();
     clock.resize(std::max(clock.size(), block + 1));
     clock[block] = self.step;
     step.after = needed(touched_.before(step.step, self), clock);
-    for (const collective::StepRef earlier : step.after) {
+    for (const collective::ScheduleStepReference earlier : step.after) {
       blocks_[static_cast<std::size_t>(earlier.channel)]
           .steps[static_cast<std::size_t>(earlier.step)]
           .awaited = true;
@@ -202,11 +205,12 @@ class BlockCutter {
 
   /// Returns those steps of `earlier` that neither the thread block's own order nor another of
   /// these steps implies.
-  [[nodiscard]] std::vector<collective::StepRef> needed(
-      const std::vector<collective::StepRef>& earlier, const BlockClock& clock) const {
-    std::vector<collective::StepRef> list;
-    for (const collective::StepRef step : earlier) {
-      const auto implies = [&](collective::StepRef other) {
+  [[nodiscard]] std::vector<collective::ScheduleStepReference> needed(
+      const std::vector<collective::ScheduleStepReference>& earlier,
+      const BlockClock& clock) const {
+    std::vector<collective::ScheduleStepReference> list;
+    for (const collective::ScheduleStepReference step : earlier) {
+      const auto implies = [&](collective::ScheduleStepReference other) {
         return is_over(clock_of(other), step);
       };
       if (!is_over(clock, step) && std::none_of(earlier.begin(), earlier.end(), implies)) {
@@ -217,14 +221,14 @@ class BlockCutter {
   }
 
   /// Returns the clock of the steps that are completed when a step starts.
-  [[nodiscard]] const BlockClock& clock_of(collective::StepRef step) const {
+  [[nodiscard]] const BlockClock& clock_of(collective::ScheduleStepReference step) const {
     return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
   }
 
-  const BlockSource& source_;
+  const MscclThreadBlockInput& source_;
   std::int32_t rank_;
   const collective::RankSchedule& own_;
-  std::vector<ThreadBlock> blocks_;
+  std::vector<MscclThreadBlock> blocks_;
   std::map<MessageFlow, std::size_t> block_of_flow_;
   std::vector<std::size_t> last_block_;  ///< The thread block of each channel's latest step.
   std::map<MessageFlow, std::size_t> sent_;
@@ -235,7 +239,7 @@ class BlockCutter {
 
 }  // namespace
 
-FlowChannels flow_channels(const ReceivesOfFlows& landings, int most_peers) {
+FlowChannels assign_msccl_channels(const ReceivesOfFlows& landings, int most_peers) {
   FlowChannels channels;
   /// Used so far: ranks and channel of each connection, and numbers of flows out of (true) and into
   /// a rank on a channel.
@@ -256,7 +260,8 @@ FlowChannels flow_channels(const ReceivesOfFlows& landings, int most_peers) {
   return channels;
 }
 
-std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank) {
+std::vector<MscclThreadBlock> msccl_thread_blocks(const MscclThreadBlockInput& source,
+                                                  std::int32_t rank) {
   return BlockCutter(source, rank).blocks();
 }
 

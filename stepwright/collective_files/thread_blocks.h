@@ -10,22 +10,22 @@ namespace stepwright::collective_files {
 
 /// A step of an MSCCL thread block (send, receive or local operation), with the steps that it waits
 /// for.
-struct BlockStep {
-  collective::ScheduleStep step;
+struct MscclThreadBlockStep {
+  collective::CollectiveScheduleStep step;
   /// For a send, the buffer and piece at which the receiver stores the data.
-  collective::PieceRun lands{};
+  collective::PieceRunStart lands{};
   /// Steps of other thread blocks that must be completed before this one starts, as (thread block
   /// in `channel`, step). Steps that others imply are left out.
-  std::vector<collective::StepRef> after;
+  std::vector<collective::ScheduleStepReference> after;
   bool awaited = false;  ///< True if a step of another thread block waits for this one.
 };
 
 /// An MSCCL thread block: it sends to at most one rank and receives from at most one.
-struct ThreadBlock {
+struct MscclThreadBlock {
   std::int32_t send_peer = -1;
   std::int32_t receive_peer = -1;
   int channel = 0;
-  std::vector<BlockStep> steps;
+  std::vector<MscclThreadBlockStep> steps;
 };
 
 /// The MSCCL channel of each flow of messages between two ranks; flows between the same ranks have
@@ -34,10 +34,10 @@ using FlowChannels = std::map<MessageFlow, int>;
 
 /// Assigns MSCCL channels to the flows of messages of a schedule, so that on each channel a rank
 /// sends to at most `most_peers` ranks and receives from as many.
-FlowChannels flow_channels(const ReceivesOfFlows& landings, int most_peers);
+FlowChannels assign_msccl_channels(const ReceivesOfFlows& landings, int most_peers);
 
-/// Input of `thread_blocks`: a collective's schedule, its messages and their channels.
-struct BlockSource {
+/// Input of `msccl_thread_blocks`: a collective's schedule, its messages and their channels.
+struct MscclThreadBlockInput {
   const collective::CollectiveSchedule& schedule;
   const ReceivesOfFlows& landings;
   const FlowChannels& channels;
@@ -47,6 +47,7 @@ struct BlockSource {
 /// Returns the MSCCL thread blocks of one rank: one for each flow of messages; a local step joins
 /// the thread block of the step before it. Thread blocks wait for each other only where data
 /// requires it (write before read, read before the next write). The schedule must have no defect.
-std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank);
+std::vector<MscclThreadBlock> msccl_thread_blocks(const MscclThreadBlockInput& source,
+                                                  std::int32_t rank);
 
 }  // namespace stepwright::collective_files

@@ -54,7 +54,7 @@ void add_absent(Tree& mapping, std::vector<Tree> others) {
 
 }  // namespace
 
-TextPosition position_of(std::string_view text, std::size_t offset) {
+TextPosition text_position_at_offset(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto breaks = static_cast<std::size_t>(std::ranges::count(before, '\n'));
   const std::size_t last_break = before.rfind('\n');
@@ -62,7 +62,7 @@ TextPosition position_of(std::string_view text, std::size_t offset) {
   return {breaks + 1, before.size() - line_start + 1};
 }
 
-void fail_at_position(const std::string& file, TextPosition at, std::string_view message) {
+void fail_at_text_position(const std::string& file, TextPosition at, std::string_view message) {
   constexpr std::size_t kLongest = 4000;
   const std::string shown = printable(message, kLongest);
   const std::string name = printable(file, kLongest);
@@ -73,17 +73,17 @@ void fail_at_position(const std::string& file, TextPosition at, std::string_view
               .column = static_cast<std::int64_t>(at.column)});
 }
 
-void fail_too_deep(const std::string& file, TextPosition at) {
-  fail_at_position(file, at, fmt::format("nested deeper than {} levels", kMaxNesting));
+void fail_nested_too_deep(const std::string& file, TextPosition at) {
+  fail_at_text_position(file, at, fmt::format("nested deeper than {} levels", kMaxNesting));
 }
 
-void Assembler::open(Tree container) {
+void DocumentTreeAssembler::open(Tree container) {
   if (expects_key()) check_key(container);
-  if (open_.size() == kMaxNesting) fail_too_deep(file_, place_of(container));
+  if (open_.size() == kMaxNesting) fail_nested_too_deep(file_, place_of(container));
   open_.push_back({std::move(container)});
 }
 
-void Assembler::close(Tree* finished) {
+void DocumentTreeAssembler::end_container(Tree* finished) {
   assert(!open_.empty());
   Open done = std::move(open_.back());
   open_.pop_back();
@@ -97,7 +97,7 @@ void Assembler::close(Tree* finished) {
   place(std::move(done.container));
 }
 
-void Assembler::leaf(Tree value) {
+void DocumentTreeAssembler::leaf(Tree value) {
   if (expects_key()) {
     check_key(value);
     value.quoted = false;  // A key is always text.
@@ -105,39 +105,40 @@ void Assembler::leaf(Tree value) {
   place(std::move(value));
 }
 
-void Assembler::copy(const Tree& value, TextPosition at) {
+void DocumentTreeAssembler::add_alias_copy(const Tree& value, TextPosition at) {
   const Extent extent = extent_of(value);
-  if (open_.size() + extent.levels > kMaxNesting) fail_too_deep(file_, at);
+  if (open_.size() + extent.levels > kMaxNesting) fail_nested_too_deep(file_, at);
   count_copy(extent.bytes, at);
   values_ += extent.values - 1;
   leaf(value);
 }
 
-void Assembler::count_copy(std::size_t bytes, TextPosition at) {
+void DocumentTreeAssembler::count_copy(std::size_t bytes, TextPosition at) {
   copied_ += bytes;
   if (copied_ <= kMaxAliasCopyBytes) return;
-  fail_at_position(file_, at,
-                   fmt::format("anchors (&name) and aliases (*name) stand for more than {} MiB",
-                               kMaxAliasCopyBytes >> 20U));
+  fail_at_text_position(
+      file_, at,
+      fmt::format("anchors (&name) and aliases (*name) stand for more than {} MiB",
+                  kMaxAliasCopyBytes >> 20U));
 }
 
-bool Assembler::expects_key() const {
+bool DocumentTreeAssembler::expects_key() const {
   if (open_.empty() || open_.back().merge_due) return false;
   const Tree& container = open_.back().container;
   return container.kind == Tree::Kind::kMapping && container.items.size() % 2 == 0;
 }
 
-const Tree* Assembler::pending_key() const {
+const Tree* DocumentTreeAssembler::key_without_value() const {
   if (open_.empty() || open_.back().merge_due) return nullptr;
   const Tree& container = open_.back().container;
   const bool is_due = container.kind == Tree::Kind::kMapping && container.items.size() % 2 == 1;
   return is_due ? &container.items.back() : nullptr;
 }
 
-void Assembler::place(Tree value) {
+void DocumentTreeAssembler::place(Tree value) {
   if (++values_ > kMaxDocumentValues) {
-    fail_at_position(file_, place_of(value),
-                     fmt::format("more than {} values", kMaxDocumentValues));
+    fail_at_text_position(file_, place_of(value),
+                          fmt::format("more than {} values", kMaxDocumentValues));
   }
   if (open_.empty()) {
     root_ = std::move(value);
@@ -148,7 +149,7 @@ void Assembler::place(Tree value) {
   }
 }
 
-void Assembler::take_merged(Tree value) {
+void DocumentTreeAssembler::take_merged(Tree value) {
   Open& mapping = open_.back();
   mapping.merge_due = false;
   std::vector<Tree> merged;
@@ -159,29 +160,29 @@ void Assembler::take_merged(Tree value) {
   }
   for (Tree& one : merged) {
     if (one.kind != Tree::Kind::kMapping) {
-      fail_at_position(file_, place_of(one),
-                       "a merge key (<<) takes a mapping or a list of mappings");
+      fail_at_text_position(file_, place_of(one),
+                            "a merge key (<<) takes a mapping or a list of mappings");
     }
     mapping.merged.push_back(std::move(one));
   }
 }
 
-void Assembler::check_key(const Tree& key) const {
+void DocumentTreeAssembler::check_key(const Tree& key) const {
   if (key.kind == Tree::Kind::kNull) {
-    fail_at_position(file_, place_of(key),
-                     "a key is missing or null (quote it if it is meant as text)");
+    fail_at_text_position(file_, place_of(key),
+                          "a key is missing or null (quote it if it is meant as text)");
   }
   if (key.kind != Tree::Kind::kScalar) {
-    fail_at_position(file_, place_of(key), "a key must be text, not a list or a mapping");
+    fail_at_text_position(file_, place_of(key), "a key must be text, not a list or a mapping");
   }
   if (key.text.size() > kMaxKeyBytes) {
-    fail_at_position(
+    fail_at_text_position(
         file_, place_of(key),
         fmt::format("the key '{}' is longer than {} bytes", printable(key.text), kMaxKeyBytes));
   }
 }
 
-void Assembler::settle_duplicates(Tree& mapping) {
+void DocumentTreeAssembler::settle_duplicates(Tree& mapping) {
   std::map<std::string_view, std::size_t> seen;
   std::vector<bool> replaced(mapping.items.size(), false);
   bool repeats = false;
@@ -191,7 +192,7 @@ void Assembler::settle_duplicates(Tree& mapping) {
     if (is_new) continue;
     const std::uint32_t line = mapping.items[first->second].line;
     if (repeated_ == nullptr) {
-      fail_at_position(
+      fail_at_text_position(
           file_, place_of(key),
           fmt::format("the key '{}' is given twice, first at line {}", printable(key.text), line));
     }

@@ -31,14 +31,14 @@ struct TextPosition {
 };
 
 /// Returns the line and column of the byte at `offset` in a text.
-TextPosition position_of(std::string_view text, std::size_t offset);
+TextPosition text_position_at_offset(std::string_view text, std::size_t offset);
 
 /// Throws an error of kind `kInput` with the message `file:line:column: message`; if the line is 0
 /// (unknown position), `file: message`.
-[[noreturn]] void fail_at_position(const std::string& file, TextPosition at,
-                                   std::string_view message);
+[[noreturn]] void fail_at_text_position(const std::string& file, TextPosition at,
+                                        std::string_view message);
 /// Throws an error of kind `kInput` that says that a list or mapping is nested too deep, and where.
-[[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
+[[noreturn]] void fail_nested_too_deep(const std::string& file, TextPosition at);
 
 /// A key that occurs more than once in a mapping of a file, with the lines (from 1) of its first
 /// and last occurrence.
@@ -50,11 +50,12 @@ struct RepeatedKey {
 
 /// Builds the tree of a YAML or JSON document from a parser's events. Refuses documents that are
 /// nested too deep or have too many values, keys that are not text, and repeated keys.
-class Assembler {
+class DocumentTreeAssembler {
  public:
   /// `file`: name for messages, which must outlive this object. `repeated`: receives keys that
   /// occur twice in a mapping, whose last value then counts; null: repeated keys are refused.
-  explicit Assembler(const std::string& file, std::vector<RepeatedKey>* repeated = nullptr)
+  explicit DocumentTreeAssembler(const std::string& file,
+                                 std::vector<RepeatedKey>* repeated = nullptr)
       : file_(file), repeated_(repeated) {}
 
   /// Begins a sequence or mapping. `container`: an empty tree of that kind, with its position in
@@ -62,24 +63,24 @@ class Assembler {
   void open(Tree container);
   /// Ends the innermost sequence or mapping that was begun. `finished`: receives a copy of it for
   /// later YAML aliases; null: no copy is made.
-  void close(Tree* finished = nullptr);
+  void end_container(Tree* finished = nullptr);
   /// Adds a scalar or null at the parser's current place: as an element of a list, a key, or the
   /// value of a key.
   void leaf(Tree value);
   /// Adds a copy of an anchored value at a YAML alias (`*name`). `at`: position of the alias, for
   /// errors.
-  void copy(const Tree& value, TextPosition at);
+  void add_alias_copy(const Tree& value, TextPosition at);
   /// Announces that the next value belongs to a YAML merge key (`<<`): a mapping or a list of
   /// mappings, whose members are added to the current mapping unless it has these keys itself.
   /// Earlier mappings of the list take precedence.
-  void merge_next() { open_.back().merge_due = true; }
+  void expect_merge_value() { open_.back().merge_due = true; }
   /// True if the parser's next event must be a key, because a mapping is open and its last key has
   /// a value.
   [[nodiscard]] bool expects_key() const;
   /// Returns the key of the current mapping that still has no value; null if there is none.
-  [[nodiscard]] const Tree* pending_key() const;
+  [[nodiscard]] const Tree* key_without_value() const;
   /// Returns the finished tree of the document; a null value if the parser reported no event.
-  Tree take() { return std::move(root_); }
+  Tree take_document_tree() { return std::move(root_); }
 
  private:
   struct Open {

@@ -16,7 +16,7 @@ std::int64_t factor_of(std::string_view word) {
 
 }  // namespace
 
-IntegerParseResult read_count(std::string_view word) {
+IntegerParseResult read_batch_or_sequence_size(std::string_view word) {
   const std::int64_t factor = factor_of(word);
   if (factor == 1) return read_integer(word);
   IntegerParseResult read = read_integer(word.substr(0, word.size() - 1));
@@ -27,10 +27,10 @@ IntegerParseResult read_count(std::string_view word) {
   return read;
 }
 
-std::int64_t read_count(Node node, std::int64_t low, std::int64_t high) {
+std::int64_t read_batch_or_sequence_size(Node node, std::int64_t low, std::int64_t high) {
   if (!node.is_scalar() || node.is_number()) return node.integer(low, high);
   const std::string word = node.text();
-  const IntegerParseResult read = read_count(word);
+  const IntegerParseResult read = read_batch_or_sequence_size(word);
   if (factor_of(word) == 1 || read.status == IntegerParseResult::Status::kNotANumber) {
     return node.integer(low, high);
   }

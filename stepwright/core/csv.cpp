@@ -127,7 +127,7 @@ std::optional<std::size_t> CsvTable::column(std::string_view title) const {
   return static_cast<std::size_t>(found - header.begin());
 }
 
-void CsvTable::require_rows() const {
+void CsvTable::require_table_rows() const {
   if (rows.empty()) {
     fail_input(fmt::format("{}: no row below the header; at least one is needed", name));
   }
@@ -143,7 +143,7 @@ void CsvTable::reject_misspelt_columns(std::span<const std::string_view> titles)
   });
   for (const std::string& title : header) {
     if (title.size() < kShortest || std::ranges::find(titles, title) != titles.end()) continue;
-    const std::optional<std::string_view> meant = nearest(title, absent);
+    const std::optional<std::string_view> meant = nearest_known_word(title, absent);
     if (!meant || edit_distance(title, *meant) > kMostEdits) continue;
     fail_input(
         fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (a column of your own needs a "
@@ -154,7 +154,7 @@ void CsvTable::reject_misspelt_columns(std::span<const std::string_view> titles)
 
 CsvTable parse_csv(std::string_view text, std::string name) {
   CsvTable table{.name = std::move(name), .header = {}, .rows = {}};
-  check_text(text, table.name);
+  check_file_text(text, table.name);
   CsvReader reader(text, table.name);
   auto header = reader.next();
   if (!header)
@@ -173,7 +173,7 @@ CsvTable parse_csv(std::string_view text, std::string name) {
 }
 
 CsvTable load_csv(const std::filesystem::path& path) {
-  return parse_csv(read_input(path, kLargestFile), path.string());
+  return parse_csv(read_file_or_standard_input(path, kLargestFile), path.string());
 }
 
 }  // namespace stepwright

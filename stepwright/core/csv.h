@@ -27,7 +27,7 @@ struct CsvTable {
   /// Returns the index of the column with this title; nullopt if the table has none.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view title) const;
   /// Fails with `kInput` if the table has only a header.
-  void require_rows() const;
+  void require_table_rows() const;
   /// Catches misspelt column titles: fails with `kInput` if an unknown column is within two edits
   /// of one of `titles` that the table lacks. Other unknown columns are allowed.
   void reject_misspelt_columns(std::span<const std::string_view> titles) const;

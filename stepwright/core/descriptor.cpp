@@ -22,12 +22,12 @@ void Descriptor::close() {
   descriptor_ = -1;
 }
 
-int checked(int result, const char* what) {
+int checked_system_call(int result, const char* what) {
   if (result < 0) fail_system_call(what);
   return result;
 }
 
-bool write_all(int descriptor, std::string_view bytes) {
+bool write_all_bytes(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -48,7 +48,7 @@ void fill_standard_streams() {
 
 Pipe::Pipe() {
   std::array<int, 2> ends{-1, -1};
-  checked(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
+  checked_system_call(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
   read = Descriptor(ends[0]);
   write = Descriptor(ends[1]);
 }

@@ -34,11 +34,11 @@ class Descriptor {
 
 /// Returns the result of a system call. If it is -1 (the call failed), throws an error of kind
 /// `kRuntime` with `what` and the reason in `errno`.
-int checked(int result, const char* what);
+int checked_system_call(int result, const char* what);
 
 /// Writes all bytes to a file descriptor, in as many system calls as that takes. Returns false if
 /// the system refuses bytes; `errno` then has the reason.
-bool write_all(int descriptor, std::string_view bytes);
+bool write_all_bytes(int descriptor, std::string_view bytes);
 
 /// Opens /dev/null for each standard stream (input, output, error) that is closed, so that no file
 /// opened later gets its number. It is opened in the wrong direction, so that using such a stream

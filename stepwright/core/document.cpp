@@ -27,7 +27,7 @@ bool looks_like_json(std::string_view text) {
 }
 
 /// Feeds a tree to an assembler as a reader would, so that the rules for documents are applied.
-void assemble(const Tree& tree, Assembler& assembler, const std::string& name) {
+void assemble(const Tree& tree, DocumentTreeAssembler& assembler, const std::string& name) {
   if (find_bad_utf8(tree.text) != std::string_view::npos) {
     fail_input(fmt::format("{}: text that is not UTF-8", name));
   }
@@ -40,7 +40,7 @@ void assemble(const Tree& tree, Assembler& assembler, const std::string& name) {
   container.flow = tree.flow;
   assembler.open(std::move(container));
   for (const Tree& item : tree.items) assemble(item, assembler, name);
-  assembler.close();
+  assembler.end_container();
 }
 
 std::unique_ptr<const DocumentContent> content_of(std::string name, Tree root) {
@@ -61,11 +61,11 @@ Document Document::parse(std::string_view text, std::string name) {
 }
 
 Document Document::load(const std::filesystem::path& path) {
-  return parse(read_input(path, kLargestText), path.string());
+  return parse(read_file_or_standard_input(path, kLargestText), path.string());
 }
 
 Document Document::from(Tree tree, std::string name) {
-  Assembler assembler(name);
+  DocumentTreeAssembler assembler(name);
   assemble(tree, assembler, name);
   return Document(content_of(std::move(name), std::move(tree)));
 }
@@ -76,7 +76,7 @@ const std::string& Document::name() const { return content_->name; }
 
 Document Document::with(std::string_view path, std::string_view value) const {
   Tree root = content_->root;
-  set_at(root, path, value, content_->name);
+  replace_scalar_at_path(root, path, value, content_->name);
   return Document(content_of(content_->name, std::move(root)));
 }
 

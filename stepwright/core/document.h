@@ -91,7 +91,7 @@ class Node {
   [[nodiscard]] Tree tree() const;
   /// Returns a copy of the value and everything below it with file positions, so that it can be
   /// changed and then read with errors that still point into the file.
-  [[nodiscard]] Tree placed_tree() const;
+  [[nodiscard]] Tree tree_with_positions() const;
   /// Throws an error of kind `kInput` with `where()` and the message.
   [[noreturn]] void fail(std::string_view message) const;
   /// Throws an error of kind `kUnsupported` with `where()` and the message.

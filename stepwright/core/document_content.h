@@ -15,11 +15,12 @@ struct DocumentContent {
 
 /// Returns a value as text for a message: `'ring'`, `"5"` (text in quotes), `8`, `a list`, `a
 /// mapping`, `empty`.
-std::string describe(const Tree& value);
+std::string describe_tree_value(const Tree& value);
 
 /// Replaces the scalar at a dotted path such as `batch.length`; missing keys are created. `value`:
 /// a YAML scalar, or a factor of the present number such as `2x`. Fails as `Document::with`;
 /// `file`: name for errors.
-void set_at(Tree& root, std::string_view path, std::string_view value, const std::string& file);
+void replace_scalar_at_path(Tree& root, std::string_view path, std::string_view value,
+                            const std::string& file);
 
 }  // namespace stepwright

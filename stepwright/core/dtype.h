@@ -34,7 +34,7 @@ inline constexpr Named<DType> kDTypeNames[] = {
 /// 8-bit scale per 32 elements; NVFP4: one 8-bit scale per 16). NF4 has an 8-bit scale per 64
 /// elements and a 32-bit one per 256 scales: 4.127 bits (QLoRA, arXiv 2305.14314, section 3), here
 /// 4.13.
-constexpr std::int64_t centibits(DType type) {
+constexpr std::int64_t element_size_centibits(DType type) {
   switch (type) {
     case DType::kFp64:
     case DType::kInt64: return 6400;
@@ -56,7 +56,7 @@ constexpr std::int64_t size_bytes(DType type, std::int64_t elements) {
   // Split so that 2^40 elements do not overflow.
   const std::int64_t blocks = elements / 800;
   const std::int64_t rest = elements % 800;
-  return blocks * centibits(type) + (rest * centibits(type) + 799) / 800;
+  return blocks * element_size_centibits(type) + (rest * element_size_centibits(type) + 799) / 800;
 }
 
 }  // namespace stepwright

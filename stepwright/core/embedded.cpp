@@ -11,7 +11,7 @@ std::vector<std::string_view> embedded_file_names(std::span<const EmbeddedFile> 
   return names;
 }
 
-const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name) {
+const EmbeddedFile* find_embedded_file(std::span<const EmbeddedFile> files, std::string_view name) {
   const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
   return found == files.end() ? nullptr : &*found;
 }

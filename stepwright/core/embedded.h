@@ -27,6 +27,6 @@ constexpr std::string_view embedded(std::string_view with_room) {
 std::vector<std::string_view> embedded_file_names(std::span<const EmbeddedFile> files);
 
 /// Returns the embedded file with this name; null if there is none.
-const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name);
+const EmbeddedFile* find_embedded_file(std::span<const EmbeddedFile> files, std::string_view name);
 
 }  // namespace stepwright

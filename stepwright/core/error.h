@@ -16,7 +16,7 @@ enum class ErrorKind {
 
 /// The value of a file that an error is about, for programs that handle errors. Unknown members are
 /// empty or 0.
-struct InputPlace {
+struct InputErrorPlace {
   std::string file;
   std::int64_t line = 0;    ///< Line of the file, from 1; 0: unknown.
   std::int64_t column = 0;  ///< Column in the line, in bytes from 1; 0: unknown.
@@ -28,27 +28,27 @@ struct InputPlace {
 /// value and what is allowed.
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string message, InputPlace place = {})
+  Error(ErrorKind kind, std::string message, InputErrorPlace place = {})
       : kind_(kind), message_(std::move(message)), place_(std::move(place)) {}
 
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
   [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
-  [[nodiscard]] const InputPlace& place() const noexcept { return place_; }
+  [[nodiscard]] const InputErrorPlace& place() const noexcept { return place_; }
 
  private:
   ErrorKind kind_;
   std::string message_;
-  InputPlace place_;
+  InputErrorPlace place_;
 };
 
 /// Throws an `Error` of kind `kInput` (wrong input). `place`: value that is wrong.
-[[noreturn]] inline void fail_input(std::string message, InputPlace place = {}) {
+[[noreturn]] inline void fail_input(std::string message, InputErrorPlace place = {}) {
   throw Error(ErrorKind::kInput, std::move(message), std::move(place));
 }
 
 /// Throws an `Error` of kind `kUnsupported` (valid input that is not supported yet). `place`: value
 /// that is not supported.
-[[noreturn]] inline void fail_unsupported(std::string message, InputPlace place = {}) {
+[[noreturn]] inline void fail_unsupported(std::string message, InputErrorPlace place = {}) {
   throw Error(ErrorKind::kUnsupported, std::move(message), std::move(place));
 }
 

@@ -24,15 +24,15 @@ std::size_t begun_bytes(std::string_view text) {
 
 }  // namespace
 
-TextBuffer::~TextBuffer() { target_ << terminal_safe_text(begun_); }
+EscapingStreamBuffer::~EscapingStreamBuffer() { target_ << terminal_safe_text(begun_); }
 
-TextBuffer::int_type TextBuffer::overflow(int_type c) {
+EscapingStreamBuffer::int_type EscapingStreamBuffer::overflow(int_type c) {
   if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
   const char byte = traits_type::to_char_type(c);
   return xsputn(&byte, 1) == 1 ? c : traits_type::eof();
 }
 
-std::streamsize TextBuffer::xsputn(const char* text, std::streamsize size) {
+std::streamsize EscapingStreamBuffer::xsputn(const char* text, std::streamsize size) {
   const std::string all = std::exchange(begun_, {}).append(text, static_cast<std::size_t>(size));
   const std::size_t whole = all.size() - begun_bytes(all);
   begun_ = all.substr(whole);
@@ -40,6 +40,6 @@ std::streamsize TextBuffer::xsputn(const char* text, std::streamsize size) {
   return target_ ? size : 0;
 }
 
-int TextBuffer::sync() { return target_.flush() ? 0 : -1; }
+int EscapingStreamBuffer::sync() { return target_.flush() ? 0 : -1; }
 
 }  // namespace stepwright

@@ -9,12 +9,12 @@ namespace stepwright {
 /// A stream buffer that forwards text to another stream and escapes characters that a terminal
 /// would interpret (`terminal_safe_text`). A character whose bytes arrive in several writes is
 /// forwarded whole.
-class TextBuffer : public std::streambuf {
+class EscapingStreamBuffer : public std::streambuf {
  public:
-  explicit TextBuffer(std::ostream& target) : target_(target) {}
-  ~TextBuffer() override;
-  TextBuffer(const TextBuffer&) = delete;
-  TextBuffer& operator=(const TextBuffer&) = delete;
+  explicit EscapingStreamBuffer(std::ostream& target) : target_(target) {}
+  ~EscapingStreamBuffer() override;
+  EscapingStreamBuffer(const EscapingStreamBuffer&) = delete;
+  EscapingStreamBuffer& operator=(const EscapingStreamBuffer&) = delete;
 
  protected:
   int_type overflow(int_type c) override;
@@ -35,7 +35,7 @@ class EscapedTextStream : public std::ostream {
   }
 
  private:
-  TextBuffer buffer_;
+  EscapingStreamBuffer buffer_;
 };
 
 }  // namespace stepwright

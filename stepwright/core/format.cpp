@@ -70,7 +70,7 @@ std::string format_time(double time_s) {
   return in_units(time_s, kUnits);
 }
 
-std::string format_rate(double rate_bytes_per_s) {
+std::string format_bytes_per_s(double rate_bytes_per_s) {
   static constexpr Unit kUnits[] = {{1e9, "GB/s"}};
   return in_units(rate_bytes_per_s, kUnits);
 }
@@ -100,7 +100,7 @@ std::string format_percent(double fraction) {
   return fmt::format("{:.1f}%", 100 * fraction);
 }
 
-std::string format_bar(double amount, double most, double widest) {
+std::string format_chart_bar(double amount, double most, double widest) {
   if (!(amount > 0 && most > 0)) return {};
   return std::string(static_cast<std::size_t>(std::ceil(widest * std::min(amount / most, 1.0))),
                      '#');

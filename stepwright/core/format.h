@@ -16,7 +16,7 @@ std::string format_bytes(double size_bytes);
 std::string format_time(double time_s);
 
 /// Returns bytes per second as text: `186 GB/s` (1 GB is 10^9 bytes).
-std::string format_rate(double rate_bytes_per_s);
+std::string format_bytes_per_s(double rate_bytes_per_s);
 
 /// Returns floating-point operations per second as text: `412 TFLOP/s`.
 std::string format_flops(double flops_per_s);
@@ -36,6 +36,6 @@ std::string format_percent(double fraction);
 
 /// Returns a bar of `#` signs for a bar chart: `widest` signs if `amount` equals `most`,
 /// proportionally fewer for less, but at least one for any amount above 0.
-std::string format_bar(double amount, double most, double widest = 20);
+std::string format_chart_bar(double amount, double most, double widest = 20);
 
 }  // namespace stepwright

@@ -145,7 +145,7 @@ std::string InputFile::rest(std::size_t most_bytes) {
   return text;
 }
 
-std::string read_input(const fs::path& path, std::size_t most_bytes) {
+std::string read_file_or_standard_input(const fs::path& path, std::size_t most_bytes) {
   return InputFile(path).rest(most_bytes);
 }
 

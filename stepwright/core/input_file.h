@@ -52,7 +52,7 @@ class InputFile {
 
 /// Returns the content of a file, pipe or standard input. Fails with `kInput` if it cannot be read
 /// or has more than `most_bytes`.
-std::string read_input(const std::filesystem::path& path, std::size_t most_bytes);
+std::string read_file_or_standard_input(const std::filesystem::path& path, std::size_t most_bytes);
 
 /// Returns the content of a plain file; nullopt if the path is no plain file, or the file cannot be
 /// read or has more than `most_bytes`.

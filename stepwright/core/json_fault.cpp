@@ -90,7 +90,8 @@ class FaultFinder {
     if (open_.empty()) return "";
     const std::size_t place = open_.back();
     return fmt::format(", inside of the {} that opens in line {}",
-                       text_[place] == '{' ? "mapping" : "list", position_of(text_, place).line);
+                       text_[place] == '{' ? "mapping" : "list",
+                       text_position_at_offset(text_, place).line);
   }
 
   void open() {
@@ -261,13 +262,14 @@ class FaultFinder {
 
 }  // namespace
 
-JsonFault json_fault(std::string_view text) { return FaultFinder(text).find(); }
+JsonFault find_json_fault(std::string_view text) { return FaultFinder(text).find(); }
 
 void fail_at_json_fault(const std::string& file, std::string_view text,
                         std::string_view otherwise) {
-  const JsonFault fault = json_fault(text);
-  if (fault.text.empty()) fail_at_position(file, {}, fmt::format("malformed JSON: {}", otherwise));
-  fail_at_position(file, position_of(text, fault.offset), fault.text);
+  const JsonFault fault = find_json_fault(text);
+  if (fault.text.empty())
+    fail_at_text_position(file, {}, fmt::format("malformed JSON: {}", otherwise));
+  fail_at_text_position(file, text_position_at_offset(text, fault.offset), fault.text);
 }
 
 }  // namespace stepwright

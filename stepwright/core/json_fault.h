@@ -16,7 +16,7 @@ struct JsonFault {
 
 /// Finds the first fault in a UTF-8 text that should be one strict JSON value: no comments, no
 /// trailing commas, no NaN, numbers that a double can hold, nesting up to `kMaxNesting`.
-JsonFault json_fault(std::string_view text);
+JsonFault find_json_fault(std::string_view text);
 
 /// Throws an error of kind `kInput` with `file:line:column` for a text that a JSON parser refused.
 /// The message is the text's first fault, or `otherwise` if the text is valid JSON.

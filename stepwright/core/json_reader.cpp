@@ -58,7 +58,7 @@ class TreeBuilder {
     leaf(std::string(token.substr(0, token.find_last_not_of(" \t\r\n") + 1)), false, token);
   }
 
-  Tree take() { return assembler_.take(); }
+  Tree take_document_tree() { return assembler_.take_document_tree(); }
 
  private:
   void add_object(ondemand::object object, std::string_view token) {
@@ -70,7 +70,7 @@ class TreeBuilder {
       ondemand::value value = member.value().value();
       add(value);
     }
-    assembler_.close();
+    assembler_.end_container();
   }
 
   void add_array(ondemand::array array, std::string_view token) {
@@ -79,7 +79,7 @@ class TreeBuilder {
       ondemand::value value = element.value();
       add(value);
     }
-    assembler_.close();
+    assembler_.end_container();
   }
 
   void leaf(std::string spelling, bool in_quotes, std::string_view token) {
@@ -94,13 +94,13 @@ class TreeBuilder {
   }
 
   Places places_;
-  Assembler assembler_;
+  DocumentTreeAssembler assembler_;
 };
 
 }  // namespace
 
 Tree read_json(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated) {
-  check_text(text, file);
+  check_file_text(text, file);
   const bool marked = text.starts_with("\xEF\xBB\xBF");
   const simdjson::padded_string padded(marked ? text.substr(3) : text);
   TreeBuilder builder(padded, file, repeated);
@@ -114,7 +114,7 @@ Tree read_json(std::string_view text, const std::string& file, std::vector<Repea
     if (error.error() == simdjson::MEMALLOC) throw std::bad_alloc();
     fail_at_json_fault(file, text, error.what());
   }
-  return builder.take();
+  return builder.take_document_tree();
 }
 
 }  // namespace stepwright

@@ -14,19 +14,20 @@ template <class T>
 class Later {
  public:
   explicit Later(T value) : made_(true), value_(std::move(value)) {}
-  explicit Later(std::function<T()> make) : made_(false), make_(std::move(make)) {}
+  explicit Later(std::function<T()> compute_value)
+      : made_(false), make_(std::move(compute_value)) {}
 
   /// Returns the value; the first call computes it. If the computation throws, the exception is
   /// passed on, and the next call computes again.
   const T& get() const {
-    if (!made_.load(std::memory_order_acquire)) make();
+    if (!made_.load(std::memory_order_acquire)) compute_value();
     return *value_;
   }
 
  private:
   /// Computes the value once. `std::call_once` is not used because it hangs on some platforms if
   /// the function throws (GCC bug 66146), and under the thread sanitizer.
-  void make() const {
+  void compute_value() const {
     const std::lock_guard lock(mutex_);
     if (made_.load(std::memory_order_relaxed)) return;
     value_ = make_();

@@ -11,33 +11,34 @@
 namespace stepwright {
 namespace {
 
-[[noreturn]] void fail_same(const NamedFile& output, const NamedFile& other) {
+[[noreturn]] void fail_same(const CommandLineFile& output, const CommandLineFile& other) {
   fail_input(fmt::format("{}: {} and {} name the same file; give {} another name",
                          printable(output.path), other.option, output.option, output.option));
 }
 
-bool is_there_as(const NamedFile& output, const NamedFile& input) {
+bool is_there_as(const CommandLineFile& output, const CommandLineFile& input) {
   std::error_code error;
   return !input.path.empty() && std::filesystem::equivalent(output.path, input.path, error);
 }
 
 }  // namespace
 
-void check_distinct_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+void check_distinct_output_files(std::span<const CommandLineFile> outputs,
+                                 std::span<const CommandLineFile> inputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     if (output->path.empty() || !output_target(output->path).is_plain) continue;
-    for (const NamedFile& input : inputs) {
+    for (const CommandLineFile& input : inputs) {
       if (is_there_as(*output, input)) fail_same(*output, input);
     }
     for (auto other = outputs.begin(); other != output; ++other) {
-      if (!other->path.empty() && is_same_output(output->path, other->path)) {
+      if (!other->path.empty() && is_same_output_file(output->path, other->path)) {
         fail_same(*output, *other);
       }
     }
   }
 }
 
-void check_output(const NamedFile& output) try {
+void check_option_output_writable(const CommandLineFile& output) try {
   if (!output.path.empty()) check_writable(output.path);
 } catch (const Error& error) {
   throw Error(error.kind(), fmt::format("{}: {}", output.option, error.what()), error.place());

@@ -48,8 +48,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-std::optional<std::string_view> nearest(std::string_view word,
-                                        std::span<const std::string_view> known) {
+std::optional<std::string_view> nearest_known_word(std::string_view word,
+                                                   std::span<const std::string_view> known) {
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
   std::optional<std::string_view> best;
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
@@ -74,7 +74,7 @@ std::string spelling_hint(std::string_view word, std::span<const std::string_vie
     if (std::equal(word.begin(), word.end(), candidate.begin(), same)) meant.push_back(candidate);
   }
   if (meant.size() > kMostHints) meant.clear();
-  const auto near = nearest(word, known);
+  const auto near = nearest_known_word(word, known);
   if (near && (meant.empty() || (near->size() < word.size() && word.starts_with(*near)))) {
     meant.push_back(*near);
   }
@@ -93,19 +93,19 @@ std::string known_words_text(std::string_view word, std::span<const std::string_
   constexpr std::size_t kMostListed = 12;
   constexpr std::size_t kNearest = 3;
   std::string hint = spelling_hint(word, known);
-  if (known.size() <= kMostListed) return hint + " (allowed: " + comma_list(known) + ")";
+  if (known.size() <= kMostListed) return hint + " (allowed: " + join_with_commas(known) + ")";
   if (hint.empty()) {
-    std::vector<std::string_view> nearest(known.begin(), known.end());
+    std::vector<std::string_view> nearest_known_word(known.begin(), known.end());
     const std::string_view start = word.substr(0, kLongestWord);
-    std::ranges::stable_sort(nearest, {},
+    std::ranges::stable_sort(nearest_known_word, {},
                              [=](std::string_view one) { return edit_distance(start, one); });
-    nearest.resize(kNearest);
-    hint = "; the nearest are " + comma_list(nearest);
+    nearest_known_word.resize(kNearest);
+    hint = "; the nearest are " + join_with_commas(nearest_known_word);
   }
   return hint + " (all " + std::to_string(known.size()) + ": " + std::string(all) + ")";
 }
 
-std::string comma_list(std::span<const std::string_view> words) {
+std::string join_with_commas(std::span<const std::string_view> words) {
   std::string list;
   for (const std::string_view word : words) {
     if (!list.empty()) list += ", ";

@@ -16,8 +16,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// Returns the known word that a misspelt word was probably meant to be: the one with the fewest
 /// edits, at most a third of the length of `word` (one edit is always allowed). nullopt if no word
 /// is that near.
-std::optional<std::string_view> nearest(std::string_view word,
-                                        std::span<const std::string_view> known);
+std::optional<std::string_view> nearest_known_word(std::string_view word,
+                                                   std::span<const std::string_view> known);
 
 /// Returns a hint for a message about an unknown word: "; did you mean 'dgx-a100-40g' or
 /// 'dgx-a100-80g'?". Names up to three known words that begin with `word` and a shorter one that
@@ -31,6 +31,6 @@ std::string known_words_text(std::string_view word, std::span<const std::string_
                              std::string_view all);
 
 /// Joins words with commas: `ring, tree, ho-ring`.
-std::string comma_list(std::span<const std::string_view> words);
+std::string join_with_commas(std::span<const std::string_view> words);
 
 }  // namespace stepwright

@@ -42,7 +42,7 @@ std::string place(const std::string& file, const Tree& at) {
   return fmt::format("{}:{}:{}", shown, at.line, at.column);
 }
 
-InputPlace error_place(const std::string& file, const Tree& at, std::string field) {
+InputErrorPlace error_place(const std::string& file, const Tree& at, std::string field) {
   return {.file = file,
           .line = at.line,
           .column = at.column,
@@ -75,14 +75,14 @@ std::string numbers_of(double low, double high) {
 
 /// Returns the reason why a scalar is not the expected number.
 std::string not_a_number(const Tree& value) {
-  if (value.quoted && is_number(value.text)) return describe(value) + ", text in quotes";
-  if (is_number(value.text)) return describe(value);
-  return describe(value) + ", which is no number (write 4096, 0.5 or 40e6)";
+  if (value.quoted && is_number(value.text)) return describe_tree_value(value) + ", text in quotes";
+  if (is_number(value.text)) return describe_tree_value(value);
+  return describe_tree_value(value) + ", which is no number (write 4096, 0.5 or 40e6)";
 }
 
 }  // namespace
 
-std::string describe(const Tree& value) {
+std::string describe_tree_value(const Tree& value) {
   switch (value.kind) {
     case Tree::Kind::kNull: return "empty";
     case Tree::Kind::kSequence: return "a list";
@@ -104,11 +104,11 @@ bool Node::is_number() const {
 }
 
 void Node::must_be_mapping() const {
-  if (!is_mapping()) fail("must be a mapping (key: value); it is " + describe(*tree_));
+  if (!is_mapping()) fail("must be a mapping (key: value); it is " + describe_tree_value(*tree_));
 }
 
 void Node::must_be_scalar(std::string_view wanted) const {
-  if (!is_scalar()) fail(fmt::format("must be {}; it is {}", wanted, describe(*tree_)));
+  if (!is_scalar()) fail(fmt::format("must be {}; it is {}", wanted, describe_tree_value(*tree_)));
 }
 
 std::optional<Node> Node::find(std::string_view key) const {
@@ -130,7 +130,7 @@ void Node::allow_only(std::span<const std::string_view> keys) const {
     if (std::ranges::find(keys, key.text) != keys.end()) continue;
     fail_input(fmt::format("{}: unknown key '{}'{} (allowed: {})",
                            joined(place(content_->name, key), path()), printable(key.text),
-                           spelling_hint(key.text, keys), comma_list(keys)));
+                           spelling_hint(key.text, keys), join_with_commas(keys)));
   }
 }
 
@@ -150,12 +150,12 @@ std::vector<std::pair<std::string, Node>> Node::members() const {
 
 std::size_t Node::size() const {
   if (is_mapping()) return tree_->items.size() / 2;
-  if (!is_sequence()) fail("must be a list or a mapping; it is " + describe(*tree_));
+  if (!is_sequence()) fail("must be a list or a mapping; it is " + describe_tree_value(*tree_));
   return tree_->items.size();
 }
 
 Node Node::at(std::size_t index) const {
-  if (!is_sequence()) fail("must be a list; it is " + describe(*tree_));
+  if (!is_sequence()) fail("must be a list; it is " + describe_tree_value(*tree_));
   if (index >= tree_->items.size()) {
     fail(fmt::format("has {} elements; element {} is wanted", tree_->items.size(), index));
   }
@@ -170,7 +170,7 @@ std::string Node::text() const {
 bool Node::boolean() const {
   must_be_scalar("true or false");
   const std::optional<bool> truth = parse_boolean_word(tree_->text);
-  if (!truth || tree_->quoted) fail("must be true or false; it is " + describe(*tree_));
+  if (!truth || tree_->quoted) fail("must be true or false; it is " + describe_tree_value(*tree_));
   return *truth;
 }
 
@@ -195,11 +195,11 @@ double Node::number() const {
 }
 
 std::size_t Node::choice_of(std::span<const std::string_view> words) const {
-  if (!is_scalar()) must_be_scalar("one of " + comma_list(words));
+  if (!is_scalar()) must_be_scalar("one of " + join_with_commas(words));
   const auto found = std::ranges::find(words, tree_->text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  fail(fmt::format("must be one of {}; it is {}{}", comma_list(words), describe(*tree_),
-                   spelling_hint(tree_->text, words)));
+  fail(fmt::format("must be one of {}; it is {}{}", join_with_commas(words),
+                   describe_tree_value(*tree_), spelling_hint(tree_->text, words)));
 }
 
 std::string Node::path() const {
@@ -220,7 +220,7 @@ Tree Node::tree() const {
   return copy;
 }
 
-Tree Node::placed_tree() const { return *tree_; }
+Tree Node::tree_with_positions() const { return *tree_; }
 
 void Node::fail(std::string_view message) const {
   fail_input(fmt::format("{}: {}", where(), on_one_line(message)),

@@ -135,7 +135,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::write(std::string_view text) {
-  if (!write_all(file_.get(), text)) fail_to_write(path_);
+  if (!write_all_bytes(file_.get(), text)) fail_to_write(path_);
 }
 
 void OutputFile::finish() {
@@ -173,7 +173,7 @@ AppendedFile::AppendedFile(fs::path path) : path_(std::move(path)) {
 void AppendedFile::add(std::string_view text) {
   struct stat before{};
   const bool plain = ::fstat(file_.get(), &before) == 0 && S_ISREG(before.st_mode);
-  if (write_all(file_.get(), text)) return;
+  if (write_all_bytes(file_.get(), text)) return;
   const int error = errno;
   if (plain) [[maybe_unused]]
     const int cut = ::ftruncate(file_.get(), before.st_size);

@@ -78,7 +78,7 @@ OutputTarget output_target(const fs::path& path) {
   return target;
 }
 
-bool is_same_output(const fs::path& a, const fs::path& b) {
+bool is_same_output_file(const fs::path& a, const fs::path& b) {
   const OutputTarget one = output_target(a), other = output_target(b);
   std::error_code error;
   if (!one.is_plain || !other.is_plain) return false;

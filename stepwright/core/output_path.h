@@ -21,7 +21,7 @@ OutputTarget output_target(const std::filesystem::path& path);
 
 /// True if two output paths are the same plain file, also through links or different spellings.
 /// Fails with `kRuntime` if one of them cannot be an output.
-bool is_same_output(const std::filesystem::path& a, const std::filesystem::path& b);
+bool is_same_output_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// Checks, before the work that computes a file's content, that the file can be written; does not
 /// touch it. Fails with `kRuntime` if path, folder or file cannot be written to.

@@ -52,7 +52,7 @@ Tree& step(Tree& from, std::string_view segment, const Override& change) {
   if (from.kind == Tree::Kind::kSequence) return element(from, segment, change);
   if (from.kind == Tree::Kind::kScalar) {
     change.fail(fmt::format("what should hold '{}' is {}, not a mapping", printable(segment),
-                            describe(from)));
+                            describe_tree_value(from)));
   }
   if (from.find(segment) == nullptr) from.set(segment, Tree());
   return *from.find(segment);
@@ -85,7 +85,8 @@ Tree multiplied(const Tree& present, const Override& change) {
   const bool number =
       present.kind == Tree::Kind::kScalar && !present.quoted && is_number(present.text);
   if (!number) {
-    change.fail(fmt::format("a factor needs a number; the present value is {}", describe(present)));
+    change.fail(fmt::format("a factor needs a number; the present value is {}",
+                            describe_tree_value(present)));
   }
   const std::string_view factor = change.value.substr(0, change.value.size() - 1);
   return Tree::scalar(product(present.text, factor, change), false);
@@ -108,7 +109,8 @@ Tree read_value(const Override& change) {
 
 }  // namespace
 
-void set_at(Tree& root, std::string_view path, std::string_view value, const std::string& file) {
+void replace_scalar_at_path(Tree& root, std::string_view path, std::string_view value,
+                            const std::string& file) {
   const Override change{file, path, value};
   if (find_bad_utf8(path) != std::string_view::npos) change.fail("the path is not UTF-8");
   Tree* at = &root;
@@ -122,7 +124,7 @@ void set_at(Tree& root, std::string_view path, std::string_view value, const std
     begin = end + 1;
   }
   if (at->kind == Tree::Kind::kSequence || at->kind == Tree::Kind::kMapping) {
-    change.fail(fmt::format("it is {}; only a scalar can be replaced", describe(*at)));
+    change.fail(fmt::format("it is {}; only a scalar can be replaced", describe_tree_value(*at)));
   }
   *at = is_factor(value) ? multiplied(*at, change) : read_value(change);
 }

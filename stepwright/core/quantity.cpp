@@ -62,13 +62,13 @@ struct Meaning {
   std::span<const FileUnit> units;
 };
 
-Meaning meaning_of(Quantity quantity) {
+Meaning meaning_of(QuantityKind quantity) {
   switch (quantity) {
-    case Quantity::kBytes: return {"bytes", "80 GiB", kByteUnits};
-    case Quantity::kRate: return {"bytes/s", "400 Gbit/s", kRateUnits};
-    case Quantity::kFlops: return {"FLOP/s", "989 TFLOP/s", kFlopsUnits};
-    case Quantity::kTokens: return {"tokens", "15T", kTokenUnits};
-    case Quantity::kTime: break;
+    case QuantityKind::kBytes: return {"bytes", "80 GiB", kByteUnits};
+    case QuantityKind::kRate: return {"bytes/s", "400 Gbit/s", kRateUnits};
+    case QuantityKind::kFlops: return {"FLOP/s", "989 TFLOP/s", kFlopsUnits};
+    case QuantityKind::kTokens: return {"tokens", "15T", kTokenUnits};
+    case QuantityKind::kTime: break;
   }
   return {"seconds", "1.5 us", kTimeUnits};
 }
@@ -76,7 +76,7 @@ Meaning meaning_of(Quantity quantity) {
 std::string unit_names(std::span<const FileUnit> units) {
   std::vector<std::string_view> names;
   for (const FileUnit& unit : units) names.push_back(unit.name);
-  return comma_list(names);
+  return join_with_commas(names);
 }
 
 /// Reads `400 Gbit/s` or `400Gbit/s`; nullopt if the text is not a number and a unit.
@@ -93,9 +93,9 @@ std::optional<double> value_of(std::string_view text, std::span<const FileUnit> 
 
 }  // namespace
 
-std::string_view unit_of(Quantity quantity) { return meaning_of(quantity).plain; }
+std::string_view default_unit_of(QuantityKind quantity) { return meaning_of(quantity).plain; }
 
-double read_quantity(Node node, Quantity quantity, double low, double high) {
+double read_quantity(Node node, QuantityKind quantity, double low, double high) {
   const Meaning meaning = meaning_of(quantity);
   if (!node.is_scalar() || node.is_number()) {
     return node.number(low, high);

@@ -9,7 +9,7 @@ namespace stepwright {
 
 /// Kinds of quantities in files, with their units. A number without a unit has the first unit of
 /// its kind.
-enum class Quantity : std::uint8_t {
+enum class QuantityKind : std::uint8_t {
   kBytes,  ///< Units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB.
   kRate,   ///< Units: B/s, kB/s, ... TiB/s; bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s.
   kFlops,  ///< Units: FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s.
@@ -18,11 +18,11 @@ enum class Quantity : std::uint8_t {
 };
 
 /// Returns the unit that a number of this kind has if it is written without one: "bytes/s".
-std::string_view unit_of(Quantity quantity);
+std::string_view default_unit_of(QuantityKind quantity);
 
 /// Reads bytes, bytes/s, FLOP/s, seconds or tokens from a value of a file: a number, or a text of
 /// number and unit (`400 Gbit/s`, `80 GiB`, `1.5 us`). `low` and `high` are both allowed, in the
 /// unit of a bare number. Fails with `kInput`, naming the allowed units.
-double read_quantity(Node node, Quantity quantity, double low, double high);
+double read_quantity(Node node, QuantityKind quantity, double low, double high);
 
 }  // namespace stepwright

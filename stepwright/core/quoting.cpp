@@ -127,10 +127,10 @@ std::string quoted_for_python(std::string_view text) { return in_double_quotes(t
 std::string quoted_for_toml(std::string_view text) { return in_double_quotes(text, false); }
 
 std::string quoted_for_yaml(std::string_view text) {
-  return is_plain_word(text) ? std::string(text) : in_double_quotes(text, true);
+  return needs_no_yaml_quotes(text) ? std::string(text) : in_double_quotes(text, true);
 }
 
-std::string as_comment(std::string_view text) {
+std::string as_comment_line(std::string_view text) {
   return text.empty() ? "#" : "# " + printable(text, std::string_view::npos);
 }
 

@@ -32,6 +32,6 @@ std::string quoted_for_yaml(std::string_view text);
 
 /// Returns a text as one comment line of shell, Python, YAML, TOML or CSV: "# TEXT", without a line
 /// end. Line ends and control characters in the text are escaped.
-std::string as_comment(std::string_view text);
+std::string as_comment_line(std::string_view text);
 
 }  // namespace stepwright

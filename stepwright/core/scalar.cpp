@@ -103,7 +103,7 @@ bool is_non_text_scalar(std::string_view word) {
   return is_null_word(word) || parse_boolean_word(word).has_value() || is_number(word);
 }
 
-bool is_plain_word(std::string_view text) {
+bool needs_no_yaml_quotes(std::string_view text) {
   if (text.empty() || text.size() > 200 || text.back() == ' ') return false;
   const bool plain = std::ranges::all_of(text, [](char c) {
     return is_digit(c) || is_letter(c) ||

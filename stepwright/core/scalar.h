@@ -24,7 +24,7 @@ bool is_null_word(std::string_view word);
 bool is_non_text_scalar(std::string_view word);
 
 /// True if a text needs no quotes in YAML: every YAML reader reads it back as this text.
-bool is_plain_word(std::string_view text);
+bool needs_no_yaml_quotes(std::string_view text);
 
 /// Result of reading a word as an integer: a value, or why there is none.
 struct IntegerParseResult {

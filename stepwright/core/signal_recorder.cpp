@@ -39,17 +39,18 @@ void handle(int signal, void (*handler)(int), struct sigaction& before) {
 
 SignalRecorder::SignalRecorder() {
   for (const Descriptor* end : {&noted_.read, &noted_.write}) {
-    checked(::fcntl(end->get(), F_SETFL, O_NONBLOCK), "watch signals");
+    checked_system_call(::fcntl(end->get(), F_SETFL, O_NONBLOCK), "watch signals");
   }
   noting_pipe = noted_.write.get();
   noting_process = ::getpid();
-  for (std::size_t i = 0; i < before_.size(); ++i) handle(kEndingSignals[i], note, before_[i]);
+  for (std::size_t i = 0; i < before_.size(); ++i)
+    handle(kProgramEndingSignals[i], note, before_[i]);
   handle(SIGPIPE, pass_over, broken_pipe_before_);
 }
 
 SignalRecorder::~SignalRecorder() {
   for (std::size_t i = 0; i < before_.size(); ++i) {
-    ::sigaction(kEndingSignals[i], &before_[i], nullptr);
+    ::sigaction(kProgramEndingSignals[i], &before_[i], nullptr);
   }
   ::sigaction(SIGPIPE, &broken_pipe_before_, nullptr);
   noting_process = 0;

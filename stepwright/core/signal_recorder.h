@@ -11,7 +11,7 @@ namespace stepwright {
 
 /// Signals that ask a program to end: SIGINT (Ctrl-C), SIGTERM (a scheduler), SIGHUP (a closed
 /// terminal).
-inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+inline constexpr int kProgramEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// While an object of this class exists, SIGINT, SIGTERM and SIGHUP are recorded instead of ending
 /// this process, and writing into a closed pipe returns an error. Signals that were ignored before
@@ -32,7 +32,7 @@ class SignalRecorder {
 
  private:
   Pipe noted_;  ///< Pipe that holds the number of each recorded signal as one byte.
-  std::array<struct sigaction, std::size(kEndingSignals)> before_{};
+  std::array<struct sigaction, std::size(kProgramEndingSignals)> before_{};
   struct sigaction broken_pipe_before_{};
 };
 

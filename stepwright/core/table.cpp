@@ -54,7 +54,7 @@ Table shown(Table table) {
 
 }  // namespace
 
-std::string to_text(const Table& given) {
+std::string format_text_table(const Table& given) {
   check_rows(given);
   const Table table = shown(given);
   const std::vector<std::size_t> widths = widths_of(table);

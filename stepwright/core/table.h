@@ -23,6 +23,6 @@ struct Table {
 /// Returns a table as lines of text: headers, a rule, rows; columns are two spaces apart. Each cell
 /// is shown on one line, with control characters escaped, and cut if it is long. Widths count
 /// characters, not bytes. Fails with `kRuntime` if a row has too few or too many cells.
-std::string to_text(const Table& given);
+std::string format_text_table(const Table& given);
 
 }  // namespace stepwright

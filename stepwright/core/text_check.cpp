@@ -27,27 +27,27 @@ std::size_t find_lone_return(std::string_view text) {
 
 void check_utf8(std::string_view text, const std::string& file) {
   if (text.starts_with("\xEF\xBB\xBF\xEF\xBB\xBF")) {
-    fail_at_position(file, {},
-                     "begins with two byte order marks: save the file as UTF-8 with one or none");
+    fail_at_text_position(
+        file, {}, "begins with two byte order marks: save the file as UTF-8 with one or none");
   }
   if (const std::string kind = non_text_file_kind(text, file); !kind.empty()) {
-    fail_at_position(file, {}, kind);
+    fail_at_text_position(file, {}, kind);
   }
   const std::size_t bad = std::min(find_bad_utf8(text), text.find('\0'));
   if (bad == std::string_view::npos) return;
   const auto byte = static_cast<unsigned char>(text[bad]);
-  fail_at_position(
-      file, position_of(text, bad),
+  fail_at_text_position(
+      file, text_position_at_offset(text, bad),
       byte == 0 ? "a NUL byte: the file is not text, or is cut; UTF-8 text has none"
                 : fmt::format("byte 0x{:02x} is not UTF-8 text: save the file as UTF-8", byte));
 }
 
-void check_text(std::string_view text, const std::string& file) {
+void check_file_text(std::string_view text, const std::string& file) {
   check_utf8(text, file);
   const std::size_t at = find_lone_return(text);
   if (at == std::string_view::npos) return;
-  fail_at_position(
-      file, position_of(text, at),
+  fail_at_text_position(
+      file, text_position_at_offset(text, at),
       "a carriage return (CR) that no line feed follows: save the file with LF line ends");
 }
 

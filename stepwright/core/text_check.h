@@ -13,6 +13,6 @@ void check_utf8(std::string_view text, const std::string& file);
 /// Checks the text of a YAML or JSON file. Fails with `kInput` if it is not UTF-8, or has a
 /// carriage return without a line feed after it; lines must end with LF or CR LF, so that all
 /// readers count the same lines.
-void check_text(std::string_view text, const std::string& file);
+void check_file_text(std::string_view text, const std::string& file);
 
 }  // namespace stepwright

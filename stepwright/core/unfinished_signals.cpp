@@ -46,14 +46,14 @@ void remove_and_end(int signal) {
 
 void remove_unfinished_at_signals() {
   owner = ::getpid();
-  for (const int signal : kEndingSignals) {
+  for (const int signal : kProgramEndingSignals) {
     struct sigaction now{};
     ::sigaction(signal, nullptr, &now);
     if (now.sa_handler != SIG_DFL) continue;
     struct sigaction remove{};
     remove.sa_handler = remove_and_end;
     remove.sa_flags = static_cast<int>(SA_RESETHAND);
-    for (const int other : kEndingSignals) ::sigaddset(&remove.sa_mask, other);
+    for (const int other : kProgramEndingSignals) ::sigaddset(&remove.sa_mask, other);
     ::sigaction(signal, &remove, nullptr);
   }
 }

@@ -68,7 +68,7 @@ const Fault kFaults[] = {
 
 }  // namespace
 
-std::string yaml_fault(std::string_view message) {
+std::string explain_yaml_error(std::string_view message) {
   for (const Fault& fault : kFaults) {
     if (message.starts_with(fault.theirs)) return std::string(fault.ours);
   }

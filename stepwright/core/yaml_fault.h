@@ -7,6 +7,6 @@ namespace stepwright {
 
 /// Translates an error message of the library yaml-cpp into this project's words: what is wrong
 /// with the YAML text and what is allowed there.
-std::string yaml_fault(std::string_view message);
+std::string explain_yaml_error(std::string_view message);
 
 }  // namespace stepwright

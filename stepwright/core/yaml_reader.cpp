@@ -60,14 +60,15 @@ class EventHandler : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
     if (found == anchored_.end())
-      fail_at_position(file_, place_of(mark), "an alias inside of its anchor");
-    assembler_.copy(found->second, place_of(mark));
+      fail_at_text_position(file_, place_of(mark), "an alias inside of its anchor");
+    assembler_.add_alias_copy(found->second, place_of(mark));
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Tree null = placed({}, mark);
     // yaml-cpp gives an omitted value the position of the next token.
-    if (const Tree* key = assembler_.pending_key(); key != nullptr && key->line != null.line) {
+    if (const Tree* key = assembler_.key_without_value();
+        key != nullptr && key->line != null.line) {
       null.line = key->line;
       null.column = key->column;
     }
@@ -79,7 +80,7 @@ class EventHandler : public YAML::EventHandler {
     const bool in_quotes = tag == "!";
     if (!in_quotes) check_tag(mark, tag);
     if (!in_quotes && value == "<<" && assembler_.expects_key()) {
-      return assembler_.merge_next();
+      return assembler_.expect_merge_value();
     }
     leaf(placed(Tree::scalar(value, in_quotes), mark), anchor);
   }
@@ -88,15 +89,15 @@ class EventHandler : public YAML::EventHandler {
                        YAML::EmitterStyle::value style) override {
     open(Tree::sequence(), mark, tag, style, anchor);
   }
-  void OnSequenceEnd() override { close(); }
+  void OnSequenceEnd() override { end_container(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
     open(Tree::mapping(), mark, tag, style, anchor);
   }
-  void OnMapEnd() override { close(); }
+  void OnMapEnd() override { end_container(); }
 
-  Tree take() { return assembler_.take(); }
+  Tree take_document_tree() { return assembler_.take_document_tree(); }
 
  private:
   static Tree placed(Tree tree, const YAML::Mark& mark) {
@@ -107,7 +108,7 @@ class EventHandler : public YAML::EventHandler {
 
   [[noreturn]] void fail_behind_end(TextPosition at) const {
     const bool marked = line_of(text_, at).starts_with("---");
-    fail_at_position(
+    fail_at_text_position(
         file_, at,
         marked ? "a second document begins (---); one is allowed"
                : "text behind the end of the document, which is one mapping, list or scalar" +
@@ -122,10 +123,10 @@ class EventHandler : public YAML::EventHandler {
     open_anchors_.push_back(anchor);
   }
 
-  void close() {
+  void end_container() {
     const YAML::anchor_t anchor = open_anchors_.back();
     open_anchors_.pop_back();
-    assembler_.close(anchor == YAML::NullAnchor ? nullptr : &anchored_[anchor]);
+    assembler_.end_container(anchor == YAML::NullAnchor ? nullptr : &anchored_[anchor]);
   }
 
   void leaf(Tree value, YAML::anchor_t anchor) {
@@ -135,12 +136,12 @@ class EventHandler : public YAML::EventHandler {
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (tag.empty() || tag == "?") return;
-    fail_at_position(file_, place_of(mark), "tags (!name) are not accepted");
+    fail_at_text_position(file_, place_of(mark), "tags (!name) are not accepted");
   }
 
   std::string_view text_;
   const std::string& file_;
-  Assembler assembler_;
+  DocumentTreeAssembler assembler_;
   std::map<YAML::anchor_t, Tree> anchored_;
   std::vector<YAML::anchor_t> open_anchors_;  ///< Anchor of each open list or mapping.
   bool started_ = false;
@@ -157,12 +158,13 @@ void check_yaml_text(std::string_view text, const std::string& file) {
     fail_input(
         fmt::format("{}: larger than {} MiB, too large for YAML", file, kLargestYaml >> 20U));
   }
-  check_text(text, file);
+  check_file_text(text, file);
   const auto control = std::ranges::find_if(text, is_control);
   if (control == text.end()) return;
-  fail_at_position(file, position_of(text, static_cast<std::size_t>(control - text.begin())),
-                   fmt::format("the control character 0x{:02x} is not accepted",
-                               static_cast<unsigned char>(*control)));
+  fail_at_text_position(
+      file, text_position_at_offset(text, static_cast<std::size_t>(control - text.begin())),
+      fmt::format("the control character 0x{:02x} is not accepted",
+                  static_cast<unsigned char>(*control)));
 }
 
 /// Returns the text followed by a comment: at the very end of a file, yaml-cpp accepts a quote that
@@ -183,11 +185,11 @@ Tree read_yaml(std::string_view text, const std::string& file, std::vector<Repea
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
-    fail_at_position(file, place_of(error.mark),
-                     fmt::format("malformed YAML: {}{}", yaml_fault(error.msg),
-                                 line_shown(text, place_of(error.mark))));
+    fail_at_text_position(file, place_of(error.mark),
+                          fmt::format("malformed YAML: {}{}", explain_yaml_error(error.msg),
+                                      line_shown(text, place_of(error.mark))));
   }
-  return handler.take();
+  return handler.take_document_tree();
 }
 
 }  // namespace stepwright

@@ -6,7 +6,7 @@
 
 namespace stepwright::cost {
 
-std::string clock_note(const cluster::Device& device) {
+std::string power_limit_sentence(const cluster::DeviceModel& device) {
   const double usual = cluster::device_generation_of(device).board_power_w;
   if (usual <= 0) return "";
   if (device.board_power_w > 0) {

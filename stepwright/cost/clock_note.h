@@ -8,6 +8,6 @@ namespace stepwright::cost {
 
 /// Returns a sentence for users that states the board power limit (W) for which the device's clocks
 /// under load are predicted; empty if the device's generation has no known usual limit.
-std::string clock_note(const cluster::Device& device);
+std::string power_limit_sentence(const cluster::DeviceModel& device);
 
 }  // namespace stepwright::cost

@@ -15,10 +15,10 @@ namespace stepwright::cost {
 /// Prices collective and point-to-point messages on one cluster. Uses constants fitted on the
 /// cluster, else on its device, else the documented defaults (`docs/models.md`). Immutable and safe
 /// to share between threads; pricing allocates no memory.
-class CollectiveCost {
+class MessageCostModel {
  public:
-  explicit CollectiveCost(const cluster::Cluster& cluster);
-  CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants);
+  explicit MessageCostModel(const cluster::Cluster& cluster);
+  MessageCostModel(const cluster::Cluster& cluster, MachineCollectiveConstants constants);
 
   /// Returns the seconds of one message and the link class that limits it; for point to point,
   /// between the two neighbours that are farthest apart. A group of one rank takes no time. A named
@@ -30,22 +30,23 @@ class CollectiveCost {
 
   /// True if messages of this collective over this link class were measured on this very cluster,
   /// so that their time needs no correction fitted to runs on other clusters.
-  [[nodiscard]] bool measured_here(collective::Collective collective, LinkClass link) const {
+  [[nodiscard]] bool is_measured_on_this_cluster(collective::Collective collective,
+                                                 LinkClass link) const {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
   /// Name of the profile whose fitted message constants are used; nullopt: documented defaults.
   [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
-  [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
+  [[nodiscard]] const MachineCollectiveConstants& constants() const { return constants_; }
   /// Returns the cluster's links with their latencies and their line rates (data-sheet bandwidths).
-  [[nodiscard]] const LineRates& rates() const { return rates_; }
+  [[nodiscard]] const ClusterLineRates& link_line_rates() const { return rates_; }
 
  private:
-  [[nodiscard]] double seconds(const CollectiveMessage& message, const MessageRoutes& routes,
-                               const OperationConstants& constants) const;
+  [[nodiscard]] double seconds(const CollectiveMessage& message, const MessageRouteTimes& routes,
+                               const CollectiveOperationConstants& constants) const;
 
-  CollectiveConstants constants_;
-  LineRates rates_;
+  MachineCollectiveConstants constants_;
+  ClusterLineRates rates_;
   std::array<std::array<bool, kLinkClasses>, kCollectives> measured_{};
 };
 

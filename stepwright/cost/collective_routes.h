@@ -13,7 +13,7 @@ namespace stepwright::cost {
 /// One way to send a message (ring, tree, ...), with the seconds that its bytes and its hops take
 /// at line rate, inside nodes and on the network. `exists`: false if the message cannot go this
 /// way.
-struct MessageRoute {
+struct MessageRouteTime {
   double inside_s = 0;
   double network_s = 0;
   double inside_hops_s = 0;
@@ -22,15 +22,15 @@ struct MessageRoute {
 };
 
 /// All ways in which a collective library may send one message, each timed at line rate.
-struct MessageRoutes {
+struct MessageRouteTimes {
   /// Times of the ring; for operations that use no ring, of the direct or two-level transfer.
-  MessageRoute ring;
+  MessageRouteTime ring;
   /// Times of an all-reduce along a tree of nodes, with a chain of ranks inside each node.
-  MessageRoute tree;
+  MessageRouteTime tree;
   /// Times of an all-reduce along a tree of nodes in which the switch inside each node adds (NVLS).
-  MessageRoute switches;
+  MessageRouteTime switches;
   double few_ranks = 1;  ///< 1 / (n - 1) for n ranks of the group in a node; 1 for a single rank.
-  double crowd = 1;      ///< Ranks in one ring across nodes / `kUncongestedRanks`; at least 1.
+  double crowd = 1;      ///< Ranks in one ring across nodes / `kMaxUncongestedRanks`; at least 1.
   /// Number of collectives into which the algorithm splits the message and which run one after the
   /// other (2 or 3 if two-level); above 1, intra-node and network transfer times add up.
   double stages = 1;
@@ -50,25 +50,26 @@ struct CollectiveMessage {
 
 /// The links of a cluster by network level, with their line rates (data-sheet bandwidths), and the
 /// time that messages take over them.
-class LineRates {
+class ClusterLineRates {
  public:
-  explicit LineRates(const cluster::Cluster& cluster);
+  explicit ClusterLineRates(const cluster::Cluster& cluster);
 
   /// Returns the times of a message by ring, tree and switches at line rate; its group must have at
   /// least two ranks.
-  [[nodiscard]] MessageRoutes routes(const CollectiveMessage& message) const;
+  [[nodiscard]] MessageRouteTimes routes(const CollectiveMessage& message) const;
   /// Returns how a group is placed on nodes: the number of nodes, and its ranks on each.
-  [[nodiscard]] collective::GroupNodeLayout form(const cluster::GroupLayout& layout) const {
-    return collective::group_form(layout, inside_, adds_inside_);
+  [[nodiscard]] collective::GroupNodeLayout node_layout_of_group(
+      const cluster::GroupLayout& layout) const {
+    return collective::group_node_layout(layout, inside_, adds_inside_);
   }
   /// Returns the seconds per byte and the latencies of the links over which a scheduled algorithm
   /// sends this message, at the shares of line rate that `constants` say are attained.
-  [[nodiscard]] collective::GroupLinkRates links(const CollectiveMessage& message,
-                                                 const OperationConstants& constants) const;
+  [[nodiscard]] collective::GroupLinkRates link_rates_of_message(
+      const CollectiveMessage& message, const CollectiveOperationConstants& constants) const;
 
  private:
   /// Bandwidth and latency of the links of one network level of the cluster.
-  struct Link {
+  struct NetworkLevelLink {
     double s_per_byte = 0;
     double latency_s = 0;
     /// Number of peers that have a direct link of their own (mesh); 0: links go through a switch.
@@ -76,11 +77,11 @@ class LineRates {
   };
 
   [[nodiscard]] double share_of_links(const CollectiveMessage& message, int level) const;
-  [[nodiscard]] MessageRoute route(const CollectiveMessage& message) const;
-  void overlap_levels(MessageRoute& route, const CollectiveMessage& message) const;
-  void add_tree(MessageRoutes& routes, const CollectiveMessage& message) const;
+  [[nodiscard]] MessageRouteTime route(const CollectiveMessage& message) const;
+  void overlap_levels(MessageRouteTime& route, const CollectiveMessage& message) const;
+  void add_tree(MessageRouteTimes& routes, const CollectiveMessage& message) const;
 
-  std::array<Link, cluster::kMaxLevels> levels_{};
+  std::array<NetworkLevelLink, cluster::kMaxLevels> levels_{};
   int inside_ = 0;
   bool adds_inside_ = false;
   collective::IntraGroupPattern inner_{};
@@ -97,13 +98,14 @@ inline constexpr collective::Algorithm kLibraryAlgorithms[] = {
 
 /// The two parts of a message's time by one algorithm and one protocol (LL, LL128 or Simple), in
 /// seconds. `wait_s`: start and hops; `move_s`: transfer of the bytes, 0 for an empty message.
-struct AlgorithmTimes {
+struct MessageTimeParts {
   double wait_s = 0;
   double move_s = 0;
 
   /// Returns the square of the message's seconds; `fill` says how start and transfer combine
-  /// (`OperationConstants::fill`). Squares suffice to compare, so most callers save the root.
-  [[nodiscard]] double squared(double fill) const {
+  /// (`CollectiveOperationConstants::fill`). Squares suffice to compare, so most callers save the
+  /// root.
+  [[nodiscard]] double squared_seconds(double fill) const {
     return wait_s * wait_s + move_s * (2 * fill * wait_s + move_s);
   }
 };
@@ -111,23 +113,26 @@ struct AlgorithmTimes {
 /// Returns the start and transfer times of a message by one algorithm and one protocol; nullopt if
 /// the message cannot use the algorithm, or if switches add (kNvls) with another protocol than
 /// kFull.
-std::optional<AlgorithmTimes> algorithm_times(const MessageRoutes& routes,
-                                              const OperationConstants& constants,
-                                              collective::Algorithm algorithm, Protocol protocol);
+std::optional<MessageTimeParts> message_time_parts(const MessageRouteTimes& routes,
+                                                   const CollectiveOperationConstants& constants,
+                                                   collective::Algorithm algorithm,
+                                                   CollectiveProtocol protocol);
 
 /// Returns the seconds of a message sent by one protocol (LL, LL128 or Simple) with the fastest of
 /// the library's algorithms. Never falls when bytes grow.
-double protocol_seconds(const MessageRoutes& routes, const OperationConstants& constants,
-                        Protocol protocol);
+double message_seconds_by_protocol(const MessageRouteTimes& routes,
+                                   const CollectiveOperationConstants& constants,
+                                   CollectiveProtocol protocol);
 
 /// Returns the seconds of a message by one algorithm (kLibrary: the fastest one), with the protocol
-/// that the library is expected to choose (`ProtocolConstants::selection`). Infinite if the message
-/// cannot use the algorithm. Never falls when bytes grow: on one route two protocols change places
-/// once, and the later one has the smaller selection factor.
-double seconds(const MessageRoutes& routes, const OperationConstants& constants,
+/// that the library is expected to choose (`CollectiveProtocolConstants::selection`). Infinite if
+/// the message cannot use the algorithm. Never falls when bytes grow: on one route two protocols
+/// change places once, and the later one has the smaller selection factor.
+double seconds(const MessageRouteTimes& routes, const CollectiveOperationConstants& constants,
                collective::Algorithm algorithm = collective::Algorithm::kLibrary);
 
 /// True if the network, not the links inside nodes, limits the speed of the message's ring.
-bool outside(const MessageRoutes& routes, const OperationConstants& constants);
+bool is_network_bound(const MessageRouteTimes& routes,
+                      const CollectiveOperationConstants& constants);
 
 }  // namespace stepwright::cost

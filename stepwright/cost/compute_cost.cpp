@@ -19,7 +19,7 @@ constexpr std::size_t index(Enum value) {
   return static_cast<std::size_t>(value);
 }
 
-double peak_or(const cluster::Device& device, DType type, double otherwise) {
+double peak_or(const cluster::DeviceModel& device, DType type, double otherwise) {
   const auto peak = device.peak_flops.find(type);
   return peak == device.peak_flops.end() ? otherwise : peak->second;
 }
@@ -48,9 +48,9 @@ bool along_inner_dimension(const step::Operator& op) {
 }
 
 /// Returns the FLOP/s that large matrix products of a type reach.
-double matrix_flops(const cluster::Device& device, const cluster::DeviceGeneration& defaults,
+double matrix_flops(const cluster::DeviceModel& device, const cluster::DeviceGeneration& defaults,
                     const plan::Kernels& kernels, DType type) {
-  const double wide = cluster::sixteen_bit_flops(device);
+  const double wide = cluster::dense_sixteen_bit_peak_flops(device);
   const double attained = defaults.matrix_share * wide;
   if (in_tf32(kernels, defaults, type)) return attained / defaults.tf32_slowdown;
   switch (type) {
@@ -86,7 +86,8 @@ double attention_slowdown(const step::Operator& op, double backward_rate) {
 
 /// True if attention computes in the narrow type of a job's products.
 bool has_narrow_attention(const plan::Job& job) {
-  return job.kernels.narrow_attention && plan::storage_type(job.precision) != job.precision;
+  return job.kernels.narrow_attention &&
+         plan::parameter_storage_type(job.precision) != job.precision;
 }
 
 double grouped_slowdown(const step::Shape& shape) {
@@ -133,10 +134,10 @@ double expert_bias_kernels(const step::Operator& op) {
   return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
 
-double kernels_of(const step::Operator& op, bool unfused) {
+double kernels_of(const step::Operator& op, bool runs_as_unfused_kernels) {
   if (op.purpose == step::Purpose::kExpertBias) return expert_bias_kernels(op);
   if (op.purpose == step::Purpose::kDocumentLoss) return static_cast<double>(op.shape.inner);
-  return unfused ? constants::kUnfusedKernels.value : 1;
+  return runs_as_unfused_kernels ? constants::kUnfusedKernels.value : 1;
 }
 
 double memory_share(step::OperatorKind kind) {
@@ -150,35 +151,36 @@ double memory_share(step::OperatorKind kind) {
 
 }  // namespace
 
-double attention_share(const cluster::DeviceGeneration& generation,
-                       cluster::AttentionKernel kernel) {
+double attention_peak_share(const cluster::DeviceGeneration& generation,
+                            cluster::AttentionKernel kernel) {
   if (kernel == cluster::AttentionKernel::kUnfused) return constants::kUnfusedAttentionShare.value;
-  return generation.attention_share[static_cast<std::size_t>(kernel)];
+  return generation.attention_peak_share[static_cast<std::size_t>(kernel)];
 }
 
 double power_limited_peak_share(const cluster::DeviceGeneration& generation,
-                                const cluster::Device& device) {
+                                const cluster::DeviceModel& device) {
   const double usual = generation.board_power_w;
   if (device.board_power_w <= 0 || usual <= 0) return 1;
   const double idle = constants::kIdlePower.value * usual;
-  const double flops = cluster::sixteen_bit_flops(device);
+  const double flops = cluster::dense_sixteen_bit_peak_flops(device);
   const double usual_flops = generation.board_tflops > 0 ? 1e12 * generation.board_tflops : flops;
   const double left =
       std::max(0.05, (device.board_power_w - idle) / (usual - idle)) * usual_flops / flops;
   return std::min(std::pow(left, constants::kPowerExponent.value), constants::kFreeClock.value);
 }
 
-double attention_backward(const cluster::DeviceGeneration& generation,
-                          cluster::AttentionKernel kernel) {
-  const double own = generation.attention_backward[static_cast<std::size_t>(kernel)];
+double attention_backward_rate_ratio(const cluster::DeviceGeneration& generation,
+                                     cluster::AttentionKernel kernel) {
+  const double own = generation.attention_backward_rate_ratio[static_cast<std::size_t>(kernel)];
   return own > 0 ? own : constants::kAttentionBackward.value;
 }
 
-ComputeCost::ComputeCost(const plan::Job& job)
-    : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
+ComputationCostModel::ComputationCostModel(const plan::Job& job)
+    : ComputationCostModel(job, operator_profiles_for(job.cluster.device)) {}
 
-ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
-                         DeviceLoad load)
+ComputationCostModel::ComputationCostModel(const plan::Job& job,
+                                           std::span<const OperatorProfile* const> profiles,
+                                           DeviceLoad load)
     : generation_(&cluster::device_generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
@@ -187,7 +189,7 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
                  ? power_limited_peak_share(*generation_, job.cluster.device)
                  : 1),
       device_(job.cluster.device.name),
-      peaks_{cluster::sixteen_bit_flops(job.cluster.device),
+      peaks_{cluster::dense_sixteen_bit_peak_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
   // The fused kernel of scale, mask and softmax runs in 16 bits only (NVIDIA/Megatron-LM
   // megatron/core/fusions/fused_softmax.py, is_kernel_available).
@@ -200,21 +202,21 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
   }
 }
 
-void ComputeCost::set_rates(const cluster::Device& device) {
-  const double attention = attention_share(*generation_, kernels_.attention);
-  attention_backward_ = attention_backward(*generation_, kernels_.attention);
+void ComputationCostModel::set_rates(const cluster::DeviceModel& device) {
+  const double attention = attention_peak_share(*generation_, kernels_.attention);
+  attention_backward_ = attention_backward_rate_ratio(*generation_, kernels_.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
     const double flops_per_s = matrix_flops(device, *generation_, kernels_, type);
     rates_.matrix_s_per_flop[index(type)] = 1 / (clock_ * flops_per_s);
     const bool tf32 = in_tf32(kernels_, *generation_, type);
-    const bool wide =
-        !tf32 && type != DType::kFp16 && type != DType::kBf16 && plan::storage_type(type) == type;
+    const bool wide = !tf32 && type != DType::kFp16 && type != DType::kBf16 &&
+                      plan::parameter_storage_type(type) == type;
     narrow_speedup_[index(type)] =
         wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
     const double tf32_peak = tf32 ? peaks_.flops / generation_->tf32_slowdown : 0;
     const double stated = tf32 ? tf32_peak : peak_or(device, type, peaks_.flops);
-    const double peak = plan::storage_type(type) == type ? stated : peaks_.flops;
+    const double peak = plan::parameter_storage_type(type) == type ? stated : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention_speedup_ * attention * peak);
     peak_flops_[index(type)] = tf32 ? tf32_peak : peak_or(device, type, 0);
   }
@@ -225,10 +227,10 @@ void ComputeCost::set_rates(const cluster::Device& device) {
       1e-6 * (kernels_.cuda_graphs.step ? constants::kGraphLaunch.value : constants::kLaunch.value);
 }
 
-ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
-                                          std::span<const OperatorProfile* const> profiles) const {
+ComputationCostModel::PricingProfileEntry ComputationCostModel::best_fit(
+    OperatorClass what, Pass pass, std::span<const OperatorProfile* const> profiles) const {
   for (const OperatorProfile* profile : profiles) {
-    const Later<OperatorEntry>* entry = profile->find(what, pass, kernels_.attention);
+    const Later<OperatorClassFit>* entry = profile->find(what, pass, kernels_.attention);
     if (entry != nullptr) return {profile, entry, speedup(*profile, what, pass, *entry)};
   }
   return {};
@@ -237,36 +239,39 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 /// Returns how much faster the arithmetic of a fit is on this device and job than the fit's share
 /// of the peak says: generations and kernels attain different shares, and a running job less than a
 /// single kernel.
-double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
-                            const Later<OperatorEntry>& entry) const {
+double ComputationCostModel::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
+                                     const Later<OperatorClassFit>& entry) const {
   const cluster::DeviceGeneration& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
     const cluster::AttentionKernel sampled = entry.get().kernel;
     const double backward =
-        pass == Pass::kForward ? 1 : attention_backward_ / attention_backward(there, sampled);
+        pass == Pass::kForward
+            ? 1
+            : attention_backward_ / attention_backward_rate_ratio(there, sampled);
     return backward * clock_ * attention_speedup_ *
-           attention_share(*generation_, kernels_.attention) / attention_share(there, sampled);
+           attention_peak_share(*generation_, kernels_.attention) /
+           attention_peak_share(there, sampled);
   }
   const double running = load_ == DeviceLoad::kRunning ? generation_->sustained_share : 1;
   return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
-double ComputeCost::transposed_rate(const step::Operator& op) const {
+double ComputationCostModel::operand_layout_rate_factor(const step::Operator& op) const {
   const bool slower = generation_->compute_capability == kWarpGroupCapability &&
                       in_tf32(kernels_, *generation_, op.dtype) && !along_inner_dimension(op);
   return slower ? constants::kTransposedTf32.value : 1;
 }
 
-double ComputeCost::arithmetic_s(const step::Operator& op) const {
+double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
   const double work = step::flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
     case step::OperatorKind::kLinear:
-      return work * rates_.matrix_s_per_flop[index(op.dtype)] / transposed_rate(op) +
+      return work * rates_.matrix_s_per_flop[index(op.dtype)] / operand_layout_rate_factor(op) +
              rates_.start_s;
     case step::OperatorKind::kGroupedLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) /
-                 transposed_rate(op) +
+                 operand_layout_rate_factor(op) +
              rates_.start_s * experts_apart(op, kernels_);
     case step::OperatorKind::kAttention:
       return work * rates_.attention_s_per_flop[index(op.dtype)] *
@@ -274,7 +279,7 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
              rates_.start_s;
     case step::OperatorKind::kScores:
     case step::OperatorKind::kAttendValues:
-      return work * rates_.attention_s_per_flop[index(op.dtype)] / transposed_rate(op) +
+      return work * rates_.attention_s_per_flop[index(op.dtype)] / operand_layout_rate_factor(op) +
              rates_.start_s;
     case step::OperatorKind::kOrthogonalize:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
@@ -287,7 +292,7 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
   }
 }
 
-bool ComputeCost::unfused(const step::Operator& op) const {
+bool ComputationCostModel::runs_as_unfused_kernels(const step::Operator& op) const {
   switch (op.kind) {
     case step::OperatorKind::kSoftmax: return !kernels_.fused_softmax;
     case step::OperatorKind::kNorm: return !kernels_.fused_norm;
@@ -300,48 +305,52 @@ bool ComputeCost::unfused(const step::Operator& op) const {
   }
 }
 
-double ComputeCost::kernels(const step::Operator& op) const {
-  return kernels_of(op, unfused(op)) * experts_apart(op, kernels_);
+double ComputationCostModel::kernels(const step::Operator& op) const {
+  return kernels_of(op, runs_as_unfused_kernels(op)) * experts_apart(op, kernels_);
 }
 
-double ComputeCost::default_s(const step::Operator& op, bool unfused) const {
-  const double bytes = step::memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
+double ComputationCostModel::default_s(const step::Operator& op,
+                                       bool runs_as_unfused_kernels) const {
+  const double bytes = step::memory_bytes(op) * (runs_as_unfused_kernels ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
   return std::max(arithmetic_s(op), memory_s) +
-         kernels_of(op, unfused) * experts_apart(op, kernels_) * rates_.launch_s;
+         kernels_of(op, runs_as_unfused_kernels) * experts_apart(op, kernels_) * rates_.launch_s;
 }
 
-double ComputeCost::operator_peak_flops(const step::Operator& op) const {
+double ComputationCostModel::operator_peak_flops(const step::Operator& op) const {
   const bool narrow = op.kind == step::OperatorKind::kAttention && attention_speedup_ > 1;
   const double stated = peak_flops_[index(narrow ? DType::kFp8 : op.dtype)];
   return stated > 0 ? stated : peaks_.flops;
 }
 
-double ComputeCost::floor_s(const step::Operator& op) const {
+double ComputationCostModel::floor_s(const step::Operator& op) const {
   return std::max(step::flops(op) / operator_peak_flops(op),
                   step::memory_bytes(op) * rates_.memory_s_per_byte);
 }
 
-const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) const {
-  const Fitted& fit = fitted_[index(what)][index(pass)];
+const ComputationCostModel::PricingProfileEntry* ComputationCostModel::fitted(OperatorClass what,
+                                                                              Pass pass) const {
+  const PricingProfileEntry& fit = fitted_[index(what)][index(pass)];
   return fit.entry == nullptr ? nullptr : &fit;
 }
 
-double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const step::Operator& op) const {
-  const Fitted* fit = fitted(what, pass);
+double ComputationCostModel::operator_pass_seconds(OperatorClass what, Pass pass,
+                                                   const step::Operator& op) const {
+  const PricingProfileEntry* fit = fitted(what, pass);
   if (fit == nullptr) {
-    const bool unfused = what == OperatorClass::kUnfusedNorm ||
-                         what == OperatorClass::kUnfusedRotary ||
-                         what == OperatorClass::kUnfusedSoftmax;
+    const bool runs_as_unfused_kernels = what == OperatorClass::kUnfusedNorm ||
+                                         what == OperatorClass::kUnfusedRotary ||
+                                         what == OperatorClass::kUnfusedSoftmax;
     const int parts = has_two_gradients(what, pass) ? 2 : operators_per_measurement(what, pass);
-    return parts * default_s(in_phase_of(op, pass), unfused);
+    return parts * default_s(in_phase_of(op, pass), runs_as_unfused_kernels);
   }
   const std::array<double, 2> seconds =
-      fitted_seconds(*fit->profile, fit->entry->get(), op, {peaks_, fit->speedup});
-  return std::max(seconds[0] + seconds[1], pass_floor_s(what, pass, op));
+      fitted_kernel_seconds(*fit->profile, fit->entry->get(), op, {peaks_, fit->speedup});
+  return std::max(seconds[0] + seconds[1], least_operator_pass_s(what, pass, op));
 }
 
-double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const {
+double ComputationCostModel::least_operator_pass_s(OperatorClass what, Pass pass,
+                                                   const step::Operator& op) const {
   const double one_s = floor_s(in_phase_of(op, pass));
   // One kernel alone moves only this part of the bytes that a program's operators count.
   if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
@@ -354,23 +363,25 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Oper
 
 /// Trees are not used for products that share a launch, nor for rows that routing decides, whose
 /// numbers are means.
-FitPriceConditions ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
+FitPriceConditions ComputationCostModel::use_of(const PricingProfileEntry& fit,
+                                                const step::Operator& op) const {
   // Unfused attention multiplies in the storage type, also in TF32.
   const bool own_rate =
       fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
-  const double rate = own_rate ? narrow_speedup_[index(op.dtype)] * transposed_rate(op) : 1;
+  const double rate =
+      own_rate ? narrow_speedup_[index(op.dtype)] * operand_layout_rate_factor(op) : 1;
   return {peaks_, fit.speedup * rate, !op.routed, load_ == DeviceLoad::kRunning};
 }
 
-std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = class_of(op, kernels_);
+std::optional<double> ComputationCostModel::fitted_s(const step::Operator& op) const {
+  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
   if (!what) return std::nullopt;
-  const Pass pass = operator_pass(op.phase);
-  const Fitted* fit = fitted(*what, pass);
+  const Pass pass = pass_of_phase(op.phase);
+  const PricingProfileEntry* fit = fitted(*what, pass);
   const bool narrow = narrow_speedup_[index(op.dtype)] > 0;
-  if (fit == nullptr || (has_arithmetic(*what) && !narrow)) return std::nullopt;
+  if (fit == nullptr || (can_be_compute_bound(*what) && !narrow)) return std::nullopt;
   std::array<double, 2> seconds =
-      fitted_seconds(*fit->profile, fit->entry->get(), op, use_of(*fit, op));
+      fitted_kernel_seconds(*fit->profile, fit->entry->get(), op, use_of(*fit, op));
   if (has_two_gradients(*what, pass)) {
     seconds = {seconds[op.phase == step::Phase::kWeightGradient ? 1 : 0], 0};
   }
@@ -379,21 +390,21 @@ std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {
   return sum;
 }
 
-double ComputeCost::unrouted_s(const step::Operator& op) const {
+double ComputationCostModel::unrouted_s(const step::Operator& op) const {
   const std::optional<double> fit_s = fitted_s(op);
-  return std::max(fit_s ? *fit_s : default_s(op, unfused(op)), floor_s(op));
+  return std::max(fit_s ? *fit_s : default_s(op, runs_as_unfused_kernels(op)), floor_s(op));
 }
 
-double ComputeCost::seconds(const step::Operator& op) const {
+double ComputationCostModel::seconds(const step::Operator& op) const {
   if (op.load() <= 1) return unrouted_s(op);
   step::Operator busiest = op;
   busiest.shape.rows = std::llround(op.load() * static_cast<double>(op.shape.rows));
   return unrouted_s(busiest);
 }
 
-double ComputeCost::least_seconds(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = class_of(op, kernels_);
-  const Fitted* fit = what ? fitted(*what, operator_pass(op.phase)) : nullptr;
+double ComputationCostModel::least_operator_seconds(const step::Operator& op) const {
+  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
+  const PricingProfileEntry* fit = what ? fitted(*what, pass_of_phase(op.phase)) : nullptr;
   const double work = step::flops(op) * op.load();
   const std::size_t type = index(op.dtype);
   double least_s = 0;
@@ -407,16 +418,17 @@ double ComputeCost::least_seconds(const step::Operator& op) const {
   return std::max(least_s, work / operator_peak_flops(op));
 }
 
-std::string ComputeCost::outside_range(const step::Operator& op) const {
-  const std::optional<OperatorClass> what = class_of(op, kernels_);
-  const Fitted* fit = what ? fitted(*what, operator_pass(op.phase)) : nullptr;
-  return fit == nullptr ? std::string() : stepwright::cost::outside_range(fit->entry->get(), op);
+std::string ComputationCostModel::outside_fitted_range_text(const step::Operator& op) const {
+  const std::optional<OperatorClass> what = operator_class_of(op, kernels_);
+  const PricingProfileEntry* fit = what ? fitted(*what, pass_of_phase(op.phase)) : nullptr;
+  return fit == nullptr ? std::string()
+                        : stepwright::cost::outside_fitted_range_text(fit->entry->get(), op);
 }
 
-std::optional<std::string> ComputeCost::fit() const {
+std::optional<std::string> ComputationCostModel::fit() const {
   std::vector<std::string> names;
   for (const auto& of_class : fitted_) {
-    for (const Fitted& fit : of_class) {
+    for (const PricingProfileEntry& fit : of_class) {
       if (fit.profile == nullptr) continue;
       const bool own = fit.profile->device == device_;
       std::string name = own ? fit.profile->name : fmt::format("{} (scaled)", fit.profile->name);

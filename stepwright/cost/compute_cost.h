@@ -14,13 +14,13 @@ namespace stepwright::cost {
 
 /// Returns the share of the 16-bit peak FLOP/s that an attention kernel reaches in the forward at
 /// head dimension 128.
-double attention_share(const cluster::DeviceGeneration& generation,
-                       cluster::AttentionKernel kernel);
+double attention_peak_share(const cluster::DeviceGeneration& generation,
+                            cluster::AttentionKernel kernel);
 
 /// Returns the FLOP/s of a fused attention kernel's backward divided by those of its forward, for
 /// long sequences.
-double attention_backward(const cluster::DeviceGeneration& generation,
-                          cluster::AttentionKernel kernel);
+double attention_backward_rate_ratio(const cluster::DeviceGeneration& generation,
+                                     cluster::AttentionKernel kernel);
 
 /// Returns the share of its peak FLOP/s that arithmetic keeps under a device's board power limit,
 /// relative to the best-known board of its generation: ((P - P0) / F / ((Pg - P0) / Fg))^(1/2). P:
@@ -28,7 +28,7 @@ double attention_backward(const cluster::DeviceGeneration& generation,
 /// does not change. At most `kFreeClock`, the value without any limit; 1 if the device states no
 /// limit.
 double power_limited_peak_share(const cluster::DeviceGeneration& generation,
-                                const cluster::Device& device);
+                                const cluster::DeviceModel& device);
 
 /// Load on the device while a kernel is timed. kRunning: kernels run back to back in a training
 /// step, where the power limit lowers the clock. kIsolated: one kernel runs alone, as in
@@ -39,15 +39,15 @@ enum class DeviceLoad : std::uint8_t { kRunning, kIsolated };
 /// fitted law and boosted trees, scaled to the device's peaks; all others follow a roofline with
 /// the documented rates of `docs/models.md`. Immutable and safe to share between threads; pricing
 /// allocates no memory.
-class ComputeCost {
+class ComputationCostModel {
  public:
   /// Uses the built-in operator profiles: those of the job's device first, then those of similar
   /// devices.
-  explicit ComputeCost(const plan::Job& job);
+  explicit ComputationCostModel(const plan::Job& job);
   /// Uses these operator profiles, in order of preference; they must outlive this object. Without
   /// profiles, every operator follows the documented roofline.
-  ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
-              DeviceLoad load = DeviceLoad::kRunning);
+  ComputationCostModel(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
+                       DeviceLoad load = DeviceLoad::kRunning);
 
   /// Returns the seconds of one run of an operator without other work on the device. Its rate is
   /// never above the device's peaks. Operators on routed tokens count the tokens of the busiest
@@ -56,22 +56,24 @@ class ComputeCost {
 
   /// Returns the seconds of the forward or of the whole backward of an operator, as one benchmark
   /// measures it: a matrix product's backward is both its data gradient and its weight gradient.
-  [[nodiscard]] double pass_seconds(OperatorClass what, Pass pass, const step::Operator& op) const;
+  [[nodiscard]] double operator_pass_seconds(OperatorClass what, Pass pass,
+                                             const step::Operator& op) const;
 
   /// Returns the fewest seconds in which the device's peak FLOP/s and memory bandwidth allow the
   /// forward or the whole backward of an operator.
-  [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const;
+  [[nodiscard]] double least_operator_pass_s(OperatorClass what, Pass pass,
+                                             const step::Operator& op) const;
 
   /// Returns the number of kernels that the device runs for an operator.
   [[nodiscard]] double kernels(const step::Operator& op) const;
 
   /// Returns a lower bound on the seconds of a fused attention or a grouped matrix product, however
   /// its work is divided into shapes: its FLOPs at the highest rate that its price can reach.
-  [[nodiscard]] double least_seconds(const step::Operator& op) const;
+  [[nodiscard]] double least_operator_seconds(const step::Operator& op) const;
 
   /// Returns the operator's sizes that lie outside the range on which its profile was fitted, as
   /// "keys 32768, fitted 1024 to 5120"; empty if all are inside, or if no profile prices it.
-  [[nodiscard]] std::string outside_range(const step::Operator& op) const;
+  [[nodiscard]] std::string outside_fitted_range_text(const step::Operator& op) const;
 
   /// Returns the names of the operator profiles that price computations, with "(scaled)" after
   /// those of other devices; nullopt: documented defaults price everything.
@@ -82,7 +84,7 @@ class ComputeCost {
 
   /// Default rates of operators without a fitted profile, as seconds per FLOP or byte, and fixed
   /// seconds per kernel.
-  struct Rates {
+  struct DefaultOperatorRates {
     std::array<double, kDTypes> matrix_s_per_flop{};
     /// Seconds per FLOP of the job's attention kernel in the forward, indexed by `DType`.
     std::array<double, kDTypes> attention_s_per_flop{};
@@ -94,30 +96,31 @@ class ComputeCost {
   };
   /// The profile entry that prices one class of operators in the forward or the backward; null
   /// pointers: none does.
-  struct Fitted {
+  struct PricingProfileEntry {
     const OperatorProfile* profile = nullptr;
-    const Later<OperatorEntry>* entry = nullptr;
+    const Later<OperatorClassFit>* entry = nullptr;
     /// Factor on the entry's arithmetic rate, which accounts for another device generation, another
     /// attention kernel, and the lower clock of a running job.
     double speedup = 1;
   };
 
-  void set_rates(const cluster::Device& device);
-  [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
-  [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
-                                std::span<const OperatorProfile* const> profiles) const;
+  void set_rates(const cluster::DeviceModel& device);
+  [[nodiscard]] const PricingProfileEntry* fitted(OperatorClass what, Pass pass) const;
+  [[nodiscard]] PricingProfileEntry best_fit(
+      OperatorClass what, Pass pass, std::span<const OperatorProfile* const> profiles) const;
   [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
-                               const Later<OperatorEntry>& entry) const;
-  [[nodiscard]] FitPriceConditions use_of(const Fitted& fit, const step::Operator& op) const;
+                               const Later<OperatorClassFit>& entry) const;
+  [[nodiscard]] FitPriceConditions use_of(const PricingProfileEntry& fit,
+                                          const step::Operator& op) const;
   [[nodiscard]] double unrouted_s(const step::Operator& op) const;
   [[nodiscard]] std::optional<double> fitted_s(const step::Operator& op) const;
-  [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
+  [[nodiscard]] double default_s(const step::Operator& op, bool runs_as_unfused_kernels) const;
   /// True if the job's framework runs the operator (a norm, a rotary embedding, ...) as several
   /// unfused kernels.
-  [[nodiscard]] bool unfused(const step::Operator& op) const;
+  [[nodiscard]] bool runs_as_unfused_kernels(const step::Operator& op) const;
   /// Returns the relative FLOP/s of a matrix product for the layout of its operands: 1 if both run
   /// along the inner dimension; below 1 in TF32 on Hopper if one runs across it.
-  [[nodiscard]] double transposed_rate(const step::Operator& op) const;
+  [[nodiscard]] double operand_layout_rate_factor(const step::Operator& op) const;
   [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// Returns the device's peak FLOP/s in the data type in which an operator multiplies.
   [[nodiscard]] double operator_peak_flops(const step::Operator& op) const;
@@ -142,8 +145,8 @@ class ComputeCost {
   /// Rate of matrix products in a type / rate in 16 bits, indexed by `DType`; 0: fits in 16 bits do
   /// not apply to the type (fp32, fp64).
   std::array<double, kDTypes> narrow_speedup_{};
-  Rates rates_;
-  std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
+  DefaultOperatorRates rates_;
+  std::array<std::array<PricingProfileEntry, kPasses>, kOperatorClasses> fitted_{};
 };
 
 }  // namespace stepwright::cost

@@ -10,7 +10,7 @@ namespace stepwright::cost {
 
 /// Returns the YAML text of a training conditions file (constants fitted to whole runs), with
 /// `memory` as its entries of memory per framework.
-std::string conditions_yaml(const TrainingConditions& all,
-                            const std::vector<plan::MemoryConditions>& memory);
+std::string training_conditions_yaml(const TrainingConditions& all,
+                                     const std::vector<plan::FrameworkExtraMemory>& memory);
 
 }  // namespace stepwright::cost

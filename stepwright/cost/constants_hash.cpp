@@ -35,7 +35,7 @@ class ConstantsDigest {
 std::string digest_of_constants() {
   ConstantsDigest digest;
   digest.add(cluster::embedded_devices());
-  digest.add(cluster::embedded_clusters());
+  digest.add(cluster::embedded_cluster_files());
   digest.add(cluster::embedded_generations());
   digest.add(embedded_profiles());
   digest.add(embedded_machines());
@@ -45,7 +45,7 @@ std::string digest_of_constants() {
 
 }  // namespace
 
-const std::string& constants_hash() {
+const std::string& built_in_constants_hash() {
   static const std::string hash = digest_of_constants();
   return hash;
 }

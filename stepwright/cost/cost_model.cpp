@@ -29,8 +29,8 @@ double fetch_calls(const step::Operator& op) {
 /// Returns the host's launches for an operator, in units of kernels issued by the framework. The
 /// library that the framework calls issues the casts of a narrow product and the experts of a
 /// grouped one.
-double launches(const step::Operator& op, const ComputeCost& compute) {
-  const bool narrow = op.dtype != plan::storage_type(op.dtype);
+double launches(const step::Operator& op, const ComputationCostModel& compute) {
+  const bool narrow = op.dtype != plan::parameter_storage_type(op.dtype);
   const double casts =
       narrow ? constants::kProductCasts.value * constants::kLibraryLaunch.value : 0;
   switch (op.kind) {
@@ -64,25 +64,25 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
 /// of a layer. The norm before a part belongs to it; the norm before experts and shared experts
 /// belong to the router's part. Operators on communication streams are never part of a layer's
 /// graph.
-bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
+bool in_graph(const plan::CudaGraphScope& graphs, const step::Operator& op) {
   if (graphs.step) return true;
   if (op.stream != step::Stream::kCompute) return false;
   const bool norm = op.part == step::LayerPart::kMlpNorm;
   return (graphs.attention && step::is_of_attention(op.part)) ||
-         (graphs.mlp &&
-          (norm || step::is_part_between(op.part, step::LayerPart::kFc1, step::LayerPart::kFc2))) ||
+         (graphs.mlp && (norm || step::is_layer_part_between(op.part, step::LayerPart::kFc1,
+                                                             step::LayerPart::kFc2))) ||
          (graphs.router &&
           (norm ||
-           step::is_part_between(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
-           step::is_part_between(op.part, step::LayerPart::kSharedFc1,
-                                 step::LayerPart::kSharedGate)));
+           step::is_layer_part_between(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
+           step::is_layer_part_between(op.part, step::LayerPart::kSharedFc1,
+                                       step::LayerPart::kSharedGate)));
 }
 
 /// Compute capability of Hopper, on which DeepEP's kernels inside a node were measured.
 constexpr int kExchangeCapability = 9;
 
 /// Returns half of an interval's width, as a relative error.
-double error_of(const StepInterval& interval) {
+double error_of(const StepTimeRatioInterval& interval) {
   return std::sqrt(interval.high / interval.low) - 1;
 }
 
@@ -93,9 +93,10 @@ std::string fit_text(std::string_view word, const std::optional<std::string>& fi
 
 }  // namespace
 
-double cast_bytes(const step::Operator& op, plan::CastScaling casts) {
-  const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
-  const auto stored = static_cast<double>(centibits(plan::storage_type(op.dtype))) / 800;
+double operand_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts) {
+  const auto narrow = static_cast<double>(element_size_centibits(op.dtype)) / 800;
+  const auto stored =
+      static_cast<double>(element_size_centibits(plan::parameter_storage_type(op.dtype))) / 800;
   const auto rows = static_cast<double>(op.shape.rows);
   const double input = rows * static_cast<double>(op.shape.inner);
   const double gradient = rows * static_cast<double>(op.shape.columns);
@@ -103,7 +104,7 @@ double cast_bytes(const step::Operator& op, plan::CastScaling casts) {
                         static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.columns);
   const bool weights_gradient = op.phase == step::Phase::kWeightGradient;
   const bool inputs_gradient = op.phase == step::Phase::kDataGradient;
-  if (casts == plan::CastScaling::kLibrary) {
+  if (casts == plan::LowPrecisionCastScaling::kLibrary) {
     const double elements = weights_gradient ? 0 : inputs_gradient ? gradient : input;
     return elements * (stored + 2 * narrow);
   }
@@ -111,7 +112,7 @@ double cast_bytes(const step::Operator& op, plan::CastScaling casts) {
   const double twice = 2 * stored + narrow;  // read first for the scale
   // Scaled along the other direction, written with rows and columns exchanged.
   const double across = twice / constants::kTransposedCast.value;
-  if (casts == plan::CastScaling::kTensorwise) {
+  if (casts == plan::LowPrecisionCastScaling::kTensorwise) {
     if (weights_gradient) return input * twice;
     return inputs_gradient ? gradient * (twice + narrow) + weight * twice
                            : (input + weight) * twice;
@@ -124,14 +125,14 @@ double cast_bytes(const step::Operator& op, plan::CastScaling casts) {
                          : (input + weight) * once;
 }
 
-CostModel::CostModel(const plan::Job& job) : CostModel(job, conditions_of(job)) {
+CostModel::CostModel(const plan::Job& job) : CostModel(job, training_conditions_of(job)) {
   if (job.conditions.empty()) return;
   fit_ += ", conditions of " + job.conditions;
   conditions_file_ = job.conditions;
 }
 
 CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
-    : framework_(conditions_of(conditions, job.framework)),
+    : framework_(training_conditions_of(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
       casts_(job.kernels.casts),
       blocking_launches_(job.kernels.blocking_launches),
@@ -139,15 +140,15 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
       collective_(job.cluster),
       fit_(fmt::format("computation {}, messages {}", fit_text("by", compute_.fit()),
                        fit_text("of", collective_.fit()))) {
-  device_ = conditions_of(conditions, job.cluster.device.name,
-                          cluster::device_generation_of(job.cluster.device).name);
-  interval_ = step_interval_of_job(conditions, job);
+  device_ = training_conditions_of(conditions, job.cluster.device.name,
+                                   cluster::device_generation_of(job.cluster.device).name);
+  interval_ = job_step_time_ratio_interval(conditions, job);
   waits_factor_ = conditions.intervals.waits;
   stated_error_ = error_of(interval_);
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == cluster::AttentionKernel::kFlash1)
     attention_rate_ *= device_.flash1_rate;
-  if (job.dispatcher == plan::Dispatcher::kOncePerNode && job.model.experts) {
+  if (job.dispatcher == plan::TokenDispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
     routed_width_ = job.model.expert_input_width();
     const cluster::FabricLevel& links = job.cluster.levels.front();
@@ -158,10 +159,10 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   }
   contention_ = {framework_.beside_inside, framework_.beside_network};
   if (!job.measured.empty()) {
-    measured_ = std::make_shared<MeasuredProfile>(load_measured(job.measured));
-    fit_ = fmt::format("measured here ({}): {}; else {}", measured_->name, measured_->contents(),
-                       fit_);
-    const MeasuredOverlap& overlap = measured_->overlap;
+    measured_ = std::make_shared<MeasuredProfile>(load_measured_profile(job.measured));
+    fit_ = fmt::format("measured here ({}): {}; else {}", measured_->name,
+                       measured_->measured_parts_text(), fit_);
+    const MeasuredOverlapSlowdown& overlap = measured_->overlap;
     if (overlap.beside_inside > 0) contention_.compute_beside_inside = overlap.beside_inside;
     if (overlap.beside_network > 0) contention_.compute_beside_network = overlap.beside_network;
   }
@@ -170,18 +171,19 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   node_levels_ = collective::intra_node_level_count(job.cluster);
   const double link = job.cluster.device.host_link_bytes_per_s;
   if (link > 0) host_link_s_per_byte_ = 1 / (constants::kHostLinkShare.value * link);
-  host_memory_s_per_byte_ = static_cast<double>(devices_per_node_) /
-                            (constants::kHostUpdateShare.value * plan::host_bandwidth(job.cluster));
+  host_memory_s_per_byte_ =
+      static_cast<double>(devices_per_node_) /
+      (constants::kHostUpdateShare.value * plan::host_memory_bandwidth(job.cluster));
   if (const std::int64_t threads = plan::host_threads(job); threads > 0) {
     host_update_s_ = 1e-9 * constants::kHostUpdateThread.value / static_cast<double>(threads);
   }
 }
 
-StepInterval CostModel::step_interval(double waiting_share) const {
-  return widened_interval(interval_, std::pow(waits_factor_, waiting_share));
+StepTimeRatioInterval CostModel::step_time_ratio_interval(double waiting_share) const {
+  return widened_ratio_interval(interval_, std::pow(waits_factor_, waiting_share));
 }
 
-std::string CostModel::provenance() const {
+std::string CostModel::prediction_basis_text() const {
   const std::optional<std::string> computation = compute_.fit();
   const std::optional<std::string>& messages = collective_.fit();
   std::string text =
@@ -194,8 +196,8 @@ std::string CostModel::provenance() const {
     text += fmt::format(", under the conditions of {}", conditions_file_);
   }
   if (measured_) {
-    text +=
-        fmt::format("; {} ({}) comes before all of them", measured_->name, measured_->contents());
+    text += fmt::format("; {} ({}) comes before all of them", measured_->name,
+                        measured_->measured_parts_text());
   }
   return fmt::format("{}. The stated error of a step is {:.0f}%.", text, 100 * stated_error_);
 }
@@ -205,8 +207,8 @@ double CostModel::rate_of(const step::Operator& op) const {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
     case step::OperatorKind::kGroupedLinear:
-      return op.dtype == plan::storage_type(op.dtype) ? device_.product_rate
-                                                      : device_.narrow_product_rate;
+      return op.dtype == plan::parameter_storage_type(op.dtype) ? device_.product_rate
+                                                                : device_.narrow_product_rate;
     case step::OperatorKind::kOrthogonalize:
     case step::OperatorKind::kScores:
     case step::OperatorKind::kAttendValues: return device_.product_rate;
@@ -219,31 +221,32 @@ double CostModel::rate_of(const step::Operator& op) const {
 
 /// Returns the seconds of a copy over the host link, limited by bytes, or of an optimizer update on
 /// the host. An update is limited by the bytes of all ranks of a node, or by the threads of one
-/// rank, whose time for a parameter grows in proportion to its bytes above `kHostUpdateBytes`.
+/// rank, whose time for a parameter grows in proportion to its bytes above
+/// `kHostAdamBytesPerParameter`.
 double CostModel::of_host_s(const step::Operator& op) const {
   if (op.kind != step::OperatorKind::kHostOptimizer)
     return step::memory_bytes(op) * host_link_s_per_byte_;
   const auto bytes = static_cast<double>(op.shape.inner);
   return static_cast<double>(op.shape.rows) *
          std::max(bytes * host_memory_s_per_byte_,
-                  std::max(1.0, bytes / constants::kHostUpdateBytes) * host_update_s_);
+                  std::max(1.0, bytes / constants::kHostAdamBytesPerParameter) * host_update_s_);
 }
 
 double CostModel::compute_s(const step::Operator& op) const {
-  if (step::is_of_host(op.kind)) return op.load() * of_host_s(op);
+  if (step::involves_host(op.kind)) return op.load() * of_host_s(op);
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
     return law->seconds(op.load() * step::flops(op), op.load() * step::memory_bytes(op));
   }
   if (op.kind == step::OperatorKind::kUnpack) {
     const double copy_us = in_graph(graphs_, op) ? 0 : constants::kTensorCopy.value;
-    const double host_s = 1e-6 * copy_us * static_cast<double>(op.shape.batch);
-    return std::max(host_s, compute_.seconds(op) / rate_of(op));
+    const double host_launch_s = 1e-6 * copy_us * static_cast<double>(op.shape.batch);
+    return std::max(host_launch_s, compute_.seconds(op) / rate_of(op));
   }
   const bool product =
       op.kind == step::OperatorKind::kLinear || op.kind == step::OperatorKind::kGroupedLinear;
-  const bool narrow = product && op.dtype != plan::storage_type(op.dtype);
+  const bool narrow = product && op.dtype != plan::parameter_storage_type(op.dtype);
   const bool slower =
-      narrow && casts_ == plan::CastScaling::kRowwise && !step::is_backward(op.phase);
+      narrow && casts_ == plan::LowPrecisionCastScaling::kRowwise && !step::is_backward(op.phase);
   const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
   return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
@@ -252,22 +255,22 @@ double CostModel::least_compute_s(const step::Operator& op) const {
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
     return op.load() * step::flops(op) * law->s_per_flop;
   }
-  return compute_.least_seconds(op) / rate_of(op);
+  return compute_.least_operator_seconds(op) / rate_of(op);
 }
 
 double CostModel::cast_s(const step::Operator& op) const {
-  const double bytes = cast_bytes(op, casts_);
+  const double bytes = operand_cast_bytes(op, casts_);
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 
-double CostModel::host_s(const step::Operator& op) const {
+double CostModel::host_launch_s(const step::Operator& op) const {
   if (in_graph(graphs_, op)) return 0;
   const double issued_us = step::is_communication(op.kind) ? framework_.message_us : 0;
   return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us) * op.repeats;
 }
 
-std::optional<double> CostModel::exchange_s(const step::Operator& op,
-                                            const cluster::GroupLayout& layout) const {
+std::optional<double> CostModel::deepep_all_to_all_s(const step::Operator& op,
+                                                     const cluster::GroupLayout& layout) const {
   if (exchange_link_ == 0 || op.kind != step::OperatorKind::kAllToAll || layout.size == 1 ||
       collective::group_node_count(layout, node_levels_) > 1) {
     return std::nullopt;
@@ -275,7 +278,7 @@ std::optional<double> CostModel::exchange_s(const step::Operator& op,
   if (op.part == step::LayerPart::kGateWeights) return 0;  // Gate weights are sent with the rows.
   const double met = step::expected_distinct_count(layout.size, copies_once_);
   const auto width = static_cast<double>(routed_width_);
-  const double element = static_cast<double>(centibits(op.dtype)) / 800;
+  const double element = static_cast<double>(element_size_centibits(op.dtype)) / 800;
   const double bytes = op.load() * static_cast<double>(op.payload_bytes());
   return expert_exchange_s({.combines = op.purpose == step::Purpose::kFromExperts,
                             .tokens = bytes / (met * width * element),
@@ -303,21 +306,21 @@ void CostModel::price(const step::Template& piece,
                       std::vector<OperatorTime>& times) const {
   times.clear();
   for (const step::Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
-  wait_for_host(piece, layouts, times);
+  add_host_launch_waits(piece, layouts, times);
 }
 
-void CostModel::wait_for_host(const step::Template& piece,
-                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                              std::vector<OperatorTime>& times) const {
+void CostModel::add_host_launch_waits(
+    const step::Template& piece, const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    std::vector<OperatorTime>& times) const {
   double host = 0;
   double alone = 0;  // Seconds of the host while the device has nothing to run.
   double device = 0;
   double computation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const step::Operator& op = piece.operators[i];
-    (op.purpose == step::Purpose::kDocumentLoss ? alone : host) += host_s(op);
+    (op.purpose == step::Purpose::kDocumentLoss ? alone : host) += host_launch_s(op);
     if (op.stream == step::Stream::kCompute) device += times[i].seconds;
-    if (step::computes(op.kind)) computation += times[i].seconds;
+    if (step::computes_on_device(op.kind)) computation += times[i].seconds;
   }
   if (collective::group_node_count(layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
                                    node_levels_) > 1) {
@@ -330,7 +333,7 @@ void CostModel::wait_for_host(const step::Template& piece,
   if (waits <= 0 || computation <= 0) return;
   const double stretch = 1 + waits / computation;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (step::computes(piece.operators[i].kind)) times[i].seconds *= stretch;
+    if (step::computes_on_device(piece.operators[i].kind)) times[i].seconds *= stretch;
   }
 }
 
@@ -339,7 +342,8 @@ OperatorTime CostModel::message(step::OperatorKind kind, double payload_bytes,
                                 step::Scheme scheme) const {
   OperatorTime time = transfer(kind, payload_bytes, layout, algorithm);
   if (measured_ && layout.size > 1) {
-    time.seconds += measured_->host_overhead_s(scheme, step::collective_of(kind), payload_bytes);
+    time.seconds += measured_->message_host_overhead_s(scheme, step::collective_of_operator(kind),
+                                                       payload_bytes);
   }
   return time;
 }
@@ -347,16 +351,16 @@ OperatorTime CostModel::message(step::OperatorKind kind, double payload_bytes,
 OperatorTime CostModel::transfer(step::OperatorKind kind, double payload_bytes,
                                  const cluster::GroupLayout& layout,
                                  collective::Algorithm algorithm) const {
-  const collective::Collective collective = step::collective_of(kind);
+  const collective::Collective collective = step::collective_of_operator(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
-    const GroupNodePlacement group = socket_group(layout);
+    const GroupNodePlacement group = group_node_placement(layout);
     const auto time = measured_->messages.time(scheduled_algorithm(algorithm, collective, group),
                                                collective, payload_bytes, group);
     if (time) return *time;
   }
   OperatorTime time = collective_.message({collective, payload_bytes, layout, algorithm});
-  if (!collective_.measured_here(collective, time.link)) {
+  if (!collective_.is_measured_on_this_cluster(collective, time.link)) {
     time.seconds /= time.link == LinkClass::kInside ? device_.inside_rate : device_.network_rate;
   }
   return time;
@@ -374,12 +378,12 @@ OperatorTime CostModel::price(const step::Operator& op,
   if (step::is_communication(op.kind)) {
     const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
     time = message(op.kind, payload_bytes(op, layout), layout,
-                   step::algorithm_of(collectives, op.scheme), op.scheme);
-    if (const auto exchange = exchange_s(op, layout)) time.seconds = *exchange;
+                   step::planned_collective_algorithm(collectives, op.scheme), op.scheme);
+    if (const auto exchange = deepep_all_to_all_s(op, layout)) time.seconds = *exchange;
   } else {
     time.seconds = compute_s(op);
   }
-  if (op.kind == step::OperatorKind::kOptimizer) time.seconds += between_steps_s();
+  if (op.kind == step::OperatorKind::kOptimizer) time.seconds += idle_between_steps_s();
   if (op.in_pieces) {
     const bool expert = op.scheme == step::Scheme::kExpert;
     time.seconds *= expert ? framework_.expert_exposed : framework_.tensor_exposed;

@@ -19,7 +19,7 @@ namespace stepwright::cost {
 
 /// How much computation slows down while a message runs on another stream of the same GPU. Factors
 /// on its time, at least 1.
-struct Contention {
+struct OverlapSlowdownFactors {
   /// Factor, at least 1, on the time of computation while a message runs inside the node.
   double compute_beside_inside = 1.0;
   /// Factor, at least 1, on the time of computation while a message runs on the network.
@@ -38,13 +38,13 @@ struct Contention {
 ///   along their other dimension, which needs it (except the incoming gradient of a data gradient),
 ///   and a separate kernel scales each result (torchao/float8/float8_ops.py, addmm_float8_unwrapped
 ///   and preprocess_addmm).
-double cast_bytes(const step::Operator& op, plan::CastScaling casts);
+double operand_cast_bytes(const step::Operator& op, plan::LowPrecisionCastScaling casts);
 
 /// Prices all operators of a step, computations and messages, of one job on its cluster.
-/// Computations follow `ComputeCost` and messages `CollectiveCost`, both slowed by training
-/// conditions fitted to whole runs. Times that the user measured on this cluster (`Job::measured`)
-/// take precedence, without training conditions. Immutable and safe to share between threads;
-/// pricing allocates no memory.
+/// Computations follow `ComputationCostModel` and messages `MessageCostModel`, both slowed by
+/// training conditions fitted to whole runs. Times that the user measured on this cluster
+/// (`Job::measured`) take precedence, without training conditions. Immutable and safe to share
+/// between threads; pricing allocates no memory.
 class CostModel {
  public:
   /// Loads the job's training conditions and its measured profile, if it names them; fails with
@@ -54,8 +54,8 @@ class CostModel {
   CostModel(const plan::Job& job, const TrainingConditions& conditions);
 
   /// Returns the seconds of one run of a computation in a training step: its time alone
-  /// (`ComputeCost::seconds`), slowed by the device's training conditions. `Operator::repeats` is
-  /// ignored.
+  /// (`ComputationCostModel::seconds`), slowed by the device's training conditions.
+  /// `Operator::repeats` is ignored.
   [[nodiscard]] double compute_s(const step::Operator& op) const;
 
   /// Returns a lower bound on the seconds of a fused attention or a grouped matrix product in a
@@ -71,17 +71,17 @@ class CostModel {
   /// Lengthens the computations in `times` by the time that the device waits for the host, if
   /// launching the template's operators takes the host longer than the compute stream needs to run
   /// them.
-  void wait_for_host(const step::Template& piece,
-                     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
-                     std::vector<OperatorTime>& times) const;
+  void add_host_launch_waits(const step::Template& piece,
+                             const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                             std::vector<OperatorTime>& times) const;
 
   /// Returns the seconds of the host thread to launch an operator's kernels, all repeats included;
   /// 0 if a CUDA graph replays the operator.
-  [[nodiscard]] double host_s(const step::Operator& op) const;
+  [[nodiscard]] double host_launch_s(const step::Operator& op) const;
 
   /// Returns the time of one message: measured on the cluster if the job has a measured profile,
-  /// else modelled (`CollectiveCost::message`) and slowed by the training conditions. Host work per
-  /// message that was measured for its scheme (tensor, data, ... parallelism) is added.
+  /// else modelled (`MessageCostModel::message`) and slowed by the training conditions. Host work
+  /// per message that was measured for its scheme (tensor, data, ... parallelism) is added.
   [[nodiscard]] OperatorTime message(step::OperatorKind kind, double payload_bytes,
                                      const cluster::GroupLayout& layout,
                                      collective::Algorithm algorithm, step::Scheme scheme) const;
@@ -93,8 +93,8 @@ class CostModel {
 
   /// Returns how a group of ranks lies on the job's nodes: nodes, ranks per node, and groups per
   /// node.
-  [[nodiscard]] GroupNodePlacement socket_group(const cluster::GroupLayout& layout) const {
-    return stepwright::cost::socket_group(layout, node_levels_, devices_per_node_);
+  [[nodiscard]] GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout) const {
+    return stepwright::cost::group_node_placement(layout, node_levels_, devices_per_node_);
   }
 
   /// Returns the time of any operator, computation or message, all its repeats included. `layouts`:
@@ -107,25 +107,25 @@ class CostModel {
   /// Returns the seconds in which the device is idle between two steps, which the price of the
   /// optimizer update includes. 0 if a CUDA graph holds the whole step: the host launches it before
   /// the previous step has ended.
-  [[nodiscard]] double between_steps_s() const {
+  [[nodiscard]] double idle_between_steps_s() const {
     return graphs_.step ? 0 : framework_.step_ms * 1e-3;
   }
 
-  [[nodiscard]] const Contention& contention() const { return contention_; }
-  [[nodiscard]] const ComputeCost& compute() const { return compute_; }
+  [[nodiscard]] const OverlapSlowdownFactors& contention() const { return contention_; }
+  [[nodiscard]] const ComputationCostModel& compute() const { return compute_; }
   /// Short text that says which profiles price computations and messages; "unfitted" for those that
   /// documented defaults price.
   [[nodiscard]] const std::string& fit() const { return fit_; }
   /// Returns sentences for users that say on which measurements the predicted times rest, and the
   /// stated relative error of a step.
-  [[nodiscard]] std::string provenance() const;
+  [[nodiscard]] std::string prediction_basis_text() const;
   /// Relative error of a predicted step time, as the model itself states it (0.1: 10 %); plans
   /// whose times differ by less count as equally fast.
   [[nodiscard]] double stated_error() const { return stated_error_; }
   /// Returns the interval, as shares of the predicted step time, in which four of five measured
   /// times lie. `waiting_share`: share of the step in which devices wait for exposed messages,
   /// other stages or the host.
-  [[nodiscard]] StepInterval step_interval(double waiting_share = 0) const;
+  [[nodiscard]] StepTimeRatioInterval step_time_ratio_interval(double waiting_share = 0) const;
 
  private:
   [[nodiscard]] double rate_of(const step::Operator& op) const;
@@ -137,16 +137,17 @@ class CostModel {
   /// Returns the seconds of an expert all-to-all inside one node by DeepEP-like kernels, which send
   /// a row to each rank once; nullopt if the operator is another message, or such kernels were not
   /// measured on the device.
-  [[nodiscard]] std::optional<double> exchange_s(const step::Operator& op,
-                                                 const cluster::GroupLayout& layout) const;
+  [[nodiscard]] std::optional<double> deepep_all_to_all_s(const step::Operator& op,
+                                                          const cluster::GroupLayout& layout) const;
   [[nodiscard]] double entering_share(const step::Operator& op,
                                       const cluster::GroupLayout& layout) const;
 
   /// Shares of kernel rates that the job's device (or else its generation) keeps in training.
-  DeviceConditions device_;
-  FrameworkConditions framework_;  ///< Fitted host and overlap constants of the job's framework.
-  plan::CudaGraphs graphs_;
-  plan::CastScaling casts_;
+  DeviceTrainingFactors device_;
+  FrameworkTrainingConstants
+      framework_;  ///< Fitted host and overlap constants of the job's framework.
+  plan::CudaGraphScope graphs_;
+  plan::LowPrecisionCastScaling casts_;
   bool blocking_launches_ = false;
   /// Share of its measured rate that the job's fused attention kernel keeps in training.
   double attention_rate_ = 1;
@@ -158,12 +159,12 @@ class CostModel {
   /// exchanges; 0: no such kernel was measured on the device's generation.
   double exchange_link_ = 0;
   int node_levels_ = 0;  ///< Number of network levels (NVLink, PCIe, ...) inside a node.
-  ComputeCost compute_;
-  CollectiveCost collective_;
+  ComputationCostModel compute_;
+  MessageCostModel collective_;
   /// Profile that the user measured on this cluster; null: none.
   std::shared_ptr<const MeasuredProfile> measured_;
   std::int64_t devices_per_node_ = 1;
-  Contention contention_;
+  OverlapSlowdownFactors contention_;
   double memory_s_per_byte_ = 0;
   /// Seconds per byte of copies between device and host; 0: the cluster states no host link.
   double host_link_s_per_byte_ = 0;
@@ -177,7 +178,7 @@ class CostModel {
   std::string conditions_file_;
   double stated_error_ = 0;
   /// Interval of measured step times, as shares of the prediction, if no device waits.
-  StepInterval interval_;
+  StepTimeRatioInterval interval_;
   double waits_factor_ = 1;  ///< Widening factor of `interval_` for a step that only waits.
 };
 

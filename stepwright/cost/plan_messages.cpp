@@ -4,11 +4,11 @@
 
 namespace stepwright::cost {
 
-std::vector<PlanMessage> plan_messages(
+std::vector<MeasurablePlanMessage> measurable_plan_messages(
     const step::StepProgram& program, const CostModel& cost,
     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
     const plan::Collectives& collectives) {
-  std::vector<PlanMessage> messages;
+  std::vector<MeasurablePlanMessage> messages;
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
@@ -17,13 +17,14 @@ std::vector<PlanMessage> plan_messages(
           layout.span < 0) {
         continue;
       }
-      const collective::Collective operation = step::collective_of(op.kind);
-      const GroupNodePlacement group = cost.socket_group(layout);
-      const PlanMessage message{.method = scheduled_algorithm(
-                                    step::algorithm_of(collectives, op.scheme), operation, group),
-                                .operation = operation,
-                                .group = group,
-                                .payload_bytes = cost.payload_bytes(op, layout)};
+      const collective::Collective operation = step::collective_of_operator(op.kind);
+      const GroupNodePlacement group = cost.group_node_placement(layout);
+      const MeasurablePlanMessage message{
+          .method = scheduled_algorithm(step::planned_collective_algorithm(collectives, op.scheme),
+                                        operation, group),
+          .operation = operation,
+          .group = group,
+          .payload_bytes = cost.payload_bytes(op, layout)};
       if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
     }
   }

@@ -10,18 +10,18 @@ namespace stepwright::cost {
 
 /// One kind of message in a plan's step, as the user can measure it on their own cluster: by c10d's
 /// Gloo backend or by an explicit schedule of sends.
-struct PlanMessage {
+struct MeasurablePlanMessage {
   /// Algorithm of the explicit schedule that sends the message; nullopt: Gloo sends it.
   std::optional<collective::Algorithm> method;
   collective::Collective operation{};
   GroupNodePlacement group;
   double payload_bytes = 0;  ///< Bytes of the whole buffer before any split over ranks.
-  bool operator==(const PlanMessage&) const = default;
+  bool operator==(const MeasurablePlanMessage&) const = default;
 };
 
 /// Returns the distinct messages of a step, in the order of its operators, whose times the user can
 /// measure to improve the step's price. Messages in groups of one rank are left out.
-std::vector<PlanMessage> plan_messages(
+std::vector<MeasurablePlanMessage> measurable_plan_messages(
     const step::StepProgram& program, const CostModel& cost,
     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
     const plan::Collectives& collectives);

@@ -4,7 +4,7 @@
 
 namespace stepwright::cost {
 
-std::size_t PriceTable::Hash::operator()(const Key& key) const {
+std::size_t OperatorTimeCache::Hash::operator()(const OperatorPriceKey& key) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
   const step::Shape& s = key.shape;
   std::uint64_t hash =
@@ -19,7 +19,7 @@ std::size_t PriceTable::Hash::operator()(const Key& key) const {
   return hash;
 }
 
-double PriceTable::seconds(const step::Operator& op) {
+double OperatorTimeCache::seconds(const step::Operator& op) {
   const auto [entry, fresh] = known_.try_emplace(
       {op.kind, op.phase, op.dtype, op.routed, op.gated, op.load(), op.shape}, 0.0);
   if (fresh) entry->second = cost_.compute_s(op);

@@ -9,10 +9,10 @@ namespace stepwright::cost {
 
 /// Cache of computed operator times, since the same shapes occur in every plan and evaluating a
 /// fitted law takes microseconds. For one thread only.
-class PriceTable {
+class OperatorTimeCache {
  public:
   /// Keeps a reference to `cost`, which must outlive this table.
-  explicit PriceTable(const CostModel& cost) : cost_(cost) {}
+  explicit OperatorTimeCache(const CostModel& cost) : cost_(cost) {}
 
   /// Returns the seconds of a computation (`CostModel::compute_s`), computed once for each distinct
   /// operator.
@@ -21,21 +21,21 @@ class PriceTable {
 
  private:
   /// The properties of an operator on which its price depends: the key of the cache.
-  struct Key {
+  struct OperatorPriceKey {
     step::OperatorKind kind{};
     step::Phase phase{};
     DType dtype{};
     bool routed = false, gated = false;
     double busiest = 1;
     step::Shape shape{};
-    bool operator==(const Key&) const = default;
+    bool operator==(const OperatorPriceKey&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const OperatorPriceKey& key) const;
   };
 
   const CostModel& cost_;
-  std::unordered_map<Key, double, Hash> known_;
+  std::unordered_map<OperatorPriceKey, double, Hash> known_;
 };
 
 }  // namespace stepwright::cost

@@ -12,11 +12,13 @@ constexpr double kMostSlowdown = 1e6;
 
 /// Returns the factor, at least 1, by which transfers on the network must be slower than without
 /// congestion for `routes` to take `target_s`.
-double slowdown(const MessageRoutes& routes, OperationConstants constants, double target_s) {
+double slowdown(const MessageRouteTimes& routes, CollectiveOperationConstants constants,
+                double target_s) {
   constants.congestion = 0;
   const auto slow_s = [&](double factor) {
-    MessageRoutes slow = routes;
-    for (MessageRoute* route : {&slow.ring, &slow.tree, &slow.switches}) route->network_s *= factor;
+    MessageRouteTimes slow = routes;
+    for (MessageRouteTime* route : {&slow.ring, &slow.tree, &slow.switches})
+      route->network_s *= factor;
     return seconds(slow, constants);
   };
   double low = 0;
@@ -30,19 +32,19 @@ double slowdown(const MessageRoutes& routes, OperationConstants constants, doubl
 
 }  // namespace
 
-CollectiveConstants fit_to_stated_network(const cluster::Cluster& cluster,
-                                          CollectiveConstants constants) {
+MachineCollectiveConstants fit_congestion_to_stated_bandwidth(
+    const cluster::Cluster& cluster, MachineCollectiveConstants constants) {
   if (cluster.all_reduce_bytes_per_s == 0 || cluster.nodes == 1) return constants;
   const std::int64_t devices = cluster.devices();
-  const MessageRoutes routes =
-      LineRates(cluster).routes({collective::Collective::kAllReduce, kStatedBandwidthBytes,
-                                 cluster::strided_layout(cluster, devices, 1)});
-  const double target_s =
-      collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBytes, devices) /
-      cluster.all_reduce_bytes_per_s;
+  const MessageRouteTimes routes = ClusterLineRates(cluster).routes(
+      {collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
+       cluster::strided_group_layout(cluster, devices, 1)});
+  const double target_s = collective::sent_bytes(collective::Collective::kAllReduce,
+                                                 kStatedBandwidthBufferBytes, devices) /
+                          cluster.all_reduce_bytes_per_s;
   const double slower =
       slowdown(routes, constants.of(collective::Collective::kAllReduce), target_s);
-  for (OperationConstants& operation : constants.operations) {
+  for (CollectiveOperationConstants& operation : constants.operations) {
     if (routes.crowd > 1) {
       operation.congestion = std::log(slower) / std::log(routes.crowd);
     } else {

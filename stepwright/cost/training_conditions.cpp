@@ -48,14 +48,14 @@ Tree entry_tree(const Conditions& entry, std::string_view name_key, const std::s
 
 struct WidthField {
   std::string_view key;
-  double StepIntervals::* value;
+  double StepTimeRatioUncertainty::* value;
 };
-constexpr WidthField kWidths[] = {{"unknown", &StepIntervals::unknown},
-                                  {"experts", &StepIntervals::experts},
-                                  {"waits", &StepIntervals::waits}};
+constexpr WidthField kWidths[] = {{"unknown", &StepTimeRatioUncertainty::unknown},
+                                  {"experts", &StepTimeRatioUncertainty::experts},
+                                  {"waits", &StepTimeRatioUncertainty::waits}};
 
-StepIntervals read_intervals(Node node) {
-  StepIntervals intervals;
+StepTimeRatioUncertainty read_intervals(Node node) {
+  StepTimeRatioUncertainty intervals;
   node.allow_only({"known", "unknown", "experts", "waits"});
   if (const auto known = node.find("known")) {
     known->allow_only({"low", "high"});
@@ -68,7 +68,7 @@ StepIntervals read_intervals(Node node) {
   return intervals;
 }
 
-Tree intervals_tree(const StepIntervals& intervals) {
+Tree intervals_tree(const StepTimeRatioUncertainty& intervals) {
   Tree tree = Tree::mapping();
   tree.set("known",
            Tree::flow_mapping().set("low", intervals.known.low).set("high", intervals.known.high));
@@ -78,50 +78,52 @@ Tree intervals_tree(const StepIntervals& intervals) {
 
 }  // namespace
 
-const TrainingConditions& built_in_conditions() {
+const TrainingConditions& built_in_training_conditions() {
   static const TrainingConditions kAll =
       read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
   return kAll;
 }
 
-TrainingConditions load_conditions(const std::filesystem::path& path) {
+TrainingConditions load_training_conditions(const std::filesystem::path& path) {
   return read_conditions(Document::load(path));
 }
 
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
-  plan::check_version(root, "training/1");
+  plan::check_file_version(root, "training/1");
   root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks", "memory"});
-  (void)plan::read_memory_conditions(root);
+  (void)plan::read_framework_extra_memory(root);
   TrainingConditions all;
   all.source = root.get("source").text();
   if (const auto intervals = root.find("intervals")) all.intervals = read_intervals(*intervals);
   const Node devices = root.get("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.devices.push_back(
-        read_entry(devices.at(i), "device", &DeviceConditions::device, kDeviceFields));
+        read_entry(devices.at(i), "device", &DeviceTrainingFactors::device, kDeviceFields));
   }
   const Node frameworks = root.get("frameworks");
   for (std::size_t i = 0; i < frameworks.size(); ++i) {
     all.frameworks.push_back(read_entry(frameworks.at(i), "framework",
-                                        &FrameworkConditions::framework, kFrameworkFields));
+                                        &FrameworkTrainingConstants::framework, kFrameworkFields));
   }
   return all;
 }
 
-std::string conditions_yaml(const TrainingConditions& all) { return conditions_yaml(all, {}); }
+std::string training_conditions_yaml(const TrainingConditions& all) {
+  return training_conditions_yaml(all, {});
+}
 
-std::string conditions_yaml(const TrainingConditions& all,
-                            const std::vector<plan::MemoryConditions>& memory) {
+std::string training_conditions_yaml(const TrainingConditions& all,
+                                     const std::vector<plan::FrameworkExtraMemory>& memory) {
   Tree file = Tree::mapping();
   file.set("stepwright", "training/1").set("source", all.source);
   file.set("intervals", intervals_tree(all.intervals));
   Tree devices = Tree::sequence();
-  for (const DeviceConditions& entry : all.devices) {
+  for (const DeviceTrainingFactors& entry : all.devices) {
     devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
   }
   Tree frameworks = Tree::sequence();
-  for (const FrameworkConditions& entry : all.frameworks) {
+  for (const FrameworkTrainingConstants& entry : all.frameworks) {
     frameworks.add(entry_tree(entry, "framework", entry.framework, kFrameworkFields));
   }
   file.set("devices", devices).set("frameworks", frameworks);
@@ -129,54 +131,57 @@ std::string conditions_yaml(const TrainingConditions& all,
   return write_yaml(file);
 }
 
-TrainingConditions conditions_of(const plan::Job& job) {
-  return job.conditions.empty() ? built_in_conditions() : load_conditions(job.conditions);
+TrainingConditions training_conditions_of(const plan::Job& job) {
+  return job.conditions.empty() ? built_in_training_conditions()
+                                : load_training_conditions(job.conditions);
 }
 
-DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
-                               std::string_view generation) {
+DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std::string_view device,
+                                             std::string_view generation) {
   for (const std::string_view name : {device, generation}) {
-    for (const DeviceConditions& entry : all.devices) {
+    for (const DeviceTrainingFactors& entry : all.devices) {
       if (entry.device == name) return entry;
     }
   }
   return {};
 }
 
-FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework) {
-  FrameworkConditions others;
-  for (const FrameworkConditions& entry : all.frameworks) {
+FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
+                                                  const plan::Framework& framework) {
+  FrameworkTrainingConstants others;
+  for (const FrameworkTrainingConstants& entry : all.frameworks) {
     if (entry.framework == framework.name) return entry;
     if (entry.framework.empty()) others = entry;
   }
   return others;
 }
 
-StepInterval widened_interval(const StepInterval& interval, double factor) {
+StepTimeRatioInterval widened_ratio_interval(const StepTimeRatioInterval& interval, double factor) {
   return {.low = std::pow(interval.low, factor), .high = std::pow(interval.high, factor)};
 }
 
-int unfitted_parts_count(const TrainingConditions& all, const plan::Job& job) {
-  const cluster::Device& device = job.cluster.device;
+int unfitted_job_parts_count(const TrainingConditions& all, const plan::Job& job) {
+  const cluster::DeviceModel& device = job.cluster.device;
   const std::string_view generation = cluster::device_generation_of(device).name;
-  const auto of_device = [&](const DeviceConditions& entry) {
+  const auto of_device = [&](const DeviceTrainingFactors& entry) {
     return entry.device == device.name || (!device.variant && entry.device == generation);
   };
-  const auto of_framework = [&](const FrameworkConditions& entry) {
+  const auto of_framework = [&](const FrameworkTrainingConstants& entry) {
     return !entry.framework.empty() && entry.framework == job.framework.name;
   };
   const bool device_known = std::ranges::any_of(all.devices, of_device);
   const bool framework_known = std::ranges::any_of(all.frameworks, of_framework);
   // No fitted run computes in 32 bits, with or without TF32.
-  const bool precision_known = centibits(job.precision) <= 1600;
+  const bool precision_known = element_size_centibits(job.precision) <= 1600;
   return (framework_known ? 0 : 1) + (device_known ? 0 : 1) + (precision_known ? 0 : 1);
 }
 
-StepInterval step_interval_of_job(const TrainingConditions& all, const plan::Job& job) {
-  const StepIntervals& intervals = all.intervals;
+StepTimeRatioInterval job_step_time_ratio_interval(const TrainingConditions& all,
+                                                   const plan::Job& job) {
+  const StepTimeRatioUncertainty& intervals = all.intervals;
   const double experts = job.model.experts ? intervals.experts : 1;
-  return widened_interval(intervals.known,
-                          std::pow(intervals.unknown, unfitted_parts_count(all, job)) * experts);
+  return widened_ratio_interval(
+      intervals.known, std::pow(intervals.unknown, unfitted_job_parts_count(all, job)) * experts);
 }
 
 }  // namespace stepwright::cost

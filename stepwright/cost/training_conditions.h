@@ -12,7 +12,7 @@ namespace stepwright::cost {
 
 /// How much of its single-kernel speed a device keeps in a training run, where it is hot and shares
 /// power and memory. Each field is a factor on a rate; 1: no loss.
-struct DeviceConditions {
+struct DeviceTrainingFactors {
   /// Name of a device, or of a generation (for its devices without an entry of their own).
   std::string device;
   /// Factor on the rate of 16-bit matrix products in a training run, those of unfused attention
@@ -36,7 +36,7 @@ struct DeviceConditions {
 
 /// Fitted constants of a training framework: host time per kernel and step, and how well its
 /// messages overlap.
-struct FrameworkConditions {
+struct FrameworkTrainingConstants {
   std::string framework;  ///< One of `kFrameworkNames`; empty: every framework without an entry.
   double host_us = 0;     ///< Microseconds in which the host thread launches one kernel.
   double step_ms = 0;     ///< Milliseconds in which the device is idle between two steps.
@@ -68,41 +68,41 @@ struct ConditionField {
   double high;
 };
 
-inline constexpr ConditionField<DeviceConditions> kDeviceFields[] = {
-    {"product_rate", &DeviceConditions::product_rate, 0.1, 2},
-    {"narrow_product_rate", &DeviceConditions::narrow_product_rate, 0.1, 2},
-    {"attention_rate", &DeviceConditions::attention_rate, 0.1, 3},
-    {"flash1_rate", &DeviceConditions::flash1_rate, 0.1, 3},
-    {"memory_rate", &DeviceConditions::memory_rate, 0.1, 3},
-    {"inside_rate", &DeviceConditions::inside_rate, 0.1, 3},
-    {"network_rate", &DeviceConditions::network_rate, 0.1, 3}};
+inline constexpr ConditionField<DeviceTrainingFactors> kDeviceFields[] = {
+    {"product_rate", &DeviceTrainingFactors::product_rate, 0.1, 2},
+    {"narrow_product_rate", &DeviceTrainingFactors::narrow_product_rate, 0.1, 2},
+    {"attention_rate", &DeviceTrainingFactors::attention_rate, 0.1, 3},
+    {"flash1_rate", &DeviceTrainingFactors::flash1_rate, 0.1, 3},
+    {"memory_rate", &DeviceTrainingFactors::memory_rate, 0.1, 3},
+    {"inside_rate", &DeviceTrainingFactors::inside_rate, 0.1, 3},
+    {"network_rate", &DeviceTrainingFactors::network_rate, 0.1, 3}};
 
-inline constexpr ConditionField<FrameworkConditions> kFrameworkFields[] = {
-    {"host_us", &FrameworkConditions::host_us, 0, 1e4},
-    {"step_ms", &FrameworkConditions::step_ms, 0, 1e5},
-    {"update_passes", &FrameworkConditions::update_passes, 0.1, 100},
-    {"message_us", &FrameworkConditions::message_us, 0, 1e6},
-    {"stage_wait", &FrameworkConditions::stage_wait, 0, 100},
-    {"beside_inside", &FrameworkConditions::beside_inside, 1, 100},
-    {"beside_network", &FrameworkConditions::beside_network, 1, 100},
-    {"tensor_exposed", &FrameworkConditions::tensor_exposed, 0, 1},
-    {"expert_exposed", &FrameworkConditions::expert_exposed, 0, 1}};
+inline constexpr ConditionField<FrameworkTrainingConstants> kFrameworkFields[] = {
+    {"host_us", &FrameworkTrainingConstants::host_us, 0, 1e4},
+    {"step_ms", &FrameworkTrainingConstants::step_ms, 0, 1e5},
+    {"update_passes", &FrameworkTrainingConstants::update_passes, 0.1, 100},
+    {"message_us", &FrameworkTrainingConstants::message_us, 0, 1e6},
+    {"stage_wait", &FrameworkTrainingConstants::stage_wait, 0, 100},
+    {"beside_inside", &FrameworkTrainingConstants::beside_inside, 1, 100},
+    {"beside_network", &FrameworkTrainingConstants::beside_network, 1, 100},
+    {"tensor_exposed", &FrameworkTrainingConstants::tensor_exposed, 0, 1},
+    {"expert_exposed", &FrameworkTrainingConstants::expert_exposed, 0, 1}};
 
 /// Interval of measured step time / predicted step time that covers four of five runs.
-struct StepInterval {
+struct StepTimeRatioInterval {
   double low = 0.85;
   double high = 1.35;
 };
 
 /// Returns the interval with both ends raised to the power `factor`: wider for factors above 1.
-StepInterval widened_interval(const StepInterval& interval, double factor);
+StepTimeRatioInterval widened_ratio_interval(const StepTimeRatioInterval& interval, double factor);
 
 /// Uncertainty of predicted step times: an interval for well-known jobs and factors that widen it
 /// for others (on a logarithmic scale; calibrated by `tools/accuracy/intervals.py`).
-struct StepIntervals {
+struct StepTimeRatioUncertainty {
   /// Interval for a step without waiting whose framework, device generation and precision all occur
   /// in published runs.
-  StepInterval known;
+  StepTimeRatioInterval known;
   /// Widening factor for each of framework, device generation and precision that no published run
   /// has.
   double unknown = 1;
@@ -116,41 +116,43 @@ struct StepIntervals {
 /// of the published rows (docs/accuracy.md). They are few, and equal for every model.
 struct TrainingConditions {
   std::string source;
-  std::vector<DeviceConditions> devices;
-  std::vector<FrameworkConditions> frameworks;
-  StepIntervals intervals;
+  std::vector<DeviceTrainingFactors> devices;
+  std::vector<FrameworkTrainingConstants> frameworks;
+  StepTimeRatioUncertainty intervals;
 };
 
 /// Returns the training conditions that are compiled into the program
 /// (`cost/training/conditions.yaml`).
-const TrainingConditions& built_in_conditions();
+const TrainingConditions& built_in_training_conditions();
 
 /// Reads a training conditions file. Fails with `kInput`, naming file, field and value.
-TrainingConditions load_conditions(const std::filesystem::path& path);
+TrainingConditions load_training_conditions(const std::filesystem::path& path);
 TrainingConditions read_conditions(const Document& document);
 
 /// Returns the YAML text of a training conditions file, without values that are at their defaults.
-std::string conditions_yaml(const TrainingConditions& all);
+std::string training_conditions_yaml(const TrainingConditions& all);
 
 /// Returns the training conditions that apply to a job: those of the file that it names, else the
 /// built-in ones. Fails with `kInput` if the file is invalid.
-TrainingConditions conditions_of(const plan::Job& job);
+TrainingConditions training_conditions_of(const plan::Job& job);
 
 /// Returns the entry of a device, else of its generation; without either, all factors are 1.
-DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
-                               std::string_view generation);
+DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std::string_view device,
+                                             std::string_view generation);
 
 /// Returns how many (0 to 3) of a job's framework, device generation and precision occur in no
 /// fitted run. A device that is a variant of its generation (`cluster::Device::variant`) counts as
 /// occurring in none.
-int unfitted_parts_count(const TrainingConditions& all, const plan::Job& job);
+int unfitted_job_parts_count(const TrainingConditions& all, const plan::Job& job);
 
 /// Returns the interval of measured / predicted step time for a job's step in which no device
 /// waits: the known interval, widened for unknown framework, device or precision and for experts.
-StepInterval step_interval_of_job(const TrainingConditions& all, const plan::Job& job);
+StepTimeRatioInterval job_step_time_ratio_interval(const TrainingConditions& all,
+                                                   const plan::Job& job);
 
 /// Returns the fitted constants of a framework: its own entry, else the entry for all other
 /// frameworks.
-FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);
+FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
+                                                  const plan::Framework& framework);
 
 }  // namespace stepwright::cost

@@ -26,7 +26,7 @@ std::string cause_text(const Node& cause) {
 
 }  // namespace
 
-void add_advice(Finding& finding, std::span<const std::string_view> reasons) {
+void add_causes_and_remedies(Finding& finding, std::span<const std::string_view> reasons) {
   std::size_t most = 0;
   for (const std::string_view reason : reasons) {
     const Node row = advice_table().root().get(reason);
@@ -43,6 +43,8 @@ void add_advice(Finding& finding, std::span<const std::string_view> reasons) {
   }
 }
 
-void add_advice(Finding& finding, std::string_view reason) { add_advice(finding, {&reason, 1}); }
+void add_causes_and_remedies(Finding& finding, std::string_view reason) {
+  add_causes_and_remedies(finding, {&reason, 1});
+}
 
 }  // namespace stepwright::diagnose

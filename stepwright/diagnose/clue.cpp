@@ -16,8 +16,9 @@ namespace {
 /// The most lines that a finding quotes.
 constexpr std::size_t kMostShown = 3;
 
-constexpr Named<ClueRank> kClueRankNames[] = {
-    {ClueRank::kRoot, "root"}, {ClueRank::kNetwork, "network"}, {ClueRank::kFollows, "follows"}};
+constexpr Named<FaultLinePriority> kClueRankNames[] = {{FaultLinePriority::kRoot, "root"},
+                                                       {FaultLinePriority::kNetwork, "network"},
+                                                       {FaultLinePriority::kFollows, "follows"}};
 
 FaultLinePattern clue_row(const Node& row) {
   FaultLinePattern kind{.reason = row.get("reason").text(),
@@ -47,13 +48,13 @@ bool holds_all(std::string_view text, const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::span<const FaultLinePattern> clue_kinds() {
+std::span<const FaultLinePattern> fault_line_patterns() {
   static const std::vector<FaultLinePattern> kKinds = read_clue_kinds();
   return kKinds;
 }
 
-const FaultLinePattern* find_clue_kind(std::string_view line) {
-  for (const FaultLinePattern& kind : clue_kinds()) {
+const FaultLinePattern* match_fault_line(std::string_view line) {
+  for (const FaultLinePattern& kind : fault_line_patterns()) {
     for (const std::vector<std::string>& words : kind.lines) {
       if (holds_all(line, words)) return &kind;
     }
@@ -61,9 +62,9 @@ const FaultLinePattern* find_clue_kind(std::string_view line) {
   return nullptr;
 }
 
-bool FaultLines::add(std::string_view line, const std::string& file, std::int64_t number,
-                     std::int64_t rank) {
-  const FaultLinePattern* kind = find_clue_kind(line);
+bool FaultLogLines::add(std::string_view line, const std::string& file, std::int64_t number,
+                        std::int64_t rank) {
+  const FaultLinePattern* kind = match_fault_line(line);
   if (kind == nullptr) return false;
   auto seen = std::ranges::find(sightings_, kind, &Sighting::kind);
   if (seen == sightings_.end()) {
@@ -78,7 +79,7 @@ bool FaultLines::add(std::string_view line, const std::string& file, std::int64_
   return true;
 }
 
-std::vector<Finding> FaultLines::findings(ClueRank rank) const {
+std::vector<Finding> FaultLogLines::findings(FaultLinePriority rank) const {
   std::vector<Finding> findings;
   for (const Sighting& seen : sightings_) {
     if (seen.kind->rank != rank) continue;
@@ -90,7 +91,7 @@ std::vector<Finding> FaultLines::findings(ClueRank rank) const {
     finding.evidence = seen.texts;
     const auto more = seen.lines - std::ssize(seen.texts);
     if (more > 0) finding.evidence.push_back(fmt::format("{} more lines of this kind", more));
-    add_advice(finding, seen.kind->reason);
+    add_causes_and_remedies(finding, seen.kind->reason);
   }
   return findings;
 }

@@ -13,7 +13,7 @@
 namespace stepwright::diagnose {
 
 /// How findings from log lines in `clues.yaml` are ordered among the other findings of a job.
-enum class ClueRank : std::uint8_t {
+enum class FaultLinePriority : std::uint8_t {
   kRoot,     ///< A root cause, which no other line of a log explains.
   kNetwork,  ///< A fault that may be only a consequence of a rank that ended.
   kFollows,  ///< A consequence, reported only if no other cause is known.
@@ -23,34 +23,34 @@ enum class ClueRank : std::uint8_t {
 /// itself.
 struct FaultLinePattern {
   std::string reason;  ///< Key in `advice.yaml` of the fault's usual causes and remedies.
-  FindingKind kind{};
-  ClueRank rank{};
+  DiagnosedFaultKind kind{};
+  FaultLinePriority rank{};
   std::string what;  ///< Description of the fault, in one sentence.
   /// Lists of words; a log line shows the fault if it contains all words of one list.
   std::vector<std::vector<std::string>> lines;
 };
 
 /// Returns all rows of `clues.yaml`. A log line counts for the first row that it matches.
-std::span<const FaultLinePattern> clue_kinds();
+std::span<const FaultLinePattern> fault_line_patterns();
 
 /// Returns the first row of `clues.yaml` that a log line matches; null: none.
-const FaultLinePattern* find_clue_kind(std::string_view line);
+const FaultLinePattern* match_fault_line(std::string_view line);
 
 /// Log lines of a job that state a fault (rows of `clues.yaml`), grouped by fault.
-class FaultLines {
+class FaultLogLines {
  public:
   /// Stores a log line if it states a fault, and returns true if it does. `number`: line number;
   /// `rank`: rank that wrote the line, negative if unknown.
   bool add(std::string_view line, const std::string& file, std::int64_t number, std::int64_t rank);
 
-  /// Returns one finding for each fault that log lines state, of those with this `ClueRank`, in the
-  /// order of their first lines.
-  [[nodiscard]] std::vector<Finding> findings(ClueRank rank) const;
+  /// Returns one finding for each fault that log lines state, of those with this
+  /// `FaultLinePriority`, in the order of their first lines.
+  [[nodiscard]] std::vector<Finding> findings(FaultLinePriority rank) const;
 
  private:
   struct Sighting {
     const FaultLinePattern* kind = nullptr;
-    Place first;
+    FaultPlace first;
     /// The first few log lines that state the fault, each with file and line number.
     std::vector<std::string> texts;
     std::set<std::int64_t> ranks;

@@ -26,29 +26,29 @@ constexpr TimeWords kTimeWords[] = {
 
 }  // namespace
 
-std::optional<DataLoadTime> read_data_time(std::string_view line) {
+std::optional<StepDataLoadTime> parse_data_load_time(std::string_view line) {
   for (const TimeWords& words : kTimeWords) {
     if (!holds(line, words.data)) continue;
     const auto step = number_after_word(line, words.step);
     const auto data = number_after_word(line, words.data);
     if (step && data && *step > 0 && *data >= 0 && *step < 1e6 && *data <= *step)
-      return DataLoadTime{.step_s = *step, .data_s = *data};
+      return StepDataLoadTime{.step_s = *step, .data_s = *data};
   }
   return std::nullopt;
 }
 
-std::vector<Finding> data_findings(const std::vector<DataLoadTime>& times,
-                                   const std::string& file) {
+std::vector<Finding> slow_data_load_findings(const std::vector<StepDataLoadTime>& times,
+                                             const std::string& file) {
   if (times.size() < kLeastLines) return {};
   double steps = 0;
   double data = 0;
-  for (const DataLoadTime& one : times) {
+  for (const StepDataLoadTime& one : times) {
     steps += one.step_s;
     data += one.data_s;
   }
   if (data < kLateShare * steps) return {};
   const auto count = static_cast<double>(times.size());
-  Finding finding{.kind = FindingKind::kLateData,
+  Finding finding{.kind = DiagnosedFaultKind::kLateData,
                   .lost_s = data / count,
                   .where = {.file = file, .line = times.front().line},
                   .what = fmt::format("Steps wait for their data: {} of {} in the mean ({}).",
@@ -59,7 +59,7 @@ std::vector<Finding> data_findings(const std::vector<DataLoadTime>& times,
                                            format_time(times[i].data_s),
                                            format_time(times[i].step_s)));
   }
-  add_advice(finding, "slow.data");
+  add_causes_and_remedies(finding, "slow.data");
   return {std::move(finding)};
 }
 

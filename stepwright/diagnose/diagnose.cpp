@@ -31,7 +31,7 @@ bool times_messages(logs::LogFormat format) {
 /// Returns the format of a file that is not a job's log: one of the formats in `logs/`; nullopt:
 /// text of any program.
 std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
-  const std::string_view text = bytes.beginning();
+  const std::string_view text = bytes.peek_beginning();
   if (text.starts_with('\x80')) return logs::LogFormat::kFlightRecorder;
   if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));
@@ -41,7 +41,7 @@ std::optional<logs::LogFormat> known_format(logs::ByteSource& bytes) {
   // A Python dictionary, as print() writes it, is a line of a log.
   if (text.substr(first, 2) == "{'") return std::nullopt;
   if (text[first] != '{' && text.substr(first, 2) != "[{") return std::nullopt;
-  return logs::recognise_log(bytes);
+  return logs::recognise_log_format(bytes);
 }
 
 class Diagnoser {
@@ -69,17 +69,18 @@ class Diagnoser {
   /// networks, other hangs, and last what is only slow.
   void gather_findings() {
     add_memory();
-    add_all(evidence_.clues.findings(ClueRank::kRoot));
+    add_all(evidence_.clues.findings(FaultLinePriority::kRoot));
     for (const Finding& finding : diagnosis_.findings)
       explained_.insert(finding.ranks.begin(), finding.ranks.end());
-    std::vector<Finding> hangs = hang_findings(evidence_);
+    std::vector<Finding> hangs = communication_hang_findings(evidence_);
     std::erase_if(hangs, [&](const Finding& finding) { return follows(finding); });
-    const auto later = std::ranges::stable_partition(
-        hangs, [](const Finding& finding) { return finding.kind == FindingKind::kMissingRank; });
+    const auto later = std::ranges::stable_partition(hangs, [](const Finding& finding) {
+      return finding.kind == DiagnosedFaultKind::kMissingRank;
+    });
     std::move(hangs.begin(), later.begin(), std::back_inserter(diagnosis_.findings));
-    add_all(evidence_.clues.findings(ClueRank::kNetwork));
+    add_all(evidence_.clues.findings(FaultLinePriority::kNetwork));
     std::ranges::move(later, std::back_inserter(diagnosis_.findings));
-    if (diagnosis_.findings.empty()) add_all(evidence_.clues.findings(ClueRank::kFollows));
+    if (diagnosis_.findings.empty()) add_all(evidence_.clues.findings(FaultLinePriority::kFollows));
     add_all(std::move(slow_));
   }
 
@@ -92,9 +93,9 @@ class Diagnoser {
     if (on_device() == out_of_memory_.end())
       std::ranges::move(failed_allocations(diagnosis_.snapshots),
                         std::back_inserter(out_of_memory_));
-    add_all(memory_findings(out_of_memory_));
+    add_all(out_of_memory_findings(out_of_memory_));
     if (on_device() != out_of_memory_.end())
-      explain_by_snapshots(diagnosis_.snapshots, *on_device(), diagnosis_.findings.front());
+      add_snapshot_evidence(diagnosis_.snapshots, *on_device(), diagnosis_.findings.front());
   }
 
   void add_all(std::vector<Finding> findings) {
@@ -112,7 +113,7 @@ class Diagnoser {
     const auto format = known_format(bytes);
     if (!format) return read_log(bytes);
     if (*format == logs::LogFormat::kFlightRecorder) {
-      const std::int64_t rank = read_recorder(bytes, evidence_);
+      const std::int64_t rank = read_flight_recorder_dump(bytes, evidence_);
       dumps_ = true;
       return {.path = bytes.name(),
               .what = "flight recorder, " +
@@ -122,7 +123,7 @@ class Diagnoser {
     const std::string_view word = name_of(logs::kLogFormatNames, *format);
     if (times_messages(*format)) {
       const std::int64_t calls =
-          take_messages(bytes.name(), timed_messages_of(logs::read_logs({&bytes, 1})));
+          take_messages(bytes.name(), read_logged_message_times(logs::read_logs({&bytes, 1})));
       return {.path = bytes.name(),
               .what = fmt::format("{}, {} with times", word, count_with_noun(calls, "call"))};
     }
@@ -167,10 +168,10 @@ class Diagnoser {
       diagnosis_.measured.push_back(
           {.file = bytes.name(), .program = log.training.program, .steady = steady});
     }
-    for (std::vector<Finding> findings :
-         {training_findings(log.training), loss_findings(log.training.losses, bytes.name()),
-          data_findings(log.training.data, bytes.name()),
-          slow_link_findings(log.nccl, bytes.name())}) {
+    for (std::vector<Finding> findings : {step_slowdown_findings(log.training),
+                                          loss_anomaly_findings(log.training.losses, bytes.name()),
+                                          slow_data_load_findings(log.training.data, bytes.name()),
+                                          slow_link_findings(log.nccl, bytes.name())}) {
       std::ranges::move(findings, std::back_inserter(slow_));
     }
     const std::int64_t calls = take_messages(bytes.name(), std::move(log.messages));
@@ -204,9 +205,9 @@ class Diagnoser {
   /// explained, or it is a stalled call without known ranks.
   [[nodiscard]] bool follows(const Finding& finding) const {
     if (finding.ranks.empty()) {
-      return !diagnosis_.findings.empty() && finding.kind == FindingKind::kStall;
+      return !diagnosis_.findings.empty() && finding.kind == DiagnosedFaultKind::kStall;
     }
-    return finding.kind == FindingKind::kMissingRank &&
+    return finding.kind == DiagnosedFaultKind::kMissingRank &&
            std::ranges::all_of(finding.ranks,
                                [&](std::int64_t rank) { return explained_.contains(rank); });
   }
@@ -227,7 +228,7 @@ class Diagnoser {
   }
 
   Diagnosis diagnosis_;
-  Evidence evidence_;
+  JobFailureEvidence evidence_;
   std::vector<OutOfMemory> out_of_memory_;
   std::vector<Finding> slow_;  ///< Findings about slow training steps.
   std::vector<std::string> unread_;

@@ -21,9 +21,9 @@ struct DiagnosedFile {
 };
 
 /// Training steps that one log reports, summarised without the warm-up.
-struct MeasuredSteps {
+struct LoggedStepSummary {
   std::string file;
-  TrainingProgram program{};
+  LoggedTrainingProgram program{};
   SteadySteps steady;
 };
 
@@ -34,7 +34,7 @@ struct Diagnosis {
   /// Notes about what the files lack, and which other files would help.
   std::vector<std::string> notes;
   /// Summary of the training steps of each log that reports steps.
-  std::vector<MeasuredSteps> measured;
+  std::vector<LoggedStepSummary> measured;
   /// Durations of messages, for each log that reports them.
   std::vector<MeasuredMessages> messages;
   /// Memory of each device in each memory snapshot of PyTorch.

@@ -18,6 +18,6 @@ std::span<const EmbeddedFile> embedded_clues();
 std::span<const EmbeddedFile> embedded_words();
 /// Returns the parsed content of `words.yaml` (words by which log lines are recognised); it is read
 /// once.
-const Document& word_table();
+const Document& parsed_log_words();
 
 }  // namespace stepwright::diagnose

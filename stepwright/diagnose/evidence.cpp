@@ -6,13 +6,13 @@
 
 namespace stepwright::diagnose {
 
-std::string RankGroup::text() const {
+std::string DiagnosedProcessGroup::text() const {
   return purpose.empty() ? fmt::format("group {}", name)
                          : fmt::format("group {} ({})", name, purpose);
 }
 
-std::int32_t Evidence::group(const RankGroup& group) {
-  const auto found = std::ranges::find_if(groups, [&](const RankGroup& known) {
+std::int32_t JobFailureEvidence::group(const DiagnosedProcessGroup& group) {
+  const auto found = std::ranges::find_if(groups, [&](const DiagnosedProcessGroup& known) {
     return known.name == group.name &&
            (known.ranks == group.ranks || known.ranks.empty() || group.ranks.empty());
   });
@@ -25,7 +25,7 @@ std::int32_t Evidence::group(const RankGroup& group) {
   return static_cast<std::int32_t>(found - groups.begin());
 }
 
-std::string ranks_text(std::vector<std::int64_t> ranks) {
+std::string rank_ranges_text(std::vector<std::int64_t> ranks) {
   std::ranges::sort(ranks);
   std::string text;
   for (std::size_t first = 0; first < ranks.size();) {

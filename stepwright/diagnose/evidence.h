@@ -14,7 +14,7 @@
 namespace stepwright::diagnose {
 
 /// A process group of the job being diagnosed.
-struct RankGroup {
+struct DiagnosedProcessGroup {
   std::string name;  ///< Name that PyTorch gives to the group: "0", "5".
   /// Purpose of the process group: "default_pg" (all ranks), "tp"; empty: unknown.
   std::string purpose;
@@ -27,11 +27,12 @@ struct RankGroup {
 
 /// One collective, send or receive call of a rank, as PyTorch's flight recorder or watchdog reports
 /// it.
-struct RankCall {
+struct RankCommunicationCall {
   /// Position of the report: index of its entry in a flight-recorder dump, or line of a log, from
   /// 1.
   std::int64_t place = 0;
-  std::int32_t group = 0;  ///< Process group of the call: an index into `Evidence::groups`.
+  std::int32_t group =
+      0;  ///< Process group of the call: an index into `JobFailureEvidence::groups`.
   /// Sequence number of the call in its group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
   /// Name of the operation: "all_reduce"; for a send or receive with its ranks: "send 1->2".
@@ -51,11 +52,11 @@ struct RankCall {
 struct RankCallHistory {
   std::int64_t rank = 0;
   std::string file;
-  std::vector<RankCall> calls;
+  std::vector<RankCommunicationCall> calls;
 };
 
 /// Where a rank was in its program when communication failed, from its Python traceback.
-struct StuckRank {
+struct StuckRankLocation {
   std::string file;
   std::int64_t line = 0;
   std::string function;  ///< PyTorch function that the rank was calling, such as "all_reduce".
@@ -65,7 +66,7 @@ struct StuckRank {
 };
 
 /// How a rank ended, if the reason was not failed communication.
-struct RankEnd {
+struct RankFailure {
   std::string file;
   std::int64_t line = 0;
   /// Exception or signal that ended the rank: "ValueError: ...", "signal 9 (SIGKILL)".
@@ -75,7 +76,7 @@ struct RankEnd {
 };
 
 /// A library's report that ranks made different calls, or that ranks did not make a call.
-struct ReportedMismatch {
+struct ReportedCallMismatch {
   std::string file;
   std::int64_t line = 0;
   std::vector<std::int64_t> ranks;
@@ -83,32 +84,32 @@ struct ReportedMismatch {
 };
 
 /// A call that timed out, if the report lacks its rank or its sequence number in the group.
-struct UnidentifiedCall {
+struct UnidentifiedTimedOutCall {
   std::string file;
   std::int64_t line = 0;
-  RankCall call;
+  RankCommunicationCall call;
 };
 
 /// All facts that were read from the files of a job that hung or died.
-struct Evidence {
-  std::vector<RankGroup> groups;
+struct JobFailureEvidence {
+  std::vector<DiagnosedProcessGroup> groups;
   std::map<std::int64_t, RankCallHistory> trails;
-  std::map<std::int64_t, StuckRank> stuck;
-  std::map<std::int64_t, RankEnd> ends;
+  std::map<std::int64_t, StuckRankLocation> stuck;
+  std::map<std::int64_t, RankFailure> ends;
   /// First exception or signal in logs that do not say which rank wrote a line; nullopt: none.
-  std::optional<RankEnd> nameless_end;
+  std::optional<RankFailure> nameless_end;
   /// Ranks that torchrun asked to end and then had to kill; for each, where that is reported:
   /// "job.log:44".
   std::map<std::int64_t, std::string> unresponsive;
-  std::vector<ReportedMismatch> mismatches;
+  std::vector<ReportedCallMismatch> mismatches;
   /// Reports of libraries that some ranks did not make a call that others waited in.
-  std::vector<ReportedMismatch> absences;
+  std::vector<ReportedCallMismatch> absences;
   /// First reported time-out of a call without a rank or a sequence number; nullopt: none.
-  std::optional<UnidentifiedCall> unplaced;
+  std::optional<UnidentifiedTimedOutCall> unplaced;
   /// Last log line about work of the host (preparing data, checkpoint, evaluation) before the first
   /// time-out; nullopt: none.
-  std::optional<HostWorkLine> work_before;
-  FaultLines clues;
+  std::optional<HostWorkLogLine> work_before;
+  FaultLogLines clues;
   std::set<std::int64_t> seen;  ///< All ranks that are mentioned in any file.
   std::int64_t world = 0;       ///< Number of ranks of the job; 0: unknown.
   /// False if the flight recorder omits sends and receives (as for Gloo).
@@ -116,10 +117,10 @@ struct Evidence {
 
   /// Returns the index in `groups` of the group with this name, purpose and members. Adds the group
   /// if it is new.
-  std::int32_t group(const RankGroup& group);
+  std::int32_t group(const DiagnosedProcessGroup& group);
 };
 
 /// Returns ranks as text, sorted, with ranges: "0-3, 7".
-std::string ranks_text(std::vector<std::int64_t> ranks);
+std::string rank_ranges_text(std::vector<std::int64_t> ranks);
 
 }  // namespace stepwright::diagnose

@@ -10,7 +10,7 @@
 namespace stepwright::diagnose {
 
 /// Kinds of faults that a diagnosis finds, in the order of the JSON schema.
-enum class FindingKind : std::uint8_t {
+enum class DiagnosedFaultKind : std::uint8_t {
   /// Ranks of a group make different calls: another operation, size or number of calls.
   kMismatch,
   kMissingRank,  ///< A rank died, or never made a call in which its group waits.
@@ -31,25 +31,25 @@ enum class FindingKind : std::uint8_t {
   kStepTime,  ///< Steps take longer than the plan predicts.
   kLateData,  ///< Steps wait for their input data.
 };
-inline constexpr Named<FindingKind> kFindingKindNames[] = {
-    {FindingKind::kMismatch, "hang.mismatch"},
-    {FindingKind::kMissingRank, "hang.missing_rank"},
-    {FindingKind::kOrder, "hang.order"},
-    {FindingKind::kStall, "hang.stall"},
-    {FindingKind::kOutOfMemory, "oom"},
-    {FindingKind::kCheckpoint, "checkpoint"},
-    {FindingKind::kDrift, "drift"},
-    {FindingKind::kSetup, "setup"},
-    {FindingKind::kNetwork, "network"},
-    {FindingKind::kDevice, "device"},
-    {FindingKind::kStorage, "storage"},
-    {FindingKind::kLoss, "loss"},
-    {FindingKind::kSlowLink, "slow_link"},
-    {FindingKind::kStepTime, "step_time"},
-    {FindingKind::kLateData, "late_data"}};
+inline constexpr Named<DiagnosedFaultKind> kFindingKindNames[] = {
+    {DiagnosedFaultKind::kMismatch, "hang.mismatch"},
+    {DiagnosedFaultKind::kMissingRank, "hang.missing_rank"},
+    {DiagnosedFaultKind::kOrder, "hang.order"},
+    {DiagnosedFaultKind::kStall, "hang.stall"},
+    {DiagnosedFaultKind::kOutOfMemory, "oom"},
+    {DiagnosedFaultKind::kCheckpoint, "checkpoint"},
+    {DiagnosedFaultKind::kDrift, "drift"},
+    {DiagnosedFaultKind::kSetup, "setup"},
+    {DiagnosedFaultKind::kNetwork, "network"},
+    {DiagnosedFaultKind::kDevice, "device"},
+    {DiagnosedFaultKind::kStorage, "storage"},
+    {DiagnosedFaultKind::kLoss, "loss"},
+    {DiagnosedFaultKind::kSlowLink, "slow_link"},
+    {DiagnosedFaultKind::kStepTime, "step_time"},
+    {DiagnosedFaultKind::kLateData, "late_data"}};
 
 /// Where a fault was seen: file, line and communication call.
-struct Place {
+struct FaultPlace {
   std::string file;
   /// Line of a log, or index of an entry in a dump, from 1; 0: the whole file.
   std::int64_t line = 0;
@@ -59,13 +59,13 @@ struct Place {
 
 /// One fault that was found in a job, with its evidence, usual causes and remedies.
 struct Finding {
-  FindingKind kind{};
+  DiagnosedFaultKind kind{};
   /// Seconds that each step loses on average because of the fault; nullopt: unknown.
   std::optional<double> lost_s;
   /// Bytes that the program requested when the device had too little memory; nullopt: unknown.
   std::optional<double> lost_bytes;
   std::vector<std::int64_t> ranks;  ///< Ranks with the fault, sorted; empty: unknown.
-  Place where;
+  FaultPlace where;
   std::string what;  ///< Description of the fault, in one sentence, for people.
   /// Lines of text that prove the fault, each with file and line number.
   std::vector<std::string> evidence;

@@ -17,19 +17,21 @@ namespace {
 
 /// Marks the last call of a rank as not ended if communication failed in it, because Gloo also
 /// retires failed calls.
-void reopen_failed_calls(Evidence& evidence) {
+void reopen_failed_calls(JobFailureEvidence& evidence) {
   for (const auto& [rank, stuck] : evidence.stuck) {
     const auto trail = evidence.trails.find(rank);
     if (trail == evidence.trails.end() || trail->second.calls.empty()) continue;
-    RankCall& last = trail->second.calls.back();
+    RankCommunicationCall& last = trail->second.calls.back();
     if (!stuck.function.empty() && stuck.function.starts_with(last.operation)) last.ended = false;
   }
 }
 
 class Hangs {
  public:
-  explicit Hangs(const Evidence& evidence)
-      : evidence_(evidence), calls_(stuck_calls(evidence)), arrows_(waits_for(calls_)) {}
+  explicit Hangs(const JobFailureEvidence& evidence)
+      : evidence_(evidence),
+        calls_(stuck_calls(evidence)),
+        arrows_(stuck_call_dependencies(calls_)) {}
 
   std::vector<Finding> find() {
     add_said();
@@ -49,8 +51,8 @@ class Hangs {
  private:
   /// Adds a finding for a mismatch that a library reports itself.
   void add_said() {
-    for (const ReportedMismatch& said : evidence_.mismatches) {
-      Finding finding{.kind = FindingKind::kMismatch,
+    for (const ReportedCallMismatch& said : evidence_.mismatches) {
+      Finding finding{.kind = DiagnosedFaultKind::kMismatch,
                       .ranks = said.ranks,
                       .where = {.file = said.file, .line = said.line},
                       .what = "Ranks make calls that do not fit together.",
@@ -64,9 +66,9 @@ class Hangs {
       }
       if (!finding.ranks.empty()) {
         finding.what = fmt::format("{} met a call of another size than its own.",
-                                   ranks_subject(finding.ranks));
+                                   ranks_as_sentence_subject(finding.ranks));
       }
-      add_advice(finding, "mismatch.size");
+      add_causes_and_remedies(finding, "mismatch.size");
       push(std::move(finding));
       break;  // all ranks report the same mismatch
     }
@@ -80,16 +82,17 @@ class Hangs {
     add_missing(stuck);
   }
 
-  Finding begin(FindingKind kind, const StuckCall& stuck, std::vector<std::int64_t> ranks) const {
+  Finding begin(DiagnosedFaultKind kind, const StuckCall& stuck,
+                std::vector<std::int64_t> ranks) const {
     Finding finding{.kind = kind, .ranks = std::move(ranks)};
     finding.where =
-        call_place(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
-    finding.evidence = arrived_ranks_lines(evidence_, stuck);
+        reported_call_place(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
+    finding.evidence = arrived_ranks_evidence_lines(evidence_, stuck);
     return finding;
   }
 
   void add_mismatch(const StuckCall& stuck) {
-    const auto kinds = ranks_by_call(stuck, false);
+    const auto kinds = group_ranks_by_call(stuck, false);
     const auto& [most_text, most] = kinds.front();
     std::vector<std::int64_t> others;
     std::string others_text;
@@ -98,17 +101,17 @@ class Hangs {
       others_text += (k > 1 ? " or " : "") + kinds[k].first;
     }
     std::ranges::sort(others);
-    Finding finding = begin(FindingKind::kMismatch, stuck, others);
-    finding.what =
-        fmt::format("{} {} another call than {} in {}: {}, not {}.", ranks_subject(others),
-                    plural_word(others, "makes", "make"),
-                    most.size() == 1 ? "rank " + ranks_text(most) : "ranks " + ranks_text(most),
-                    call_name(evidence_, stuck), others_text, most_text);
+    Finding finding = begin(DiagnosedFaultKind::kMismatch, stuck, others);
+    finding.what = fmt::format(
+        "{} {} another call than {} in {}: {}, not {}.", ranks_as_sentence_subject(others),
+        singular_or_plural_word(others, "makes", "make"),
+        most.size() == 1 ? "rank " + rank_ranges_text(most) : "ranks " + rank_ranges_text(most),
+        stuck_call_label(evidence_, stuck), others_text, most_text);
     const bool same_operation = std::ranges::all_of(stuck.made, [&](const auto& one) {
       return one.second->operation == stuck.made.begin()->second->operation;
     });
     add_skipped(stuck, others, finding);
-    add_advice(finding, same_operation ? "mismatch.size" : "mismatch.operation");
+    add_causes_and_remedies(finding, same_operation ? "mismatch.size" : "mismatch.operation");
     push(std::move(finding));
   }
 
@@ -117,10 +120,10 @@ class Hangs {
   void add_skipped(const StuckCall& stuck, const std::vector<std::int64_t>& others,
                    Finding& finding) const {
     for (const std::int64_t rank : others) {
-      const RankCall& own = *stuck.made.at(rank);
+      const RankCommunicationCall& own = *stuck.made.at(rank);
       for (const auto& [other, trail] : evidence_.trails) {
         if (std::ranges::binary_search(others, other)) continue;
-        for (const RankCall& next : trail.calls) {
+        for (const RankCommunicationCall& next : trail.calls) {
           if (next.group != stuck.group || next.message || next.sequence != stuck.sequence + 1)
             continue;
           if (call_text(next) != call_text(own)) continue;
@@ -138,14 +141,14 @@ class Hangs {
     const std::int64_t peer = stuck.missing.front();
     if (evidence_.ends.contains(peer)) return add_dead(stuck, {peer});
     Finding finding =
-        begin(FindingKind::kMismatch, stuck, {std::min(rank, peer), std::max(rank, peer)});
+        begin(DiagnosedFaultKind::kMismatch, stuck, {std::min(rank, peer), std::max(rank, peer)});
     finding.what =
         call->sends ? fmt::format("Rank {} sends to rank {}, which does not receive.", rank, peer)
                     : fmt::format("Rank {} waits for a message of rank {}, which does not send.",
                                   rank, peer);
-    if (std::string last = last_call(evidence_, peer); !last.empty())
+    if (std::string last = last_call_evidence_line(evidence_, peer); !last.empty())
       finding.evidence.push_back(std::move(last));
-    add_advice(finding, "mismatch.message");
+    add_causes_and_remedies(finding, "mismatch.message");
     push(std::move(finding));
   }
 
@@ -153,16 +156,18 @@ class Hangs {
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, call] : stuck.made) ranks.push_back(rank);
     const bool alone = ranks.size() == 1 && !stuck.members_known;
-    Finding finding = begin(FindingKind::kStall, stuck, ranks);
+    Finding finding = begin(DiagnosedFaultKind::kStall, stuck, ranks);
     const std::vector<std::int64_t> absent = absent_ranks(stuck);
-    finding.what = alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.",
-                                       ranks_subject(ranks), call_name(evidence_, stuck))
-                         : fmt::format("{} are {}in {}, the same call, and it does not end.",
-                                       ranks_subject(ranks), absent.empty() ? "all " : "",
-                                       call_name(evidence_, stuck));
+    finding.what =
+        alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.",
+                            ranks_as_sentence_subject(ranks), stuck_call_label(evidence_, stuck))
+              : fmt::format("{} are {}in {}, the same call, and it does not end.",
+                            ranks_as_sentence_subject(ranks), absent.empty() ? "all " : "",
+                            stuck_call_label(evidence_, stuck));
     if (!absent.empty()) {
-      finding.evidence.push_back(fmt::format(
-          "No line is of {} {}", plural_word(absent, "rank", "ranks"), ranks_text(absent)));
+      finding.evidence.push_back(fmt::format("No line is of {} {}",
+                                             singular_or_plural_word(absent, "rank", "ranks"),
+                                             rank_ranges_text(absent)));
     }
     add_stall_advice(*stuck.made.begin()->second, "stall.network", finding);
     push(std::move(finding));
@@ -180,13 +185,14 @@ class Hangs {
   }
 
   /// Adds causes that follow from the kind of call and from the log's lines before it.
-  void add_stall_advice(const RankCall& call, std::string_view last, Finding& finding) const {
+  void add_stall_advice(const RankCommunicationCall& call, std::string_view last,
+                        Finding& finding) const {
     if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
-    add_advice(finding, stall_reasons(evidence_, call));
-    add_advice(finding, last);
+    add_causes_and_remedies(finding, stalled_call_advice_keys(evidence_, call));
+    add_causes_and_remedies(finding, last);
   }
 
-  static std::string work_line(const HostWorkLine& work) {
+  static std::string work_line(const HostWorkLogLine& work) {
     return fmt::format("A rank {} in front of it ({}:{}: {})", host_work_text(work.work), work.file,
                        work.line, work.text);
   }
@@ -218,50 +224,52 @@ class Hangs {
   }
 
   void add_dead(const StuckCall& stuck, const std::vector<std::int64_t>& dead) {
-    const RankEnd& end = evidence_.ends.at(dead.front());
-    Finding finding = begin(FindingKind::kMissingRank, stuck, dead);
+    const RankFailure& end = evidence_.ends.at(dead.front());
+    Finding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, dead);
     finding.where.file = end.file;
     finding.where.line = end.line;
-    finding.what = fmt::format("{} ended ({}), and the others wait in {}.", ranks_subject(dead),
-                               rank_end_text(end), call_name(evidence_, stuck));
+    finding.what =
+        fmt::format("{} ended ({}), and the others wait in {}.", ranks_as_sentence_subject(dead),
+                    rank_end_text(end), stuck_call_label(evidence_, stuck));
     finding.evidence.insert(finding.evidence.begin(), end_line(dead.front()));
-    add_advice(finding, rank_end_reason(end));
+    add_causes_and_remedies(finding, rank_end_advice_key(end));
     push(std::move(finding));
   }
 
   [[nodiscard]] std::string end_line(std::int64_t rank) const {
-    const RankEnd& end = evidence_.ends.at(rank);
+    const RankFailure& end = evidence_.ends.at(rank);
     return fmt::format("Rank {}: {} ({}:{})", rank, rank_end_text(end), end.file, end.line);
   }
 
   /// Adds evidence that missing ranks wait in another call, from their tracebacks.
   void add_elsewhere(const StuckCall& stuck, const std::vector<std::int64_t>& ranks) {
-    const StuckRank& first = evidence_.stuck.at(ranks.front());
+    const StuckRankLocation& first = evidence_.stuck.at(ranks.front());
     const bool message = first.function.starts_with("recv") || first.function.starts_with("send") ||
                          first.function.starts_with("irecv") ||
                          first.function.starts_with("isend") ||
                          first.function.starts_with("batch_isend");
-    Finding finding = begin(FindingKind::kMismatch, stuck, ranks);
+    Finding finding = begin(DiagnosedFaultKind::kMismatch, stuck, ranks);
     finding.what = fmt::format("{} {} in {} and did not come to {}, where the others wait.",
-                               ranks_subject(ranks), plural_word(ranks, "waits", "wait"),
-                               first.function, call_name(evidence_, stuck));
+                               ranks_as_sentence_subject(ranks),
+                               singular_or_plural_word(ranks, "waits", "wait"), first.function,
+                               stuck_call_label(evidence_, stuck));
     for (const std::int64_t rank : ranks) finding.evidence.push_back(stuck_line(rank));
-    add_advice(finding, message ? "mismatch.message" : "mismatch.operation");
+    add_causes_and_remedies(finding, message ? "mismatch.message" : "mismatch.operation");
     push(std::move(finding));
   }
 
   [[nodiscard]] std::string stuck_line(std::int64_t rank) const {
-    const StuckRank& stuck = evidence_.stuck.at(rank);
+    const StuckRankLocation& stuck = evidence_.stuck.at(rank);
     return fmt::format("Rank {} failed in {}{} ({}:{})", rank,
                        stuck.function.empty() ? "communication" : stuck.function,
                        stuck.frame.empty() ? "" : " at " + stuck.frame, stuck.file, stuck.line);
   }
 
   void add_silent(const StuckCall& stuck, const std::vector<std::int64_t>& silent) {
-    Finding finding = begin(FindingKind::kMissingRank, stuck, silent);
-    finding.what =
-        fmt::format("{} did not come to {}, and no file says where {}.", ranks_subject(silent),
-                    call_name(evidence_, stuck), plural_word(silent, "it is", "they are"));
+    Finding finding = begin(DiagnosedFaultKind::kMissingRank, stuck, silent);
+    finding.what = fmt::format(
+        "{} did not come to {}, and no file says where {}.", ranks_as_sentence_subject(silent),
+        stuck_call_label(evidence_, stuck), singular_or_plural_word(silent, "it is", "they are"));
     for (const std::int64_t rank : silent) {
       const auto killed = evidence_.unresponsive.find(rank);
       if (killed == evidence_.unresponsive.end()) continue;
@@ -275,24 +283,27 @@ class Hangs {
   }
 
   void add_outside(const StuckCall& stuck, const std::vector<std::int64_t>& outside) {
-    Finding finding = begin(FindingKind::kStall, stuck, outside);
+    Finding finding = begin(DiagnosedFaultKind::kStall, stuck, outside);
     const bool behind = std::ranges::all_of(outside, [&](std::int64_t rank) {
-      return std::ranges::all_of(evidence_.trails.at(rank).calls, &RankCall::ended);
+      return std::ranges::all_of(evidence_.trails.at(rank).calls, &RankCommunicationCall::ended);
     });
     finding.what =
         behind
             ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
-                          ranks_subject(outside), plural_word(outside, "is", "are"),
-                          plural_word(outside, "it", "them"), call_name(evidence_, stuck))
+                          ranks_as_sentence_subject(outside),
+                          singular_or_plural_word(outside, "is", "are"),
+                          singular_or_plural_word(outside, "it", "them"),
+                          stuck_call_label(evidence_, stuck))
             : fmt::format("{} {} at another place of the program than the others, who wait in {}.",
-                          ranks_subject(outside), plural_word(outside, "is", "are"),
-                          call_name(evidence_, stuck));
-    if (!behind) finding.kind = FindingKind::kMismatch;
+                          ranks_as_sentence_subject(outside),
+                          singular_or_plural_word(outside, "is", "are"),
+                          stuck_call_label(evidence_, stuck));
+    if (!behind) finding.kind = DiagnosedFaultKind::kMismatch;
     for (const std::int64_t rank : outside) {
-      if (std::string last = last_call(evidence_, rank); !last.empty())
+      if (std::string last = last_call_evidence_line(evidence_, rank); !last.empty())
         finding.evidence.push_back(std::move(last));
     }
-    add_advice(finding, behind ? "stall.outside" : "mismatch.number");
+    add_causes_and_remedies(finding, behind ? "stall.outside" : "mismatch.number");
     push(std::move(finding));
   }
 
@@ -301,26 +312,26 @@ class Hangs {
   void add_circle() {
     if (calls_.empty()) return;
     std::set<std::int64_t> ranks;
-    Finding finding{.kind = FindingKind::kOrder};
+    Finding finding{.kind = DiagnosedFaultKind::kOrder};
     bool known = true;
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       if (arrows_[i].empty()) continue;
       for (const auto& [rank, call] : calls_[i].made) ranks.insert(rank);
-      for (std::string& line : arrived_ranks_lines(evidence_, calls_[i])) {
-        finding.evidence.push_back(line + ", " + call_name(evidence_, calls_[i]));
+      for (std::string& line : arrived_ranks_evidence_lines(evidence_, calls_[i])) {
+        finding.evidence.push_back(line + ", " + stuck_call_label(evidence_, calls_[i]));
       }
       known = known && calls_[i].members_known;
     }
     if (ranks.empty()) return;
     finding.ranks.assign(ranks.begin(), ranks.end());
-    finding.where = call_place(evidence_, calls_.front(), -1);
-    finding.what =
-        fmt::format("{} wait for each other in different groups.", ranks_subject(finding.ranks));
+    finding.where = reported_call_place(evidence_, calls_.front(), -1);
+    finding.what = fmt::format("{} wait for each other in different groups.",
+                               ranks_as_sentence_subject(finding.ranks));
     if (!known) {
       finding.evidence.emplace_back(
           "The files do not list the ranks of these groups; that they share ranks is assumed");
     }
-    add_advice(finding, "order.groups");
+    add_causes_and_remedies(finding, "order.groups");
     push(std::move(finding));
   }
 
@@ -331,15 +342,15 @@ class Hangs {
       if (!explained_.contains(rank)) by_text[rank_end_text(end)].push_back(rank);
     }
     for (const auto& [text, ranks] : by_text) {
-      const RankEnd& end = evidence_.ends.at(ranks.front());
+      const RankFailure& end = evidence_.ends.at(ranks.front());
       // It has a finding of its own.
       if (end.what.find("out of memory") != std::string::npos) continue;
-      Finding finding{.kind = FindingKind::kMissingRank,
+      Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
                       .ranks = ranks,
                       .where = {.file = end.file, .line = end.line},
-                      .what = fmt::format("{} ended: {}.", ranks_subject(ranks), text),
+                      .what = fmt::format("{} ended: {}.", ranks_as_sentence_subject(ranks), text),
                       .evidence = {end_line(ranks.front())}};
-      add_advice(finding, rank_end_reason(end));
+      add_causes_and_remedies(finding, rank_end_advice_key(end));
       push(std::move(finding));
     }
   }
@@ -354,15 +365,15 @@ class Hangs {
     const auto fewest = std::ranges::min_element(
         by_place, {}, [](const auto& place) { return place.second.size(); });
     const std::vector<std::int64_t> ranks = fewest->second;
-    const StuckRank& first = evidence_.stuck.at(ranks.front());
+    const StuckRankLocation& first = evidence_.stuck.at(ranks.front());
     const bool differ = by_place.size() > 1;
-    Finding finding{.kind = differ ? FindingKind::kMismatch : FindingKind::kStall,
+    Finding finding{.kind = differ ? DiagnosedFaultKind::kMismatch : DiagnosedFaultKind::kStall,
                     .ranks = ranks,
                     .where = {.file = first.file, .line = first.line, .call = first.function}};
     finding.what = differ ? fmt::format("{} failed in another call than the others: {}.",
-                                        ranks_subject(ranks), fewest->first)
-                          : fmt::format("{} failed in communication, in {}.", ranks_subject(ranks),
-                                        fewest->first);
+                                        ranks_as_sentence_subject(ranks), fewest->first)
+                          : fmt::format("{} failed in communication, in {}.",
+                                        ranks_as_sentence_subject(ranks), fewest->first);
     for (const auto& [rank, stuck] : evidence_.stuck) finding.evidence.push_back(stuck_line(rank));
     add_missing_of_world(finding, differ);
     push(std::move(finding));
@@ -377,28 +388,29 @@ class Hangs {
     // The files are only a part of the logs.
     if (silent.size() >= evidence_.stuck.size()) silent.clear();
     if (!differ && !silent.empty()) {
-      finding.kind = FindingKind::kMissingRank;
+      finding.kind = DiagnosedFaultKind::kMissingRank;
       finding.what = fmt::format("{} did not fail in the call in which the others did, {}.",
-                                 ranks_subject(silent), finding.where.call);
+                                 ranks_as_sentence_subject(silent), finding.where.call);
       finding.ranks = silent;
     }
-    add_advice(finding, differ           ? "mismatch.operation"
-                        : silent.empty() ? "stall.network"
-                                         : "missing.silent");
+    add_causes_and_remedies(finding, differ           ? "mismatch.operation"
+                                     : silent.empty() ? "stall.network"
+                                                      : "missing.silent");
   }
 
   /// Adds findings for ranks for which a barrier or a store waited in vain.
   void add_absences() {
     if (!findings_.empty()) return;
-    for (const ReportedMismatch& said : evidence_.absences) {
-      Finding finding{.kind = FindingKind::kMissingRank,
+    for (const ReportedCallMismatch& said : evidence_.absences) {
+      Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
                       .ranks = said.ranks,
                       .where = {.file = said.file, .line = said.line},
-                      .what = said.ranks.empty() ? "Some ranks never joined the job or the group."
-                                                 : fmt::format("{} did not come to a barrier.",
-                                                               ranks_subject(said.ranks)),
+                      .what = said.ranks.empty()
+                                  ? "Some ranks never joined the job or the group."
+                                  : fmt::format("{} did not come to a barrier.",
+                                                ranks_as_sentence_subject(said.ranks)),
                       .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
-      add_advice(finding, "missing.silent");
+      add_causes_and_remedies(finding, "missing.silent");
       push(std::move(finding));
       return;
     }
@@ -407,12 +419,12 @@ class Hangs {
   /// Adds a finding for an exception in a log that does not name its rank.
   void add_nameless() {
     if (!evidence_.nameless_end || !evidence_.ends.empty()) return;
-    const RankEnd& end = *evidence_.nameless_end;
-    Finding finding{.kind = FindingKind::kMissingRank,
+    const RankFailure& end = *evidence_.nameless_end;
+    Finding finding{.kind = DiagnosedFaultKind::kMissingRank,
                     .where = {.file = end.file, .line = end.line},
                     .what = fmt::format("A process ended: {}.", rank_end_text(end)),
                     .evidence = {fmt::format("{}:{}: {}", end.file, end.line, rank_end_text(end))}};
-    add_advice(finding, rank_end_reason(end));
+    add_causes_and_remedies(finding, rank_end_advice_key(end));
     push(std::move(finding));
   }
 
@@ -421,7 +433,7 @@ class Hangs {
     if (!findings_.empty() || !evidence_.unplaced) return;
     const auto& [file, line, call] = *evidence_.unplaced;
     Finding finding{
-        .kind = FindingKind::kStall,
+        .kind = DiagnosedFaultKind::kStall,
         .where = {.file = file, .line = line, .call = call.operation},
         .what = fmt::format("A call ({}) did not end; its line does not say on which "
                             "ranks or where.",
@@ -439,12 +451,12 @@ class Hangs {
   /// Puts findings about ranks that ended first, because the others follow from them.
   void order() {
     std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
-      if (finding.kind == FindingKind::kMissingRank) return 0;
-      return finding.kind == FindingKind::kStall ? 2 : 1;
+      if (finding.kind == DiagnosedFaultKind::kMissingRank) return 0;
+      return finding.kind == DiagnosedFaultKind::kStall ? 2 : 1;
     });
   }
 
-  const Evidence& evidence_;
+  const JobFailureEvidence& evidence_;
   std::vector<StuckCall> calls_;
   std::vector<std::vector<std::size_t>> arrows_;
   std::vector<Finding> findings_;
@@ -453,7 +465,7 @@ class Hangs {
 
 }  // namespace
 
-std::vector<Finding> hang_findings(Evidence evidence) {
+std::vector<Finding> communication_hang_findings(JobFailureEvidence evidence) {
   reopen_failed_calls(evidence);
   return Hangs(evidence).find();
 }

@@ -7,30 +7,30 @@
 
 namespace stepwright::diagnose {
 
-std::string ranks_subject(const std::vector<std::int64_t>& ranks) {
-  return fmt::format("{} {}", ranks.size() == 1 ? "Rank" : "Ranks", ranks_text(ranks));
+std::string ranks_as_sentence_subject(const std::vector<std::int64_t>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "Rank" : "Ranks", rank_ranges_text(ranks));
 }
 
-std::string_view plural_word(const std::vector<std::int64_t>& ranks, std::string_view one,
-                             std::string_view many) {
+std::string_view singular_or_plural_word(const std::vector<std::int64_t>& ranks,
+                                         std::string_view one, std::string_view many) {
   return ranks.size() == 1 ? one : many;
 }
 
-std::string call_text(const RankCall& call) {
+std::string call_text(const RankCommunicationCall& call) {
   std::string text = call.operation;
   if (!call.sizes.empty()) text += " of " + call.sizes;
   if (!call.type.empty()) text += " " + call.type;
   return text;
 }
 
-std::string call_name(const Evidence& evidence, const StuckCall& stuck) {
+std::string stuck_call_label(const JobFailureEvidence& evidence, const StuckCall& stuck) {
   const std::string group = evidence.groups[static_cast<std::size_t>(stuck.group)].text();
   if (stuck.message) return fmt::format("a message of {}", group);
   return fmt::format("call {} of {}", stuck.sequence, group);
 }
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(const StuckCall& stuck,
-                                                                             bool with_frames) {
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> group_ranks_by_call(
+    const StuckCall& stuck, bool with_frames) {
   std::map<std::string, std::vector<std::int64_t>> by_text;
   for (const auto& [rank, call] : stuck.made) {
     std::string text = call_text(*call);
@@ -44,8 +44,9 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> ranks_by_call(con
   return sorted;
 }
 
-Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t rank) {
-  Place place{.call = call_name(evidence, stuck)};
+FaultPlace reported_call_place(const JobFailureEvidence& evidence, const StuckCall& stuck,
+                               std::int64_t rank) {
+  FaultPlace place{.call = stuck_call_label(evidence, stuck)};
   const auto made = stuck.made.find(rank);
   const auto& [shown, call] = made != stuck.made.end() ? *made : *stuck.made.begin();
   place.file = evidence.trails.at(shown).file;
@@ -53,29 +54,31 @@ Place call_place(const Evidence& evidence, const StuckCall& stuck, std::int64_t 
   return place;
 }
 
-std::vector<std::string> arrived_ranks_lines(const Evidence& evidence, const StuckCall& stuck) {
+std::vector<std::string> arrived_ranks_evidence_lines(const JobFailureEvidence& evidence,
+                                                      const StuckCall& stuck) {
   std::vector<std::string> lines;
-  for (const auto& [text, ranks] : ranks_by_call(stuck, true)) {
-    const RankCall& call = *stuck.made.at(ranks.front());
-    lines.push_back(fmt::format(
-        "{} {} in {} ({}:{}{})", ranks_subject(ranks), plural_word(ranks, "is", "are"), text,
-        evidence.trails.at(ranks.front()).file, call.place, call.ended ? ", ended" : ""));
+  for (const auto& [text, ranks] : group_ranks_by_call(stuck, true)) {
+    const RankCommunicationCall& call = *stuck.made.at(ranks.front());
+    lines.push_back(fmt::format("{} {} in {} ({}:{}{})", ranks_as_sentence_subject(ranks),
+                                singular_or_plural_word(ranks, "is", "are"), text,
+                                evidence.trails.at(ranks.front()).file, call.place,
+                                call.ended ? ", ended" : ""));
   }
   return lines;
 }
 
-std::string last_call(const Evidence& evidence, std::int64_t rank) {
+std::string last_call_evidence_line(const JobFailureEvidence& evidence, std::int64_t rank) {
   const auto found = evidence.trails.find(rank);
   if (found == evidence.trails.end() || found->second.calls.empty()) return {};
   const RankCallHistory& trail = found->second;
-  const RankCall& last = trail.calls.back();
+  const RankCommunicationCall& last = trail.calls.back();
   return fmt::format("The last call of rank {} is {} of {}, call {}{}{} ({}:{})", rank,
                      call_text(last), evidence.groups[static_cast<std::size_t>(last.group)].text(),
                      last.sequence, last.frame.empty() ? "" : " at " + last.frame,
                      last.ended ? ", which ended" : "", trail.file, last.place);
 }
 
-std::string_view rank_end_reason(const RankEnd& end) {
+std::string_view rank_end_advice_key(const RankFailure& end) {
   const auto is = [&](std::string_view word) { return end.what.find(word) != std::string::npos; };
   if (is("signal 9")) return "missing.killed";
   if (is("signal 11") || is("signal 7") || is("Segmentation")) return "missing.crashed";
@@ -83,7 +86,7 @@ std::string_view rank_end_reason(const RankEnd& end) {
   return "missing.died";
 }
 
-std::string rank_end_text(const RankEnd& end) {
+std::string rank_end_text(const RankFailure& end) {
   return end.frame.empty() ? end.what : fmt::format("{}, at {}", end.what, end.frame);
 }
 

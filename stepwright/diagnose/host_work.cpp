@@ -23,7 +23,7 @@ struct WorkWord {
 std::vector<WorkWord> read_work_words() {
   std::vector<WorkWord> words;
   for (const auto& [work, name] : kWorkNames) {
-    const Node list = word_table().root().get("host_work").get(name);
+    const Node list = parsed_log_words().root().get("host_work").get(name);
     for (std::size_t i = 0; i < list.size(); ++i) words.push_back({work, list.at(i).text()});
   }
   return words;
@@ -38,7 +38,7 @@ bool is_other_progress(std::string_view line) {
 
 }  // namespace
 
-std::optional<HostWork> host_work_of(std::string_view line) {
+std::optional<HostWork> parse_host_work_line(std::string_view line) {
   static const std::vector<WorkWord> kWords = read_work_words();
   for (const WorkWord& word : kWords) {
     if (holds(line, word.word)) return word.work;

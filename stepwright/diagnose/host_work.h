@@ -11,7 +11,7 @@ namespace stepwright::diagnose {
 enum class HostWork : std::uint8_t { kPreparing, kCheckpoint, kEvaluation };
 
 /// A log line that says what a rank does on its host, such as writing a checkpoint.
-struct HostWorkLine {
+struct HostWorkLogLine {
   HostWork work{};
   std::string file;
   std::int64_t line = 0;
@@ -20,7 +20,7 @@ struct HostWorkLine {
 
 /// Recognises a log line about work on the host, by words such as those for checkpoints, or by a
 /// progress bar that does not count training steps; nullopt: another line.
-std::optional<HostWork> host_work_of(std::string_view line);
+std::optional<HostWork> parse_host_work_line(std::string_view line);
 
 /// Returns what a rank does on its host, as text: "writes a checkpoint".
 std::string_view host_work_text(HostWork work);

@@ -53,11 +53,12 @@ bool is_exception(std::string_view line) {
 
 class JobLogReader {
  public:
-  JobLogReader(logs::ByteSource& bytes, Evidence& evidence, std::vector<OutOfMemory>& events)
+  JobLogReader(logs::ByteSource& bytes, JobFailureEvidence& evidence,
+               std::vector<OutOfMemory>& events)
       : bytes_(bytes),
         evidence_(evidence),
         events_(events),
-        file_rank_(rank_of_path(bytes.name())) {
+        file_rank_(rank_in_log_path(bytes.name())) {
     if (file_rank_ >= 0) ranks_.insert(file_rank_);
   }
 
@@ -93,11 +94,11 @@ class JobLogReader {
     const std::string_view text = origin.text;
     nccl_.read(text, line_);
     messages_.read(text, line_);
-    const std::int64_t rank = origin.rank >= 0 ? origin.rank : nccl_.rank_of(text);
+    const std::int64_t rank = origin.rank >= 0 ? origin.rank : nccl_.rank_of_nccl_process(text);
     if (evidence_.clues.add(text, bytes_.name(), line_, rank)) told();
     if (take_traceback(origin)) return;
     take_host_work(text);
-    if (auto out = read_time_out(text)) return take_time_out(origin, std::move(*out));
+    if (auto out = read_watchdog_timeout(text)) return take_time_out(origin, std::move(*out));
     if (auto progress = read_watchdog_progress(text))
       return take_progress(origin, std::move(*progress));
     if (auto ranks = read_lagging_ranks(text); !ranks.empty())
@@ -118,7 +119,7 @@ class JobLogReader {
   /// Stores a line about work of the host; the last one before the first time-out counts.
   void take_host_work(std::string_view text) {
     if (timed_out_) return;
-    if (const auto work = host_work_of(text)) {
+    if (const auto work = parse_host_work_line(text)) {
       evidence_.work_before = {
           .work = *work, .file = bytes_.name(), .line = line_, .text = beginning(text)};
     }
@@ -163,7 +164,7 @@ class JobLogReader {
   /// Stores the time that a step waited for its data. Only the rank that printed the first one
   /// counts.
   void take_data_time(const LogLineOrigin& origin) {
-    auto time = read_data_time(origin.text);
+    auto time = parse_data_load_time(origin.text);
     if (!time || training_.data.size() == kMostSteps) return;
     if (training_.data.empty()) data_rank_ = origin.rank;
     if (origin.rank != data_rank_) return;
@@ -176,14 +177,14 @@ class JobLogReader {
   void end(std::int64_t rank, std::string what, std::string frame) {
     told();
     if (rank < 0) return;
-    evidence_.ends.try_emplace(rank, RankEnd{.file = bytes_.name(),
-                                             .line = line_,
-                                             .what = std::move(what),
-                                             .frame = std::move(frame)});
+    evidence_.ends.try_emplace(rank, RankFailure{.file = bytes_.name(),
+                                                 .line = line_,
+                                                 .what = std::move(what),
+                                                 .frame = std::move(frame)});
   }
 
   /// Stores an out-of-memory event of a device or host; true if the line reports one.
-  bool take_memory(const LogLineOrigin& origin, const Traceback& trace) {
+  bool take_memory(const LogLineOrigin& origin, const PythonTracebackReader& trace) {
     auto event = read_device_out_of_memory(origin.text);
     if (!event) event = read_host_out_of_memory(origin.text);
     if (!event) return false;
@@ -206,17 +207,17 @@ class JobLogReader {
 
   /// Reads the next line of a traceback; true if the line belongs to one.
   bool take_traceback(const LogLineOrigin& origin) {
-    Traceback& trace = tracebacks_[origin.rank];
+    PythonTracebackReader& trace = tracebacks_[origin.rank];
     switch (trace.read(origin.text)) {
-      case Traceback::Part::kNone: return false;
-      case Traceback::Part::kInside: return true;
-      case Traceback::Part::kError: return take_exception(origin, trace);
+      case PythonTracebackReader::TracebackLineKind::kNone: return false;
+      case PythonTracebackReader::TracebackLineKind::kInside: return true;
+      case PythonTracebackReader::TracebackLineKind::kError: return take_exception(origin, trace);
     }
     return false;
   }
 
   /// Reads the line that ends a traceback; true if it is an exception.
-  bool take_exception(const LogLineOrigin& origin, const Traceback& trace) {
+  bool take_exception(const LogLineOrigin& origin, const PythonTracebackReader& trace) {
     const std::string_view text = origin.text;
     if (take_memory(origin, trace)) {
       end(origin.rank, shortened_line(text), trace.frame());
@@ -227,11 +228,11 @@ class JobLogReader {
     if (origin.rank < 0) return take_unknown_rank(text, trace);
     if (follows_from_others(text)) {
       if (holds(text, "ChildFailedError") || holds(text, "SignalException")) return true;
-      evidence_.stuck.try_emplace(origin.rank, StuckRank{.file = bytes_.name(),
-                                                         .line = line_,
-                                                         .function = trace.function(),
-                                                         .frame = trace.frame(),
-                                                         .error = shortened_line(text)});
+      evidence_.stuck.try_emplace(origin.rank, StuckRankLocation{.file = bytes_.name(),
+                                                                 .line = line_,
+                                                                 .function = trace.function(),
+                                                                 .frame = trace.frame(),
+                                                                 .error = shortened_line(text)});
       return !holds(text, "clients joined") && !holds(text, "WorkNCCL(");
     }
     end(origin.rank, shortened_line(text), trace.frame());
@@ -240,8 +241,8 @@ class JobLogReader {
 
   /// Stores the first exception in a log whose lines name no ranks; true if the line was used and
   /// no other reader needs it.
-  bool take_unknown_rank(std::string_view text, const Traceback& trace) {
-    const bool known = follows_from_others(text) || find_clue_kind(text) != nullptr;
+  bool take_unknown_rank(std::string_view text, const PythonTracebackReader& trace) {
+    const bool known = follows_from_others(text) || match_fault_line(text) != nullptr;
     if (!known) take_nameless(shortened_line(text), trace.frame());
     return !known;
   }
@@ -249,7 +250,7 @@ class JobLogReader {
   /// Stores the first end of a process whose rank is unknown.
   void take_nameless(std::string what, std::string frame) {
     if (what.empty() || evidence_.nameless_end) return;
-    evidence_.nameless_end = RankEnd{
+    evidence_.nameless_end = RankFailure{
         .file = bytes_.name(), .line = line_, .what = std::move(what), .frame = std::move(frame)};
   }
 
@@ -273,7 +274,7 @@ class JobLogReader {
     if (!known) time_outs_.push_back(std::move(out));
   }
 
-  void take_progress(const LogLineOrigin& origin, RankProgress progress) {
+  void take_progress(const LogLineOrigin& origin, RankCallProgress progress) {
     timed_out_ = true;
     const std::int64_t rank = origin.rank >= 0 ? origin.rank : progress.rank;
     if (rank < 0 || rank >= logs::kMostJobRanks) return;
@@ -285,8 +286,8 @@ class JobLogReader {
   void name_time_outs() {
     for (WatchdogTimeout& out : time_outs_) {
       const auto named = groups_.find({out.rank, out.call.sequence});
-      out.call.group =
-          evidence_.group(named != groups_.end() ? named->second : RankGroup{.name = "0"});
+      out.call.group = evidence_.group(named != groups_.end() ? named->second
+                                                              : DiagnosedProcessGroup{.name = "0"});
       RankCallHistory& trail = evidence_.trails[out.rank];
       if (trail.file.empty()) {
         trail.rank = out.rank;
@@ -298,7 +299,7 @@ class JobLogReader {
     }
     for (auto& [rank, trail] : evidence_.trails) {
       if (trail.file == bytes_.name()) {
-        std::ranges::stable_sort(trail.calls, {}, &RankCall::sequence);
+        std::ranges::stable_sort(trail.calls, {}, &RankCommunicationCall::sequence);
       }
     }
   }
@@ -366,29 +367,29 @@ class JobLogReader {
   }
 
   logs::ByteSource& bytes_;
-  Evidence& evidence_;
+  JobFailureEvidence& evidence_;
   std::vector<OutOfMemory>& events_;
   std::int64_t file_rank_;
   std::int64_t line_ = 0;
   std::int64_t told_ = 0;
   bool local_ = false;
   bool timed_out_ = false;  ///< True after the first time-out.
-  LauncherLines launcher_;
-  NcclLines nccl_;
-  MessageLines messages_;
+  LauncherRankEndParser launcher_;
+  NcclDebugLogReader nccl_;
+  MessageTimeLogReader messages_;
   std::set<std::int64_t> ranks_;
-  std::map<std::int64_t, Traceback> tracebacks_;
+  std::map<std::int64_t, PythonTracebackReader> tracebacks_;
   std::vector<WatchdogTimeout> time_outs_;
   TrainingLog training_;
   std::int64_t step_rank_ = logs::kUnknown;  ///< Rank whose steps are stored.
   std::int64_t loss_rank_ = logs::kUnknown;  ///< Rank whose losses are stored.
   std::int64_t data_rank_ = logs::kUnknown;  ///< Rank whose data times are stored.
-  std::map<std::pair<std::int64_t, std::int64_t>, RankGroup> groups_;
+  std::map<std::pair<std::int64_t, std::int64_t>, DiagnosedProcessGroup> groups_;
 };
 
 }  // namespace
 
-JobLog read_job_log(logs::ByteSource& bytes, Evidence& evidence,
+JobLog read_job_log(logs::ByteSource& bytes, JobFailureEvidence& evidence,
                     std::vector<OutOfMemory>& out_of_memory) {
   return JobLogReader(bytes, evidence, out_of_memory).read();
 }

@@ -21,7 +21,7 @@ struct JobLog {
   std::int64_t lines = 0;
   std::int64_t told = 0;  ///< Number of log lines with facts about how the job ended.
   TrainingLog training;   ///< Training steps, from log lines of one rank.
-  NcclFacts nccl;         ///< Network paths and settings that NCCL prints with NCCL_DEBUG=INFO.
+  NcclLogFacts nccl;      ///< Network paths and settings that NCCL prints with NCCL_DEBUG=INFO.
   /// Durations of messages that DeepSpeed's communication logger or nccl-tests prints.
   std::vector<TimedMessage> messages;
 };
@@ -31,7 +31,7 @@ struct JobLog {
 /// codes of torchrun, srun and mpirun, mismatches reported by Gloo and
 /// TORCH_DISTRIBUTED_DEBUG=DETAIL, and ranks for which a barrier or store waited in vain. Adds
 /// errors of devices and hosts to `out_of_memory`.
-JobLog read_job_log(logs::ByteSource& bytes, Evidence& evidence,
+JobLog read_job_log(logs::ByteSource& bytes, JobFailureEvidence& evidence,
                     std::vector<OutOfMemory>& out_of_memory);
 
 }  // namespace stepwright::diagnose

@@ -81,7 +81,7 @@ std::optional<LauncherReportedEnd> read_shell(std::string_view line) {
 
 }  // namespace
 
-std::optional<LauncherReportedEnd> LauncherLines::read(std::string_view line) {
+std::optional<LauncherReportedEnd> LauncherRankEndParser::read(std::string_view line) {
   if (line.starts_with("Root Cause (first observed failure)")) root_cause_ = true;
   if (holds(line, "exitcode") || line.starts_with("  rank ")) {
     return holds(line, "failed (exitcode: ") ? read_failed(line) : read_block(line);
@@ -93,7 +93,7 @@ std::optional<LauncherReportedEnd> LauncherLines::read(std::string_view line) {
 
 /// Reads a block of torchrun's report: "  rank      : 3 (local_rank: 3)", "  exitcode  : -9 (pid:
 /// 7)". Blocks before "Root Cause (first observed failure):" are ranks that torchrun ended itself.
-std::optional<LauncherReportedEnd> LauncherLines::read_block(std::string_view line) {
+std::optional<LauncherReportedEnd> LauncherRankEndParser::read_block(std::string_view line) {
   if (line.starts_with("  rank ")) {
     block_rank_ = leading_number(after(line, ": "));
     return std::nullopt;

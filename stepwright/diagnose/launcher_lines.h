@@ -21,7 +21,7 @@ struct LauncherReportedEnd {
 };
 
 /// Recognises log lines of torchrun, srun and mpirun that report how ranks ended.
-class LauncherLines {
+class LauncherRankEndParser {
  public:
   /// Reads the next log line; nullopt: it does not say how a rank ended.
   std::optional<LauncherReportedEnd> read(std::string_view line);

@@ -119,7 +119,7 @@ LogLineOrigin parse_line_origin(std::string_view line) {
   return origin;
 }
 
-std::int64_t rank_of_path(const std::string& path) {
+std::int64_t rank_in_log_path(const std::string& path) {
   const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
   if (const std::size_t at = name.rfind("rank"); at != std::string_view::npos) {
     std::string_view rest = name.substr(at + 4);
@@ -169,7 +169,7 @@ std::int64_t leading_number(std::string_view text) {
   return error == std::errc() && number >= 0 ? number : logs::kUnknown;
 }
 
-double leading_bytes(std::string_view text) {
+double leading_byte_size(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {
       {{"bytes", 1.0},
        {"KiB", 1024.0},

@@ -23,7 +23,7 @@ LogLineOrigin parse_line_origin(std::string_view line);
 /// Returns the rank that a log's path contains: a number after "rank" in its name, or a folder
 /// whose name is a number, as in torchrun's log folders (".../attempt_0/3/stderr.log"); `kUnknown`:
 /// none.
-std::int64_t rank_of_path(const std::string& path);
+std::int64_t rank_in_log_path(const std::string& path);
 
 // Parts of a line by the words around them.
 
@@ -42,6 +42,6 @@ std::string_view between(std::string_view text, std::string_view begin, std::str
 /// Returns the whole number with which a text begins, after optional blanks; `kUnknown`: none.
 std::int64_t leading_number(std::string_view text);
 /// Returns the size with which a text such as "2.00 GiB of" begins, in bytes; negative: none.
-double leading_bytes(std::string_view text);
+double leading_byte_size(std::string_view text);
 
 }  // namespace stepwright::diagnose

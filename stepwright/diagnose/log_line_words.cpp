@@ -17,7 +17,7 @@ namespace {
 /// The most digits of a figure.
 constexpr std::size_t kMostDigits = 40;
 
-LogLineWords read_program(TrainingProgram program, Node row) {
+LogLineWords read_program(LoggedTrainingProgram program, Node row) {
   row.allow_only({"mark", "numbers", "by_epoch", "time", "time_unit_s", "rate", "loss", "norm"});
   const auto text = [&](std::string_view key) {
     const auto said = row.find(key);
@@ -41,7 +41,7 @@ LogLineWords read_program(TrainingProgram program, Node row) {
 
 std::vector<LogLineWords> read_programs() {
   std::vector<LogLineWords> programs;
-  for (const auto& [name, row] : word_table().root().get("programs").members()) {
+  for (const auto& [name, row] : parsed_log_words().root().get("programs").members()) {
     for (const auto& [program, called] : kTrainingProgramNames) {
       if (called == name) programs.push_back(read_program(program, row));
     }
@@ -63,12 +63,12 @@ std::int64_t step_of_epochs(std::string_view text) {
 
 }  // namespace
 
-const Document& word_table() {
+const Document& parsed_log_words() {
   static const Document kTable = Document::parse(embedded_words().front().text, "words.yaml");
   return kTable;
 }
 
-std::span<const LogLineWords> program_words() {
+std::span<const LogLineWords> training_log_line_words() {
   static const std::vector<LogLineWords> kPrograms = read_programs();
   return kPrograms;
 }

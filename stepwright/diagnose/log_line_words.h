@@ -13,7 +13,7 @@ namespace stepwright::diagnose {
 
 /// Training programs whose log lines about steps are recognised, each with an example of such a
 /// line.
-enum class TrainingProgram : std::uint8_t {
+enum class LoggedTrainingProgram : std::uint8_t {
   /// Megatron-LM: "iteration 100/ 1000 | ... elapsed time per iteration (ms): 1234.5 | ..."
   kMegatron,
   kTorchtitan,    ///< torchtitan: "step: 10  loss: 5.1  memory: 43.45GiB(45.7%)  tps: 876  ..."
@@ -25,20 +25,20 @@ enum class TrainingProgram : std::uint8_t {
   kMmengine,
   kProgressBar,  ///< Progress bar of transformers or Lightning: "120/1000 [02:03<15:00, 1.03s/it]"
 };
-inline constexpr Named<TrainingProgram> kTrainingProgramNames[] = {
-    {TrainingProgram::kMegatron, "Megatron-LM"},
-    {TrainingProgram::kTorchtitan, "torchtitan"},
-    {TrainingProgram::kNemo, "NeMo"},
-    {TrainingProgram::kDeepSpeed, "DeepSpeed"},
-    {TrainingProgram::kVerl, "verl"},
-    {TrainingProgram::kTransformers, "transformers"},
-    {TrainingProgram::kMmengine, "mmengine"},
-    {TrainingProgram::kProgressBar, "progress bar"}};
+inline constexpr Named<LoggedTrainingProgram> kTrainingProgramNames[] = {
+    {LoggedTrainingProgram::kMegatron, "Megatron-LM"},
+    {LoggedTrainingProgram::kTorchtitan, "torchtitan"},
+    {LoggedTrainingProgram::kNemo, "NeMo"},
+    {LoggedTrainingProgram::kDeepSpeed, "DeepSpeed"},
+    {LoggedTrainingProgram::kVerl, "verl"},
+    {LoggedTrainingProgram::kTransformers, "transformers"},
+    {LoggedTrainingProgram::kMmengine, "mmengine"},
+    {LoggedTrainingProgram::kProgressBar, "progress bar"}};
 
 /// The words by which a training program's log lines are recognised and read; an empty word: its
 /// lines lack that figure.
 struct LogLineWords {
-  TrainingProgram program{};
+  LoggedTrainingProgram program{};
   std::string mark;  ///< Text that marks a log line with a loss.
   /// Words before the step number; the second is tried if the first is absent.
   std::array<std::string, 2> numbers;
@@ -54,7 +54,7 @@ struct LogLineWords {
 
 /// Returns the rows of words.yaml: how to read the log lines of each training program except
 /// progress bars.
-std::span<const LogLineWords> program_words();
+std::span<const LogLineWords> training_log_line_words();
 
 /// Returns the step number in a log line, counted over all epochs; negative: the line has none.
 std::int64_t step_number(std::string_view line, const LogLineWords& words);

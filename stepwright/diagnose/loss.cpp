@@ -36,7 +36,7 @@ std::string loss_text(const LoggedLoss& logged) {
 }
 
 Finding loss_finding(const LoggedLoss& at, const std::string& file, std::string what) {
-  return {.kind = FindingKind::kLoss,
+  return {.kind = DiagnosedFaultKind::kLoss,
           .where = {.file = file, .line = at.line, .call = step_text(at)},
           .what = std::move(what)};
 }
@@ -68,7 +68,7 @@ bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
 }  // namespace
 
 std::optional<LoggedLoss> read_loss_line(std::string_view line) {
-  for (const LogLineWords& words : program_words()) {
+  for (const LogLineWords& words : training_log_line_words()) {
     if (!holds(line, words.mark)) continue;
     auto loss = number_after_word(line, words.loss.front());
     if (!loss) loss = number_after_word(line, words.loss.back());
@@ -80,7 +80,8 @@ std::optional<LoggedLoss> read_loss_line(std::string_view line) {
   return std::nullopt;
 }
 
-std::vector<Finding> loss_findings(const std::vector<LoggedLoss>& losses, const std::string& file) {
+std::vector<Finding> loss_anomaly_findings(const std::vector<LoggedLoss>& losses,
+                                           const std::string& file) {
   std::vector<Finding> findings;
   const auto bad = std::ranges::find_if_not(losses, is_number);
   if (bad != losses.end()) {
@@ -94,7 +95,7 @@ std::vector<Finding> loss_findings(const std::vector<LoggedLoss>& losses, const 
         fmt::join(texts_before(losses, static_cast<std::size_t>(bad - losses.begin())), ", "))};
     const auto count = std::ranges::count_if(losses, std::not_fn(is_number));
     finding.evidence.push_back(fmt::format("{} of {} steps are no numbers", count, losses.size()));
-    add_advice(finding, "loss.nan");
+    add_causes_and_remedies(finding, "loss.nan");
     findings.push_back(std::move(finding));
   }
   std::vector<std::string> all;
@@ -108,7 +109,7 @@ std::vector<Finding> loss_findings(const std::vector<LoggedLoss>& losses, const 
     Finding finding =
         loss_finding(*first, file, fmt::format("The loss leaps to {}.", loss_text(*first)));
     finding.evidence = {fmt::format("Leaps: {}", fmt::join(all, ", "))};
-    add_advice(finding, "loss.spike");
+    add_causes_and_remedies(finding, "loss.spike");
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -17,7 +17,7 @@ struct PlaceWord {
 
 std::vector<PlaceWord> read_place_words() {
   std::vector<PlaceWord> words;
-  for (const auto& [reason, list] : word_table().root().get("memory_places").members()) {
+  for (const auto& [reason, list] : parsed_log_words().root().get("memory_places").members()) {
     for (std::size_t i = 0; list.is_sequence() && i < list.size(); ++i) {
       words.push_back({reason, list.at(i).text()});
     }

@@ -23,7 +23,7 @@ constexpr std::size_t kMostFramesShown = 3;
 
 std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
-std::string group_text(const snapshot::BlockGroup& group) {
+std::string group_text(const snapshot::SameStackBlocks& group) {
   std::vector<std::string> frames;
   for (const std::string& frame : group.frames | std::views::take(kMostFramesShown))
     frames.push_back(printable(frame));
@@ -49,7 +49,7 @@ const SnapshotMemory& snapshot_of(std::span<const SnapshotMemory> snapshots,
 }  // namespace
 
 bool is_memory_snapshot(logs::ByteSource& bytes) {
-  std::string_view text = bytes.beginning();
+  std::string_view text = bytes.peek_beginning();
   if (text.starts_with('\x80')) return holds(text.substr(0, kSnapshotMark), "segments");
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   text = text.substr(0, kSnapshotMark);
@@ -57,12 +57,12 @@ bool is_memory_snapshot(logs::ByteSource& bytes) {
 }
 
 std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes) {
-  const snapshot::Snapshot read = snapshot::read_snapshot(bytes);
+  const snapshot::AllocatorSnapshot read = snapshot::read_allocator_snapshot(bytes);
   std::vector<SnapshotMemory> devices;
-  for (const snapshot::DeviceRecording& recording : read.devices) {
+  for (const snapshot::DeviceSnapshot& recording : read.devices) {
     SnapshotMemory& device = devices.emplace_back();
     device.file = bytes.name();
-    device.rank = rank_of_path(bytes.name());
+    device.rank = rank_in_log_path(bytes.name());
     device.device = recording.device;
     device.events = recording.events;
     device.peak_bytes = recording.peak_bytes;
@@ -70,7 +70,7 @@ std::vector<SnapshotMemory> read_memory_snapshot(logs::ByteSource& bytes) {
     device.unused_bytes = recording.unused_bytes;
     device.largest_unused_bytes = recording.largest_unused_bytes;
     if (!recording.failures.empty()) device.failure = recording.failures.back();
-    device.largest = snapshot::blocks_by_frames(read.stacks, recording.at_peak);
+    device.largest = snapshot::group_blocks_by_stack(read.stacks, recording.at_peak);
     if (device.largest.size() > kMostGroups) device.largest.resize(kMostGroups);
   }
   return devices;
@@ -90,8 +90,8 @@ std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snap
   return events;
 }
 
-void explain_by_snapshots(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
-                          Finding& finding) {
+void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
+                           Finding& finding) {
   if (snapshots.empty()) return;
   const SnapshotMemory& one = snapshot_of(snapshots, event);
   const double asked =
@@ -99,7 +99,7 @@ void explain_by_snapshots(std::span<const SnapshotMemory> snapshots, const OutOf
   finding.evidence.push_back(fmt::format("{}: blocks of {} at the peak, in segments of {}",
                                          one.file, bytes_text(one.peak_bytes),
                                          bytes_text(one.reserved_bytes)));
-  for (const snapshot::BlockGroup& group : one.largest)
+  for (const snapshot::SameStackBlocks& group : one.largest)
     finding.evidence.push_back(fmt::format("{}: {}", one.file, group_text(group)));
   if (one.unused_bytes == 0) return;
   finding.evidence.push_back(
@@ -108,7 +108,7 @@ void explain_by_snapshots(std::span<const SnapshotMemory> snapshots, const OutOf
                   asked > 0 ? fmt::format("; {} were asked for", format_bytes(asked)) : ""));
   if (asked > 0 && static_cast<double>(one.unused_bytes) >= asked &&
       static_cast<double>(one.largest_unused_bytes) < asked)
-    add_advice(finding, "oom.fragmented");
+    add_causes_and_remedies(finding, "oom.fragmented");
 }
 
 }  // namespace stepwright::diagnose

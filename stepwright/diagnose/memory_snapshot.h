@@ -31,7 +31,7 @@ struct SnapshotMemory {
   std::optional<snapshot::OutOfMemory> failure;
   /// Blocks allocated at the memory peak, grouped by the code that allocated them: the three
   /// largest groups.
-  std::vector<snapshot::BlockGroup> largest;
+  std::vector<snapshot::SameStackBlocks> largest;
 };
 
 /// True if a file begins like a memory snapshot of PyTorch's allocator (pickle or JSON).
@@ -47,7 +47,7 @@ std::vector<OutOfMemory> failed_allocations(std::span<const SnapshotMemory> snap
 /// Adds facts of a memory snapshot to an out-of-memory finding: the largest blocks with the code
 /// that allocated them, and unused pieces compared with the requested bytes. Uses the snapshot of
 /// the event's rank, else one with a failed allocation, else the one with most memory in use.
-void explain_by_snapshots(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
-                          Finding& finding);
+void add_snapshot_evidence(std::span<const SnapshotMemory> snapshots, const OutOfMemory& event,
+                           Finding& finding);
 
 }  // namespace stepwright::diagnose

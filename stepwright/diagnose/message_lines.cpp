@@ -59,7 +59,7 @@ std::optional<collective::Collective> reducing_operation(const std::vector<std::
 class GatheredMessages {
  public:
   void add(const logs::LogRecord& record, double seconds, std::int64_t ranks, std::int64_t world) {
-    const auto operation = logs::collective_of(record.operation);
+    const auto operation = logs::collective_of_logged_operation(record.operation);
     const bool whole = record.payload_bytes > 0;
     if (!operation || *operation == collective::Collective::kPointToPoint) return;
     if (!(seconds > 0) || (!whole && record.logged_bytes <= 0)) return;
@@ -88,12 +88,12 @@ class GatheredMessages {
 
 }  // namespace
 
-void MessageLines::read(std::string_view text, std::int64_t number) {
+void MessageTimeLogReader::read(std::string_view text, std::int64_t number) {
   if (deepspeed_.lines() < kMostMessages) deepspeed_.read(text, number);
   if (text.size() <= kMostTestLine && tests_.size() < kMostMessages) read_test(text, number);
 }
 
-void MessageLines::read_test(std::string_view line, std::int64_t number) {
+void MessageTimeLogReader::read_test(std::string_view line, std::int64_t number) {
   const std::size_t first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return;
   if (line[first] == '#' || holds(line, "_perf")) {
@@ -102,7 +102,7 @@ void MessageLines::read_test(std::string_view line, std::int64_t number) {
     return;
   }
   if (!in_table_) return;
-  const std::vector<std::string> cells = logs::nccl_tests_cells(std::string(line));
+  const std::vector<std::string> cells = logs::nccl_tests_row_cells(std::string(line));
   const std::int64_t ranks = heading_.ranks();
   if (cells.size() < logs::kTestColumns || ranks < 2) return;
   const auto operation = heading_.operation().empty() ? reducing_operation(cells, ranks)
@@ -120,7 +120,7 @@ void MessageLines::read_test(std::string_view line, std::int64_t number) {
                     .nodes = nodes});
 }
 
-std::vector<TimedMessage> MessageLines::messages() && {
+std::vector<TimedMessage> MessageTimeLogReader::messages() && {
   const std::int64_t world = deepspeed_.world();
   GatheredMessages gathered;
   for (const logs::LogRecord& record : std::move(deepspeed_).calls())
@@ -130,7 +130,7 @@ std::vector<TimedMessage> MessageLines::messages() && {
   return messages;
 }
 
-std::vector<TimedMessage> timed_messages_of(const logs::Log& log) {
+std::vector<TimedMessage> read_logged_message_times(const logs::Log& log) {
   const std::vector<double> times = logs::transfer_times(log);
   GatheredMessages gathered;
   for (std::size_t i = 0; i < times.size(); ++i) {

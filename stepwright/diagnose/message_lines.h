@@ -37,11 +37,11 @@ struct MeasuredMessages {
 
 /// Returns durations of messages from a log of any format: for each operation, process group and
 /// size, those of the fastest message.
-std::vector<TimedMessage> timed_messages_of(const logs::Log& log);
+std::vector<TimedMessage> read_logged_message_times(const logs::Log& log);
 
 /// Reads durations of messages from a job's log, line by line: lines and tables of DeepSpeed's
 /// communication logger, and tables of nccl-tests.
-class MessageLines {
+class MessageTimeLogReader {
  public:
   /// Reads the next log line, of any program. `text`: the line without a launcher's prefix;
   /// `number`: its line number.
@@ -54,7 +54,7 @@ class MessageLines {
  private:
   void read_test(std::string_view line, std::int64_t number);
 
-  logs::DeepSpeedLines deepspeed_;
+  logs::DeepSpeedLogReader deepspeed_;
   logs::NcclTestsHeading heading_;
   bool in_table_ = false;  ///< True after the heading of a table of nccl-tests, whose rows follow.
   std::vector<TimedMessage> tests_;

@@ -17,12 +17,12 @@ namespace {
 constexpr std::size_t kMostKept = 100'000;
 
 /// Reads the process that wrote a line of NCCL; nullopt: the line is not NCCL's.
-std::optional<logs::NcclPrefix> process_of(std::string_view line) {
+std::optional<logs::NcclProcessPrefix> process_of(std::string_view line) {
   const std::size_t mark = line.find(" NCCL ");
   const std::size_t device = line.find(" [");
   if (mark == std::string_view::npos || device > mark) return std::nullopt;
   // A warning may be preceded by its position in NCCL's source.
-  return logs::prefix_at_end(line.substr(0, line.find(']', device) + 1));
+  return logs::nccl_process_prefix_at_end(line.substr(0, line.find(']', device) + 1));
 }
 
 /// Returns the path of a channel: "NET/Socket" for "NET/Socket/3", "NET/IB/GDRDMA" for
@@ -63,15 +63,15 @@ std::string_view set_value(std::string_view text) {
   return value.substr(0, value.find_last_not_of(". \t\r\n") + 1);
 }
 
-Finding way_finding(const NcclLine& line, const std::string& file, std::string what) {
-  return {.kind = FindingKind::kSlowLink,
+Finding way_finding(const NcclLogValue& line, const std::string& file, std::string what) {
+  return {.kind = DiagnosedFaultKind::kSlowLink,
           .where = {.file = file, .line = line.line},
           .what = std::move(what),
           .evidence = {fmt::format("{}:{}: {}", file, line.line, line.text)}};
 }
 
 /// Adds variables set by the user that explain a slow path as evidence.
-void add_settings(const NcclFacts& facts, const std::string& file,
+void add_settings(const NcclLogFacts& facts, const std::string& file,
                   std::initializer_list<std::string_view> names, Finding& finding) {
   for (const std::string_view name : names) {
     const auto set = facts.settings.find(std::string(name));
@@ -84,7 +84,7 @@ void add_settings(const NcclFacts& facts, const std::string& file,
 
 class LinkFindings {
  public:
-  LinkFindings(const NcclFacts& facts, const std::string& file) : facts_(facts), file_(file) {}
+  LinkFindings(const NcclLogFacts& facts, const std::string& file) : facts_(facts), file_(file) {}
 
   std::vector<Finding> find() {
     add_sockets();
@@ -119,7 +119,7 @@ class LinkFindings {
       finding.causes.push_back(fmt::format("{} found no adapter of InfiniBand ({}:{})",
                                            host.empty() ? "A node" : host, file_, line.line));
     }
-    add_advice(finding, "slow.sockets");
+    add_causes_and_remedies(finding, "slow.sockets");
     findings_.push_back(std::move(finding));
   }
 
@@ -132,7 +132,7 @@ class LinkFindings {
                                 "channels; {} peer to peer).",
                                 count, channels("P2P")));
     add_settings(facts_, file_, {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"}, finding);
-    add_advice(finding, "slow.shared_memory");
+    add_causes_and_remedies(finding, "slow.shared_memory");
     findings_.push_back(std::move(finding));
   }
 
@@ -149,7 +149,7 @@ class LinkFindings {
                           "Messages of InfiniBand pass through host memory (GPU Direct RDMA is "
                           "disabled).");
     add_settings(facts_, file_, {"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ"}, finding);
-    add_advice(finding, "slow.host_path");
+    add_causes_and_remedies(finding, "slow.host_path");
     findings_.push_back(std::move(finding));
   }
 
@@ -164,24 +164,24 @@ class LinkFindings {
     std::vector<std::string> absent;
     std::ranges::set_difference(most->second, least->second, std::back_inserter(absent));
     Finding finding{
-        .kind = FindingKind::kSlowLink,
+        .kind = DiagnosedFaultKind::kSlowLink,
         .where = {.file = file_},
         .what = fmt::format("{} uses {} adapters, {} uses {}.", least->first, least->second.size(),
                             most->first, most->second.size()),
         .evidence = {fmt::format("{} does not name {}", least->first, fmt::join(absent, ", "))}};
     add_settings(facts_, file_, {"NCCL_IB_HCA"}, finding);
-    add_advice(finding, "slow.rail");
+    add_causes_and_remedies(finding, "slow.rail");
     findings_.push_back(std::move(finding));
   }
 
-  const NcclFacts& facts_;
+  const NcclLogFacts& facts_;
   const std::string& file_;
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-void NcclLines::read(std::string_view line, std::int64_t number) {
+void NcclDebugLogReader::read(std::string_view line, std::int64_t number) {
   const std::string_view text = after(line, "NCCL INFO ");
   if (text.empty()) return;
   const auto process = process_of(line);
@@ -201,8 +201,9 @@ void NcclLines::read(std::string_view line, std::int64_t number) {
   read_info(process->host, text, number);
 }
 
-void NcclLines::read_info(std::string_view host, std::string_view text, std::int64_t number) {
-  const NcclLine here{.line = number, .text = shortened_line(text)};
+void NcclDebugLogReader::read_info(std::string_view host, std::string_view text,
+                                   std::int64_t number) {
+  const NcclLogValue here{.line = number, .text = shortened_line(text)};
   if (leading_number(after(text, " nNodes ")) > 1) facts_.across_nodes = true;
   if (const std::string way = way_of(after(text, " via ")); !way.empty()) {
     ++facts_.channels[way];
@@ -211,7 +212,7 @@ void NcclLines::read_info(std::string_view host, std::string_view text, std::int
   if (const std::string_view value = set_value(text);
       !value.empty() && facts_.settings.size() < kMostKept) {
     facts_.settings.try_emplace(std::string(text.substr(0, text.find(' '))),
-                                NcclLine{.line = number, .text = shortened_line(value)});
+                                NcclLogValue{.line = number, .text = shortened_line(value)});
   }
   if (!facts_.socket_network && text.starts_with("Using network Socket"))
     facts_.socket_network = here;
@@ -224,14 +225,14 @@ void NcclLines::read_info(std::string_view host, std::string_view text, std::int
   }
 }
 
-std::int64_t NcclLines::rank_of(std::string_view line) const {
+std::int64_t NcclDebugLogReader::rank_of_nccl_process(std::string_view line) const {
   const auto process = process_of(line);
   if (!process) return logs::kUnknown;
   const auto found = ranks_.find({std::string(process->host), process->pid});
   return found == ranks_.end() ? logs::kUnknown : found->second.second;
 }
 
-std::vector<Finding> slow_link_findings(const NcclFacts& facts, const std::string& file) {
+std::vector<Finding> slow_link_findings(const NcclLogFacts& facts, const std::string& file) {
   return LinkFindings(facts, file).find();
 }
 

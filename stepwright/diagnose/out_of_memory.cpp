@@ -19,11 +19,11 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 /// allocated; 10.00 MiB free; 77.50 GiB reserved in total by PyTorch)".
 void read_old_message(std::string_view line, OutOfMemory& event) {
   const std::string_view inside = between(line, "(GPU ", ")");
-  event.capacity_bytes = leading_bytes(after(inside, "; "));
+  event.capacity_bytes = leading_byte_size(after(inside, "; "));
   const std::string_view rest = after(inside, "total capacity; ");
-  event.allocated_bytes = leading_bytes(rest);
-  event.free_bytes = leading_bytes(after(rest, "already allocated; "));
-  const double reserved = leading_bytes(after(rest, " free; "));
+  event.allocated_bytes = leading_byte_size(rest);
+  event.free_bytes = leading_byte_size(after(rest, "already allocated; "));
+  const double reserved = leading_byte_size(after(rest, " free; "));
   if (reserved < 0 || event.allocated_bytes < 0) return;
   event.unused_bytes = std::max(0.0, reserved - event.allocated_bytes);
 }
@@ -35,7 +35,7 @@ double others_bytes(std::string_view line, const OutOfMemory& event) {
   std::vector<double> processes;
   for (std::string_view rest = after(line, "Process "); !rest.empty();
        rest = after(rest, "Process ")) {
-    const double bytes = leading_bytes(between(rest, " has ", " memory in use"));
+    const double bytes = leading_byte_size(between(rest, " has ", " memory in use"));
     if (bytes > 0) processes.push_back(bytes);
   }
   if (event.process_bytes < 0 && event.allocated_bytes >= 0) {
@@ -49,15 +49,15 @@ double others_bytes(std::string_view line, const OutOfMemory& event) {
 
 /// Reads the message format since PyTorch 2.1, which consists of sentences.
 void read_new_message(std::string_view line, OutOfMemory& event) {
-  event.capacity_bytes = leading_bytes(after(line, "has a total capacity of "));
+  event.capacity_bytes = leading_byte_size(after(line, "has a total capacity of "));
   if (event.capacity_bytes < 0)
-    event.capacity_bytes = leading_bytes(after(line, "has a total capacty of "));
-  event.free_bytes = leading_bytes(after(line, " of which "));
-  event.process_bytes = leading_bytes(after(line, "this process has "));
-  event.allocated_bytes = leading_bytes(after(line, "Of the allocated memory "));
-  event.unused_bytes = leading_bytes(after(line, "is allocated by PyTorch, and "));
+    event.capacity_bytes = leading_byte_size(after(line, "has a total capacty of "));
+  event.free_bytes = leading_byte_size(after(line, " of which "));
+  event.process_bytes = leading_byte_size(after(line, "this process has "));
+  event.allocated_bytes = leading_byte_size(after(line, "Of the allocated memory "));
+  event.unused_bytes = leading_byte_size(after(line, "is allocated by PyTorch, and "));
   if (event.unused_bytes < 0) {  // this wording also names private pools of CUDA graphs
-    event.unused_bytes = leading_bytes(after(line, "CUDA Graphs), and "));
+    event.unused_bytes = leading_byte_size(after(line, "CUDA Graphs), and "));
   }
   event.others_bytes = others_bytes(line, event);
 }
@@ -134,7 +134,7 @@ std::vector<std::int64_t> known_ranks(const std::vector<OutOfMemory>& events, bo
 }
 
 Finding device_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks) {
-  Finding finding{.kind = FindingKind::kOutOfMemory,
+  Finding finding{.kind = DiagnosedFaultKind::kOutOfMemory,
                   .ranks = std::move(ranks),
                   .where = {.file = event.file, .line = event.line},
                   .what = device_sentence(event),
@@ -144,22 +144,22 @@ Finding device_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks
   }
   if (finding.ranks.size() > 1) {
     finding.evidence.push_back(fmt::format("{} ranks had no memory left: {}", finding.ranks.size(),
-                                           ranks_text(finding.ranks)));
+                                           rank_ranges_text(finding.ranks)));
   }
-  add_advice(finding, device_reasons(event));
+  add_causes_and_remedies(finding, device_reasons(event));
   return finding;
 }
 
 Finding host_finding(const OutOfMemory& event, std::vector<std::int64_t> ranks) {
   Finding finding{
-      .kind = FindingKind::kOutOfMemory,
+      .kind = DiagnosedFaultKind::kOutOfMemory,
       .ranks = std::move(ranks),
       .where = {.file = event.file, .line = event.line},
       .what = "A node had no host memory left, and a process was ended for it.",
       .evidence = {fmt::format(
           "{}:{}: the kernel or Slurm ended a process{}", event.file, event.line,
           event.process_bytes > 0 ? " that held " + format_bytes(event.process_bytes) : "")}};
-  add_advice(finding, "oom.host");
+  add_causes_and_remedies(finding, "oom.host");
   return finding;
 }
 
@@ -171,7 +171,7 @@ std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line) {
                       holds(line, "XPU out of memory") || holds(line, "CUDA error: out of memory");
   if (!device) return std::nullopt;
   OutOfMemory event;
-  event.asked_bytes = leading_bytes(after(line, "Tried to allocate "));
+  event.asked_bytes = leading_byte_size(after(line, "Tried to allocate "));
   if (holds(line, "already allocated")) {
     read_old_message(line, event);
   } else {
@@ -191,13 +191,13 @@ std::optional<OutOfMemory> read_host_out_of_memory(std::string_view line) {
                       (holds(line, "Cannot allocate memory") && !holds(line, "ibv_"));
   if (!kernel && !slurm && !pod && !python) return std::nullopt;
   OutOfMemory event{.host = true};
-  event.process_bytes = leading_bytes(after(line, "anon-rss:"));
+  event.process_bytes = leading_byte_size(after(line, "anon-rss:"));
   const std::int64_t asked = leading_number(after(line, "you tried to allocate "));
   if (asked > 0) event.asked_bytes = static_cast<double>(asked);
   return event;
 }
 
-std::vector<Finding> memory_findings(const std::vector<OutOfMemory>& events) {
+std::vector<Finding> out_of_memory_findings(const std::vector<OutOfMemory>& events) {
   std::vector<Finding> findings;
   for (const bool host : {false, true}) {
     const auto first = std::ranges::find(events, host, &OutOfMemory::host);

@@ -43,6 +43,6 @@ std::optional<OutOfMemory> read_device_out_of_memory(std::string_view line);
 std::optional<OutOfMemory> read_host_out_of_memory(std::string_view line);
 
 /// Returns at most two findings: one about all devices that ran out of memory, one about all hosts.
-std::vector<Finding> memory_findings(const std::vector<OutOfMemory>& events);
+std::vector<Finding> out_of_memory_findings(const std::vector<OutOfMemory>& events);
 
 }  // namespace stepwright::diagnose

@@ -55,8 +55,8 @@ std::string user_frame(const dom::element& entry) {
 /// Reads the dump of one rank.
 class Dump {
  public:
-  Dump(logs::ByteSource& bytes, Evidence& evidence)
-      : bytes_(bytes), evidence_(evidence), rank_(logs::rank_of_name(bytes.name())) {
+  Dump(logs::ByteSource& bytes, JobFailureEvidence& evidence)
+      : bytes_(bytes), evidence_(evidence), rank_(logs::rank_in_file_name(bytes.name())) {
     if (rank_ == logs::kUnknown) {
       fail_input(
           fmt::format("{}: is a flight recorder's dump, which does not say its rank: name "
@@ -98,26 +98,27 @@ class Dump {
     const std::size_t colon = name.find(':');
     if (colon == std::string_view::npos) return;
     if (name.starts_with("gloo:")) evidence_.records_messages = false;
-    RankCall call{.place = number,
-                  .sequence = logs::json_integer_field(entry, "collective_seq_id").value_or(0),
-                  .operation = std::string(name.substr(colon + 1)),
-                  .frame = user_frame(entry)};
+    RankCommunicationCall call{
+        .place = number,
+        .sequence = logs::json_integer_field(entry, "collective_seq_id").value_or(0),
+        .operation = std::string(name.substr(colon + 1)),
+        .frame = user_frame(entry)};
     call.sizes = shared_sizes(entry, call.operation);
     std::string_view type;
     if (entry["input_dtypes"].at(0).get(type) == simdjson::SUCCESS) call.type = type;
-    call.ended = logs::recorder_call_ended(entry);
+    call.ended = logs::has_recorder_call_ended(entry);
     call.sends = call.operation.starts_with("send");
     call.message = call.sends || call.operation.starts_with("recv");
     call.group = static_cast<std::int32_t>(own_groups_.size());
-    own_groups_.push_back({.name = std::string(logs::recorder_group_part(entry, 0)),
-                           .purpose = std::string(logs::recorder_group_part(entry, 1))});
+    own_groups_.push_back({.name = std::string(logs::recorder_group_name_or_purpose(entry, 0)),
+                           .purpose = std::string(logs::recorder_group_name_or_purpose(entry, 1))});
     calls_.push_back(std::move(call));
   }
 
   /// Sets the groups of calls at the end, because dumps of some versions list the groups last.
   void name_groups() {
-    for (RankCall& call : calls_) {
-      RankGroup group = own_groups_[static_cast<std::size_t>(call.group)];
+    for (RankCommunicationCall& call : calls_) {
+      DiagnosedProcessGroup group = own_groups_[static_cast<std::size_t>(call.group)];
       const logs::LogCommunicator* known = logs::recorder_group(listed_, group.name);
       if (known != nullptr) group.ranks = known->ranks;
       call.group = evidence_.group(group);
@@ -125,27 +126,27 @@ class Dump {
     }
   }
 
-  static void name_peer(RankCall& call, const RankGroup& group) {
-    const std::int64_t peer = logs::recorder_peer(call.operation, call.sends);
+  static void name_peer(RankCommunicationCall& call, const DiagnosedProcessGroup& group) {
+    const std::int64_t peer = logs::recorder_peer_rank(call.operation, call.sends);
     if (peer < 0) return;
     if (peer < std::ssize(group.ranks)) call.peer = group.ranks[static_cast<std::size_t>(peer)];
     call.operation.resize(call.operation.find(' '));
   }
 
   logs::ByteSource& bytes_;
-  Evidence& evidence_;
+  JobFailureEvidence& evidence_;
   std::int64_t rank_;
   dom::parser parser_;
   logs::RecorderGroups listed_;
-  std::vector<RankGroup> own_groups_;  ///< Groups as this dump names them, by call.
-  std::vector<RankCall> calls_;
+  std::vector<DiagnosedProcessGroup> own_groups_;  ///< Groups as this dump names them, by call.
+  std::vector<RankCommunicationCall> calls_;
 };
 
 }  // namespace
 
-std::int64_t read_recorder(logs::ByteSource& bytes, Evidence& evidence) {
+std::int64_t read_flight_recorder_dump(logs::ByteSource& bytes, JobFailureEvidence& evidence) {
   std::int64_t rank = logs::kUnknown;
-  logs::read_recorder_json(bytes,
+  logs::with_recorder_json(bytes,
                            [&](logs::ByteSource& json) { rank = Dump(json, evidence).read(); });
   return rank;
 }

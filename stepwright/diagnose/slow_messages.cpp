@@ -40,7 +40,7 @@ std::string rate_text(double bytes_per_s) { return fmt::format("{:.3g} GB/s", by
 /// Predicts times of messages on the network of a job.
 class MessageLaw {
  public:
-  explicit MessageLaw(const MessageNetwork& network)
+  explicit MessageLaw(const MessageClusterAndPlan& network)
       : cluster_(network.cluster), cost_(network.cluster) {
     if (!network.plan) return;
     const plan::Grid grid(*network.plan);
@@ -80,8 +80,8 @@ class MessageLaw {
     if (planned_.empty()) {
       const std::int64_t ranks = message.ranks > 0 ? message.ranks : cluster_.devices();
       if (ranks > cluster_.devices()) return {};
-      return {cluster::strided_layout(cluster_, ranks, 1),
-              cluster::strided_layout(cluster_, ranks, cluster_.devices() / ranks)};
+      return {cluster::strided_group_layout(cluster_, ranks, 1),
+              cluster::strided_group_layout(cluster_, ranks, cluster_.devices() / ranks)};
     }
     std::vector<cluster::GroupLayout> fitting;
     std::ranges::copy_if(planned_, std::back_inserter(fitting), [&](const auto& layout) {
@@ -112,7 +112,7 @@ class MessageLaw {
   }
 
   const cluster::Cluster& cluster_;
-  cost::CollectiveCost cost_;
+  cost::MessageCostModel cost_;
   std::vector<cluster::GroupLayout> planned_;  ///< Layouts of the plan's groups.
 };
 
@@ -124,10 +124,10 @@ std::string size_text(const JudgedMessage& one, const std::string& file) {
 }
 
 Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::string& file,
-                        const MessageNetwork& network, std::span<const Finding> links) {
+                        const MessageClusterAndPlan& network, std::span<const Finding> links) {
   const JudgedMessage& largest = sizes.front();
   Finding finding{
-      .kind = FindingKind::kSlowLink,
+      .kind = DiagnosedFaultKind::kSlowLink,
       .where = {.file = file, .line = largest.message->line},
       .what = fmt::format(
           "{} of {} over {} ranks reaches {} of bus bandwidth, {} of the {} that {} gives by its "
@@ -146,20 +146,20 @@ Finding message_finding(const std::vector<JudgedMessage>& sizes, const std::stri
                                                  : "all devices of the cluster"));
   }
   for (const Finding& link : links) {
-    if (link.kind != FindingKind::kSlowLink) continue;
+    if (link.kind != DiagnosedFaultKind::kSlowLink) continue;
     finding.causes.push_back(fmt::format("{} ({}:{})", link.what.substr(0, link.what.size() - 1),
                                          link.where.file, link.where.line));
   }
   // nccl-tests send nothing else; in a job, a call's time also contains the wait for the last rank.
-  if (largest.message->nodes == 0) add_advice(finding, "slow.waiting");
-  add_advice(finding, "slow.bandwidth");
+  if (largest.message->nodes == 0) add_causes_and_remedies(finding, "slow.waiting");
+  add_causes_and_remedies(finding, "slow.bandwidth");
   return finding;
 }
 
 }  // namespace
 
 std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
-                                           const MessageNetwork& network,
+                                           const MessageClusterAndPlan& network,
                                            std::span<const Finding> links) {
   const MessageLaw law(network);
   std::map<std::pair<collective::Collective, std::int64_t>, std::vector<JudgedMessage>> groups;

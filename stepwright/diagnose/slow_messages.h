@@ -12,19 +12,19 @@
 namespace stepwright::diagnose {
 
 /// The cluster on which messages were sent, and the plan that places the groups of ranks on it.
-struct MessageNetwork {
+struct MessageClusterAndPlan {
   cluster::Cluster cluster;
   std::optional<plan::Plan> plan;  ///< Plan of the job; nullopt: unknown.
 };
 
 /// Finds operations whose messages are slow: over messages of at least one mebibyte, the median bus
-/// bandwidth is below half of the prediction for the cluster (`cost::CollectiveCost`,
+/// bandwidth is below half of the prediction for the cluster (`cost::MessageCostModel`,
 /// docs/models.md). If a log does not name the group, the plan's slowest group is assumed; without
 /// a plan, all devices or a group spread over as many nodes as possible. Messages that the cluster
 /// cannot have are ignored. `links`: earlier findings about slow paths, which become the first
 /// causes.
 std::vector<Finding> slow_message_findings(const MeasuredMessages& measured,
-                                           const MessageNetwork& network,
+                                           const MessageClusterAndPlan& network,
                                            std::span<const Finding> links);
 
 }  // namespace stepwright::diagnose

@@ -21,12 +21,12 @@ std::string plain(std::string_view operation) {
 }
 
 /// True for a barrier, which PyTorch runs as an all-reduce of one element.
-bool is_barrier(const std::string& operation, const RankCall& call) {
+bool is_barrier(const std::string& operation, const RankCommunicationCall& call) {
   return holds(operation, "barrier") ||
          (holds(operation, "allreduce") && (call.sizes == "[1]" || call.sizes == "[[1]]"));
 }
 
-std::string_view operation_reason(const RankCall& call) {
+std::string_view operation_reason(const RankCommunicationCall& call) {
   const std::string operation = plain(call.operation);
   if (call.message || holds(operation, "send") || holds(operation, "recv") ||
       holds(operation, "coalesced")) {
@@ -51,7 +51,8 @@ std::string_view work_reason(HostWork work) {
 
 }  // namespace
 
-std::vector<std::string_view> stall_reasons(const Evidence& evidence, const RankCall& call) {
+std::vector<std::string_view> stalled_call_advice_keys(const JobFailureEvidence& evidence,
+                                                       const RankCommunicationCall& call) {
   std::vector<std::string_view> reasons;
   const auto add = [&](std::string_view reason) {
     if (!reason.empty() && std::ranges::find(reasons, reason) == reasons.end())

@@ -9,15 +9,15 @@ namespace {
 /// The collectives of one group by their number.
 struct GroupCalls {
   /// Calls by number, then by rank.
-  std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;
+  std::map<std::int64_t, std::map<std::int64_t, const RankCommunicationCall*>> by_sequence;
   /// Number of the oldest call that the file still has, by rank.
   std::map<std::int64_t, std::int64_t> first;
 };
 
-std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
+std::vector<GroupCalls> calls_by_group(const JobFailureEvidence& evidence) {
   std::vector<GroupCalls> groups(evidence.groups.size());
   for (const auto& [rank, trail] : evidence.trails) {
-    for (const RankCall& call : trail.calls) {
+    for (const RankCommunicationCall& call : trail.calls) {
       if (call.message || call.sequence <= 0) continue;
       GroupCalls& group = groups[static_cast<std::size_t>(call.group)];
       // Coalesced calls share a number; the first one represents them.
@@ -30,15 +30,15 @@ std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
 }
 
 /// True if two ranks' calls cannot be the same collective.
-bool differ(const RankCall& a, const RankCall& b) {
+bool differ(const RankCommunicationCall& a, const RankCommunicationCall& b) {
   if (a.operation != b.operation) return true;
   if (!a.sizes.empty() && !b.sizes.empty() && a.sizes != b.sizes) return true;
   return !a.type.empty() && !b.type.empty() && a.type != b.type;
 }
 
 /// Returns the ranks of a group: those that files list, else all ranks of which there is a file.
-std::vector<std::int64_t> members_of(const Evidence& evidence, std::int32_t group) {
-  const RankGroup& known = evidence.groups[static_cast<std::size_t>(group)];
+std::vector<std::int64_t> members_of(const JobFailureEvidence& evidence, std::int32_t group) {
+  const DiagnosedProcessGroup& known = evidence.groups[static_cast<std::size_t>(group)];
   if (!known.ranks.empty()) return known.ranks;
   std::vector<std::int64_t> ranks;
   for (const auto& [rank, trail] : evidence.trails) ranks.push_back(rank);
@@ -47,8 +47,8 @@ std::vector<std::int64_t> members_of(const Evidence& evidence, std::int32_t grou
 
 /// Returns the first call of a group that a rank did not end, or that differs between ranks; null:
 /// none.
-const std::pair<const std::int64_t, std::map<std::int64_t, const RankCall*>>* first_stuck(
-    const GroupCalls& group) {
+const std::pair<const std::int64_t, std::map<std::int64_t, const RankCommunicationCall*>>*
+first_stuck(const GroupCalls& group) {
   for (const auto& calls : group.by_sequence) {
     const auto& made = calls.second;
     const bool open = std::ranges::any_of(made, [](const auto& one) { return !one.second->ended; });
@@ -59,7 +59,7 @@ const std::pair<const std::int64_t, std::map<std::int64_t, const RankCall*>>* fi
   return nullptr;
 }
 
-StuckCall stuck_call(const Evidence& evidence, std::int32_t id, const GroupCalls& group,
+StuckCall stuck_call(const JobFailureEvidence& evidence, std::int32_t id, const GroupCalls& group,
                      std::int64_t sequence) {
   const auto& made = group.by_sequence.at(sequence);
   StuckCall call{.group = id, .sequence = sequence, .made = made};
@@ -78,17 +78,17 @@ StuckCall stuck_call(const Evidence& evidence, std::int32_t id, const GroupCalls
 }
 
 /// Adds sends and receives for which one rank waits and which the other does not make.
-void add_messages(const Evidence& evidence, std::vector<StuckCall>& calls) {
+void add_messages(const JobFailureEvidence& evidence, std::vector<StuckCall>& calls) {
   const auto waits = [&](std::int64_t rank, std::int64_t peer, bool sends) {
     const auto trail = evidence.trails.find(rank);
     if (trail == evidence.trails.end()) return false;
-    return std::ranges::any_of(trail->second.calls, [&](const RankCall& call) {
+    return std::ranges::any_of(trail->second.calls, [&](const RankCommunicationCall& call) {
       return call.message && !call.ended && call.peer == peer && call.sends == sends;
     });
   };
   std::set<std::pair<std::int64_t, std::int64_t>> known;
   for (const auto& [rank, trail] : evidence.trails) {
-    for (const RankCall& call : trail.calls) {
+    for (const RankCommunicationCall& call : trail.calls) {
       if (!call.message || call.ended || call.peer < 0) continue;
       if (waits(call.peer, rank, !call.sends) || !known.insert({rank, call.peer}).second) continue;
       calls.push_back({.group = call.group,
@@ -102,7 +102,7 @@ void add_messages(const Evidence& evidence, std::vector<StuckCall>& calls) {
 
 }  // namespace
 
-std::vector<StuckCall> stuck_calls(const Evidence& evidence) {
+std::vector<StuckCall> stuck_calls(const JobFailureEvidence& evidence) {
   std::vector<StuckCall> calls;
   const std::vector<GroupCalls> groups = calls_by_group(evidence);
   for (std::size_t id = 0; id < groups.size(); ++id) {
@@ -115,7 +115,7 @@ std::vector<StuckCall> stuck_calls(const Evidence& evidence) {
   return calls;
 }
 
-std::vector<std::vector<std::size_t>> waits_for(const std::vector<StuckCall>& calls) {
+std::vector<std::vector<std::size_t>> stuck_call_dependencies(const std::vector<StuckCall>& calls) {
   std::map<std::int64_t, std::vector<std::size_t>> waiting;  // rank -> calls in which it waits
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (const auto& [rank, call] : calls[i].made) {

@@ -10,11 +10,12 @@ namespace stepwright::diagnose {
 
 /// A collective call of a process group, or a send and receive, that does not end.
 struct StuckCall {
-  std::int32_t group = 0;  ///< Process group of the call: an index into `Evidence::groups`.
+  std::int32_t group =
+      0;  ///< Process group of the call: an index into `JobFailureEvidence::groups`.
   /// Sequence number of the call in its group, from 1; 0: a send or receive.
   std::int64_t sequence = 0;
   /// For each rank that made the call, its record of the call.
-  std::map<std::int64_t, const RankCall*> made;
+  std::map<std::int64_t, const RankCommunicationCall*> made;
   /// Ranks of the process group that did not make the call, sorted.
   std::vector<std::int64_t> missing;
   bool message = false;
@@ -24,10 +25,10 @@ struct StuckCall {
 
 /// Returns the calls in which a job is stuck: for each process group, the first call that did not
 /// end or that differs between its ranks; also sends and receives without a partner.
-std::vector<StuckCall> stuck_calls(const Evidence& evidence);
+std::vector<StuckCall> stuck_calls(const JobFailureEvidence& evidence);
 
 /// Returns, for each stuck call, the indices of the stuck calls that it waits for: those in which a
 /// rank waits that it lacks.
-std::vector<std::vector<std::size_t>> waits_for(const std::vector<StuckCall>& calls);
+std::vector<std::vector<std::size_t>> stuck_call_dependencies(const std::vector<StuckCall>& calls);
 
 }  // namespace stepwright::diagnose

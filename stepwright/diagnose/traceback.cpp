@@ -14,29 +14,29 @@ constexpr std::size_t kMostFrames = 100;
 
 }  // namespace
 
-Traceback::Part Traceback::read(std::string_view line) {
+PythonTracebackReader::TracebackLineKind PythonTracebackReader::read(std::string_view line) {
   if (line.starts_with("Traceback (most recent call last)")) {
     *this = {};
     open_ = true;
-    return Part::kInside;
+    return TracebackLineKind::kInside;
   }
-  if (!open_) return Part::kNone;
+  if (!open_) return TracebackLineKind::kNone;
   if (line.starts_with("  File \"")) {
     read_frame(line);
-    return Part::kInside;
+    return TracebackLineKind::kInside;
   }
   if (line.empty() || line.front() == ' ' || line.front() == '\t') {
     if (!stack_.empty() && stack_.back().find(' ') == std::string::npos) {
       stack_.back() +=
           " " + shortened_line(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
     }
-    return Part::kInside;
+    return TracebackLineKind::kInside;
   }
   open_ = false;
-  return Part::kError;
+  return TracebackLineKind::kError;
 }
 
-void Traceback::read_frame(std::string_view line) {
+void PythonTracebackReader::read_frame(std::string_view line) {
   const std::string_view path = between(line, "  File \"", "\"");
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
   std::string_view function = after(line, ", in ");

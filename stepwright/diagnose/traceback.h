@@ -7,14 +7,14 @@
 namespace stepwright::diagnose {
 
 /// Reads a rank's Python traceback line by line.
-class Traceback {
+class PythonTracebackReader {
  public:
   /// Role of a log line: outside of a traceback, inside one, or the exception that ends one.
-  enum class Part { kNone, kInside, kError };
+  enum class TracebackLineKind { kNone, kInside, kError };
 
   /// Reads the next log line of the rank. Returns kError if the line is the exception that ends a
   /// traceback.
-  Part read(std::string_view line);
+  TracebackLineKind read(std::string_view line);
 
   /// Returns the innermost line of the user's own program in the traceback: "train.py:41 in step";
   /// empty: none.

@@ -94,7 +94,7 @@ std::int64_t period_of(const std::vector<std::int64_t>& slow) {
   return period > 1 ? period : 0;
 }
 
-Finding finding_of(FindingKind kind, const TrainingLog& log, const LoggedStep& step,
+Finding finding_of(DiagnosedFaultKind kind, const TrainingLog& log, const LoggedStep& step,
                    std::string what) {
   return {
       .kind = kind,
@@ -104,12 +104,12 @@ Finding finding_of(FindingKind kind, const TrainingLog& log, const LoggedStep& s
 
 }  // namespace
 
-std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string_view line) {
-  for (const LogLineWords& words : program_words()) {
+std::optional<std::pair<LoggedTrainingProgram, LoggedStep>> read_step_line(std::string_view line) {
+  for (const LogLineWords& words : training_log_line_words()) {
     if (auto step = program_step(line, words)) return std::pair(words.program, *step);
   }
   if (!holds(line, "it/s") && !holds(line, "s/it")) return std::nullopt;
-  if (auto step = bar_step(line)) return std::pair(TrainingProgram::kProgressBar, *step);
+  if (auto step = bar_step(line)) return std::pair(LoggedTrainingProgram::kProgressBar, *step);
   return std::nullopt;
 }
 
@@ -145,10 +145,11 @@ SteadySteps steady_steps(const TrainingLog& log) {
   return steady;
 }
 
-std::vector<Finding> training_findings(const TrainingLog& log) {
+std::vector<Finding> step_slowdown_findings(const TrainingLog& log) {
   std::vector<Finding> findings;
   const auto steps = slowness(log);
-  if (steps.size() < kLeastSteps || log.program == TrainingProgram::kProgressBar) return findings;
+  if (steps.size() < kLeastSteps || log.program == LoggedTrainingProgram::kProgressBar)
+    return findings;
   const double usual = median_of(steps, 0, steps.size());
   std::vector<std::int64_t> slow;
   double beyond = 0;
@@ -161,19 +162,19 @@ std::vector<Finding> training_findings(const TrainingLog& log) {
   }
   if (const std::int64_t period = period_of(slow)) {
     Finding finding =
-        finding_of(FindingKind::kCheckpoint, log, *first_slow,
+        finding_of(DiagnosedFaultKind::kCheckpoint, log, *first_slow,
                    fmt::format("Every {} steps one is {:.1f} times as slow as the others.", period,
                                1 + beyond / static_cast<double>(slow.size()) / usual));
     if (first_slow->step_time_s > 0) finding.lost_s = beyond / static_cast<double>(steps.size());
-    finding.evidence.push_back(fmt::format("Slow steps: {}", ranks_text(slow)));
-    add_advice(finding, "slow.periodic");
+    finding.evidence.push_back(fmt::format("Slow steps: {}", rank_ranges_text(slow)));
+    add_causes_and_remedies(finding, "slow.periodic");
     findings.push_back(std::move(finding));
   }
   const double begin = median_of(steps, 0, steps.size() / 4);
   const double end = median_of(steps, steps.size() * 3 / 4, steps.size());
   if (end > kDrift * begin) {
     Finding finding = finding_of(
-        FindingKind::kDrift, log, *steps[steps.size() * 3 / 4].first,
+        DiagnosedFaultKind::kDrift, log, *steps[steps.size() * 3 / 4].first,
         fmt::format("Steps of the last quarter take {:.2f} times as long as those of the first.",
                     end / begin));
     if (steps.front().first->step_time_s > 0) {
@@ -184,7 +185,7 @@ std::vector<Finding> training_findings(const TrainingLog& log) {
       finding.evidence.push_back(
           fmt::format("Medians: {:.0f} and {:.0f} tokens/s of a device", 1 / begin, 1 / end));
     }
-    add_advice(finding, "slow.drift");
+    add_causes_and_remedies(finding, "slow.drift");
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -27,15 +27,15 @@ struct LoggedStep {
 
 /// Reads a training step, and the program that printed it, from a log line; nullopt: another line.
 /// If a progress bar was printed over itself, its last state counts.
-std::optional<std::pair<TrainingProgram, LoggedStep>> read_step_line(std::string_view line);
+std::optional<std::pair<LoggedTrainingProgram, LoggedStep>> read_step_line(std::string_view line);
 
 /// Training steps and losses that one log reports, in the order of its lines.
 struct TrainingLog {
   std::string file;
-  TrainingProgram program{};
+  LoggedTrainingProgram program{};
   std::vector<LoggedStep> steps;
   std::vector<LoggedLoss> losses;
-  std::vector<DataLoadTime>
+  std::vector<StepDataLoadTime>
       data;  ///< Step times and data-loading times, from lines that have both.
 };
 
@@ -61,6 +61,6 @@ SteadySteps steady_steps(const TrainingLog& log);
 
 /// Finds steps that become slower during a run, and slow steps at constant intervals, as
 /// checkpoints and evaluations cause. Empty for progress bars and for logs of fewer than 20 steps.
-std::vector<Finding> training_findings(const TrainingLog& log);
+std::vector<Finding> step_slowdown_findings(const TrainingLog& log);
 
 }  // namespace stepwright::diagnose

@@ -8,13 +8,13 @@
 
 namespace stepwright::diagnose {
 
-std::optional<WatchdogTimeout> read_time_out(std::string_view line) {
+std::optional<WatchdogTimeout> read_watchdog_timeout(std::string_view line) {
   if (!holds(line, "WorkNCCL(") || !holds(line, "ran for")) return std::nullopt;
   const std::string_view work = after(line, "WorkNCCL(");
   WatchdogTimeout out{.rank = leading_number(after(line, "[Rank ")),
                       .elements = leading_number(after(work, "NumelIn=")),
                       .limit_ms = leading_number(after(work, "Timeout(ms)="))};
-  RankCall& call = out.call;
+  RankCommunicationCall& call = out.call;
   call.sequence = leading_number(after(work, "SeqNum="));
   call.operation = after(work, "OpType=");
   call.operation.resize(std::min(call.operation.find_first_of(",)"), call.operation.size()));
@@ -28,12 +28,12 @@ std::optional<WatchdogTimeout> read_time_out(std::string_view line) {
   return out;
 }
 
-std::optional<RankProgress> read_watchdog_progress(std::string_view line) {
+std::optional<RankCallProgress> read_watchdog_progress(std::string_view line) {
   if (!holds(line, "[PG ") || !holds(line, "work: ")) return std::nullopt;
   const std::string_view mark = between(line, "[PG ", "]");
-  RankProgress progress{.rank = leading_number(after(mark, "Rank ")),
-                        .at = leading_number(after(line, "work: ")),
-                        .enqueued = leading_number(after(line, "last enqueued NCCL work: "))};
+  RankCallProgress progress{.rank = leading_number(after(mark, "Rank ")),
+                            .at = leading_number(after(line, "work: ")),
+                            .enqueued = leading_number(after(line, "last enqueued NCCL work: "))};
   if (holds(mark, "GUID ")) {
     const std::string_view id = after(mark, "GUID ");
     progress.group.name = id.substr(0, id.find_first_of("( "));

@@ -53,7 +53,7 @@ Json words_of(std::type_identity<plan::Sharding> /*kind*/) {
   }
   return list;
 }
-Json words_of(std::type_identity<plan::TensorInput> /*kind*/) {
+Json words_of(std::type_identity<plan::GatheredInputPolicy> /*kind*/) {
   return named_words(plan::kTensorInputNames);
 }
 Json words_of(std::type_identity<plan::ContextKind> /*kind*/) {
@@ -61,15 +61,15 @@ Json words_of(std::type_identity<plan::ContextKind> /*kind*/) {
 }
 Json words_of(std::type_identity<DType> /*kind*/) { return named_words(plan::kAccumulateNames); }
 Json words_of(std::type_identity<collective::Algorithm> /*kind*/) {
-  return named_words(collective::kAlgorithmNames);
+  return named_words(collective::kCollectiveAlgorithmNames);
 }
 Json words_of(std::type_identity<plan::Overlap> /*kind*/) {
-  return named_words(plan::kOverlapNames);
+  return named_words(plan::kOverlapFlagNames);
 }
 Json words_of(std::type_identity<plan::Recompute> /*kind*/) {
   return named_words(plan::kRecomputeNames);
 }
-Json words_of(std::type_identity<plan::OffloadModules> /*kind*/) {
+Json words_of(std::type_identity<plan::OffloadModuleSet> /*kind*/) {
   return named_words(plan::kOffloadModuleNames);
 }
 
@@ -79,8 +79,8 @@ std::string_view kind_of(std::string_view place) {
   if (std::is_same_v<Value, bool>) return "flag";
   if (std::is_same_v<Value, plan::Overlap>) return "flags";
   if (std::is_same_v<Value, plan::Recompute>) return "recompute";
-  if (std::is_same_v<Value, plan::OffloadModules>) return "several";
-  if (std::is_arithmetic_v<Value>) return has_sizes(place) ? "size" : "number";
+  if (std::is_same_v<Value, plan::OffloadModuleSet>) return "several";
+  if (std::is_arithmetic_v<Value>) return has_offered_values(place) ? "size" : "number";
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
@@ -107,7 +107,8 @@ Json group_control() {
 /// Control for the placement of chunks in a searched order.
 Json placement_control() {
   Json words = Json::array({{{"name", ""}, {"text", "whichever is better"}}});
-  for (const auto& [kind, name] : schedule::kFoundPlacements) words.push_back({{"name", name}});
+  for (const auto& [kind, name] : schedule::kSearchablePlacements)
+    words.push_back({{"name", name}});
   return {{"place", "schedule.placement"},
           {"kind", "words"},
           {"words", std::move(words)},
@@ -141,7 +142,8 @@ Json words_control(const std::string& place, Json words) {
 
 Json job_controls() {
   Json frameworks = Json::array({{{"name", ""}, {"text", "any"}}});
-  for (const std::string& name : plan::framework_words()) frameworks.push_back({{"name", name}});
+  for (const std::string& name : plan::framework_field_words())
+    frameworks.push_back({{"name", name}});
   Json controls = {
       words_control("job.framework", std::move(frameworks)),
       words_control("job.precision", named_words(plan::kPrecisionNames)),
@@ -185,7 +187,7 @@ Json run_controls() {
   Json controls = Json::array();
   controls.push_back(
       words_control("job.run." + std::string(plan::kCheckpointsKey), std::move(writing)));
-  for (const plan::RunKey& key : plan::kRunKeys) {
+  for (const plan::RunSettingKey& key : plan::kRunKeys) {
     controls.push_back({{"place", "job.run." + std::string(key.key)},
                         {"kind", "optional"},
                         {"type", key.type},
@@ -197,7 +199,7 @@ Json run_controls() {
 /// Returns the figures of each built-in cluster that forms show and let people change.
 Json profiles_json() {
   Json profiles = Json::array();
-  for (const std::string_view name : cluster::built_in_clusters()) {
+  for (const std::string_view name : cluster::built_in_cluster_names()) {
     const cluster::Cluster cluster = cluster::built_in_cluster(name, 1).value();
     const bool inside = cluster.devices_per_node > 1 && !cluster.levels.empty();
     const double link_bytes_per_s = inside ? cluster.levels.front().uplink_bytes_per_s : 0;
@@ -214,12 +216,12 @@ Json profiles_json() {
 
 }  // namespace
 
-Json choices_json() {
+Json explorer_choices_json() {
   Json controls = job_controls();
   for (Json& control : run_controls()) controls.push_back(std::move(control));
   for (Json& control : plan_controls()) controls.push_back(std::move(control));
-  return {{"models", model::built_in_models()},
-          {"clusters", cluster::built_in_clusters()},
+  return {{"models", model::built_in_model_names()},
+          {"clusters", cluster::built_in_cluster_names()},
           {"profiles", profiles_json()},
           {"targets", export_targets_json()},
           {"controls", std::move(controls)}};

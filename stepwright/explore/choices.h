@@ -12,6 +12,6 @@ namespace stepwright::explore {
 /// `number`, `flag`, `words` (one of its `words`, {name, text}), `flags` (a mapping of its words to
 /// yes or no), `text`, `optional` (may be left out; `type` and `help` as for options), `recompute`
 /// or `graphs`. An empty word means that the choice is left out.
-nlohmann::ordered_json choices_json();
+nlohmann::ordered_json explorer_choices_json();
 
 }  // namespace stepwright::explore

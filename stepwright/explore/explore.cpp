@@ -40,7 +40,7 @@ void settle(plan::PlannedJob& planned) {
   const std::int64_t devices = planned.job.cluster.devices();
   const std::int64_t of_model = degrees.tensor * degrees.context * degrees.pipeline;
   if (devices % of_model == 0) degrees.data = devices / of_model;
-  plan::follow(planned.job, planned.plan);
+  plan::adapt_dependent_choices(planned.job, planned.plan);
 }
 
 Json nearest_json(const plan::PlannedJob& planned, const plan::PlanRejection& refused) {
@@ -54,9 +54,9 @@ Json nearest_json(const plan::PlannedJob& planned, const plan::PlanRejection& re
 Json predicted(const Json& question) {
   plan::PlannedJob planned = question_plan(question);
   if (question.value("settle", false)) settle(planned);
-  Json answer = named_plan_json(planned);
-  answer["job"] = plan::job_line(planned.job);
-  answer["sizes"] = sizes_json(planned);
+  Json answer = described_plan_json(planned);
+  answer["job"] = plan::job_summary_line(planned.job);
+  answer["sizes"] = legal_field_values_json(planned);
   if (const auto refused = plan::find_plan_rejection(planned.job, planned.plan)) {
     answer["refused"] = refused->message;
     answer["nearest"] = nearest_json(planned, *refused);
@@ -65,16 +65,17 @@ Json predicted(const Json& question) {
   const plan::PlannedJob settled = simulate::resolve_schedule_order(planned);
   if (settled.plan != planned.plan) answer["settled"] = plan::plan_json(settled);
   simulate::Prediction prediction = simulate::predict(settled);
-  if (std::string note = plan::method_note(settled.job); !note.empty()) {
+  if (std::string note = plan::training_method_note(settled.job); !note.empty()) {
     prediction.notes.push_back(std::move(note));
   }
   answer["prediction"] = simulate::prediction_json(prediction);
-  if (Json there = nearest_run_json(settled); !there["reasons"].empty()) {
+  if (Json there = nearest_runnable_plan_json(settled); !there["reasons"].empty()) {
     answer["not_run"] = std::move(there);
   }
   answer["whole_run"] = whole_run::requested_run_json(prediction, {});
   answer["memory"] = memory::memory_json(
-      prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
+      prediction.memory,
+      memory::pytorch_allocated_memory(prediction.planned.job, prediction.program));
   return answer;
 }
 
@@ -87,8 +88,8 @@ Json drawn(const Json& question) {
 
 Json pictured(const Json& question) {
   const plan::PlannedJob planned = question_plan(question);
-  Json answer = report::prediction_pictures(simulate::predict(planned));
-  answer["name"] = named_plan_json(planned);
+  Json answer = report::prediction_charts_json(simulate::predict(planned));
+  answer["name"] = described_plan_json(planned);
   return answer;
 }
 
@@ -101,7 +102,7 @@ Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
   const tune::TuneResult result = tune::tune(question_plan(question).job, search_options(progress));
   Json plans = Json::array();
   const auto add = [&](const tune::TunedPlan& found) {
-    Json entry = named_plan_json({result.job, found.plan});
+    Json entry = described_plan_json({result.job, found.plan});
     entry["step_time_s"] = found.step_time_s;
     entry["peak_memory_bytes"] = static_cast<std::int64_t>(found.peak_memory_bytes);
     entry["fits"] = found.fits;
@@ -110,7 +111,8 @@ Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
     plans.push_back(std::move(entry));
   };
   add(result.plans.front());
-  for (const tune::Alternative& other : tune::alternatives(result)) add(other.tuned);
+  for (const tune::AlternativePlan& other : tune::fastest_plan_of_each_family(result))
+    add(other.tuned);
   return {{"plans", std::move(plans)},
           {"legal", result.space.legal},
           {"simulated", result.space.simulated},
@@ -121,23 +123,23 @@ Json tuned(const Json& question, const tune::SearchProgressCallback& progress) {
 
 Json explore(const Json& question, const tune::SearchProgressCallback& progress) {
   const std::string ask = question.at("ask");
-  if (ask == "choices") return choices_json();
+  if (ask == "choices") return explorer_choices_json();
   if (ask == "predict") return predicted(question);
   if (ask == "timeline") return drawn(question);
   if (ask == "pictures") return pictured(question);
   if (ask == "tune") return tuned(question, progress);
-  if (ask == "import") return own_job_json(question);
+  if (ask == "import") return job_from_user_files_json(question);
   if (ask == "export") return exported_plan_json(question);
-  if (ask == "launches") return framework_launches_json(question);
+  if (ask == "launches") return launchable_frameworks_json(question);
   if (ask == "nearest_fit") {
-    return nearest_fit_json(question_plan(question), search_options(progress));
+    return nearest_fitting_plan_json(question_plan(question), search_options(progress));
   }
   if (ask == "smallest_cluster") {
-    return smallest_cluster_json(question_plan(question), search_options(progress));
+    return smallest_fitting_cluster_json(question_plan(question), search_options(progress));
   }
-  if (ask == "remedies") return remedies_offered_json(question_plan(question));
+  if (ask == "remedies") return offered_memory_remedies_json(question_plan(question));
   if (ask == "check")
-    return job_check_answer_json(import_question_files(question), search_options(progress));
+    return job_check_answer_json(import_question_plan(question), search_options(progress));
   fail_input(fmt::format("the explorer cannot be asked '{}'", ask));
 }
 

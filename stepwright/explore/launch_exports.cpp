@@ -39,7 +39,7 @@ plan::PlannedJob legal_plan(const Json& question) {
 
 /// Returns the name of the file that a target writes: "megatron.sh".
 std::string file_name(std::string_view target, const std::string& release) {
-  const auto& endings = framework_files::target_data(target).endings;
+  const auto& endings = framework_files::launch_target_description(target).endings;
   for (const auto& [ending, last] : endings) {
     if (last.empty() || last == release) return fmt::format("{}.{}", target, ending);
   }
@@ -57,8 +57,8 @@ void add_figures(Json& json, const plan::PlannedJob& started) {
 /// Returns why a target does not write a plan: the choices that its framework cannot run, or else
 /// the writer's message without its leading position.
 std::string reason_of(const Error& error, const std::string& to, const plan::PlannedJob& planned) {
-  const std::vector<std::string> reasons = framework_files::not_run_reasons(
-      framework_files::framework_of_target(to, planned.job), planned);
+  const std::vector<std::string> reasons = framework_files::framework_refusal_reasons(
+      framework_files::framework_for_exported_job(to, planned.job), planned);
   if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, "; "));
   const std::string message = error.what();
   const std::string opening = fmt::format("{}: ", kPlace);
@@ -84,8 +84,8 @@ Json nearest_written(const std::string& to, const plan::PlannedJob& planned,
 
 Json export_targets_json() {
   Json targets = Json::array();
-  for (const std::string& word : framework_files::export_words()) {
-    const auto& data = framework_files::target_data(word);
+  for (const std::string& word : framework_files::export_target_names()) {
+    const auto& data = framework_files::launch_target_description(word);
     targets.push_back({{"to", word}, {"about", data.about}, {"framework", data.framework}});
   }
   return targets;
@@ -101,7 +101,7 @@ Json exported_plan_json(const Json& question) {
     Json answer = {{"file", {{"name", file_name(to, release)}, {"text", file.text}}},
                    {"notes", file.notes},
                    {"as_it_is", file.as_it_is},
-                   {"plan", named_plan_json(file.started).at("plan")}};
+                   {"plan", described_plan_json(file.started).at("plan")}};
     add_figures(answer, file.started);
     return answer;
   } catch (const Error& error) {
@@ -111,18 +111,20 @@ Json exported_plan_json(const Json& question) {
   }
 }
 
-Json framework_launches_json(const Json& question) {
+Json launchable_frameworks_json(const Json& question) {
   const plan::PlannedJob planned = legal_plan(question);
   const plan::Plan plan = plan::canonical(planned.plan, planned.job);
   std::vector<plan::Framework> frameworks;
-  for (const auto& starter : framework_files::framework_starters())
+  for (const auto& starter : framework_files::round_trip_frameworks())
     frameworks.push_back(starter.framework);
-  const std::vector<tune::FrameworkRun> runs =
-      tune::framework_runs(planned.job, plan, frameworks, 1);
+  const std::vector<tune::NearestFrameworkPlan> runs =
+      tune::nearest_framework_plans(planned.job, plan, frameworks, 1);
   Json launches = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const framework_files::FrameworkStarter& starter = framework_files::framework_starters()[i];
-    const std::string why = framework_files::not_started_reason(starter, {planned.job, plan});
+    const framework_files::RoundTripFramework& starter =
+        framework_files::round_trip_frameworks()[i];
+    const std::string why =
+        framework_files::plan_not_run_unchanged_reason(starter, {planned.job, plan});
     Json launch = {{"to", starter.target}, {"framework", starter.name()}, {"starts", why.empty()}};
     if (!why.empty()) launch["why"] = why;
     if (runs[i].plan) {

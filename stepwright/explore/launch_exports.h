@@ -18,6 +18,6 @@ nlohmann::ordered_json exported_plan_json(const nlohmann::ordered_json& question
 /// Returns for each framework whether its files can start a legal plan, as JSON: `launches` [{`to`,
 /// `framework`, `starts`, `why` (if not), `nearest` (plan to use instead, if there is one),
 /// `step_time_s`, `fits`}].
-nlohmann::ordered_json framework_launches_json(const nlohmann::ordered_json& question);
+nlohmann::ordered_json launchable_frameworks_json(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

@@ -90,7 +90,7 @@ Json inner_mapping(const Document& document) {
 Json model_mapping(const SourceFile& file, std::vector<std::string>& notes) {
   const Document document = Document::parse(file.text, file.name);
   if (!says_model_type(document.root())) return inner_mapping(document);
-  return model::inline_model(model::read_config(document, &notes));
+  return model::inline_model_mapping(model::read_huggingface_config(document, &notes));
 }
 
 /// Returns the cluster in the form that it has inside a job: a profile with its number of nodes or
@@ -126,7 +126,9 @@ Json composed_job(const Json& given, const Json& beside) {
   return job;
 }
 
-Json model_json(const plan::Job& job) { return model::describe_model(job.model, job.length); }
+Json model_json(const plan::Job& job) {
+  return model::model_list_entry_json(job.model, job.length);
+}
 
 /// Describes the model of a job in a sentence.
 std::string model_sentence(const plan::Job& job) {
@@ -178,7 +180,7 @@ framework_files::UserFacts given_beside(const Json& given) {
   if (given.contains("model")) {
     const Document document = Document::parse(Json{{"model", given.at("model")}}.dump(), "model");
     facts.model = given.at("model").is_string() ? given.at("model").get<std::string>() : "given";
-    facts.known_model = model::read_model(document.root().get("model"), {});
+    facts.known_model = model::read_job_model(document.root().get("model"), {});
   }
   if (given.contains("cluster")) {
     const Json& cluster = given.at("cluster");
@@ -208,12 +210,12 @@ struct Brought {
 /// Adds a launch file; a record of `stepwright capture` is replaced by its commands and their
 /// files.
 void add_launch(const SourceFile& file, Brought& brought) {
-  if (!capture::is_launch_record(file.text)) return brought.launch.push_back(file);
+  if (!capture::is_capture_record(file.text)) return brought.launch.push_back(file);
   std::optional<std::int64_t> command;
   if (brought.given.contains("command")) command = brought.given.at("command");
   brought.given.erase("command");  // It counted commands of the record, which are one script now.
-  const capture::CaptureResult captured = capture::read_launch(file.text, file.name);
-  for (SourceFile& source : capture::record_sources(captured, command, file.name)) {
+  const capture::ScriptCaptureResult captured = capture::read_capture_record(file.text, file.name);
+  for (SourceFile& source : capture::capture_record_as_sources(captured, command, file.name)) {
     brought.launch.push_back(std::move(source));
   }
 }
@@ -237,18 +239,18 @@ Brought sorted(const std::vector<OwnFile>& files, const Json& question) {
 }
 
 framework_files::ImportedPlan imported_plan(const Brought& brought) {
-  return framework_files::import_sources(brought.given.value("source", ""), brought.launch,
-                                         given_beside(brought.given), true);
+  return framework_files::import_plan_files(brought.given.value("source", ""), brought.launch,
+                                            given_beside(brought.given), true);
 }
 
 /// Answers for files that start a job with a framework.
 Json imported_json(const Brought& brought) {
   const framework_files::ImportedPlan plan = imported_plan(brought);
-  const auto& data = framework_files::target_data(plan.target);
+  const auto& data = framework_files::launch_target_description(plan.target);
   Json answer = {{"kind", name_of(framework_files::kUserFileKindNames, UserFileKind::kLaunch)},
                  {"about", fmt::format("{}. {}", data.about, model_sentence(plan.planned.job))},
                  {"model", model_json(plan.planned.job)}};
-  answer.update(framework_files::import_json(plan));
+  answer.update(framework_files::imported_plan_json(plan));
   for (const std::string& note : brought.notes) answer["notes"].push_back(note);
   if (plan.refused) answer["refused"] = plan.refused->message;
   return answer;
@@ -266,7 +268,7 @@ Json text_of(const SourceFile& file) { return {{"text", file.text}, {"name", fil
 
 }  // namespace
 
-Json own_job_json(const Json& question) {
+Json job_from_user_files_json(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
   for (const UserFileKind kind : {UserFileKind::kPlan, UserFileKind::kJob}) {
     if (const SourceFile* file = only(files, kind)) return taken_as_it_is(kind, *file);
@@ -279,7 +281,7 @@ Json own_job_json(const Json& question) {
                    question, std::move(brought.notes));
 }
 
-framework_files::ImportedPlan import_question_files(const Json& question) {
+framework_files::ImportedPlan import_question_plan(const Json& question) {
   const std::vector<OwnFile> files = read_files(question);
   if (const SourceFile* file = only(files, UserFileKind::kPlan)) return stated_plan(text_of(*file));
   if (files.empty()) return stated_plan(question);

@@ -13,10 +13,10 @@ namespace stepwright::explore {
 /// `about` (a sentence), `plan` or `job`, `model`, `read`, `assumed`, `not_read` and `notes` as in
 /// `import --json`, and `refused` if the plan is not legal. Fails with `kInput` for files that
 /// cannot be read.
-nlohmann::ordered_json own_job_json(const nlohmann::ordered_json& question);
+nlohmann::ordered_json job_from_user_files_json(const nlohmann::ordered_json& question);
 
 /// Reads the plan that `check` should check: from the launch files or plan file of a question or,
 /// without files, from its `text`. Fails if there is no plan.
-framework_files::ImportedPlan import_question_files(const nlohmann::ordered_json& question);
+framework_files::ImportedPlan import_question_plan(const nlohmann::ordered_json& question);
 
 }  // namespace stepwright::explore

@@ -27,9 +27,9 @@ constexpr Named<ErrorKind> kErrorKindNames[] = {{ErrorKind::kInput, "input"},
                                                 {ErrorKind::kRuntime, "runtime"}};
 
 plan::PlannedJob begin(const plan::Job& given) {
-  plan::PlannedJob first{.job = tune::with_fastest_attention(given), .plan = {}};
-  if (const auto rule = tune::rule_of_thumb(first.job, cost::CostModel(first.job),
-                                            simulate::plan_memory_limit(first.job))) {
+  plan::PlannedJob first{.job = tune::with_fastest_attention_kernel(given), .plan = {}};
+  if (const auto rule = tune::rule_of_thumb_plan(first.job, cost::CostModel(first.job),
+                                                 simulate::plan_memory_limit(first.job))) {
     first.plan = rule->plan;
     return first;
   }
@@ -52,18 +52,18 @@ std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob
 plan::PlannedJob question_plan(const Json& question) {
   const Document document =
       Document::parse(question.at("text").get<std::string>(), question.at("name"));
-  if (plan::is_file_of(document, "job")) return begin(plan::read_job(document, {}));
+  if (plan::is_file_of_kind(document, "job")) return begin(plan::read_job(document, {}));
   return plan::read_plan(document, {});
 }
 
-Json named_plan_json(const plan::PlannedJob& planned) {
-  return {{"code", plan::plan_code(planned.plan)},
-          {"words", plan::plan_words(planned.plan, planned.job)},
+Json described_plan_json(const plan::PlannedJob& planned) {
+  return {{"code", plan::short_plan_code(planned.plan)},
+          {"words", plan::plan_description(planned.plan, planned.job)},
           {"plan", plan::plan_json(planned)}};
 }
 
 Json offered_plan_json(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
-  Json json = named_plan_json(offered);
+  Json json = described_plan_json(offered);
   json["changes"] = changes_between(instead_of, offered);
   return json;
 }
@@ -71,7 +71,7 @@ Json offered_plan_json(const plan::PlannedJob& offered, const plan::PlannedJob& 
 Json error_json(const std::exception& failure) {
   Json json = {{"error", failure.what()}};
   if (const auto* error = dynamic_cast<const Error*>(&failure)) {
-    const InputPlace& place = error->place();
+    const InputErrorPlace& place = error->place();
     json["kind"] = name_of(kErrorKindNames, error->kind());
     json["place"] = {{"file", place.file},
                      {"line", place.line},

@@ -15,7 +15,7 @@ plan::PlannedJob question_plan(const nlohmann::ordered_json& question);
 
 /// Returns a plan as JSON for the explorer's page: {`code` (short code), `words` (description),
 /// `plan`}.
-nlohmann::ordered_json named_plan_json(const plan::PlannedJob& planned);
+nlohmann::ordered_json described_plan_json(const plan::PlannedJob& planned);
 
 /// Returns a plan that the explorer's page offers instead of the current one, as JSON: {`code`,
 /// `words`, `plan`, `changes` (differences from the current plan)}.

@@ -38,18 +38,20 @@ struct SizedChoice {
   Sizes (*sizes)(const plan::PlannedJob& planned);
 };
 constexpr SizedChoice kSized[] = {
-    {"parallel.tensor", [](const plan::PlannedJob& p) { return plan::legal_tensor_sizes(p.job); }},
+    {"parallel.tensor",
+     [](const plan::PlannedJob& p) { return plan::legal_tensor_degrees(p.job); }},
     {"parallel.pipeline",
-     [](const plan::PlannedJob& p) { return plan::legal_pipeline_sizes(p.job); }},
+     [](const plan::PlannedJob& p) { return plan::legal_pipeline_degrees(p.job); }},
     {"parallel.context",
-     [](const plan::PlannedJob& p) { return plan::legal_context_sizes(p.job); }},
-    {"parallel.expert", [](const plan::PlannedJob& p) { return plan::legal_expert_sizes(p.job); }},
+     [](const plan::PlannedJob& p) { return plan::legal_context_degrees(p.job); }},
+    {"parallel.expert",
+     [](const plan::PlannedJob& p) { return plan::legal_expert_degrees(p.job); }},
     {"parallel.expert_tensor",
-     [](const plan::PlannedJob& p) { return plan::legal_expert_tensor_sizes(p.job); }},
+     [](const plan::PlannedJob& p) { return plan::legal_expert_tensor_degrees(p.job); }},
     {"parallel.data", [](const plan::PlannedJob& p) { return plan::divisors(p.job.sequences); }},
     {"micro_batch",
      [](const plan::PlannedJob& p) {
-       return plan::legal_micro_batches(p.job, p.plan.parallel.data);
+       return plan::legal_micro_batch_sizes(p.job, p.plan.parallel.data);
      }},
     {"schedule.chunks", chunk_sizes},
     {"schedule.strands",
@@ -57,13 +59,13 @@ constexpr SizedChoice kSized[] = {
        return schedule::traits_of(p.plan.schedule.kind).pairs ? Sizes{1, 2} : Sizes{1};
      }},
     {"sharding.group",
-     [](const plan::PlannedJob& p) { return groups(p, plan::legal_sharding_groups); }},
+     [](const plan::PlannedJob& p) { return groups(p, plan::legal_sharding_group_sizes); }},
     {"sharding.expert_group", [](const plan::PlannedJob& p) {
-       return p.job.model.experts ? groups(p, plan::legal_expert_groups) : Sizes{1};
+       return p.job.model.experts ? groups(p, plan::legal_expert_sharding_group_sizes) : Sizes{1};
      }}};
 
 /// Returns the precisions for which the device has a peak rate.
-Json precisions_json(const cluster::Device& device) {
+Json precisions_json(const cluster::DeviceModel& device) {
   Json names = Json::array();
   for (const auto& [type, name] : plan::kPrecisionNames) {
     const auto rate = device.peak_flops.find(type);
@@ -74,11 +76,11 @@ Json precisions_json(const cluster::Device& device) {
 
 }  // namespace
 
-bool has_sizes(std::string_view place) {
+bool has_offered_values(std::string_view place) {
   return std::ranges::find(kSized, place, &SizedChoice::place) != std::end(kSized);
 }
 
-Json sizes_json(const plan::PlannedJob& planned) {
+Json legal_field_values_json(const plan::PlannedJob& planned) {
   const cluster::Cluster& cluster = planned.job.cluster;
   Json json = {{"devices", cluster.devices()},
                {"devices_per_node", cluster.devices_per_node},

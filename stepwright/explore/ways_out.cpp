@@ -47,20 +47,20 @@ Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& in
 /// Returns the job on as many nodes as the search may use, with no goal other than to fit.
 plan::Job any_nodes(const plan::Job& job) {
   const std::int64_t most =
-      std::min(kMostNodes, cluster::kMaxDevices / job.cluster.devices_per_node);
-  plan::Job wide = plan::with_field({job, {}}, fmt::format("cluster.nodes={}", most)).job;
-  wide.objective.kind = plan::ObjectiveKind::kSmallestCluster;
+      std::min(kMostNodes, cluster::kMaxClusterDevices / job.cluster.devices_per_node);
+  plan::Job wide = plan::plan_with_field({job, {}}, fmt::format("cluster.nodes={}", most)).job;
+  wide.objective.kind = plan::TunerObjectiveKind::kSmallestCluster;
   wide.objective.target_step_time_s = kAnyStepTime;
   wide.objective.target_tokens_per_s = 0;
   return wide;
 }
 
 /// Returns remedies as in `check --json`, each with the changed `planned`.
-Json offered_remedies(const std::vector<check::RemedyWithFlags>& found,
+Json offered_remedies(const std::vector<check::MemoryRemedyWithFlags>& found,
                       const plan::PlannedJob& planned) {
-  Json remedies = check::remedies_json(found);
+  Json remedies = check::memory_remedies_json(found);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    remedies[i]["name"] = tune::remedy_name(found[i].remedy.kind);
+    remedies[i]["name"] = tune::memory_remedy_name(found[i].remedy.kind);
     remedies[i].update(offered_plan_json(found[i].remedy.changed, planned));
   }
   return remedies;
@@ -71,10 +71,10 @@ void add_reached_plans(Json& gains, const check::JobCheck& check) {
   if (!check.better) return;
   plan::PlannedJob reached = check.prediction->planned;
   for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
-    const tune::Change& change = check.better->changes[i];
+    const tune::PlanChange& change = check.better->changes[i];
     for (const std::string& assignment : change.set) {
       // Kernels are the only setting of a job that a search changes.
-      if (assignment.starts_with("kernels.")) reached = plan::with_field(reached, assignment);
+      if (assignment.starts_with("kernels.")) reached = plan::plan_with_field(reached, assignment);
     }
     reached.plan = change.reached.plan;
     gains[i].update(offered_plan_json(reached, check.prediction->planned));
@@ -83,9 +83,10 @@ void add_reached_plans(Json& gains, const check::JobCheck& check) {
 
 }  // namespace
 
-Json nearest_run_json(const plan::PlannedJob& planned) {
+Json nearest_runnable_plan_json(const plan::PlannedJob& planned) {
   const plan::Framework& framework = planned.job.framework;
-  const std::vector<std::string> reasons = framework_files::not_run_reasons(framework, planned);
+  const std::vector<std::string> reasons =
+      framework_files::framework_refusal_reasons(framework, planned);
   Json answer = {{"reasons", reasons}};
   if (reasons.empty()) return answer;
   const plan::PlannedJob own{planned.job, plan::canonical(planned.plan, planned.job)};
@@ -97,9 +98,9 @@ Json nearest_run_json(const plan::PlannedJob& planned) {
   return answer;
 }
 
-Json nearest_fit_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
+Json nearest_fitting_plan_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
   if (simulate::predict(planned).memory.fits()) return none("The plan fits as it is");
-  const std::optional<plan::Plan> nearest = tune::nearest_fit(planned, options);
+  const std::optional<plan::Plan> nearest = tune::nearest_fitting_plan(planned, options);
   if (!nearest) {
     const cluster::Cluster& cluster = planned.job.cluster;
     return none(fmt::format("No plan of this job fits on {} of {}",
@@ -108,7 +109,8 @@ Json nearest_fit_json(const plan::PlannedJob& planned, const tune::TuneOptions& 
   return {{"offer", predicted_offer({planned.job, *nearest}, planned)}};
 }
 
-Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
+Json smallest_fitting_cluster_json(const plan::PlannedJob& planned,
+                                   const tune::TuneOptions& options) {
   const plan::Job wide = any_nodes(planned.job);
   tune::TuneOptions best = options;
   best.only_best = true;
@@ -126,16 +128,16 @@ Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOpti
   return {{"offer", std::move(offer)}};
 }
 
-Json remedies_offered_json(const plan::PlannedJob& planned) {
-  const std::vector<check::RemedyWithFlags> found =
-      check::find_remedies_with_flags(planned, {}, nullptr, 1);
+Json offered_memory_remedies_json(const plan::PlannedJob& planned) {
+  const std::vector<check::MemoryRemedyWithFlags> found =
+      check::find_memory_remedies_with_flags(planned, {}, nullptr, 1);
   return {{"remedies", offered_remedies(found, planned)}};
 }
 
 Json job_check_answer_json(framework_files::ImportedPlan imported,
                            const tune::TuneOptions& options) {
   const check::JobCheck check = check::check_job(std::move(imported), options);
-  Json answer = check::check_json(check, check::failure_reason(check, std::nullopt));
+  Json answer = check::check_json(check, check::reason_not_to_queue(check, std::nullopt));
   add_reached_plans(answer["gains"], check);
   if (check.legal()) {
     answer["remedies"] = offered_remedies(check.remedies, check.prediction->planned);

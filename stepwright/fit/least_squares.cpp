@@ -15,7 +15,7 @@ constexpr int kMostEvaluations = 1000;
 /// nearest ones within.
 class Residuals : public Eigen::DenseFunctor<double> {
  public:
-  Residuals(const LeastSquares& problem, const Eigen::VectorXd& start)
+  Residuals(const LeastSquaresProblem& problem, const Eigen::VectorXd& start)
       : DenseFunctor(static_cast<int>(start.size()), count(problem, start)), problem_(problem) {}
 
   int operator()(const Eigen::VectorXd& parameters, Eigen::VectorXd& out) const {
@@ -50,16 +50,17 @@ class Residuals : public Eigen::DenseFunctor<double> {
  private:
   /// Returns the number of residuals, at least one for each parameter, as Eigen requires; added
   /// ones are 0.
-  static int count(const LeastSquares& problem, const Eigen::VectorXd& start) {
+  static int count(const LeastSquaresProblem& problem, const Eigen::VectorXd& start) {
     return static_cast<int>(std::max(problem.residuals(start).size(), start.size()));
   }
 
-  const LeastSquares& problem_;
+  const LeastSquaresProblem& problem_;
 };
 
 }  // namespace
 
-Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& start) {
+Eigen::VectorXd solve_least_squares(const LeastSquaresProblem& problem,
+                                    const Eigen::VectorXd& start) {
   Residuals residuals(problem, start);
   Eigen::VectorXd parameters = residuals.within(start);
   Eigen::LevenbergMarquardt<Residuals> search(residuals);
@@ -75,11 +76,11 @@ Eigen::VectorXd minimise(const LeastSquares& problem, const Eigen::VectorXd& sta
   return parameters;
 }
 
-double soft_l1(double residual) {
+double soft_l1_residual(double residual) {
   return residual * std::sqrt(2 / (1 + std::sqrt(1 + residual * residual)));
 }
 
-double huber(double residual) {
+double huber_residual(double residual) {
   const double size = std::fabs(residual);
   return size <= 1 ? residual : std::copysign(std::sqrt(2 * size - 1), residual);
 }

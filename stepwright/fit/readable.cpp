@@ -15,7 +15,7 @@
 namespace stepwright::fit {
 namespace {
 
-void check(const FittedFile& file, const std::function<void(const Document&)>& read) {
+void check(const FittedConstantsFile& file, const std::function<void(const Document&)>& read) {
   try {
     read(Document::parse(file.text, file.path));
   } catch (const Error& error) {
@@ -26,27 +26,27 @@ void check(const FittedFile& file, const std::function<void(const Document&)>& r
 
 }  // namespace
 
-void check_operator_profile(const FittedFile& profile) {
+void check_operator_profile_readable(const FittedConstantsFile& profile) {
   check(profile,
         [](const Document& document) { static_cast<void>(cost::read_operator_profile(document)); });
 }
 
-void check_collectives(const FittedFile& profile) {
+void check_collectives(const FittedConstantsFile& profile) {
   check(profile, [](const Document& document) {
     const Node list = document.root().get("collectives");
     for (std::size_t i = 0; i < list.size(); ++i) {
-      cost::CollectiveConstants constants;
-      cost::read_collectives(list, list.at(i).get("library").text(), constants);
+      cost::MachineCollectiveConstants constants;
+      cost::read_collective_constants(list, list.at(i).get("library").text(), constants);
     }
   });
 }
 
-void check_conditions(const FittedFile& conditions) {
+void check_conditions(const FittedConstantsFile& conditions) {
   check(conditions,
         [](const Document& document) { static_cast<void>(cost::read_conditions(document)); });
 }
 
-void check_measured_profile(const FittedFile& profile) {
+void check_measured_profile_readable(const FittedConstantsFile& profile) {
   check(profile, [](const Document& document) {
     const cost::MeasuredProfile read = cost::read_measured(document);
     for (std::size_t i = 0; i < read.computations.size(); ++i) {

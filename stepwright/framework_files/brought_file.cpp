@@ -145,7 +145,7 @@ std::optional<UserFileKind> stated_kind(const SourceFile& file) {
   const std::optional<Document> document = document_of(file);
   if (!document) return kind_in_head(file.text);
   for (const auto& [kind, name] : kStatedKinds) {
-    if (plan::is_file_of(*document, name)) return kind;
+    if (plan::is_file_of_kind(*document, name)) return kind;
   }
   return std::nullopt;
 }
@@ -167,19 +167,19 @@ bool starts_job(const SourceFile& file) {
   const std::string_view text = file.text;
   if (text.starts_with("#SBATCH") || text.starts_with("#PBS") || is_python_program(text))
     return true;
-  if (is_json_document(text)) return has_framework_mark(file);
+  if (is_json_document(text)) return has_framework_typical_text(file);
   if (ends_as(file, {".toml"})) return most_lines(text, is_toml_line, kHalfOfLines);
   if (ends_as(file, {".yaml", ".yml"})) return most_lines(text, is_yaml_line, kHalfOfLines);
   return (most_lines(text, is_toml_line) || most_lines(text, is_yaml_line)) &&
-         has_framework_mark(file);
+         has_framework_typical_text(file);
 }
 
 }  // namespace
 
-bool has_framework_mark(const SourceFile& file) {
-  const std::vector<std::string> words = import_words();
-  return std::ranges::any_of(words,
-                             [&](const std::string& word) { return file_has_mark(word, file); });
+bool has_framework_typical_text(const SourceFile& file) {
+  const std::vector<std::string> words = import_target_names();
+  return std::ranges::any_of(
+      words, [&](const std::string& word) { return file_matches_target_rules(word, file); });
 }
 
 bool is_json_document(std::string_view text) {

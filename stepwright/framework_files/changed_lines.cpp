@@ -75,20 +75,21 @@ const LaunchTarget* writer_for(std::string_view word, const plan::Framework& fra
   const auto found = [&](std::string_view name) -> const LaunchTarget* {
     const auto target = std::ranges::find(targets, name, &LaunchTarget::word);
     const bool writes = target != targets.end() && target->write != nullptr &&
-                        target_writes_framework(*target, framework.name);
+                        can_framework_run_target(*target, framework.name);
     return writes ? &*target : nullptr;
   };
   for (const std::string_view name : {word, std::string_view(framework.variant)}) {
     if (const LaunchTarget* target = found(name)) return target;
   }
-  const LaunchTarget* own = found(plan::file_word_of(framework.name));
+  const LaunchTarget* own = found(plan::file_word_of_framework(framework.name));
   return own != nullptr && own->data->whole_program ? nullptr : own;
 }
 
 }  // namespace
 
-std::vector<std::string> changed_lines(std::string_view word, const plan::PlannedJob& before,
-                                       const plan::PlannedJob& after) try {
+std::vector<std::string> changed_launch_file_lines(std::string_view word,
+                                                   const plan::PlannedJob& before,
+                                                   const plan::PlannedJob& after) try {
   const LaunchTarget* target = writer_for(word, before.job.framework);
   if (target == nullptr) return {};
   const std::vector<std::string> old_lines = lines_of(*target, before);

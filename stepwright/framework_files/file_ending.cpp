@@ -29,22 +29,23 @@ std::string ending_of(const std::filesystem::path& file) {
 
 /// True if written files of some framework or launcher have this ending.
 bool says_language(const std::string& ending) {
-  return std::ranges::any_of(target_data(), [&](const TargetData& target) {
-    return std::ranges::find(target.endings, ending, &Ending::first) != target.endings.end();
-  });
+  return std::ranges::any_of(
+      launch_target_description(), [&](const LaunchTargetDescription& target) {
+        return std::ranges::find(target.endings, ending, &Ending::first) != target.endings.end();
+      });
 }
 
 }  // namespace
 
-std::string release_of_ending(std::string_view target, const std::filesystem::path& file) {
-  const std::vector<Ending>& endings = target_data(target).endings;
+std::string release_for_file_ending(std::string_view target, const std::filesystem::path& file) {
+  const std::vector<Ending>& endings = launch_target_description(target).endings;
   const auto found = std::ranges::find(endings, ending_of(file), &Ending::first);
   return found == endings.end() ? "" : found->second;
 }
 
 std::string wrong_file_ending_text(std::string_view target, std::string_view release,
                                    const std::filesystem::path& file) {
-  const std::vector<Ending>& endings = target_data(target).endings;
+  const std::vector<Ending>& endings = launch_target_description(target).endings;
   if (endings.empty() || !says_language(ending_of(file))) return "";
   const bool newest = plan::release_numbers(release).empty();
   const auto own = std::ranges::find_if(endings, [&](const Ending& one) {

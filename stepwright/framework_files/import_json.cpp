@@ -13,7 +13,7 @@ Json line_json(std::uint32_t line) { return line > 0 ? Json(line) : Json(nullptr
 
 }  // namespace
 
-Json import_json(const ImportedPlan& imported) {
+Json imported_plan_json(const ImportedPlan& imported) {
   const ImportReport& report = imported.report;
   Json json{{"plan", plan::plan_json(imported.planned)},
             {"from", imported.target},
@@ -28,7 +28,7 @@ Json import_json(const ImportedPlan& imported) {
                             {"line", line_json(one.line)},
                             {"field", one.field}});
   }
-  for (const AssumedField& one : report.assumed) {
+  for (const AssumedPlanField& one : report.assumed) {
     json["assumed"].push_back({{"field", one.field}, {"value", one.value}, {"why", one.why}});
   }
   for (const UnreadSetting& one : report.not_read) {

@@ -36,7 +36,8 @@ constexpr std::size_t kLargestLog = std::size_t{64} << 20;
 
 const LaunchTarget& target_of(std::string_view word) {
   const auto targets = launch_targets();
-  const auto found = std::ranges::find(targets, plan::file_word_of(word), &LaunchTarget::word);
+  const auto found =
+      std::ranges::find(targets, plan::file_word_of_framework(word), &LaunchTarget::word);
   if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
   return *found;
 }
@@ -46,21 +47,22 @@ const LaunchTarget& target_of(std::string_view word) {
 void refuse_command_start(const SourceFile& file, std::string_view started) {
   if (!file.name.ends_with(".py")) return;
   if (const auto start = launch_scripts::first_command_start(file)) {
-    fail_unsupported(fmt::format(
-        "{}:{}: {} starts a command, which reading alone does not follow{}", file.name, start->line,
-        printable(start->call), launch_scripts::command_start_advice(start->call, started)));
+    fail_unsupported(
+        fmt::format("{}:{}: {} starts a command, which reading alone does not follow{}", file.name,
+                    start->line, printable(start->call),
+                    launch_scripts::started_command_capture_advice(start->call, started)));
   }
 }
 
-[[noreturn]] void fail_unread(const SourceFile& script, const StartedCandidate& look,
+[[noreturn]] void fail_unread(const SourceFile& script, const TrainingCommandCandidate& look,
                               Sources files) {
   for (const SourceFile& file : files) {
-    const bool named = last_part(file.name) == last_part(look.program);
+    const bool named = last_path_part(file.name) == last_path_part(look.program);
     if (named) refuse_command_start(file, script.name);
   }
-  auto owner = unsupported_program_owner(look.program);
+  auto owner = unsupported_program_framework(look.program);
   std::string program = look.program;
-  if (const auto command = owner ? std::nullopt : unread_command(look.words)) {
+  if (const auto command = owner ? std::nullopt : find_unsupported_program_word(look.words)) {
     owner = command->second;
     if (program.empty()) program = command->first;
   }
@@ -68,15 +70,15 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
   const bool own = !owner && program.ends_with(".py");
   const std::string advice =
       own ? fmt::format("; where it makes TrainingArguments itself, give {}, too",
-                        printable(last_part(program)))
+                        printable(last_path_part(program)))
           : "";
   fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}{}",
                                script.name, printable(program), whose, look.place,
-                               fmt::join(import_words(), ", "), advice));
+                               fmt::join(import_target_names(), ", "), advice));
 }
 
 /// True if the files given with a script show that it belongs to another target
-/// (`TargetData::file_decides`).
+/// (`LaunchTargetDescription::file_decides`).
 bool is_denied(const LaunchTarget& target, Sources files) {
   if (!target.data->file_decides) return false;
   bool others = false;
@@ -89,7 +91,7 @@ bool is_denied(const LaunchTarget& target, Sources files) {
 }
 
 /// Returns the target (framework) whose program a command starts, unless the given files rule it
-/// out; null if there is none. Targets with a lower `TargetData::order` are preferred.
+/// out; null if there is none. Targets with a lower `LaunchTargetDescription::order` are preferred.
 const LaunchTarget* target_of(Words words, Sources files) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
@@ -101,9 +103,9 @@ const LaunchTarget* target_of(Words words, Sources files) {
 
 /// False if a command may start a program that does not train, such as data preparation, which
 /// takes configurations, too.
-bool is_sure(const LaunchTarget& target, const StartedCandidate& look) {
-  if (is_data_preparation(look.program)) return false;
-  return !target.data->unsure_starts || command_has_mark(target.word, look.words);
+bool is_sure(const LaunchTarget& target, const TrainingCommandCandidate& look) {
+  if (is_data_preparation_program(look.program)) return false;
+  return !target.data->unsure_starts || command_matches_target_rules(target.word, look.words);
 }
 
 /// Returns the target (framework) whose program a script starts; `likely` are the targets that the
@@ -114,19 +116,20 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
   for (const SourceFile& file : files) {
     if (is_shell_script(file)) scripts.push_back(file);
   }
-  const StartedCandidate* unread = nullptr;
-  const std::vector<StartedCandidate> looks = list_started_programs(scripts, given);
+  const TrainingCommandCandidate* unread = nullptr;
+  const std::vector<TrainingCommandCandidate> looks = find_training_commands(scripts, given);
   const LaunchTarget* unsure = nullptr;
-  for (const StartedCandidate& look : looks) {
+  for (const TrainingCommandCandidate& look : looks) {
     const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
     if (target != nullptr && agrees && is_sure(*target, look)) return *target;
     // The arguments look like a known trainer's, but the program is one that no reader supports.
-    const bool others = target != nullptr && agrees && !command_has_mark(target->word, look.words);
-    if (others && unsupported_program_owner(look.program))
+    const bool others =
+        target != nullptr && agrees && !command_matches_target_rules(target->word, look.words);
+    if (others && unsupported_program_framework(look.program))
       fail_unread(scripts.front(), look, files);
     if (target != nullptr && agrees && unsure == nullptr) unsure = target;
-    const bool named = !look.program.empty() || unread_command(look.words);
+    const bool named = !look.program.empty() || find_unsupported_program_word(look.words);
     if (unread == nullptr && named) unread = &look;
   }
   if (unsure != nullptr) return *unsure;
@@ -134,14 +137,14 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
   if (unread != nullptr) fail_unread(scripts.front(), *unread, files);
   // An undetermined condition can hide the command, or a script that runs others, which the message
   // then names.
-  const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
-  const StartedProgram any{
+  const std::string all = fmt::format("{}", fmt::join(import_target_names(), ", "));
+  const StartedProgramRule any{
       .framework = "any framework that is read",
       .arguments = all,
       .starts = [&](Words words) { return target_of(words, files) != nullptr; },
       .has_argument = is_argument_and_value};
   ImportReport report;
-  const StartedCommand command = started_command(scripts, given, any, report);
+  const StartedCommand command = find_started_command(scripts, given, any, report);
   std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
   const LaunchTarget* target = target_of(words, files);
@@ -153,7 +156,7 @@ const LaunchTarget& started_target(Sources files, const UserFacts& given,
 /// is none.
 const LaunchTarget* target_of_program(Sources files) {
   for (const SourceFile& file : files.subspan(1)) {
-    if (!file.name.ends_with(".py") || !holds(files.front(), last_part(file.name))) continue;
+    if (!file.name.ends_with(".py") || !holds(files.front(), last_path_part(file.name))) continue;
     for (const LaunchTarget& target : launch_targets()) {
       const bool programs = target.data->python_files && target.recognises != nullptr;
       if (programs && target.recognises(file)) return &target;
@@ -172,7 +175,8 @@ const LaunchTarget& recognised(Sources files, const UserFacts& given) {
     const bool script = is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
-      const bool may = !script || (starts_target_program(target) && !is_denied(target, files));
+      const bool may =
+          !script || (can_recognise_target_command(target) && !is_denied(target, files));
       if (may && is_target_file(target, file)) likely.push_back(&target);
     }
     // Comments of a Python program can contain other frameworks' words.
@@ -187,10 +191,10 @@ const LaunchTarget& recognised(Sources files, const UserFacts& given) {
   if (const auto owner = unread_file(first)) {
     fail_unsupported(
         fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
-                    first.name, *owner, fmt::join(import_words(), ", ")));
+                    first.name, *owner, fmt::join(import_target_names(), ", ")));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
-                         files.front().name, fmt::join(import_words(), "|")));
+                         files.front().name, fmt::join(import_target_names(), "|")));
 }
 
 std::vector<std::string> target_words(bool (*is)(const LaunchTarget&)) {
@@ -212,7 +216,7 @@ bool is_of_target(std::string_view variant) {
 plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
                               const std::string& release) {
   plan::Framework framework = job.framework;
-  if (!target_writes_framework(target, framework.name)) {
+  if (!can_framework_run_target(target, framework.name)) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
   if (!target.variant.empty() || is_of_target(framework.variant)) {
@@ -226,7 +230,7 @@ plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
 /// such a variant and the reader has set no other.
 void take_variant(const LaunchTarget& target, plan::Framework& framework) {
   if (!framework.variant.empty()) return;
-  const std::vector<std::string_view> known = plan::variant_names(framework.name);
+  const std::vector<std::string_view> known = plan::framework_variant_names(framework.name);
   if (std::ranges::find(known, target.variant) != known.end()) framework.variant = target.variant;
 }
 
@@ -241,7 +245,7 @@ std::string nearest_text(const plan::Framework& framework, const plan::PlannedJo
 /// one.
 void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes) {
   plan::Job& job = planned.job;
-  const cluster::AttentionKernel kernel = plan::runnable_attention(job, planned.plan);
+  const cluster::AttentionKernel kernel = plan::runnable_attention_kernel(job, planned.plan);
   if (kernel == job.kernels.attention) return;
   notes.push_back(fmt::format("Attention is {} there, not {}: {} does not run this plan with it.",
                               name_of(cluster::kAttentionKernelNames, kernel),
@@ -253,7 +257,7 @@ void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes
 /// Changes the plan to the nearest one that the framework runs, or fails.
 void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bool take_nearest,
                  std::vector<std::string>& notes) {
-  const std::vector<std::string> reasons = not_run_reasons(framework, planned);
+  const std::vector<std::string> reasons = framework_refusal_reasons(framework, planned);
   if (reasons.empty()) return;
   const auto nearest = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
   if (!take_nearest || !nearest) {
@@ -268,8 +272,8 @@ void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bo
 }
 
 /// Returns the position of an error; for an error without one, the plan's file.
-InputPlace placed(const Error& error, std::string_view plan_file) {
-  InputPlace place = error.place();
+InputErrorPlace placed(const Error& error, std::string_view plan_file) {
+  InputErrorPlace place = error.place();
   if (place.file.empty()) place.file = plan_file;
   return place;
 }
@@ -280,11 +284,11 @@ void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, b
                         std::vector<std::string>& notes) {
   std::vector<EnvironmentSetting> settings;
   try {
-    settings = needed_settings(planned);
+    settings = needed_environment_settings(planned);
   } catch (const Error&) {
     if (!take_nearest) throw;
     planned.plan.collectives = {};
-    settings = needed_settings(planned);
+    settings = needed_environment_settings(planned);
     notes.push_back(
         "Collectives are left to the library, as the environment cannot say the plan's.");
   }
@@ -309,15 +313,15 @@ std::vector<std::string> header_of(const LaunchTarget& target, const plan::Plann
 
 }  // namespace
 
-std::vector<std::string> export_words() {
+std::vector<std::string> export_target_names() {
   return target_words([](const LaunchTarget& target) { return target.write != nullptr; });
 }
 
-std::vector<std::string> import_words() {
+std::vector<std::string> import_target_names() {
   return target_words([](const LaunchTarget& target) { return target.read != nullptr; });
 }
 
-plan::Framework target_framework(std::string_view word, const std::string& release) {
+plan::Framework framework_release_of_target(std::string_view word, const std::string& release) {
   const LaunchTarget& target = target_of(word);
   if (!release.empty()) {
     const std::string fault = plan::invalid_release_reason(release);
@@ -329,7 +333,7 @@ plan::Framework target_framework(std::string_view word, const std::string& relea
           .variant = std::string(target.variant)};
 }
 
-plan::Framework framework_of_target(std::string_view word, const plan::Job& job) {
+plan::Framework framework_for_exported_job(std::string_view word, const plan::Job& job) {
   return framework_for(target_of(word), job, "");
 }
 
@@ -341,7 +345,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   }
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
-  check_method_supported(target, planned.job, file.notes);
+  check_training_method_supported(target, planned.job, file.notes);
   const bool narrow = planned.job.kernels.masters == plan::MasterWeights::kNone;
   planned.job.kernels = plan::configured_kernels(planned.job);
   const bool widened = narrow && planned.job.kernels.masters != plan::MasterWeights::kNone;
@@ -356,9 +360,10 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
-    const bool alike = verify_read_back(target, planned, nearest, file.notes);
+    const bool alike = verify_plan_read_back(target, planned, nearest, file.notes);
     file.as_it_is = alike && !widened && planned.job.kernels.attention == attention;
-    const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
+    const std::vector<std::string> reasons =
+        framework_refusal_reasons(planned.job.framework, planned);
     if (!reasons.empty()) {
       fail_unsupported(
           fmt::format("{}: its files cannot say this plan, and the nearest is not run: {}",
@@ -398,14 +403,14 @@ Draft read_target(const LaunchTarget& target, Sources files, const UserFacts& gi
   Draft draft;
   draft.framework.name = target.framework;
   draft = target.read(files, given, std::move(draft), report);
-  const ProgramStart& start = draft.start;
+  const StartedTrainingProgram& start = draft.start;
   if (!start.environment.empty()) {
-    read_environment(
+    read_environment_settings(
         {.file = start.source, .launchers = start.launchers, .environment = start.environment},
         draft, draft.extent, report);
   }
   return draft;
-} catch (const OpenValueError&) {
+} catch (const UnsetValueError&) {
   throw;
 } catch (const Error& error) {
   fail_with_open_value(error, report);
@@ -473,7 +478,7 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
   } catch (const Error& error) {
     throw Error(error.kind(),
                 fmt::format("{}: {}; on one assumed number of devices the plan is refused: {}",
-                            name, unknown_size_message(extent), error.what()),
+                            name, unknown_device_count_message(extent), error.what()),
                 error.place());
   }
 }
@@ -504,7 +509,7 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
                        const UserFacts& given, bool as_it_is) {
   refuse_unused(target, sources, given);
   ImportReport report;
-  const UserFacts full = with_model(given);
+  const UserFacts full = with_loaded_model(given);
   Draft draft = read_target(target, sources, full, report);
   const JobRankCounts extent = draft.extent;
   const std::optional<plan::PlanRejection> refusal = draft.refused;
@@ -512,10 +517,11 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   take_variant(target, draft.framework);
   note_repeated_keys(sources, report);
   const std::string& name = sources.front().name;
-  ImportedPlan imported{.target = std::string(target.word),
-                        .planned = draft_plan(std::move(draft), report, full, name),
-                        .report = {},
-                        .refused = {}};
+  ImportedPlan imported{
+      .target = std::string(target.word),
+      .planned = stated_plan_even_if_illegal(std::move(draft), report, full, name),
+      .report = {},
+      .refused = {}};
   imported.refused = find_start_rejection(refusal, imported.planned);
   if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, extent, name);
   if (!imported.refused) imported.planned = started(std::move(imported.planned));
@@ -539,11 +545,12 @@ Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFil
 
 }  // namespace
 
-std::vector<std::string> not_run_reasons(const plan::Framework& framework,
-                                         const plan::PlannedJob& planned) {
+std::vector<std::string> framework_refusal_reasons(const plan::Framework& framework,
+                                                   const plan::PlannedJob& planned) {
   std::vector<std::string> reasons;
   if (framework.name.empty()) return reasons;
-  for (const plan::UnsupportedChoice& what : plan::not_run(framework, planned.job, planned.plan)) {
+  for (const plan::UnsupportedChoice& what :
+       plan::unsupported_choices(framework, planned.job, planned.plan)) {
     // Each framework has attention kernels of its own; the kernel is compared when the file is read
     // back.
     if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
@@ -551,8 +558,8 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
   return reasons;
 }
 
-ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
-                            const UserFacts& given, bool as_it_is) {
+ImportedPlan import_plan_files(std::string_view word, std::span<const SourceFile> files,
+                               const UserFacts& given, bool as_it_is) {
   std::vector<SourceFile> sources(files.begin(), files.end());
   for (SourceFile& file : sources) {
     if (auto script = launch_scripts::scheduler_file_script(file)) file = std::move(*script);
@@ -574,10 +581,10 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
 }
 
 std::string read_text_file(const std::filesystem::path& path) {
-  SourceFile file{path.string(), read_input(path, kLargestLog)};
+  SourceFile file{path.string(), read_file_or_standard_input(path, kLargestLog)};
   if (file.text.empty()) fail_input(fmt::format("{}: is empty", file.name));
   // Logs contain carriage returns for progress bars.
-  is_log_name(path) ? check_utf8(file.text, file.name) : check_text(file.text, file.name);
+  is_log_name(path) ? check_utf8(file.text, file.name) : check_file_text(file.text, file.name);
   if (file.text.size() > kLargestFile) check_large_log(file);
   return std::move(file.text);
 }

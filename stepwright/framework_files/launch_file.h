@@ -27,17 +27,17 @@ struct LaunchFile {
 };
 
 /// Returns the names that `export --to` accepts: frameworks and launchers whose files can be
-/// written. `import_words` returns those that `import --from` accepts.
-std::vector<std::string> export_words();
-std::vector<std::string> import_words();
+/// written. `import_target_names` returns those that `import --from` accepts.
+std::vector<std::string> export_target_names();
+std::vector<std::string> import_target_names();
 
 /// Returns the framework, in this release, for which a target of `export --to` writes files; a
 /// framework without name for a launcher of any program (torchrun, Slurm).
-plan::Framework target_framework(std::string_view target, const std::string& release);
+plan::Framework framework_release_of_target(std::string_view target, const std::string& release);
 
 /// Returns the framework for which a target of `export --to` writes a job's file: the job's
 /// framework if the target supports it, else the target's own in its newest release.
-plan::Framework framework_of_target(std::string_view target, const plan::Job& job);
+plan::Framework framework_for_exported_job(std::string_view target, const plan::Job& job);
 
 /// Writes a plan's file for a target of `export --to` (framework or launcher). Fails with
 /// `kUnsupported` if framework or file cannot express the plan, or with `nearest` writes the
@@ -60,13 +60,13 @@ struct ImportedPlan {
 /// Reads the plan that a framework's files describe. `target`: the framework's name as `--from` has
 /// it; empty: recognised by content. `as_it_is`: a plan that would not start is returned with
 /// `refused` set. Fails with `kInput` or `kUnsupported` for files that cannot be read as a plan.
-ImportedPlan import_sources(std::string_view target, Sources files, const UserFacts& given,
-                            bool as_it_is = false);
+ImportedPlan import_plan_files(std::string_view target, Sources files, const UserFacts& given,
+                               bool as_it_is = false);
 
 /// Returns the reasons why a framework does not run a plan, except its attention kernel, which
 /// export can change. Empty if the framework runs the plan or has no name.
-std::vector<std::string> not_run_reasons(const plan::Framework& framework,
-                                         const plan::PlannedJob& planned);
+std::vector<std::string> framework_refusal_reasons(const plan::Framework& framework,
+                                                   const plan::PlannedJob& planned);
 
 /// Returns the text of a file of at most 1 MiB, or of a log of at most 64 MiB in which a framework
 /// printed its arguments. Fails with `kInput` if the file is missing, larger or not UTF-8.

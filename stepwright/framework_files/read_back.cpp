@@ -84,7 +84,7 @@ plan::Plan with_soft_choices(plan::Plan plan, const plan::Plan& soft) {
 /// Returns the properties of a job that were lost, such as "precision bf16 becomes fp32".
 std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& plan,
                                      const plan::Job& to) {
-  std::vector<std::string> lost = huggingface::differences(to.model, from.model);
+  std::vector<std::string> lost = huggingface::model_differences(to.model, from.model);
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
@@ -94,8 +94,8 @@ std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& pl
     compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
   }
   compare("dropout", from.model.dropout, to.model.dropout);
-  const std::optional<model::Adapters>& before = from.model.adapters;
-  const std::optional<model::Adapters>& after = to.model.adapters;
+  const std::optional<model::LoraAdapters>& before = from.model.adapters;
+  const std::optional<model::LoraAdapters>& after = to.model.adapters;
   if (before && after && before->joined != after->joined) {
     compare("adapters.joined", before->joined, after->joined);
   } else if (before != after) {
@@ -126,7 +126,7 @@ std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& pl
 
 /// Adds notes on packing that differs in the file, or that the file does not state.
 template <class Compare>
-void note_packing(const packing::Packing& from, const std::optional<plan::DocumentBatch>& to,
+void note_packing(const packing::Packing& from, const std::optional<plan::PackedDocumentBatch>& to,
                   Compare compare, std::vector<std::string>& notes) {
   if (!to) {
     notes.push_back(fmt::format(
@@ -180,8 +180,8 @@ bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
 
 }  // namespace
 
-bool verify_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
-                      std::vector<std::string>& notes) {
+bool verify_plan_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
+                           std::vector<std::string>& notes) {
   plan::PlannedJob back = sayable(target, planned);
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
   if (!lost.empty()) {

@@ -11,26 +11,28 @@ namespace {
 /// Plan name at the start of refusal messages, which is removed from them.
 constexpr std::string_view kPlace = "plan";
 
-std::vector<FrameworkStarter> all_starters() {
-  std::vector<FrameworkStarter> all;
+std::vector<RoundTripFramework> all_starters() {
+  std::vector<RoundTripFramework> all;
   for (const LaunchTarget& target : launch_targets()) {
     if (target.write == nullptr || target.read == nullptr || target.framework.empty()) continue;
-    all.push_back({target.word, target_framework(target.word, "")});
+    all.push_back({target.word, framework_release_of_target(target.word, "")});
   }
   return all;
 }
 
 }  // namespace
 
-std::span<const FrameworkStarter> framework_starters() {
-  static const std::vector<FrameworkStarter> kAll = all_starters();
+std::span<const RoundTripFramework> round_trip_frameworks() {
+  static const std::vector<RoundTripFramework> kAll = all_starters();
   return kAll;
 }
 
-std::string not_started_reason(const FrameworkStarter& starter, const plan::PlannedJob& planned) {
+std::string plan_not_run_unchanged_reason(const RoundTripFramework& starter,
+                                          const plan::PlannedJob& planned) {
   // The framework's rules are checked first, since that is faster than writing its files.
-  const plan::Framework framework = framework_of_target(starter.target, planned.job);
-  for (const plan::UnsupportedChoice& what : plan::not_run(framework, planned.job, planned.plan)) {
+  const plan::Framework framework = framework_for_exported_job(starter.target, planned.job);
+  for (const plan::UnsupportedChoice& what :
+       plan::unsupported_choices(framework, planned.job, planned.plan)) {
     if (what.ability != plan::Ability::kAttention) return what.message;
   }
   try {
@@ -42,10 +44,10 @@ std::string not_started_reason(const FrameworkStarter& starter, const plan::Plan
   }
 }
 
-std::vector<std::string> started_by(const plan::PlannedJob& planned) {
+std::vector<std::string> framework_names_running_plan(const plan::PlannedJob& planned) {
   std::vector<std::string> names;
-  for (const FrameworkStarter& starter : framework_starters()) {
-    if (not_started_reason(starter, planned).empty()) names.emplace_back(starter.name());
+  for (const RoundTripFramework& starter : round_trip_frameworks()) {
+    if (plan_not_run_unchanged_reason(starter, planned).empty()) names.emplace_back(starter.name());
   }
   return names;
 }

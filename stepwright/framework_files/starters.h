@@ -11,7 +11,7 @@ namespace stepwright::framework_files {
 
 /// A framework, or a program built on one, whose files can be both written for a plan and read
 /// back.
-struct FrameworkStarter {
+struct RoundTripFramework {
   std::string_view target;    ///< Name for `export --to`, such as "megatron".
   plan::Framework framework;  ///< The framework in its newest release.
 
@@ -24,13 +24,14 @@ struct FrameworkStarter {
 
 /// Returns all frameworks whose files can be both written and read, in the order of the program's
 /// lists.
-std::span<const FrameworkStarter> framework_starters();
+std::span<const RoundTripFramework> round_trip_frameworks();
 
 /// Returns why a framework's written files would not run a plan unchanged; empty if they would:
 /// reading them back gives the same plan and the same predicted step time.
-std::string not_started_reason(const FrameworkStarter& starter, const plan::PlannedJob& planned);
+std::string plan_not_run_unchanged_reason(const RoundTripFramework& starter,
+                                          const plan::PlannedJob& planned);
 
 /// Returns the names of all frameworks whose written files would run a plan unchanged.
-std::vector<std::string> started_by(const plan::PlannedJob& planned);
+std::vector<std::string> framework_names_running_plan(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::framework_files

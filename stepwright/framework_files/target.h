@@ -18,7 +18,7 @@ struct LaunchTarget {
   std::string_view variant = {};
   /// Contents of the target's `target.yaml`: descriptions, and rules to recognise files and
   /// commands.
-  const TargetData* data = nullptr;
+  const LaunchTargetDescription* data = nullptr;
   /// Writes a plan's file; null if the target is only read.
   TargetWriter* write = nullptr;
   /// Reads a plan from files; null if the target is only written.
@@ -39,13 +39,13 @@ struct LaunchTarget {
 std::span<const LaunchTarget> launch_targets();
 
 /// True if the files of a target can be run by this framework.
-bool target_writes_framework(const LaunchTarget& target, std::string_view framework);
+bool can_framework_run_target(const LaunchTarget& target, std::string_view framework);
 
 /// True if a file's content shows that it is a file of this target (framework or launcher).
 bool is_target_file(const LaunchTarget& target, const SourceFile& file);
 
 /// True if the program of this target can be recognised in shell scripts that start it.
-bool starts_target_program(const LaunchTarget& target);
+bool can_recognise_target_command(const LaunchTarget& target);
 
 /// True if a shell command starts the program of this target (framework or launcher).
 bool starts(const LaunchTarget& target, Words words);

@@ -16,7 +16,7 @@ constexpr LaunchTarget kTargets[] = {
     {.word = "megatron",
      .write = write_megatron,
      .read = read_megatron,
-     .recognises = states_arguments},
+     .recognises = states_megatron_arguments},
     {.word = "gpt-neox", .read = read_gpt_neox},
     {.word = "deepspeed",
      .write = write_deepspeed,
@@ -61,7 +61,7 @@ constexpr LaunchTarget kTargets[] = {
 std::vector<LaunchTarget> with_data() {
   std::vector<LaunchTarget> targets(std::begin(kTargets), std::end(kTargets));
   for (LaunchTarget& target : targets) {
-    target.data = &target_data(target.word);
+    target.data = &launch_target_description(target.word);
     target.framework = target.data->framework;
     target.variant = target.data->variant;
   }
@@ -75,7 +75,7 @@ std::span<const LaunchTarget> launch_targets() {
   return kAll;
 }
 
-bool target_writes_framework(const LaunchTarget& target, std::string_view framework) {
+bool can_framework_run_target(const LaunchTarget& target, std::string_view framework) {
   return target.framework.empty() || target.framework == framework ||
          std::ranges::find(target.data->also, framework) != target.data->also.end();
 }
@@ -95,15 +95,16 @@ bool may_be_named(const LaunchTarget& target, const SourceFile& file) {
 bool is_target_file(const LaunchTarget& target, const SourceFile& file) {
   if (!may_be_named(target, file)) return false;
   return (target.recognises != nullptr && target.recognises(file)) ||
-         file_has_mark(target.word, file);
+         file_matches_target_rules(target.word, file);
 }
 
-bool starts_target_program(const LaunchTarget& target) {
+bool can_recognise_target_command(const LaunchTarget& target) {
   return target.starts != nullptr || !target.data->starts.empty();
 }
 
 bool starts(const LaunchTarget& target, Words words) {
-  return (target.starts != nullptr && target.starts(words)) || command_has_mark(target.word, words);
+  return (target.starts != nullptr && target.starts(words)) ||
+         command_matches_target_rules(target.word, words);
 }
 
 }  // namespace stepwright::framework_files

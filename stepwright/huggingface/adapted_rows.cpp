@@ -8,14 +8,14 @@ namespace stepwright::huggingface {
 namespace {
 
 /// Returns the adapted rows of one copy (one expert) of a parameter.
-std::vector<AdaptedRows> rows_of_copy(const model::Adapters& adapters,
-                                      const model::Parameter& weight,
-                                      const model::AdaptedWeight& entry) {
-  std::vector<AdaptedRows> list;
-  AdaptedRows next;
+std::vector<LoraAdaptedRows> rows_of_copy(const model::LoraAdapters& adapters,
+                                          const model::Parameter& weight,
+                                          const model::AdaptableWeight& entry) {
+  std::vector<LoraAdaptedRows> list;
+  LoraAdaptedRows next;
   for (std::size_t part = 0; part < entry.parts.size(); ++part) {
     next.count = weight.fused[0] > 0 ? weight.fused[part] : part == 0 ? weight.rows : 0;
-    const auto target = model::target_of(entry, weight, part);
+    const auto target = model::adapter_target_of_part(entry, weight, part);
     if (target && adapters.has(*target)) {
       list.push_back(next);
       next.up += next.count;
@@ -28,17 +28,17 @@ std::vector<AdaptedRows> rows_of_copy(const model::Adapters& adapters,
 
 }  // namespace
 
-std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
-                                      const model::Parameter& weight,
-                                      const model::AdaptedWeight& entry) {
-  const std::vector<AdaptedRows> one = rows_of_copy(adapters, weight, entry);
+std::vector<LoraAdaptedRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
+                                                      const model::Parameter& weight,
+                                                      const model::AdaptableWeight& entry) {
+  const std::vector<LoraAdaptedRows> one = rows_of_copy(adapters, weight, entry);
   std::int64_t up = 0;
-  for (const AdaptedRows& rows : one) up += rows.count;
+  for (const LoraAdaptedRows& rows : one) up += rows.count;
   const std::int64_t down =
       adapters.rank * (adapters.joined ? 1 : static_cast<std::int64_t>(one.size()));
-  std::vector<AdaptedRows> all;
+  std::vector<LoraAdaptedRows> all;
   for (std::int64_t copy = 0; copy < weight.copies; ++copy) {
-    for (const AdaptedRows& rows : one) {
+    for (const LoraAdaptedRows& rows : one) {
       all.push_back({.begin = rows.begin + copy * weight.rows,
                      .count = rows.count,
                      .up = rows.up + copy * up,
@@ -48,22 +48,22 @@ std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
   return all;
 }
 
-std::map<std::string, AdaptedWeightRows, std::less<>> adapted_weights(
+std::map<std::string, LoraAdaptedWeight, std::less<>> lora_adapted_weights(
     const model::Architecture& model) {
-  std::map<std::string, AdaptedWeightRows, std::less<>> all;
+  std::map<std::string, LoraAdaptedWeight, std::less<>> all;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     const std::vector<model::Parameter> parameters =
         model::layer_parameters(model, model.layer_class(layer));
     for (const model::Parameter& weight : parameters) {
-      const model::AdaptedWeight* entry = model::adapted_weight(weight.name);
+      const model::AdaptableWeight* entry = model::find_adaptable_weight(weight.name);
       if (entry == nullptr) continue;
       if (std::ranges::find(parameters, entry->down, &model::Parameter::name) == parameters.end())
         continue;
       const std::string prefix = fmt::format("layers.{}.", layer);
       all.emplace(
           prefix + std::string(weight.name),
-          AdaptedWeightRows{prefix + std::string(entry->down), prefix + std::string(entry->up),
-                            adapted_rows(*model.adapters, weight, *entry)});
+          LoraAdaptedWeight{prefix + std::string(entry->down), prefix + std::string(entry->up),
+                            lora_adapted_weight_rows(*model.adapters, weight, *entry)});
     }
   }
   return all;

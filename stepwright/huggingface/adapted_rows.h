@@ -13,7 +13,7 @@ namespace stepwright::huggingface {
 
 /// `count` rows of a weight that one LoRA adapter changes: to row `begin + i` it adds row `up + i`
 /// of B times the `rank` rows of A that start at row `down`, times alpha / rank.
-struct AdaptedRows {
+struct LoraAdaptedRows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
   std::int64_t up = 0;
@@ -22,20 +22,20 @@ struct AdaptedRows {
 
 /// Returns which rows of a weight its LoRA adapters change, one fused part after the other. For
 /// routed experts the list goes expert by expert.
-std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
-                                      const model::Parameter& weight,
-                                      const model::AdaptedWeight& entry);
+std::vector<LoraAdaptedRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
+                                                      const model::Parameter& weight,
+                                                      const model::AdaptableWeight& entry);
 
 /// A weight with LoRA adapters: the names of its A (`down`) and B (`up`) in checkpoints, and the
 /// rows that they change.
-struct AdaptedWeightRows {
+struct LoraAdaptedWeight {
   std::string down, up;
-  std::vector<AdaptedRows> rows;
+  std::vector<LoraAdaptedRows> rows;
 };
 
 /// Returns the weights of a model that have LoRA adapters, by their names in Stepwright's
 /// checkpoints ("layers.3.attention.qkv").
-std::map<std::string, AdaptedWeightRows, std::less<>> adapted_weights(
+std::map<std::string, LoraAdaptedWeight, std::less<>> lora_adapted_weights(
     const model::Architecture& model);
 
 }  // namespace stepwright::huggingface

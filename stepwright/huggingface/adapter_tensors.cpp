@@ -15,11 +15,12 @@ namespace {
 constexpr std::string_view kWeight = ".weight";
 
 /// Returns the rows of a tensor that have an adapter, as rows of its B.
-std::vector<RowRun> rows_of_up(const HuggingFaceTensor& tensor, const AdaptedWeightRows& weight,
-                               std::set<std::int64_t>* downs = nullptr) {
-  std::vector<RowRun> up;
-  for (const RowRun& run : tensor.rows) {
-    for (const AdaptedRows& part : weight.rows) {
+std::vector<ParameterRowRun> rows_of_up(const HuggingFaceTensor& tensor,
+                                        const LoraAdaptedWeight& weight,
+                                        std::set<std::int64_t>* downs = nullptr) {
+  std::vector<ParameterRowRun> up;
+  for (const ParameterRowRun& run : tensor.rows) {
+    for (const LoraAdaptedRows& part : weight.rows) {
       const std::int64_t begin = std::max(run.begin, part.begin);
       const std::int64_t end = std::min(run.begin + run.count, part.begin + part.count);
       if (begin >= end) continue;
@@ -35,12 +36,12 @@ std::vector<RowRun> rows_of_up(const HuggingFaceTensor& tensor, const AdaptedWei
 
 class AdapterWriter {
  public:
-  AdapterWriter(const model::Architecture& model, const Family& family)
+  AdapterWriter(const model::Architecture& model, const HuggingFaceWeightFamily& family)
       : model_(model), family_(family) {}
 
-  [[nodiscard]] std::vector<AdapterTensors> tensors() const {
-    std::vector<AdapterTensors> list;
-    const auto weights = adapted_weights(model_);
+  [[nodiscard]] std::vector<PeftAdapterTensors> tensors() const {
+    std::vector<PeftAdapterTensors> list;
+    const auto weights = lora_adapted_weights(model_);
     for (const HuggingFaceTensor& tensor : huggingface_tensors(model_, family_)) {
       const auto weight = weights.find(tensor.own);
       if (weight != weights.end()) add(list, tensor, weight->second);
@@ -74,10 +75,10 @@ class AdapterWriter {
         model_.name, tensor.own, tensor.name));
   }
 
-  void add(std::vector<AdapterTensors>& list, const HuggingFaceTensor& beside,
-           const AdaptedWeightRows& weight) const {
+  void add(std::vector<PeftAdapterTensors>& list, const HuggingFaceTensor& beside,
+           const LoraAdaptedWeight& weight) const {
     std::set<std::int64_t> downs;
-    std::vector<RowRun> rows = rows_of_up(beside, weight, &downs);
+    std::vector<ParameterRowRun> rows = rows_of_up(beside, weight, &downs);
     if (rows.empty()) return;
     if (beside.blocks > 1) fail_of_experts(beside);
     HuggingFaceTensor up{
@@ -97,7 +98,7 @@ class AdapterWriter {
   }
 
   const model::Architecture& model_;
-  const Family& family_;
+  const HuggingFaceWeightFamily& family_;
 };
 
 /// Returns the last `parts` parts of a module's name: 1 part of
@@ -124,16 +125,17 @@ void add_once(std::vector<std::string>& list, std::string name) {
 
 }  // namespace
 
-std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model,
-                                            const Family& family) {
+std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::Architecture& model,
+                                                     const HuggingFaceWeightFamily& family) {
   return AdapterWriter(model, family).tensors();
 }
 
 /// A module is named by its last part, or by the last two if modules without adapters end the same
 /// way: GPT-2 has a c_proj in attention and one in the MLP.
-AdaptedModules adapted_modules(const model::Architecture& model, const Family& family) {
-  const auto weights = adapted_weights(model);
-  AdaptedModules found;
+PeftTargetModules adapted_modules(const model::Architecture& model,
+                                  const HuggingFaceWeightFamily& family) {
+  const auto weights = lora_adapted_weights(model);
+  PeftTargetModules found;
   std::vector<std::string> adapted;  // Names (last two parts) of modules with adapters,
   std::vector<std::string> others;   // and of modules without.
   for (const HuggingFaceTensor& tensor : huggingface_tensors(model, family)) {
@@ -155,10 +157,11 @@ AdaptedModules adapted_modules(const model::Architecture& model, const Family& f
   return found;
 }
 
-nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
-                                      const std::vector<AdapterTensors>& tensors,
-                                      const std::string& base) {
-  const model::Adapters& adapters = *model.adapters;
+nlohmann::ordered_json peft_adapter_config_json(const model::Architecture& model,
+                                                const HuggingFaceWeightFamily& family,
+                                                const std::vector<PeftAdapterTensors>& tensors,
+                                                const std::string& base) {
+  const model::LoraAdapters& adapters = *model.adapters;
   std::vector<std::string> modules = adapted_modules(model, family).modules;
   std::ranges::sort(modules);
   nlohmann::ordered_json config = {
@@ -169,7 +172,7 @@ nlohmann::ordered_json adapter_config(const model::Architecture& model, const Fa
       {"lora_dropout", adapters.dropout},
       {"target_modules", modules},
       {"bias", "none"},
-      {"fan_in_fan_out", std::ranges::any_of(tensors, &AdapterTensors::transposed)},
+      {"fan_in_fan_out", std::ranges::any_of(tensors, &PeftAdapterTensors::transposed)},
       {"inference_mode", true}};
   if (!base.empty()) config["base_model_name_or_path"] = base;
   if (model.frozen.layers == 0) return config;

@@ -10,7 +10,7 @@ namespace stepwright::huggingface {
 
 /// The A and B of one LoRA adapter as the peft library stores them, described by rows of
 /// Stepwright's parameters.
-struct AdapterTensors {
+struct PeftAdapterTensors {
   std::string weight;  ///< Name of the adapted weight in the Hugging Face model's files.
   /// True if the adapted weight is stored as [input, output] instead of [output, input].
   bool transposed = false;
@@ -21,23 +21,26 @@ struct AdapterTensors {
 /// share an A but are separate tensors in the family's files, each gets a copy of A. Fails with
 /// `kUnsupported` if one tensor of the files would need several different adapters, none on some
 /// rows, or covers all experts of a layer.
-std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model, const Family& family);
+std::vector<PeftAdapterTensors> peft_adapter_tensors(const model::Architecture& model,
+                                                     const HuggingFaceWeightFamily& family);
 
 /// Names of the modules and parameters of a Hugging Face model that have LoRA adapters, as peft's
 /// `target_modules` and `target_parameters` take them: the last part of the name ("q_proj"), or the
 /// last two if another module ends the same way; for stacked experts the name within the layer
 /// ("mlp.experts.gate_up_proj").
-struct AdaptedModules {
+struct PeftTargetModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;
 };
-AdaptedModules adapted_modules(const model::Architecture& model, const Family& family);
+PeftTargetModules adapted_modules(const model::Architecture& model,
+                                  const HuggingFaceWeightFamily& family);
 
-/// Returns the `adapter_config.json` of the peft library for a model's LoRA adapters
+/// Returns the `peft_adapter_config_json.json` of the peft library for a model's LoRA adapters
 /// (huggingface/peft src/peft/tuners/lora/config.py). `base`: directory of the base model; empty:
 /// not written.
-nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
-                                      const std::vector<AdapterTensors>& tensors,
-                                      const std::string& base = {});
+nlohmann::ordered_json peft_adapter_config_json(const model::Architecture& model,
+                                                const HuggingFaceWeightFamily& family,
+                                                const std::vector<PeftAdapterTensors>& tensors,
+                                                const std::string& base = {});
 
 }  // namespace stepwright::huggingface

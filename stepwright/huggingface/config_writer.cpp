@@ -71,8 +71,9 @@ void add_sizes(Json& json, const model::Architecture& model) {
 }
 
 /// Writes sliding windows with a list of layer types, which the first versions of Mistral lack.
-void add_windows(Json& json, const model::Architecture& model, const Family& family) {
-  const std::vector<std::int64_t> windows = model::windows_of(model);
+void add_windows(Json& json, const model::Architecture& model,
+                 const HuggingFaceWeightFamily& family) {
+  const std::vector<std::int64_t> windows = model::attention_windows_of_layers(model);
   const std::int64_t window = windows.empty() ? 0 : std::ranges::max(windows);
   if (window == 0) {
     json["sliding_window"] = nullptr;
@@ -87,7 +88,8 @@ void add_windows(Json& json, const model::Architecture& model, const Family& fam
   }
 }
 
-void add_experts(Json& json, const model::Architecture& model, const Family& family) {
+void add_experts(Json& json, const model::Architecture& model,
+                 const HuggingFaceWeightFamily& family) {
   if (!model.experts) return;
   const model::Experts& experts = *model.experts;
   json["num_experts_per_tok"] = experts.top_k;
@@ -101,13 +103,13 @@ void add_experts(Json& json, const model::Architecture& model, const Family& fam
   json["norm_topk_prob"] = experts.normalize_top_k;
   if (model.ffn == 0) json["intermediate_size"] = experts.ffn;
   json["mlp_only_layers"] = Json::array();
-  const std::vector<std::uint8_t> is_dense = model::dense_layers_of(model);
+  const std::vector<std::uint8_t> is_dense = model::dense_layer_flags(model);
   for (std::size_t i = 0; i < is_dense.size(); ++i) {
     if (is_dense[i] != 0) json["mlp_only_layers"].push_back(i);
   }
 }
 
-Json llama_config(const model::Architecture& model, const Family& family) {
+Json llama_config(const model::Architecture& model, const HuggingFaceWeightFamily& family) {
   Json json = Json::object();
   add_sizes(json, model);
   json["num_key_value_heads"] = model.kv_heads;
@@ -155,11 +157,11 @@ Json gpt_neox_config(const model::Architecture& model) {
 /// Returns how a model differs from the one that the family's file gives when it is read back;
 /// nullopt if it cannot be written or read.
 std::optional<std::vector<std::string>> lost_in(const model::Architecture& model,
-                                                const Family& family) {
+                                                const HuggingFaceWeightFamily& family) {
   try {
-    const Json json = family_config(model, family);
+    const Json json = huggingface_config_json(model, family);
     const Document document = Document::parse(json.dump(), "config.json");
-    return differences(model::read_config(document), model);
+    return model_differences(model::read_huggingface_config(document), model);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -167,7 +169,8 @@ std::optional<std::vector<std::string>> lost_in(const model::Architecture& model
 
 }  // namespace
 
-Json family_config(const model::Architecture& model, const Family& family) {
+Json huggingface_config_json(const model::Architecture& model,
+                             const HuggingFaceWeightFamily& family) {
   Json json{{"model_type", family.model_type}, {"architectures", {family.model_class}}};
   if (family.model_type == "gpt2") {
     json.update(gpt2_config(model));
@@ -182,10 +185,10 @@ Json family_config(const model::Architecture& model, const Family& family) {
   return json;
 }
 
-const Family& family_of(const model::Architecture& model) {
-  const Family* nearest = nullptr;
+const HuggingFaceWeightFamily& huggingface_family_of_model(const model::Architecture& model) {
+  const HuggingFaceWeightFamily* nearest = nullptr;
   std::vector<std::string> least;
-  for (const Family& family : weight_families()) {
+  for (const HuggingFaceWeightFamily& family : huggingface_weight_families()) {
     auto lost = lost_in(model, family);
     if (!lost) continue;
     if (lost->empty()) return family;
@@ -194,7 +197,8 @@ const Family& family_of(const model::Architecture& model) {
     least = *std::move(lost);
   }
   std::vector<std::string_view> known;
-  for (const Family& family : weight_families()) known.push_back(family.model_type);
+  for (const HuggingFaceWeightFamily& family : huggingface_weight_families())
+    known.push_back(family.model_type);
   fail_unsupported(fmt::format("model {}: no family of Hugging Face can say all of it ({}){}",
                                model.name, fmt::join(known, ", "),
                                nearest == nullptr

@@ -25,7 +25,7 @@ nlohmann::ordered_json essence(model::Architecture model) {
   // 2.1.2).
   if (model.experts && model.experts->correction_bias)
     model.experts->scoring = model::RouterScoring::kSigmoid;
-  return model::inline_model(model);
+  return model::inline_model_mapping(model);
 }
 
 std::string text(const nlohmann::ordered_json& json, const std::string& key) {
@@ -35,8 +35,8 @@ std::string text(const nlohmann::ordered_json& json, const std::string& key) {
 
 }  // namespace
 
-std::vector<std::string> differences(const model::Architecture& theirs,
-                                     const model::Architecture& ours) {
+std::vector<std::string> model_differences(const model::Architecture& theirs,
+                                           const model::Architecture& ours) {
   const auto a = essence(theirs);
   const auto b = essence(ours);
   std::set<std::string> keys;

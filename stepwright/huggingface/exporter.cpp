@@ -34,8 +34,8 @@ constexpr std::size_t kLargestConfig = std::size_t{64} << 20U;  // The limit of 
 
 /// Returns the family of a base directory; without a base, the first family that expresses the
 /// model.
-Family family_beside(const fs::path& base, const model::Architecture& model) {
-  return base.empty() ? family_of(model) : checked_family(base, model);
+HuggingFaceWeightFamily family_beside(const fs::path& base, const model::Architecture& model) {
+  return base.empty() ? huggingface_family_of_model(model) : weight_family_of_folder(base, model);
 }
 
 /// The tensors of one output file.
@@ -47,9 +47,9 @@ struct OutFile {
 
 class Exporter {
  public:
-  Exporter(const fs::path& checkpoint, const ExportOptions& options)
+  Exporter(const fs::path& checkpoint, const HuggingFaceExportOptions& options)
       : options_(options), reader_(checkpoint), model_(model_of(reader_)) {
-    const auto stored = number_type(kSafetensorsTypes, reader_.index().dtype);
+    const auto stored = find_weight_number_type(kSafetensorsTypes, reader_.index().dtype);
     if (!stored) {
       fail_input(fmt::format("{}: its states are {}, no type of weights", checkpoint.string(),
                              reader_.index().dtype));
@@ -57,20 +57,21 @@ class Exporter {
     stored_ = *stored;
     type_ = options.type.value_or(stored_);
     check_form(checkpoint);
-    for (const checkpoint::IndexedFile& file : reader_.index().files) reader_.verify(file);
+    for (const checkpoint::CheckpointFileEntry& file : reader_.index().files)
+      reader_.verify_shard_file(file);
   }
 
   void write(const fs::path& out) {
     const fs::path base = base_directory();
-    const Family family = family_beside(base, model_);
-    if (options_.form == ExportForm::kAdapters) return write_adapters(out, family, base);
+    const HuggingFaceWeightFamily family = family_beside(base, model_);
+    if (options_.form == ExportedWeightForm::kAdapters) return write_adapters(out, family, base);
     nlohmann::ordered_json config = nlohmann::ordered_json::object();
-    if (options_.form == ExportForm::kMerged) {
+    if (options_.form == ExportedWeightForm::kMerged) {
       base_.emplace(base, model_);
-      if (model_.adapters) adapted_ = adapted_weights(model_);
+      if (model_.adapters) adapted_ = lora_adapted_weights(model_);
       config = config_of(base);
     } else {
-      config = family_config(model_, family);
+      config = huggingface_config_json(model_, family);
     }
     const std::vector<OutFile> files = divided(huggingface_tensors(model_, family));
     for (const OutFile& file : files) write_file(out / file.name, file);
@@ -81,15 +82,15 @@ class Exporter {
 
  private:
   void check_form(const fs::path& checkpoint) const {
-    const bool part = model_.freezes();
-    if (options_.form == ExportForm::kAdapters && !model_.adapters) {
+    const bool part = model_.has_frozen_weights();
+    if (options_.form == ExportedWeightForm::kAdapters && !model_.adapters) {
       fail_input(fmt::format("{}: its plan has no adapters", checkpoint.string()));
     }
-    if (options_.form == ExportForm::kMerged && !part) {
+    if (options_.form == ExportedWeightForm::kMerged && !part) {
       fail_input(fmt::format("{}: its plan trains all weights, and nothing is merged",
                              checkpoint.string()));
     }
-    if (options_.form == ExportForm::kWeights && part) {
+    if (options_.form == ExportedWeightForm::kWeights && part) {
       fail_input(
           fmt::format("{}: holds what its plan trains, and not what is frozen: --merge BASE takes "
                       "that from the "
@@ -101,36 +102,38 @@ class Exporter {
   /// Returns the directory of the frozen weights: the one in the options, else the one from which
   /// the run read them if it still exists; empty: unknown.
   [[nodiscard]] fs::path base_directory() const {
-    if (options_.form == ExportForm::kWeights || !options_.base.empty()) return options_.base;
+    if (options_.form == ExportedWeightForm::kWeights || !options_.base.empty())
+      return options_.base;
     const fs::path then = reader_.index().run.base;
     return !then.empty() && path_exists(then / "config.json") ? then : fs::path();
   }
 
   /// Returns the base's configuration without the type of its numbers.
   static nlohmann::ordered_json config_of(const fs::path& base) {
-    const std::string text = read_input(base / "config.json", kLargestConfig);
+    const std::string text = read_file_or_standard_input(base / "config.json", kLargestConfig);
     nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
     config.erase("dtype");
     config.erase("quantization_config");
     return config;
   }
 
-  void write_adapters(const fs::path& out, const Family& family, const fs::path& base) {
+  void write_adapters(const fs::path& out, const HuggingFaceWeightFamily& family,
+                      const fs::path& base) {
     OutFile file{.name = "adapter_model.safetensors"};
-    const std::vector<AdapterTensors> adapters = adapter_tensors(model_, family);
-    for (const AdapterTensors& one : adapters) {
+    const std::vector<PeftAdapterTensors> adapters = peft_adapter_tensors(model_, family);
+    for (const PeftAdapterTensors& one : adapters) {
       file.tensors.push_back(one.down);
       file.tensors.push_back(one.up);
     }
     write_file(out / file.name, file);
     write_text(out / "adapter_config.json",
-               adapter_config(model_, family, adapters, base.string()));
+               peft_adapter_config_json(model_, family, adapters, base.string()));
   }
 
   /// Reads the model. If it states no longest sequence, it gets the run's sequence length, because
   /// files must state one.
-  static model::Architecture model_of(const checkpoint::ShardReader& reader) {
-    const checkpoint::CheckpointRun& run = reader.index().run;
+  static model::Architecture model_of(const checkpoint::CheckpointShardReader& reader) {
+    const checkpoint::CheckpointRunFacts& run = reader.index().run;
     const Document plan = Document::parse(
         run.plan, (reader.directory() / checkpoint::kCheckpointIndexName).string() + ": plan");
     model::Architecture model = plan::read_plan(plan, reader.directory()).job.model;
@@ -169,7 +172,7 @@ class Exporter {
                          .shape = tensor.shape()});
     }
     checkpoint::DurableFile file(path);
-    file.write(checkpoint::safetensors_header(entries, {{"format", "pt"}}));
+    file.write(checkpoint::build_safetensors_header(entries, {{"format", "pt"}}));
     for (const HuggingFaceTensor& tensor : out.tensors) {
       for (const HuggingFaceTensor& block : blocks_of(tensor)) file.write(numbers_of(block));
     }
@@ -178,22 +181,23 @@ class Exporter {
 
   /// Returns the elements of a tensor's runs, in order, in the checkpoint's number type.
   std::vector<std::byte> held_of(const HuggingFaceTensor& tensor) {
-    const checkpoint::IndexedTensor& own = indexed(tensor);
-    std::vector<checkpoint::ShardPiece> pieces;
-    for (const RowRun& run : tensor.rows) {
-      checkpoint::append_to_pieces(pieces, run.begin * tensor.columns, run.count * tensor.columns);
+    const checkpoint::CheckpointTensorEntry& own = indexed(tensor);
+    std::vector<checkpoint::StridedShardPiece> pieces;
+    for (const ParameterRowRun& run : tensor.rows) {
+      checkpoint::append_run_to_pieces(pieces, run.begin * tensor.columns,
+                                       run.count * tensor.columns);
     }
     const std::int64_t elements = tensor.row_count() * tensor.columns;
     std::vector<std::byte> held(
         static_cast<std::size_t>(elements * checkpoint::element_bytes(reader_.index().dtype)));
-    reader_.read(own, checkpoint::kWeightsState, pieces, held);
+    reader_.read(own, checkpoint::kWeightsStateName, pieces, held);
     return held;
   }
 
   std::vector<double> values_of(const HuggingFaceTensor& tensor) {
     const std::vector<std::byte> held = held_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
-    read_numbers({.bytes = held, .type = stored_, .first = 0, .stride = 1}, values);
+    read_numbers_as_doubles({.bytes = held, .type = stored_, .first = 0, .stride = 1}, values);
     return values;
   }
 
@@ -202,7 +206,7 @@ class Exporter {
     if (reader_.find(tensor.own) != nullptr) return values_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
     std::span<double> rest = values;
-    for (const RowRun& run : tensor.rows) {
+    for (const ParameterRowRun& run : tensor.rows) {
       const auto count = static_cast<std::size_t>(run.count * tensor.columns);
       base_->read(tensor.own, run.begin * tensor.columns, rest.first(count));
       rest = rest.subspan(count);
@@ -211,7 +215,7 @@ class Exporter {
   }
 
   /// Adds the adapter's product (alpha / rank B A) to rows of a weight, starting with row `begin`.
-  void add(const AdaptedWeightRows& weight, const AdaptedRows& rows, std::int64_t begin,
+  void add(const LoraAdaptedWeight& weight, const LoraAdaptedRows& rows, std::int64_t begin,
            std::int64_t columns, std::span<double> sum) {
     const std::int64_t rank = model_.adapters->rank;
     const std::int64_t count = std::ssize(sum) / columns;
@@ -234,8 +238,8 @@ class Exporter {
     const auto weight = adapted_.find(tensor.own);
     if (weight == adapted_.end()) return values;
     std::span<double> rest = values;
-    for (const RowRun& run : tensor.rows) {
-      for (const AdaptedRows& rows : weight->second.rows) {
+    for (const ParameterRowRun& run : tensor.rows) {
+      for (const LoraAdaptedRows& rows : weight->second.rows) {
         const std::int64_t begin = std::max(run.begin, rows.begin);
         const std::int64_t end = std::min(run.begin + run.count, rows.begin + rows.count);
         if (begin >= end) continue;
@@ -255,7 +259,7 @@ class Exporter {
     block.rows.clear();
     std::vector<HuggingFaceTensor> blocks(static_cast<std::size_t>(tensor.blocks), block);
     const std::int64_t height = tensor.row_count() / tensor.blocks;
-    for (RowRun run : tensor.rows) {
+    for (ParameterRowRun run : tensor.rows) {
       const std::int64_t which = run.place / height;
       run.place %= height;
       blocks[static_cast<std::size_t>(which)].rows.push_back(run);
@@ -266,7 +270,7 @@ class Exporter {
   /// True if the file stores the tensor's numbers in the order of its runs.
   static bool in_order(const HuggingFaceTensor& tensor) {
     std::int64_t place = 0;
-    for (const RowRun& run : tensor.rows) {
+    for (const ParameterRowRun& run : tensor.rows) {
       if (run.place != place || run.step != 1) return false;
       place += run.count;
     }
@@ -278,9 +282,9 @@ class Exporter {
                                     const std::vector<double>& values) {
     std::vector<double> out(values.size());
     std::size_t next = 0;
-    for (const RowRun& run : tensor.rows) {
+    for (const ParameterRowRun& run : tensor.rows) {
       for (std::int64_t i = 0; i < run.count; ++i) {
-        const std::int64_t first = tensor.index_of(run.place + i * run.step, 0);
+        const std::int64_t first = tensor.flat_element_index(run.place + i * run.step, 0);
         for (std::int64_t column = 0; column < tensor.columns; ++column) {
           out[static_cast<std::size_t>(first + column * tensor.column_stride())] = values[next++];
         }
@@ -296,17 +300,18 @@ class Exporter {
     if (!in_order(tensor)) values = placed(tensor, values);
     std::vector<std::byte> bytes;
     bytes.reserve(static_cast<std::size_t>(bytes_of(tensor)));
-    append_numbers(bytes, type_, values);
+    append_rounded_numbers(bytes, type_, values);
     return bytes;
   }
 
-  [[nodiscard]] const checkpoint::IndexedTensor& indexed(const HuggingFaceTensor& tensor) const {
-    const checkpoint::IndexedTensor* own = reader_.find(tensor.own);
+  [[nodiscard]] const checkpoint::CheckpointTensorEntry& indexed(
+      const HuggingFaceTensor& tensor) const {
+    const checkpoint::CheckpointTensorEntry* own = reader_.find(tensor.own);
     if (own == nullptr) {
       fail_input(fmt::format("{}: has no parameter '{}', which its plan's model has",
                              reader_.directory().string(), tensor.own));
     }
-    for (const RowRun& run : tensor.rows) {
+    for (const ParameterRowRun& run : tensor.rows) {
       if ((run.begin + run.count) * tensor.columns <= own->elements()) continue;
       fail_input(fmt::format("{}: '{}' has the shape [{}], too small for its plan's model",
                              reader_.directory().string(), tensor.own,
@@ -332,25 +337,25 @@ class Exporter {
                {{"metadata", {{"total_size", total}}}, {"weight_map", index}});
   }
 
-  ExportOptions options_;
-  checkpoint::ShardReader reader_;
+  HuggingFaceExportOptions options_;
+  checkpoint::CheckpointShardReader reader_;
   model::Architecture model_;
-  NumberType stored_{};
-  NumberType type_{};
+  WeightNumberType stored_{};
+  WeightNumberType type_{};
   /// Adapted weights of the model; empty unless adapters are merged.
-  std::map<std::string, AdaptedWeightRows, std::less<>> adapted_;
+  std::map<std::string, LoraAdaptedWeight, std::less<>> adapted_;
   /// Frozen weights that adapters are merged into; nullopt: none are merged.
   std::optional<HuggingFaceWeights> base_;
 };
 
 }  // namespace
 
-void check_adapter_folder(const model::Architecture& model, const fs::path& base) {
-  adapter_tensors(model, family_beside(base, model));
+void check_adapters_exportable(const model::Architecture& model, const fs::path& base) {
+  peft_adapter_tensors(model, family_beside(base, model));
 }
 
 void export_huggingface(const fs::path& checkpoint, const fs::path& out,
-                        const ExportOptions& options) {
+                        const HuggingFaceExportOptions& options) {
   Exporter exporter(checkpoint, options);
   check_path_absent(out);
   fs::path partial = out;

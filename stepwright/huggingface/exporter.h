@@ -12,16 +12,16 @@ namespace stepwright::huggingface {
 /// The weights that an export writes. kWeights: all weights of a fully trained model. kMerged: the
 /// base model's weights with trained weights replaced and LoRA adapters added in. kAdapters: only
 /// the LoRA adapters, as a directory of the peft library.
-enum class ExportForm : std::uint8_t { kWeights, kMerged, kAdapters };
+enum class ExportedWeightForm : std::uint8_t { kWeights, kMerged, kAdapters };
 
 /// Options for writing a checkpoint's weights in Hugging Face format.
-struct ExportOptions {
-  ExportForm form = ExportForm::kWeights;
+struct HuggingFaceExportOptions {
+  ExportedWeightForm form = ExportedWeightForm::kWeights;
   /// For kMerged and kAdapters: Hugging Face directory of the frozen base weights, whose tensor
   /// names are used. Empty: the directory from which the training run read them.
   std::filesystem::path base = {};
   /// Number type of the written weights; nullopt: the checkpoint's.
-  std::optional<NumberType> type = {};
+  std::optional<WeightNumberType> type = {};
   /// Most bytes of tensors in one file; a single larger tensor gets a file of its own.
   std::int64_t shard_bytes = 5'000'000'000;
 };
@@ -32,10 +32,10 @@ struct ExportOptions {
 /// that does not suit what was trained; with `kUnsupported` for a model that no Hugging Face model
 /// type expresses; with `kRuntime` if files cannot be written.
 void export_huggingface(const std::filesystem::path& checkpoint, const std::filesystem::path& out,
-                        const ExportOptions& options);
+                        const HuggingFaceExportOptions& options);
 
 /// Fails, as a later export would, if a model's LoRA adapters cannot be written in the peft
 /// library's format for the base weights in the directory `base` (empty: unknown).
-void check_adapter_folder(const model::Architecture& model, const std::filesystem::path& base);
+void check_adapters_exportable(const model::Architecture& model, const std::filesystem::path& base);
 
 }  // namespace stepwright::huggingface

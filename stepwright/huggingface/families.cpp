@@ -15,23 +15,24 @@ std::span<const EmbeddedFile> embedded_families();
 
 namespace {
 
-constexpr Named<Storage> kStorages[] = {{Storage::kTransposed, "transposed"},
-                                        {Storage::kFilters, "filters"},
-                                        {Storage::kRow, "row"},
-                                        {Storage::kParts, "parts"},
-                                        {Storage::kPartFilters, "part_filters"},
-                                        {Storage::kByHead, "by_head"},
-                                        {Storage::kByGroup, "by_group"},
-                                        {Storage::kByFour, "by_four"},
-                                        {Storage::kHeads, "heads"},
-                                        {Storage::kHeadRows, "head_rows"},
-                                        {Storage::kExperts, "experts"},
-                                        {Storage::kExpertParts, "expert_parts"},
-                                        {Storage::kStacked, "stacked"},
-                                        {Storage::kStackedTransposed, "stacked_transposed"},
-                                        {Storage::kAlternating, "alternating"},
-                                        {Storage::kJoinedParts, "joined_parts"},
-                                        {Storage::kJoinedTransposed, "joined_transposed"}};
+constexpr Named<ParameterStorageLayout> kStorages[] = {
+    {ParameterStorageLayout::kTransposed, "transposed"},
+    {ParameterStorageLayout::kFilters, "filters"},
+    {ParameterStorageLayout::kRow, "row"},
+    {ParameterStorageLayout::kParts, "parts"},
+    {ParameterStorageLayout::kPartFilters, "part_filters"},
+    {ParameterStorageLayout::kByHead, "by_head"},
+    {ParameterStorageLayout::kByGroup, "by_group"},
+    {ParameterStorageLayout::kByFour, "by_four"},
+    {ParameterStorageLayout::kHeads, "heads"},
+    {ParameterStorageLayout::kHeadRows, "head_rows"},
+    {ParameterStorageLayout::kExperts, "experts"},
+    {ParameterStorageLayout::kExpertParts, "expert_parts"},
+    {ParameterStorageLayout::kStacked, "stacked"},
+    {ParameterStorageLayout::kStackedTransposed, "stacked_transposed"},
+    {ParameterStorageLayout::kAlternating, "alternating"},
+    {ParameterStorageLayout::kJoinedParts, "joined_parts"},
+    {ParameterStorageLayout::kJoinedTransposed, "joined_transposed"}};
 
 constexpr Named<RotaryOrder> kRotaryOrders[] = {{RotaryOrder::kHalves, "halves"},
                                                 {RotaryOrder::kSwapped, "swapped"},
@@ -47,8 +48,8 @@ std::vector<std::string> texts_of(const std::optional<Node>& node) {
   return texts;
 }
 
-ParameterNames read_names(const std::string& own, Node node) {
-  ParameterNames names{.own = own};
+HuggingFaceParameterNames read_names(const std::string& own, Node node) {
+  HuggingFaceParameterNames names{.own = own};
   if (!node.is_mapping()) {
     names.theirs = texts_of(node);
     return names;
@@ -75,7 +76,7 @@ class FamilyReader {
     }
   }
 
-  std::vector<Family> take() { return std::move(families_); }
+  std::vector<HuggingFaceWeightFamily> take() { return std::move(families_); }
 
  private:
   void add(Node own, Node group) {
@@ -90,21 +91,22 @@ class FamilyReader {
       return found ? found->choice(kRotaryOrders) : RotaryOrder::kHalves;
     };
     const auto alias = own.find("head_alias");
-    Family family{.model_type = own.get("type").text(),
-                  .model_class = own.get("class").text(),
-                  .prefix = value("prefix").value().text(),
-                  .layer = value("layer").value().text(),
-                  .rotary = order("rotary"),
-                  .index_rotary = order("index_rotary"),
-                  .head_alias = alias ? alias->text() : "",
-                  .derived = texts_of(value("derived"))};
+    HuggingFaceWeightFamily family{.model_type = own.get("type").text(),
+                                   .model_class = own.get("class").text(),
+                                   .prefix = value("prefix").value().text(),
+                                   .layer = value("layer").value().text(),
+                                   .rotary = order("rotary"),
+                                   .index_rotary = order("index_rotary"),
+                                   .head_alias = alias ? alias->text() : "",
+                                   .derived = texts_of(value("derived"))};
     add_lists(texts_of(own.find("names")), family.names);
     add_lists(texts_of(group.find("names")), family.names);
     add_lists(texts_of(own.find("parallel")), family.parallel_names);
     families_.push_back(std::move(family));
   }
 
-  void add_lists(const std::vector<std::string>& lists, std::vector<ParameterNames>& into) const {
+  void add_lists(const std::vector<std::string>& lists,
+                 std::vector<HuggingFaceParameterNames>& into) const {
     for (const std::string& list : lists) {
       for (const auto& [own, names] : lists_.get(list).members()) {
         into.push_back(read_names(own, names));
@@ -113,24 +115,25 @@ class FamilyReader {
   }
 
   Node lists_;
-  std::vector<Family> families_;
+  std::vector<HuggingFaceWeightFamily> families_;
 };
 
-std::vector<Family> read_families() {
+std::vector<HuggingFaceWeightFamily> read_families() {
   const Document document = Document::parse(embedded_families().front().text, "families.yaml");
   return FamilyReader(document.root()).take();
 }
 
 }  // namespace
 
-const std::vector<Family>& weight_families() {
-  static const std::vector<Family> kAll = read_families();
+const std::vector<HuggingFaceWeightFamily>& huggingface_weight_families() {
+  static const std::vector<HuggingFaceWeightFamily> kAll = read_families();
   return kAll;
 }
 
-const Family* find_family(std::string_view model_type) {
-  const auto found = std::ranges::find(weight_families(), model_type, &Family::model_type);
-  return found == weight_families().end() ? nullptr : &*found;
+const HuggingFaceWeightFamily* find_huggingface_weight_family(std::string_view model_type) {
+  const auto found = std::ranges::find(huggingface_weight_families(), model_type,
+                                       &HuggingFaceWeightFamily::model_type);
+  return found == huggingface_weight_families().end() ? nullptr : &*found;
 }
 
 }  // namespace stepwright::huggingface

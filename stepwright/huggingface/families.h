@@ -10,7 +10,7 @@ namespace stepwright::huggingface {
 /// How Hugging Face files store one of Stepwright's parameters. Stepwright stores [rows, columns] =
 /// [output, input]; the parts of a fused parameter (queries, keys, values; gates, ups) are one
 /// below the other, and experts follow one another.
-enum class Storage : std::uint8_t {
+enum class ParameterStorageLayout : std::uint8_t {
   kWhole,       ///< One tensor [rows, columns], as in Stepwright.
   kTransposed,  ///< One tensor [columns, rows] (Conv1D of GPT-2).
   kFilters,     ///< One tensor [rows, 1, columns]: one convolution filter for each channel.
@@ -41,10 +41,10 @@ enum class Storage : std::uint8_t {
 
 /// One of Stepwright's parameters and its names in Hugging Face files: `{0}` is the layer, `{1}`
 /// the expert or head. A name that begins with a point follows the layer's prefix
-/// (`Family::layer`).
-struct ParameterNames {
+/// (`HuggingFaceWeightFamily::layer`).
+struct HuggingFaceParameterNames {
   std::string own;
-  Storage storage = Storage::kWhole;
+  ParameterStorageLayout storage = ParameterStorageLayout::kWhole;
   std::vector<std::string> theirs{};
   /// For each tensor in the files, which parts of the fused parameter it holds, as digits in order.
   /// Empty: each tensor holds one part, or a single tensor all parts.
@@ -65,7 +65,7 @@ enum class RotaryOrder : std::uint8_t {
 };
 
 /// How the weight files of one Hugging Face model type (`model_type`) name and store parameters.
-struct Family {
+struct HuggingFaceWeightFamily {
   std::string model_type;
   std::string model_class;  ///< Name of the model's class in transformers ("LlamaForCausalLM").
   /// Prefix of all tensor names; absent in files of a model without its language-model head.
@@ -73,10 +73,10 @@ struct Family {
   /// Prefix of the names of a layer's tensors, with `{0}` for the layer's number.
   std::string layer;
   /// Names of all parameters in the files. If a parameter is listed twice, the first entry counts.
-  std::vector<ParameterNames> names{};
+  std::vector<HuggingFaceParameterNames> names{};
   /// Names that replace those in `names` for models whose attention and MLP run in parallel, each
   /// with its own norm.
-  std::vector<ParameterNames> parallel_names{};
+  std::vector<HuggingFaceParameterNames> parallel_names{};
   RotaryOrder rotary = RotaryOrder::kHalves;
   /// Rotary order of the queries and keys of a sparse-attention indexer.
   RotaryOrder index_rotary = RotaryOrder::kHalves;
@@ -88,9 +88,9 @@ struct Family {
 
 /// Returns the Hugging Face model types whose weights can be read and written (families.yaml),
 /// those with fewer configuration keys first.
-const std::vector<Family>& weight_families();
+const std::vector<HuggingFaceWeightFamily>& huggingface_weight_families();
 
 /// Returns how a Hugging Face `model_type` stores its weights; null if it is not supported.
-const Family* find_family(std::string_view model_type);
+const HuggingFaceWeightFamily* find_huggingface_weight_family(std::string_view model_type);
 
 }  // namespace stepwright::huggingface

@@ -64,35 +64,39 @@ std::uint16_t to_bf16(double value) {
 
 }  // namespace
 
-std::optional<NumberType> number_type(std::span<const Named<NumberType>> table,
-                                      std::string_view word) {
+std::optional<WeightNumberType> find_weight_number_type(
+    std::span<const Named<WeightNumberType>> table, std::string_view word) {
   for (const auto& [type, name] : table) {
     if (name == word) return type;
   }
   return std::nullopt;
 }
 
-void read_numbers(const NumberRun& run, std::span<double> out) {
+void read_numbers_as_doubles(const StridedNumbers& run, std::span<double> out) {
   std::int64_t at = run.first;
   for (double& number : out) {
     switch (run.type) {
-      case NumberType::kF64: number = value_at<double>(run.bytes, at); break;
-      case NumberType::kF32: number = value_at<float>(run.bytes, at); break;
-      case NumberType::kF16: number = from_half(value_at<std::uint16_t>(run.bytes, at)); break;
-      case NumberType::kBf16: number = from_bf16(value_at<std::uint16_t>(run.bytes, at)); break;
+      case WeightNumberType::kF64: number = value_at<double>(run.bytes, at); break;
+      case WeightNumberType::kF32: number = value_at<float>(run.bytes, at); break;
+      case WeightNumberType::kF16:
+        number = from_half(value_at<std::uint16_t>(run.bytes, at));
+        break;
+      case WeightNumberType::kBf16:
+        number = from_bf16(value_at<std::uint16_t>(run.bytes, at));
+        break;
     }
     at += run.stride;
   }
 }
 
-void append_numbers(std::vector<std::byte>& bytes, NumberType type,
-                    std::span<const double> numbers) {
+void append_rounded_numbers(std::vector<std::byte>& bytes, WeightNumberType type,
+                            std::span<const double> numbers) {
   for (const double number : numbers) {
     switch (type) {
-      case NumberType::kF64: append(bytes, number); break;
-      case NumberType::kF32: append(bytes, static_cast<float>(number)); break;
-      case NumberType::kF16: append(bytes, to_half(static_cast<float>(number))); break;
-      case NumberType::kBf16: append(bytes, to_bf16(number)); break;
+      case WeightNumberType::kF64: append(bytes, number); break;
+      case WeightNumberType::kF32: append(bytes, static_cast<float>(number)); break;
+      case WeightNumberType::kF16: append(bytes, to_half(static_cast<float>(number))); break;
+      case WeightNumberType::kBf16: append(bytes, to_bf16(number)); break;
     }
   }
 }

@@ -34,7 +34,7 @@ bool is_of_indexer(std::string_view own) {
 Turned turned_rows(const model::Architecture& model, std::string_view own, std::size_t part) {
   if (model.position != model::PositionEncoding::kRope) return {};
   const bool of_latent = model.latent.has_value();
-  const std::int64_t pairs = model.rotary_pairs();
+  const std::int64_t pairs = model.rotated_pairs_per_head();
   const auto is_one_of = [own](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, own) != names.end();
   };
@@ -68,12 +68,12 @@ class RunWriter {
     }
   }
 
-  std::vector<RowRun> take() { return std::move(runs_); }
+  std::vector<ParameterRowRun> take() { return std::move(runs_); }
 
  private:
   void add_plain(const Rows& rows) {
     if (rows.count == 0) return;
-    RowRun* last = runs_.empty() ? nullptr : &runs_.back();
+    ParameterRowRun* last = runs_.empty() ? nullptr : &runs_.back();
     if (last != nullptr && last->step == 1 && last->begin + last->count == rows.begin) {
       last->count += rows.count;
     } else {
@@ -98,7 +98,7 @@ class RunWriter {
   }
 
   RotaryOrder rotary_;
-  std::vector<RowRun> runs_;
+  std::vector<ParameterRowRun> runs_;
   std::int64_t place_ = 0;
 };
 
@@ -119,7 +119,7 @@ std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names)
 }
 
 /// Returns the numbers of the parts that a tensor holds.
-std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tensor,
+std::vector<std::size_t> parts_in(const HuggingFaceParameterNames& names, std::size_t tensor,
                                   std::size_t parts) {
   std::vector<std::size_t> list;
   if (!names.parts.empty()) {
@@ -136,12 +136,13 @@ std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tenso
 }
 
 /// Returns the number of groups in a tensor, each of which holds rows of all parts.
-std::int64_t groups_of(const model::Architecture& model, Storage storage, std::string_view own) {
+std::int64_t groups_of(const model::Architecture& model, ParameterStorageLayout storage,
+                       std::string_view own) {
   switch (storage) {
-    case Storage::kByHead: return model.heads;
-    case Storage::kByGroup:
+    case ParameterStorageLayout::kByHead: return model.heads;
+    case ParameterStorageLayout::kByGroup:
       return own.starts_with("mixer.") ? model.state_mixer->groups : model.kv_heads;
-    case Storage::kByFour: return 4;
+    case ParameterStorageLayout::kByFour: return 4;
     default: return 1;
   }
 }
@@ -157,17 +158,16 @@ void check_dealt(const model::Architecture& model, std::string_view own, const R
 
 }  // namespace
 
-std::vector<std::vector<RowRun>> tensor_rows_of_parameter(const model::Architecture& model,
-                                                          const Family& family,
-                                                          const model::Parameter& parameter,
-                                                          const ParameterNames& names) {
+std::vector<std::vector<ParameterRowRun>> tensor_rows_of_parameter(
+    const model::Architecture& model, const HuggingFaceWeightFamily& family,
+    const model::Parameter& parameter, const HuggingFaceParameterNames& names) {
   const std::vector<Rows> parts = parts_of(parameter, names.theirs.size());
-  std::vector<std::vector<RowRun>> tensors;
+  std::vector<std::vector<ParameterRowRun>> tensors;
   for (std::size_t tensor = 0; tensor < names.theirs.size(); ++tensor) {
     const std::vector<std::size_t> held = parts_in(names, tensor, parts.size());
-    if (names.storage == Storage::kAlternating) {
+    if (names.storage == ParameterStorageLayout::kAlternating) {
       const auto step = static_cast<std::int64_t>(held.size());
-      std::vector<RowRun>& runs = tensors.emplace_back();
+      std::vector<ParameterRowRun>& runs = tensors.emplace_back();
       for (const std::size_t part : held) {
         runs.push_back({parts[part].begin, parts[part].count, std::ssize(runs), step});
       }

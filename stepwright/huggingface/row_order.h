@@ -12,9 +12,8 @@ namespace stepwright::huggingface {
 /// Returns, for each Hugging Face tensor that stores a parameter, which rows of the parameter it
 /// holds and at which of its own rows (`place`); for one copy (expert) of the parameter. Fails with
 /// `kUnsupported` if heads cannot be divided as the storage requires.
-std::vector<std::vector<RowRun>> tensor_rows_of_parameter(const model::Architecture& model,
-                                                          const Family& family,
-                                                          const model::Parameter& parameter,
-                                                          const ParameterNames& names);
+std::vector<std::vector<ParameterRowRun>> tensor_rows_of_parameter(
+    const model::Architecture& model, const HuggingFaceWeightFamily& family,
+    const model::Parameter& parameter, const HuggingFaceParameterNames& names);
 
 }  // namespace stepwright::huggingface

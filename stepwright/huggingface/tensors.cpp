@@ -20,26 +20,26 @@ struct Layout {
   bool filters = false;
 };
 
-Layout layout_of(Storage storage) {
+Layout layout_of(ParameterStorageLayout storage) {
   switch (storage) {
-    case Storage::kWhole:
-    case Storage::kParts:
-    case Storage::kByHead:
-    case Storage::kByGroup:
-    case Storage::kByFour:
-    case Storage::kJoinedParts: return {};
-    case Storage::kTransposed:
-    case Storage::kJoinedTransposed: return {.transposed = true};
-    case Storage::kFilters:
-    case Storage::kPartFilters: return {.filters = true};
-    case Storage::kRow:
-    case Storage::kStacked: return {.stacked = true};
-    case Storage::kHeads: return {.heads = true, .apart = true};
-    case Storage::kHeadRows: return {.heads = true, .stacked = true};
-    case Storage::kExperts:
-    case Storage::kExpertParts: return {.apart = true};
-    case Storage::kStackedTransposed:
-    case Storage::kAlternating: return {.transposed = true, .stacked = true};
+    case ParameterStorageLayout::kWhole:
+    case ParameterStorageLayout::kParts:
+    case ParameterStorageLayout::kByHead:
+    case ParameterStorageLayout::kByGroup:
+    case ParameterStorageLayout::kByFour:
+    case ParameterStorageLayout::kJoinedParts: return {};
+    case ParameterStorageLayout::kTransposed:
+    case ParameterStorageLayout::kJoinedTransposed: return {.transposed = true};
+    case ParameterStorageLayout::kFilters:
+    case ParameterStorageLayout::kPartFilters: return {.filters = true};
+    case ParameterStorageLayout::kRow:
+    case ParameterStorageLayout::kStacked: return {.stacked = true};
+    case ParameterStorageLayout::kHeads: return {.heads = true, .apart = true};
+    case ParameterStorageLayout::kHeadRows: return {.heads = true, .stacked = true};
+    case ParameterStorageLayout::kExperts:
+    case ParameterStorageLayout::kExpertParts: return {.apart = true};
+    case ParameterStorageLayout::kStackedTransposed:
+    case ParameterStorageLayout::kAlternating: return {.transposed = true, .stacked = true};
   }
   return {};
 }
@@ -47,7 +47,8 @@ Layout layout_of(Storage storage) {
 /// Collects the tensors of a model's parameters.
 class Writer {
  public:
-  Writer(const model::Architecture& model, const Family& family) : model_(model), family_(family) {}
+  Writer(const model::Architecture& model, const HuggingFaceWeightFamily& family)
+      : model_(model), family_(family) {}
 
   void add(const std::string& prefix, std::int64_t layer,
            const std::vector<model::Parameter>& parameters) {
@@ -64,18 +65,18 @@ class Writer {
                                  model_.name, own, family_.model_type));
   }
 
-  [[nodiscard]] const ParameterNames& names_of(std::string_view own) const {
+  [[nodiscard]] const HuggingFaceParameterNames& names_of(std::string_view own) const {
     const bool apart = model_.parallel_residual && !model_.shared_input_norm;
     for (const auto* list : {&family_.parallel_names, &family_.names}) {
       if (list == &family_.parallel_names && !apart) continue;
-      const auto names = std::ranges::find(*list, own, &ParameterNames::own);
+      const auto names = std::ranges::find(*list, own, &HuggingFaceParameterNames::own);
       if (names != list->end()) return *names;
     }
     fail(own);
   }
 
   void add(const std::string& own, std::int64_t layer, const model::Parameter& parameter) {
-    const ParameterNames& names = names_of(parameter.name);
+    const HuggingFaceParameterNames& names = names_of(parameter.name);
     const Layout layout = layout_of(names.storage);
     model::Parameter copy = parameter;
     if (layout.heads) {
@@ -111,17 +112,17 @@ class Writer {
     return fmt::format(fmt::runtime(fmt::format("{}{}", start, name)), layer, copy);
   }
 
-  static std::int64_t rows_in(const std::vector<RowRun>& rows) {
+  static std::int64_t rows_in(const std::vector<ParameterRowRun>& rows) {
     std::int64_t count = 0;
-    for (const RowRun& run : rows) count += run.count;
+    for (const ParameterRowRun& run : rows) count += run.count;
     return count;
   }
 
   /// Appends the rows of one copy, shifted to block number `block`.
-  static void append(std::vector<RowRun>& all, const std::vector<RowRun>& rows, std::int64_t begin,
-                     std::int64_t block) {
+  static void append(std::vector<ParameterRowRun>& all, const std::vector<ParameterRowRun>& rows,
+                     std::int64_t begin, std::int64_t block) {
     const std::int64_t place = block * rows_in(rows);
-    for (RowRun run : rows) {
+    for (ParameterRowRun run : rows) {
       run.begin += begin;
       run.place += place;
       all.push_back(run);
@@ -129,7 +130,7 @@ class Writer {
   }
 
   const model::Architecture& model_;
-  const Family& family_;
+  const HuggingFaceWeightFamily& family_;
   std::vector<HuggingFaceTensor> tensors_;
 };
 
@@ -137,7 +138,7 @@ class Writer {
 
 std::int64_t HuggingFaceTensor::row_count() const {
   std::int64_t count = 0;
-  for (const RowRun& run : rows) count += run.count;
+  for (const ParameterRowRun& run : rows) count += run.count;
   return count;
 }
 
@@ -156,7 +157,7 @@ std::vector<std::int64_t> HuggingFaceTensor::shape() const {
   return shape;
 }
 
-std::int64_t HuggingFaceTensor::index_of(std::int64_t row, std::int64_t column) const {
+std::int64_t HuggingFaceTensor::flat_element_index(std::int64_t row, std::int64_t column) const {
   if (!transposed) return row * columns + column;
   const std::int64_t height = row_count() / blocks;
   return (row / height * columns + column) * height + row % height;
@@ -167,7 +168,7 @@ std::int64_t HuggingFaceTensor::column_stride() const {
 }
 
 std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& given,
-                                                   const Family& family) {
+                                                   const HuggingFaceWeightFamily& family) {
   model::Architecture model = given;
   model.adapters.reset();  // Adapters are written in a folder of their own.
   Writer writer(model, family);

@@ -11,13 +11,13 @@ namespace stepwright::huggingface {
 
 /// `count` consecutive rows of a Stepwright parameter, from row `begin`, and their rows in a
 /// Hugging Face tensor. The rows of experts follow one another.
-struct RowRun {
+struct ParameterRowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
   std::int64_t place = 0;  ///< Row of the Hugging Face tensor that holds the first of these rows.
   /// Distance in rows of the Hugging Face tensor between neighbours of these rows.
   std::int64_t step = 1;
-  bool operator==(const RowRun&) const = default;
+  bool operator==(const ParameterRowRun&) const = default;
 };
 
 /// A tensor of a Hugging Face file, described by the rows of a Stepwright parameter that it holds.
@@ -26,7 +26,7 @@ struct HuggingFaceTensor {
   /// Name of the parameter in Stepwright's checkpoints: "layers.3.attention.qkv".
   std::string own;
   /// The parameter's rows that this tensor holds; no run of rows crosses two blocks (experts).
-  std::vector<RowRun> rows;
+  std::vector<ParameterRowRun> rows;
   /// Number of columns, equal in the parameter and the tensor.
   std::int64_t columns = 1;
   /// Number of equal blocks (experts) into which the tensor's rows are divided.
@@ -40,7 +40,7 @@ struct HuggingFaceTensor {
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;
   /// Returns the flat index of an element in the stored tensor. `row` counts the tensor's rows.
-  [[nodiscard]] std::int64_t index_of(std::int64_t row, std::int64_t column) const;
+  [[nodiscard]] std::int64_t flat_element_index(std::int64_t row, std::int64_t column) const;
   /// Returns the distance, in elements of the stored tensor, between neighbouring columns of a row.
   [[nodiscard]] std::int64_t column_stride() const;
 };
@@ -49,6 +49,6 @@ struct HuggingFaceTensor {
 /// Each row of each Stepwright parameter is in exactly one tensor. Fails with `kUnsupported` for
 /// parameters that the model type has no name for.
 std::vector<HuggingFaceTensor> huggingface_tensors(const model::Architecture& model,
-                                                   const Family& family);
+                                                   const HuggingFaceWeightFamily& family);
 
 }  // namespace stepwright::huggingface

@@ -35,7 +35,7 @@ std::set<std::string> indexed_files(const fs::path& path) {
   std::set<std::string> files;
   for (const auto& [tensor, file] : map->members()) {
     const std::string name = file.text();
-    if (!checkpoint::is_file_name(name)) {
+    if (!checkpoint::is_plain_file_name(name)) {
       file.fail(fmt::format("'{}' is no file beside the index", printable(name)));
     }
     files.insert(name);
@@ -47,7 +47,7 @@ std::set<std::string> indexed_files(const fs::path& path) {
 void check_adapters(const Document& config, const model::Architecture& model) {
   const Node root = config.root();
   if (!model.adapters) fail_input(fmt::format("{}: the plan's job has no adapters", config.name()));
-  const model::Adapters& adapters = *model.adapters;
+  const model::LoraAdapters& adapters = *model.adapters;
   if (const Node kind = root.get("peft_type"); kind.text() != "LORA") {
     kind.fail_unsupported("is read where it is LORA");
   }
@@ -79,9 +79,9 @@ void check_adapters(const Document& config, const model::Architecture& model) {
 }
 
 /// Fails if two adapters in the folder would read the same A.
-void check_apart(const std::vector<AdapterTensors>& tensors) {
+void check_apart(const std::vector<PeftAdapterTensors>& tensors) {
   std::set<std::pair<std::string, std::int64_t>> downs;
-  for (const AdapterTensors& one : tensors) {
+  for (const PeftAdapterTensors& one : tensors) {
     if (downs.emplace(one.down.own, one.down.rows.front().begin).second) continue;
     fail_unsupported(
         fmt::format("adapters.joined: parts of a product share an A, and '{}' has one of its own "
@@ -93,16 +93,18 @@ void check_apart(const std::vector<AdapterTensors>& tensors) {
 
 }  // namespace
 
-Family weights_family(const Document& config) {
+HuggingFaceWeightFamily weight_family_of_config(const Document& config) {
   const auto type = config.root().find("model_type");
-  const Family* family = type ? find_family(type->text()) : nullptr;
+  const HuggingFaceWeightFamily* family =
+      type ? find_huggingface_weight_family(type->text()) : nullptr;
   if (family == nullptr || config.root().find("text_config")) {
     std::vector<std::string_view> known;
-    for (const Family& one : weight_families()) known.push_back(one.model_type);
+    for (const HuggingFaceWeightFamily& one : huggingface_weight_families())
+      known.push_back(one.model_type);
     fail_unsupported(fmt::format("{}: weights of this family cannot be read (supported: {})",
-                                 config.name(), comma_list(known)));
+                                 config.name(), join_with_commas(known)));
   }
-  Family own = *family;
+  HuggingFaceWeightFamily own = *family;
   if (own.rotary == RotaryOrder::kPairsAsStated) {
     const auto stated = config.root().find("rope_interleave");
     const bool pairs = !stated || stated->is_null() || stated->boolean();
@@ -111,10 +113,12 @@ Family weights_family(const Document& config) {
   return own;
 }
 
-Family checked_family(const fs::path& directory, const model::Architecture& model) {
+HuggingFaceWeightFamily weight_family_of_folder(const fs::path& directory,
+                                                const model::Architecture& model) {
   const Document config = Document::load(directory / "config.json");
-  Family family = weights_family(config);
-  const std::vector<std::string> differ = differences(model::read_config(config), model);
+  HuggingFaceWeightFamily family = weight_family_of_config(config);
+  const std::vector<std::string> differ =
+      model_differences(model::read_huggingface_config(config), model);
   if (!differ.empty()) {
     fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
                            fmt::join(differ, "; ")));
@@ -124,7 +128,7 @@ Family checked_family(const fs::path& directory, const model::Architecture& mode
 
 HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
                                        const model::Architecture& model) {
-  const Family family = checked_family(directory, model);
+  const HuggingFaceWeightFamily family = weight_family_of_folder(directory, model);
   Places places;
   for (HuggingFaceTensor& tensor : huggingface_tensors(model, family)) {
     places.emplace(tensor.name, tensors_.size());
@@ -139,12 +143,12 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
 HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const fs::path& base,
                                                 const model::Architecture& model) {
   check_adapters(Document::load(directory / "adapter_config.json"), model);
-  const Family family = checked_family(base, model);
+  const HuggingFaceWeightFamily family = weight_family_of_folder(base, model);
   HuggingFaceWeights weights;
   Places places;
-  std::vector<AdapterTensors> tensors = adapter_tensors(model, family);
+  std::vector<PeftAdapterTensors> tensors = peft_adapter_tensors(model, family);
   check_apart(tensors);
-  for (AdapterTensors& one : tensors) {
+  for (PeftAdapterTensors& one : tensors) {
     for (HuggingFaceTensor* tensor : {&one.down, &one.up}) {
       places.emplace(tensor->name, weights.tensors_.size());
       weights.tensors_.push_back({std::move(*tensor)});
@@ -170,11 +174,12 @@ void HuggingFaceWeights::open(const fs::path& directory) {
   }
 }
 
-void HuggingFaceWeights::take(const checkpoint::SafetensorsFile& file, const Family& family,
-                              const Places& places) {
+void HuggingFaceWeights::take(const checkpoint::SafetensorsFile& file,
+                              const HuggingFaceWeightFamily& family, const Places& places) {
   const std::string where = file.path().string();
   const std::string_view head =
-      std::ranges::find(family.names, "head.weight", &ParameterNames::own)->theirs.front();
+      std::ranges::find(family.names, "head.weight", &HuggingFaceParameterNames::own)
+          ->theirs.front();
   for (const auto& [stored_name, stored] : file.tensors()) {
     const std::string_view name = stored_name == family.head_alias ? head : stored_name;
     auto place = places.find(name);
@@ -196,7 +201,7 @@ void HuggingFaceWeights::take(const checkpoint::SafetensorsFile& file, const Fam
                              stored_name, fmt::join(stored.shape, ", "),
                              fmt::join(opened.tensor.shape(), ", ")));
     }
-    const auto type = number_type(kSafetensorsTypes, stored.dtype);
+    const auto type = find_weight_number_type(kSafetensorsTypes, stored.dtype);
     if (!type) {
       fail_unsupported(
           fmt::format("{}: tensor '{}' is stored as {}; supported: F64, F32, F16, BF16", where,
@@ -217,8 +222,8 @@ void HuggingFaceWeights::check_found(const fs::path& directory) const {
 
 void HuggingFaceWeights::add_parts() {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    std::vector<Part>& parts = parts_[tensors_[i].tensor.own];
-    for (const RowRun& run : tensors_[i].tensor.rows) {
+    std::vector<PlacedParameterRows>& parts = parts_[tensors_[i].tensor.own];
+    for (const ParameterRowRun& run : tensors_[i].tensor.rows) {
       parts.push_back({.row = run.begin,
                        .count = run.count,
                        .tensor = i,
@@ -226,7 +231,7 @@ void HuggingFaceWeights::add_parts() {
                        .step = run.step});
     }
   }
-  for (auto& [own, parts] : parts_) std::ranges::sort(parts, {}, &Part::row);
+  for (auto& [own, parts] : parts_) std::ranges::sort(parts, {}, &PlacedParameterRows::row);
 }
 
 void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
@@ -235,20 +240,21 @@ void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
   if (found == parts_.end()) {
     throw Error(ErrorKind::kRuntime, fmt::format("the weights have no parameter {}", own));
   }
-  const std::vector<Part>& parts = found->second;
+  const std::vector<PlacedParameterRows>& parts = found->second;
   while (!out.empty()) {
     const HuggingFaceTensor& any = tensors_[parts.front().tensor].tensor;
     const std::int64_t row = begin / any.columns;
     const std::int64_t column = begin % any.columns;
-    const Part& part = *std::prev(std::ranges::upper_bound(parts, row, {}, &Part::row));
+    const PlacedParameterRows& part =
+        *std::prev(std::ranges::upper_bound(parts, row, {}, &PlacedParameterRows::row));
     const Opened& opened = tensors_[part.tensor];
     const std::int64_t foreign = part.foreign_row + (row - part.row) * part.step;
     const std::int64_t count =
         std::min(any.columns - column, static_cast<std::int64_t>(out.size()));
-    NumberRun run{.bytes = opened.bytes, .type = opened.type};
-    run.first = opened.tensor.index_of(foreign, column);
+    StridedNumbers run{.bytes = opened.bytes, .type = opened.type};
+    run.first = opened.tensor.flat_element_index(foreign, column);
     run.stride = opened.tensor.column_stride();
-    read_numbers(run, out.first(static_cast<std::size_t>(count)));
+    read_numbers_as_doubles(run, out.first(static_cast<std::size_t>(count)));
     out = out.subspan(static_cast<std::size_t>(count));
     begin += count;
   }

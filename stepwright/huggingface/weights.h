@@ -22,11 +22,12 @@ namespace stepwright::huggingface {
 /// Returns how the weights next to a `config.json` are stored, by its `model_type`. Fails with
 /// `kUnsupported`, listing the supported types, for any other type and for the text part of a
 /// multimodal model.
-Family weights_family(const Document& config);
+HuggingFaceWeightFamily weight_family_of_config(const Document& config);
 
 /// Returns how the weights in a Hugging Face directory are stored. Fails with `kInput` if its
 /// `config.json` describes another model than `model`.
-Family checked_family(const std::filesystem::path& directory, const model::Architecture& model);
+HuggingFaceWeightFamily weight_family_of_folder(const std::filesystem::path& directory,
+                                                const model::Architecture& model);
 
 /// The weights in a Hugging Face directory (`config.json` and safetensors files), read as
 /// Stepwright's parameters. Files are mapped into memory, so that only what is read is loaded.
@@ -37,7 +38,7 @@ class HuggingFaceWeights {
   /// `kUnsupported` for an unsupported `model_type` or number type.
   HuggingFaceWeights(const std::filesystem::path& directory, const model::Architecture& model);
 
-  /// Opens LoRA adapters in a directory of the peft library (`adapter_config.json`,
+  /// Opens LoRA adapters in a directory of the peft library (`peft_adapter_config_json.json`,
   /// `adapter_model.safetensors`) for the base weights in the directory `base`. Fails with `kInput`
   /// if they do not suit the model; with `kUnsupported` for anything but plain LoRA and for parts
   /// that share an A.
@@ -54,7 +55,7 @@ class HuggingFaceWeights {
 
   /// `count` consecutive rows of a Stepwright parameter and their position in a Hugging Face
   /// tensor.
-  struct Part {
+  struct PlacedParameterRows {
     std::int64_t row = 0;  ///< First of these rows, counted in the parameter.
     std::int64_t count = 0;
     /// Index in `tensors_` of the Hugging Face tensor that holds these rows.
@@ -64,19 +65,20 @@ class HuggingFaceWeights {
   };
   struct Opened {
     HuggingFaceTensor tensor;
-    NumberType type{};
+    WeightNumberType type{};
     std::span<const std::byte> bytes = {};
   };
   using Places = std::map<std::string, std::size_t, std::less<>>;
 
   void open(const std::filesystem::path& directory);
-  void take(const checkpoint::SafetensorsFile& file, const Family& family, const Places& places);
+  void take(const checkpoint::SafetensorsFile& file, const HuggingFaceWeightFamily& family,
+            const Places& places);
   void check_found(const std::filesystem::path& directory) const;
   void add_parts();
 
   std::deque<checkpoint::SafetensorsFile> files_;
   std::vector<Opened> tensors_;
-  std::map<std::string, std::vector<Part>, std::less<>> parts_;
+  std::map<std::string, std::vector<PlacedParameterRows>, std::less<>> parts_;
 };
 
 }  // namespace stepwright::huggingface

@@ -7,7 +7,8 @@
 
 namespace stepwright::interleave {
 
-double hidden_compute_seconds(const LinkSeconds& collectives, const cost::Contention& contention) {
+double hidden_compute_seconds(const LinkSeconds& collectives,
+                              const cost::OverlapSlowdownFactors& contention) {
   double now_s = 0;
   double hidden_s = 0;
   while (now_s < std::ranges::max(collectives)) {
@@ -17,8 +18,8 @@ double hidden_compute_seconds(const LinkSeconds& collectives, const cost::Conten
       const double ends_s = collectives[static_cast<std::size_t>(link)];
       if (ends_s <= now_s) continue;
       next_s = std::min(next_s, ends_s);
-      slow = std::max(slow,
-                      simulate::slow_down_beside(static_cast<cost::LinkClass>(link), contention));
+      slow = std::max(slow, simulate::computation_slowdown_factor(
+                                static_cast<cost::LinkClass>(link), contention));
     }
     hidden_s += (next_s - now_s) / slow;
     now_s = next_s;
@@ -26,8 +27,8 @@ double hidden_compute_seconds(const LinkSeconds& collectives, const cost::Conten
   return hidden_s;
 }
 
-double block_seconds(const LinkSeconds& collectives, double compute_s,
-                     const cost::Contention& contention) {
+double interleaved_block_seconds(const LinkSeconds& collectives, double compute_s,
+                                 const cost::OverlapSlowdownFactors& contention) {
   const double hidden_s = hidden_compute_seconds(collectives, contention);
   return std::ranges::max(collectives) + std::max(0.0, compute_s - hidden_s);
 }

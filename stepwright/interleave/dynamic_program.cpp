@@ -10,15 +10,15 @@ namespace {
 
 /// Adds to a block the operators between two states of a strand.
 struct BlockWriter {
-  Block block;
+  InterleavedBlock block;
   LinkSeconds sent{};
 
-  void add(const StrandStates& strand, std::size_t from, std::size_t to,
-           std::vector<std::string> Block::* list) {
+  void add(const FinishedOperatorStates& strand, std::size_t from, std::size_t to,
+           std::vector<std::string> InterleavedBlock::* list) {
     const OperatorSet done = strand.set(to) & ~strand.set(from);
     for (std::size_t i = 0; i < strand.strand().size(); ++i) {
       if (!holds(done, i)) continue;
-      const StrandOperator& op = strand.strand()[i];
+      const InterleavedOperator& op = strand.strand()[i];
       if (op.is_collective()) {
         sent[static_cast<std::size_t>(op.link)] = op.seconds;
         block.communication.push_back(op.id);
@@ -31,16 +31,16 @@ struct BlockWriter {
 };
 
 /// Joins consecutive blocks without collectives.
-std::vector<Block> joined(const std::vector<Block>& blocks) {
-  std::vector<Block> out;
-  for (const Block& block : blocks) {
+std::vector<InterleavedBlock> joined(const std::vector<InterleavedBlock>& blocks) {
+  std::vector<InterleavedBlock> out;
+  for (const InterleavedBlock& block : blocks) {
     const bool joins =
         !out.empty() && out.back().communication.empty() && block.communication.empty();
     if (!joins) {
       out.push_back(block);
       continue;
     }
-    Block& last = out.back();
+    InterleavedBlock& last = out.back();
     last.forward.insert(last.forward.end(), block.forward.begin(), block.forward.end());
     last.backward.insert(last.backward.end(), block.backward.begin(), block.backward.end());
     last.compute_s += block.compute_s;
@@ -51,19 +51,21 @@ std::vector<Block> joined(const std::vector<Block>& blocks) {
 
 }  // namespace
 
-DynamicProgram::DynamicProgram(const StrandStates& forward, const StrandStates& backward,
-                               const cost::Contention& contention)
+InterleavingDynamicProgram::InterleavingDynamicProgram(
+    const FinishedOperatorStates& forward, const FinishedOperatorStates& backward,
+    const cost::OverlapSlowdownFactors& contention)
     : forward_(forward),
       backward_(backward),
       contention_(contention),
       exposed_s_(forward.size() * backward.size(), kUnreachableSeconds),
       origins_(exposed_s_.size()) {
   for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
-    lost_[static_cast<std::size_t>(link)] = 1 - 1 / simulate::slow_down_beside(link, contention);
+    lost_[static_cast<std::size_t>(link)] =
+        1 - 1 / simulate::computation_slowdown_factor(link, contention);
   }
 }
 
-double DynamicProgram::solve(double limit_s) {
+double InterleavingDynamicProgram::solve_least_exposed_s(double limit_s) {
   exposed_s_.front() = 0;
   for (std::size_t f = 0; f < forward_.size(); ++f) {
     for (std::size_t b = 0; b < backward_.size(); ++b) leave(f, b, limit_s);
@@ -71,7 +73,8 @@ double DynamicProgram::solve(double limit_s) {
   return exposed_s_.back() < limit_s ? exposed_s_.back() : kUnreachableSeconds;
 }
 
-void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origin) {
+void InterleavingDynamicProgram::reach(std::size_t to, double exposed_s,
+                                       const FastestPredecessor& origin) {
   if (exposed_s >= exposed_s_[to]) return;
   exposed_s_[to] = exposed_s;
   origins_[to] = origin;
@@ -80,9 +83,10 @@ void DynamicProgram::reach(std::size_t to, double exposed_s, const Origin& origi
 /// Returns a lower bound of the exposed seconds from a state on: the messages of one link, one
 /// after the other, are exposed as far as they exceed all remaining computation, and computation
 /// slowed beside them loses time.
-double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward) const {
-  const RemainingWork& one = forward_.remaining(forward);
-  const RemainingWork& other = backward_.remaining(backward);
+double InterleavingDynamicProgram::still_exposed_s(std::size_t forward,
+                                                   std::size_t backward) const {
+  const RemainingSeconds& one = forward_.remaining(forward);
+  const RemainingSeconds& other = backward_.remaining(backward);
   const double compute_s = one.compute_s + other.compute_s;
   double most_s = 0;
   for (std::size_t link = 1; link < cost::kLinkClasses; ++link) {
@@ -95,45 +99,46 @@ double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward
 /// Tries all blocks that begin at a state. A collective that could already start before the
 /// computation that led here is not started here, as it is better to start it earlier, beside that
 /// computation.
-void DynamicProgram::leave(std::size_t forward, std::size_t backward, double limit_s) {
+void InterleavingDynamicProgram::leave(std::size_t forward, std::size_t backward, double limit_s) {
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   if (before_s >= limit_s || before_s + still_exposed_s(forward, backward) >= limit_s) return;
-  for (const std::size_t op : forward_.computations(forward)) {
+  for (const std::size_t op : forward_.ready_computations(forward)) {
     reach(place(forward_.with(forward, op), backward), before_s, {from, true});
   }
-  for (const std::size_t op : backward_.computations(backward)) {
+  for (const std::size_t op : backward_.ready_computations(backward)) {
     reach(place(forward, backward_.with(backward, op)), before_s, {from, true});
   }
   open_.clear();
   add_open(true, forward, origins_[from]);
   add_open(false, backward, origins_[from]);
   for (std::size_t i = 0; i < open_.size(); ++i) {
-    const Sent& one = open_[i];
+    const ReadyCollective& one = open_[i];
     if (!one.known) cover(forward, backward, one, nullptr);
     for (std::size_t j = 0; j < i; ++j) {
-      const Sent& other = open_[j];
+      const ReadyCollective& other = open_[j];
       if (one.link == other.link || (one.known && other.known)) continue;
       cover(forward, backward, one, &other);
     }
   }
 }
 
-void DynamicProgram::add_open(bool forward, std::size_t state, const Origin& origin) {
-  const StrandStates& strand = forward ? forward_ : backward_;
+void InterleavingDynamicProgram::add_open(bool forward, std::size_t state,
+                                          const FastestPredecessor& origin) {
+  const FinishedOperatorStates& strand = forward ? forward_ : backward_;
   const std::size_t before =
       forward ? origin.from / backward_.size() : origin.from % backward_.size();
-  for (const std::size_t op : strand.collectives(state)) {
-    const StrandOperator& one = strand.strand()[op];
-    const bool known = origin.computes && std::ranges::find(strand.collectives(before), op) !=
-                                              strand.collectives(before).end();
+  for (const std::size_t op : strand.ready_collectives(state)) {
+    const InterleavedOperator& one = strand.strand()[op];
+    const bool known = origin.computes && std::ranges::find(strand.ready_collectives(before), op) !=
+                                              strand.ready_collectives(before).end();
     open_.push_back({forward, op, static_cast<std::size_t>(one.link), one.seconds, known});
   }
 }
 
 /// Tries blocks of one or two collectives with any computation beside them.
-void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent& one,
-                           const Sent* other) {
+void InterleavingDynamicProgram::cover(std::size_t forward, std::size_t backward,
+                                       const ReadyCollective& one, const ReadyCollective* other) {
   LinkSeconds sent{};
   sent[one.link] = one.seconds;
   if (other != nullptr) sent[other->link] = other->seconds;
@@ -143,17 +148,17 @@ void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent
   const std::size_t from = place(forward, backward);
   const double before_s = exposed_s_[from];
   const auto behind = [&](std::size_t state, bool of_forward) {
-    const StrandStates& strand = of_forward ? forward_ : backward_;
+    const FinishedOperatorStates& strand = of_forward ? forward_ : backward_;
     if (one.forward == of_forward) state = strand.with(state, one.op);
     if (other != nullptr && other->forward == of_forward) state = strand.with(state, other->op);
     return state;
   };
   // Extensions that compute more than the collectives hide lead no further than computations alone
   // from a smaller extension.
-  for (const Extension& f : forward_.extensions(forward)) {
+  for (const ComputationExtension& f : forward_.computation_extensions(forward)) {
     if (f.state != forward && f.part_s >= hidden_s) break;
     const std::size_t to = behind(f.state, true);
-    for (const Extension& b : backward_.extensions(backward)) {
+    for (const ComputationExtension& b : backward_.computation_extensions(backward)) {
       if (b.state != backward && f.compute_s + b.part_s >= hidden_s) break;
       if (f.state != forward && f.part_s + b.compute_s >= hidden_s) continue;
       const double exposed_s = sent_s - std::min(hidden_s, f.compute_s + b.compute_s);
@@ -162,8 +167,8 @@ void DynamicProgram::cover(std::size_t forward, std::size_t backward, const Sent
   }
 }
 
-std::vector<Block> DynamicProgram::blocks() const {
-  std::vector<Block> blocks;
+std::vector<InterleavedBlock> InterleavingDynamicProgram::blocks() const {
+  std::vector<InterleavedBlock> blocks;
   for (std::size_t state = exposed_s_.size() - 1; state != 0; state = origins_[state].from) {
     blocks.push_back(block(state));
   }
@@ -172,13 +177,14 @@ std::vector<Block> DynamicProgram::blocks() const {
 }
 
 /// Returns the block that ends at a state.
-Block DynamicProgram::block(std::size_t to) const {
+InterleavedBlock InterleavingDynamicProgram::block(std::size_t to) const {
   const std::size_t from = origins_[to].from;
   const std::size_t width = backward_.size();
   BlockWriter writer;
-  writer.add(forward_, from / width, to / width, &Block::forward);
-  writer.add(backward_, from % width, to % width, &Block::backward);
-  writer.block.seconds = block_seconds(writer.sent, writer.block.compute_s, contention_);
+  writer.add(forward_, from / width, to / width, &InterleavedBlock::forward);
+  writer.add(backward_, from % width, to % width, &InterleavedBlock::backward);
+  writer.block.seconds =
+      interleaved_block_seconds(writer.sent, writer.block.compute_s, contention_);
   return std::move(writer.block);
 }
 

@@ -15,26 +15,28 @@ inline constexpr double kUnreachableSeconds = std::numeric_limits<double>::infin
 /// orders and all cuts into blocks (collectives beside computations, then a barrier). The minimised
 /// cost is exposed time: time to reach a state minus the computation done until then. Computation
 /// alone adds none, so only collectives that are longer than the computation beside them count.
-class DynamicProgram {
+class InterleavingDynamicProgram {
  public:
   /// Keeps references to `forward` and `backward`, which must outlive it.
-  DynamicProgram(const StrandStates& forward, const StrandStates& backward,
-                 const cost::Contention& contention);
+  InterleavingDynamicProgram(const FinishedOperatorStates& forward,
+                             const FinishedOperatorStates& backward,
+                             const cost::OverlapSlowdownFactors& contention);
 
   /// Returns a lower bound on the exposed communication seconds of every possible sequence of
   /// blocks.
-  [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
+  [[nodiscard]] double exposed_lower_bound_s() const { return still_exposed_s(0, 0); }
 
   /// Returns the least exposed communication seconds over all sequences of blocks if they are below
   /// `limit_s`, else `kUnreachableSeconds`.
-  double solve(double limit_s);
+  double solve_least_exposed_s(double limit_s);
 
-  /// Returns the blocks of the fastest sequence that the last successful `solve` found, in order.
-  [[nodiscard]] std::vector<Block> blocks() const;
+  /// Returns the blocks of the fastest sequence that the last successful `solve_least_exposed_s`
+  /// found, in order.
+  [[nodiscard]] std::vector<InterleavedBlock> blocks() const;
 
  private:
   /// A collective whose inputs are ready in a state, so that the next block may start it.
-  struct Sent {
+  struct ReadyCollective {
     bool forward = false;
     std::size_t op = 0;
     std::size_t link = 0;
@@ -43,7 +45,7 @@ class DynamicProgram {
     bool known = false;
   };
   /// How the fastest way to a state ends: the state before its last block.
-  struct Origin {
+  struct FastestPredecessor {
     std::size_t from = 0;
     bool computes = false;  ///< True if the last block is one computation without collectives.
   };
@@ -51,21 +53,22 @@ class DynamicProgram {
   [[nodiscard]] std::size_t place(std::size_t forward, std::size_t backward) const {
     return forward * backward_.size() + backward;
   }
-  void reach(std::size_t to, double exposed_s, const Origin& origin);
+  void reach(std::size_t to, double exposed_s, const FastestPredecessor& origin);
   [[nodiscard]] double still_exposed_s(std::size_t forward, std::size_t backward) const;
   void leave(std::size_t forward, std::size_t backward, double limit_s);
-  void add_open(bool forward, std::size_t state, const Origin& origin);
-  void cover(std::size_t forward, std::size_t backward, const Sent& one, const Sent* other);
-  [[nodiscard]] Block block(std::size_t to) const;
+  void add_open(bool forward, std::size_t state, const FastestPredecessor& origin);
+  void cover(std::size_t forward, std::size_t backward, const ReadyCollective& one,
+             const ReadyCollective* other);
+  [[nodiscard]] InterleavedBlock block(std::size_t to) const;
 
-  const StrandStates& forward_;
-  const StrandStates& backward_;
-  cost::Contention contention_;
+  const FinishedOperatorStates& forward_;
+  const FinishedOperatorStates& backward_;
+  cost::OverlapSlowdownFactors contention_;
   /// Seconds of computation lost per second of a message beside it, by link class.
   LinkSeconds lost_{};
   std::vector<double> exposed_s_;
-  std::vector<Origin> origins_;
-  std::vector<Sent> open_;
+  std::vector<FastestPredecessor> origins_;
+  std::vector<ReadyCollective> open_;
 };
 
 }  // namespace stepwright::interleave

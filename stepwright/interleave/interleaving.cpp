@@ -29,12 +29,12 @@ Strand rotated(const Strand& forward, std::size_t start) {
   const std::size_t kept = forward.size() - start;
   Strand out;
   for (std::size_t i = start; i < forward.size(); ++i) {
-    StrandOperator& op = out.emplace_back(forward[i]);
+    InterleavedOperator& op = out.emplace_back(forward[i]);
     std::erase_if(op.after, [&](std::size_t other) { return other < start; });
     for (std::size_t& other : op.after) other -= start;
   }
   for (std::size_t i = 0; i < start; ++i) {
-    StrandOperator& op = out.emplace_back(forward[i]);
+    InterleavedOperator& op = out.emplace_back(forward[i]);
     op.id += '\'';
     for (std::size_t& other : op.after) other += kept;
     if (op.after.empty()) op.after = {kept - 1};
@@ -43,35 +43,36 @@ Strand rotated(const Strand& forward, std::size_t start) {
 }
 
 /// Seconds saved if each reduction overlaps the weight gradient of the product before it.
-double own_overlap_s(const Strand& backward, const cost::Contention& contention) {
+double own_overlap_s(const Strand& backward, const cost::OverlapSlowdownFactors& contention) {
   double saved_s = 0;
-  for (const StrandOperator& op : backward) {
+  for (const InterleavedOperator& op : backward) {
     if (!op.is_collective() || op.after.empty()) continue;
-    const StrandOperator& product = backward[op.after.back()];
-    const auto own = std::ranges::find_if(backward, [&](const StrandOperator& other) {
+    const InterleavedOperator& product = backward[op.after.back()];
+    const auto own = std::ranges::find_if(backward, [&](const InterleavedOperator& other) {
       return other.weight_gradient && other.after == product.after;
     });
     if (own == backward.end() || product.is_collective()) continue;
     LinkSeconds sent{};
     sent[static_cast<std::size_t>(op.link)] = op.seconds;
-    saved_s += op.seconds + own->seconds - block_seconds(sent, own->seconds, contention);
+    saved_s +=
+        op.seconds + own->seconds - interleaved_block_seconds(sent, own->seconds, contention);
   }
   return saved_s;
 }
 
 double total(const Strand& strand) {
   double sum = 0;
-  for (const StrandOperator& op : strand) sum += op.seconds;
+  for (const InterleavedOperator& op : strand) sum += op.seconds;
   return sum;
 }
 
-void set_exposed(const StrandPair& pair, Interleaving& out) {
+void set_exposed(const ForwardBackwardOperators& pair, LayerInterleaving& out) {
   for (const Strand* strand : {&pair.forward, &pair.backward}) {
-    for (const StrandOperator& op : *strand) {
+    for (const InterleavedOperator& op : *strand) {
       if (op.is_collective()) out.exposed_by_collective[op.id] = 0;
     }
   }
-  for (const Block& block : out.blocks) {
+  for (const InterleavedBlock& block : out.blocks) {
     if (block.communication.empty()) continue;
     std::string id = block.communication.front();
     if (id.ends_with('\'')) id.pop_back();
@@ -89,15 +90,15 @@ void check_limit(double serial_bytes, double limit_bytes) {
 
 double computation(const Strand& strand) {
   double sum = 0;
-  for (const StrandOperator& op : strand) sum += op.is_collective() ? 0 : op.seconds;
+  for (const InterleavedOperator& op : strand) sum += op.is_collective() ? 0 : op.seconds;
   return sum;
 }
 
 /// Returns the seconds of all computation, or of the messages of one link if they take longer.
-double longest_s(const StrandPair& pair) {
+double longest_s(const ForwardBackwardOperators& pair) {
   LinkSeconds busy_s{};  // index 0 (no link) holds computation
   for (const Strand* strand : {&pair.forward, &pair.backward}) {
-    for (const StrandOperator& op : *strand) {
+    for (const InterleavedOperator& op : *strand) {
       busy_s[static_cast<std::size_t>(op.link)] += op.seconds;
     }
   }
@@ -118,20 +119,20 @@ std::vector<std::size_t> starts_of(const Strand& forward, bool rotate) {
 
 /// Tries the starts of the forward list one after the other; returns the rotated list of the best,
 /// or the forward list itself if none keeps the memory limit.
-Strand try_starts(const StrandPair& pair, const InterleaveOptions& options, double compute_s,
-                  Interleaving& out) {
-  const StrandStates backward(pair.backward);
+Strand try_starts(const ForwardBackwardOperators& pair, const InterleaveOptions& options,
+                  double compute_s, LayerInterleaving& out) {
+  const FinishedOperatorStates backward(pair.backward);
   const double rounding_s = kRounding * compute_s;
   Strand best = pair.forward;
   out.exposed_s = kUnreachableSeconds;
   for (const std::size_t start : starts_of(pair.forward, options.rotate)) {
     Strand list = rotated(pair.forward, start);
-    const StrandStates forward(list);
-    DynamicProgram program(forward, backward, options.contention);
-    if (program.least_exposed_s() >= out.exposed_s - rounding_s) break;
-    const double exposed_s = program.solve(out.exposed_s - rounding_s);
+    const FinishedOperatorStates forward(list);
+    InterleavingDynamicProgram program(forward, backward, options.contention);
+    if (program.exposed_lower_bound_s() >= out.exposed_s - rounding_s) break;
+    const double exposed_s = program.solve_least_exposed_s(out.exposed_s - rounding_s);
     if (exposed_s == kUnreachableSeconds) continue;
-    std::vector<Block> blocks = program.blocks();
+    std::vector<InterleavedBlock> blocks = program.blocks();
     const double bytes = options.extra_bytes ? options.extra_bytes(blocks) : 0;
     if (bytes > options.memory_limit_bytes) continue;
     out.exposed_s = exposed_s;
@@ -145,15 +146,16 @@ Strand try_starts(const StrandPair& pair, const InterleaveOptions& options, doub
 
 }  // namespace
 
-Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options) {
+LayerInterleaving interleave(const ForwardBackwardOperators& pair,
+                             const InterleaveOptions& options) {
   check(pair.forward);
   check(pair.backward);
   const double compute_s = computation(pair.forward) + computation(pair.backward);
-  Interleaving out;
+  LayerInterleaving out;
   out.serial_s = total(pair.forward) + total(pair.backward);
   out.serial_own_overlap_s = out.serial_s - own_overlap_s(pair.backward, options.contention);
   out.lower_bound_s = longest_s(pair);
-  const std::vector<Block> serial = serial_blocks(pair);
+  const std::vector<InterleavedBlock> serial = serial_interleaving_blocks(pair);
   out.serial_extra_bytes = options.extra_bytes ? options.extra_bytes(serial) : 0;
   check_limit(out.serial_extra_bytes, options.memory_limit_bytes);
   const Strand best = try_starts(pair, options, compute_s, out);
@@ -164,7 +166,7 @@ Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options
     out.peak_extra_bytes = out.serial_extra_bytes;
   }
   out.interleaved_s = compute_s + out.exposed_s;
-  out.event_s = event_seconds({best, pair.backward}, out.blocks, options.contention);
+  out.event_s = simulated_pair_seconds({best, pair.backward}, out.blocks, options.contention);
   set_exposed(pair, out);
   return out;
 }

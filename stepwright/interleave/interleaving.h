@@ -15,9 +15,9 @@ namespace stepwright::interleave {
 
 /// The result of interleaving the forward of one micro-batch with the backward of another through
 /// one layer, operator by operator. All seconds are those of this one layer.
-struct Interleaving {
+struct LayerInterleaving {
   /// Blocks in execution order; ids with a prime (f1') are operators of the next layer's forward.
-  std::vector<Block> blocks;
+  std::vector<InterleavedBlock> blocks;
   double serial_s = 0;  ///< Seconds if all operators run one after the other.
   /// Seconds if only each gradient reduction overlaps the weight gradient of its own product.
   double serial_own_overlap_s = 0;
@@ -40,13 +40,13 @@ struct Interleaving {
 
 struct InterleaveOptions {
   /// Factors by which a collective slows the computation beside it; 1: it does not.
-  cost::Contention contention;
+  cost::OverlapSlowdownFactors contention;
   /// True if the order may start at any forward operator, as in the middle of many equal layers:
   /// the operators before it are then those of the next layer.
   bool rotate = true;
   /// Function that returns the peak additional bytes of an order of blocks; empty: memory is not
   /// considered.
-  std::function<double(const std::vector<Block>&)> extra_bytes = {};
+  std::function<double(const std::vector<InterleavedBlock>&)> extra_bytes = {};
   double memory_limit_bytes = std::numeric_limits<double>::infinity();
 };
 
@@ -55,9 +55,11 @@ struct InterleaveOptions {
 /// beginning, then starts after a collective). With a memory limit: the best start that keeps it,
 /// else one operator after the other. Fails with `kInput` if even that needs more memory, with
 /// `kUnsupported` above 64 operators in one direction.
-Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
+LayerInterleaving interleave(const ForwardBackwardOperators& pair,
+                             const InterleaveOptions& options);
 
 /// Returns the JSON output of `stepwright interleave --json` (`docs/formats.md`).
-nlohmann::ordered_json interleaving_json(const StrandPair& pair, const Interleaving& interleaving);
+nlohmann::ordered_json interleaving_json(const ForwardBackwardOperators& pair,
+                                         const LayerInterleaving& interleaving);
 
 }  // namespace stepwright::interleave

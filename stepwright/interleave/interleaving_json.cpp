@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 Json operators_json(const Strand& strand) {
   Json list = Json::array();
-  for (const StrandOperator& op : strand) {
+  for (const InterleavedOperator& op : strand) {
     list.push_back({{"id", op.id}, {"what", op.what}, {"seconds", op.seconds}});
   }
   return list;
@@ -17,7 +17,8 @@ Json operators_json(const Strand& strand) {
 
 }  // namespace
 
-Json interleaving_json(const StrandPair& pair, const Interleaving& interleaving) {
+Json interleaving_json(const ForwardBackwardOperators& pair,
+                       const LayerInterleaving& interleaving) {
   Json json = {{"serial_s", interleaving.serial_s},
                {"serial_own_overlap_s", interleaving.serial_own_overlap_s},
                {"interleaved_s", interleaving.interleaved_s},
@@ -31,7 +32,7 @@ Json interleaving_json(const StrandPair& pair, const Interleaving& interleaving)
   json["operators"] = {{"forward", operators_json(pair.forward)},
                        {"backward", operators_json(pair.backward)}};
   json["blocks"] = Json::array();
-  for (const Block& block : interleaving.blocks) {
+  for (const InterleavedBlock& block : interleaving.blocks) {
     json["blocks"].push_back({{"forward", block.forward},
                               {"backward", block.backward},
                               {"communication", block.communication},

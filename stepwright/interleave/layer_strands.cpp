@@ -117,7 +117,7 @@ std::string what_is(const step::Operator& op) {
                                              : std::string(op.name);
 }
 
-void add_what(StrandOperator& out, const step::Operator& op) {
+void add_what(InterleavedOperator& out, const step::Operator& op) {
   const std::string what = what_is(op);
   if (out.what.find(what) != std::string::npos) return;
   out.what += out.what.empty() ? what : " and " + what;
@@ -135,7 +135,7 @@ class StrandWriter {
   }
   void add(std::size_t op, std::string_view id) {
     const std::size_t at = place(std::string(id));
-    StrandOperator& out = strand_[at];
+    InterleavedOperator& out = strand_[at];
     ids_[op] = at;
     out.operators.push_back(static_cast<std::int32_t>(op));
     add_what(out, piece_.operators[op]);
@@ -183,7 +183,7 @@ class StrandWriter {
       while (next < strand_.size() && !ready(next)) ++next;
       if (next == strand_.size()) fail_unlisted("operators that wait for each other");
       place[next] = out.size();
-      StrandOperator& op = out.emplace_back(strand_[next]);
+      InterleavedOperator& op = out.emplace_back(strand_[next]);
       for (const std::size_t other : needed_[next]) op.after.push_back(place[other]);
       std::ranges::sort(op.after);
     }
@@ -332,33 +332,33 @@ void check_listed(const plan::Job& job, const plan::Plan& plan, std::int64_t lay
 plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
                                   std::int64_t layer) {
   std::int64_t chunk = 0;
-  for (const std::int64_t layers : plan::chunk_layers(job, plan)) {
+  for (const std::int64_t layers : plan::layers_per_chunk(job, plan)) {
     if (layer < layers) break;
     layer -= layers;
     ++chunk;
   }
-  const std::int64_t position = plan::placement_of(plan).holder(chunk).position;
-  return plan::layer_recompute(plan::recompute_at(plan.recompute, position), layer);
+  const std::int64_t position = plan::chunk_placement_of(plan).holder(chunk).position;
+  return plan::layer_recompute(plan::recompute_of_pipeline_rank(plan.recompute, position), layer);
 }
 
 constexpr double kMostSeconds = 1e6;
 
 void set_seconds(Node node, Strand& strand) {
   std::vector<std::string_view> ids;
-  for (const StrandOperator& op : strand) ids.push_back(op.id);
+  for (const InterleavedOperator& op : strand) ids.push_back(op.id);
   node.allow_only(ids);
-  for (StrandOperator& op : strand) {
+  for (InterleavedOperator& op : strand) {
     op.seconds = node.get(op.id).number(0, kMostSeconds);
   }
 }
 
 }  // namespace
 
-LayerStrands layer_strands(const plan::Job& job, const plan::Plan& plan,
-                           const cost::CostModel& cost, std::int64_t layer) {
+LayerOperatorLists layer_operator_lists(const plan::Job& job, const plan::Plan& plan,
+                                        const cost::CostModel& cost, std::int64_t layer) {
   check_listed(job, plan, layer);
   const model::LayerClass which = job.model.layer_class(layer);
-  LayerStrands out;
+  LayerOperatorLists out;
   out.templates =
       step::build_layer(step::make_setting(job, plan), which, recompute_of(job, plan, layer));
   const LayerIds ids(which.has_experts(), plan.parallel.context);
@@ -371,11 +371,11 @@ LayerStrands layer_strands(const plan::Job& job, const plan::Plan& plan,
   return out;
 }
 
-void read_times(Node node, StrandPair& pair) {
+void read_operator_times(Node node, ForwardBackwardOperators& pair) {
   node.allow_only({"forward", "backward", "pair"});
   set_seconds(node.get("forward"), pair.forward);
   set_seconds(node.get("backward"), pair.backward);
-  const auto takes_time = [](const StrandOperator& op) { return op.seconds > 0; };
+  const auto takes_time = [](const InterleavedOperator& op) { return op.seconds > 0; };
   if (std::ranges::none_of(pair.forward, takes_time) &&
       std::ranges::none_of(pair.backward, takes_time)) {
     node.fail("says that no operator takes any time; one must be above 0");

@@ -12,9 +12,9 @@ namespace stepwright::interleave {
 
 /// Forward and backward operators of one layer with their times, and the step templates from which
 /// they were made.
-struct LayerStrands {
-  StrandPair pair;
-  step::BlockPair templates;
+struct LayerOperatorLists {
+  ForwardBackwardOperators pair;
+  step::BlockTemplatePair templates;
 };
 
 /// Returns the forward and backward operators of one layer (`layer`, from 0) of a plan, with priced
@@ -23,12 +23,12 @@ struct LayerStrands {
 /// computation and its messages. The gradients of the residual additions, b1 and b10, take no time
 /// without dropout. Fails with `kInput` if the layer does not exist, with `kUnsupported` for
 /// context parallelism other than a ring and for parallel branches.
-LayerStrands layer_strands(const plan::Job& job, const plan::Plan& plan,
-                           const cost::CostModel& cost, std::int64_t layer);
+LayerOperatorLists layer_operator_lists(const plan::Job& job, const plan::Plan& plan,
+                                        const cost::CostModel& cost, std::int64_t layer);
 
 /// Replaces the predicted seconds of all operators by the user's, from `{"forward": {"f1": s, ...},
 /// "backward": {"b1": s, ...}}`. Fails with `kInput` if an operator is missing or unknown, or a
 /// time is not above zero.
-void read_times(Node node, StrandPair& pair);
+void read_operator_times(Node node, ForwardBackwardOperators& pair);
 
 }  // namespace stepwright::interleave

@@ -10,20 +10,21 @@ namespace stepwright::interleave {
 namespace {
 
 /// Returns the operators of both templates for each id of the strands.
-std::map<std::string, step::PairOrder> operators_by_id(const LayerStrands& strands) {
+std::map<std::string, step::PairOrder> operators_by_id(const LayerOperatorLists& strands) {
   std::map<std::string, step::PairOrder> operators;
-  for (const StrandOperator& op : strands.pair.forward) operators[op.id] = op.operators;
+  for (const InterleavedOperator& op : strands.pair.forward) operators[op.id] = op.operators;
   const auto count = static_cast<std::int32_t>(strands.templates.forward.operators.size());
-  for (const StrandOperator& op : strands.pair.backward) {
+  for (const InterleavedOperator& op : strands.pair.backward) {
     for (const std::int32_t index : op.operators) operators[op.id].push_back(count + index);
   }
   return operators;
 }
 
-step::PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& blocks) {
+step::PairOrder order_of(const LayerOperatorLists& strands,
+                         const std::vector<InterleavedBlock>& blocks) {
   const auto operators = operators_by_id(strands);
   step::PairOrder order;
-  for (const Block& block : blocks) {
+  for (const InterleavedBlock& block : blocks) {
     for (const auto* list : {&block.communication, &block.backward, &block.forward}) {
       for (std::string id : *list) {
         if (id.ends_with('\'')) id.pop_back();
@@ -38,18 +39,19 @@ step::PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& 
 
 }  // namespace
 
-double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
-                        double imbalance) {
-  const step::Template pair = step::pair_template(
+double interleaved_pair_peak_bytes(const LayerOperatorLists& strands,
+                                   const std::vector<InterleavedBlock>& blocks, double imbalance) {
+  const step::Template pair = step::merge_forward_backward_templates(
       strands.templates.forward, strands.templates.backward, order_of(strands, blocks));
-  const memory::Footprint walked = memory::footprint(pair, imbalance);
+  const memory::TemplateMemoryFootprint walked = memory::template_memory_footprint(pair, imbalance);
   return walked.peak_bytes - walked.input_bytes - memory::total_bytes(walked.restored);
 }
 
-std::vector<Block> serial_blocks(const StrandPair& pair) {
-  std::vector<Block> blocks;
-  const auto add = [&](const StrandOperator& op, std::vector<std::string> Block::* list) {
-    Block& block = blocks.emplace_back();
+std::vector<InterleavedBlock> serial_interleaving_blocks(const ForwardBackwardOperators& pair) {
+  std::vector<InterleavedBlock> blocks;
+  const auto add = [&](const InterleavedOperator& op,
+                       std::vector<std::string> InterleavedBlock::* list) {
+    InterleavedBlock& block = blocks.emplace_back();
     if (op.is_collective()) {
       block.communication.push_back(op.id);
     } else {
@@ -58,8 +60,8 @@ std::vector<Block> serial_blocks(const StrandPair& pair) {
     }
     block.seconds = op.seconds;
   };
-  for (const StrandOperator& op : pair.backward) add(op, &Block::backward);
-  for (const StrandOperator& op : pair.forward) add(op, &Block::forward);
+  for (const InterleavedOperator& op : pair.backward) add(op, &InterleavedBlock::backward);
+  for (const InterleavedOperator& op : pair.forward) add(op, &InterleavedBlock::forward);
   return blocks;
 }
 

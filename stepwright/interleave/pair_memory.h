@@ -11,11 +11,11 @@ namespace stepwright::interleave {
 /// exists before (the forward's input, and the tensors kept for the backward), when operators run
 /// in the order of `blocks`. Operators of the next layer (ids with a prime) count as those of this
 /// layer. `imbalance`: load of the busiest expert rank over the mean.
-double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
-                        double imbalance);
+double interleaved_pair_peak_bytes(const LayerOperatorLists& strands,
+                                   const std::vector<InterleavedBlock>& blocks, double imbalance);
 
 /// Returns one block for each operator, all of the backward before the forward: the order that
 /// needs the least memory.
-std::vector<Block> serial_blocks(const StrandPair& pair);
+std::vector<InterleavedBlock> serial_interleaving_blocks(const ForwardBackwardOperators& pair);
 
 }  // namespace stepwright::interleave

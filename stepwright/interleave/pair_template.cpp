@@ -11,9 +11,9 @@ namespace {
 /// Writes operators of both strands into one template.
 class PairTemplate {
  public:
-  explicit PairTemplate(const StrandPair& pair) : forward_(&pair.forward) {
+  explicit PairTemplate(const ForwardBackwardOperators& pair) : forward_(&pair.forward) {
     for (const Strand* strand : {&pair.forward, &pair.backward}) {
-      for (const StrandOperator& op : *strand) operators_[op.id] = {strand, &op};
+      for (const InterleavedOperator& op : *strand) operators_[op.id] = {strand, &op};
     }
   }
 
@@ -40,13 +40,13 @@ class PairTemplate {
     return operators_.at(id).first == forward_;
   }
 
-  [[nodiscard]] double play(const cost::Contention& contention) const {
-    return simulate::run_alone(piece_, times_, contention).duration_s;
+  [[nodiscard]] double play(const cost::OverlapSlowdownFactors& contention) const {
+    return simulate::simulate_template_alone(piece_, times_, contention).duration_s;
   }
 
  private:
   const Strand* forward_;
-  std::map<std::string, std::pair<const Strand*, const StrandOperator*>> operators_;
+  std::map<std::string, std::pair<const Strand*, const InterleavedOperator*>> operators_;
   std::map<std::string, std::int32_t> placed_;
   step::Template piece_;
   std::vector<cost::OperatorTime> times_;
@@ -55,10 +55,11 @@ class PairTemplate {
 
 }  // namespace
 
-double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
-                     const cost::Contention& contention) {
+double simulated_pair_seconds(const ForwardBackwardOperators& pair,
+                              const std::vector<InterleavedBlock>& blocks,
+                              const cost::OverlapSlowdownFactors& contention) {
   PairTemplate piece(pair);
-  for (const Block& block : blocks) {
+  for (const InterleavedBlock& block : blocks) {
     const bool sends_forward =
         !block.communication.empty() && piece.is_forward(block.communication.front());
     const auto& first = sends_forward ? block.backward : block.forward;

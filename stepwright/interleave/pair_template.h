@@ -10,7 +10,8 @@ namespace stepwright::interleave {
 /// computations run on the compute stream and collectives on their link's stream, in the order of
 /// the blocks. A block's collectives start when earlier blocks have computed, and only operators
 /// that read their results wait for them. Inside a block, the direction that sends computes last.
-double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
-                     const cost::Contention& contention);
+double simulated_pair_seconds(const ForwardBackwardOperators& pair,
+                              const std::vector<InterleavedBlock>& blocks,
+                              const cost::OverlapSlowdownFactors& contention);
 
 }  // namespace stepwright::interleave

@@ -6,9 +6,9 @@
 
 namespace stepwright::interleave {
 
-std::vector<OperatorSet> ancestors(const Strand& strand) {
+std::vector<OperatorSet> operator_ancestors(const Strand& strand) {
   std::vector<OperatorSet> all;
-  for (const StrandOperator& op : strand) {
+  for (const InterleavedOperator& op : strand) {
     OperatorSet before = 0;
     for (const std::size_t other : op.after) before |= only(other) | all[other];
     all.push_back(before);
@@ -16,8 +16,8 @@ std::vector<OperatorSet> ancestors(const Strand& strand) {
   return all;
 }
 
-std::vector<OperatorSet> order_ideals(const Strand& strand) {
-  const std::vector<OperatorSet> needed = ancestors(strand);
+std::vector<OperatorSet> finished_operator_sets(const Strand& strand) {
+  const std::vector<OperatorSet> needed = operator_ancestors(strand);
   std::vector<OperatorSet> ideals{0};
   std::set<OperatorSet> known{0};
   for (std::size_t next = 0; next < ideals.size(); ++next) {

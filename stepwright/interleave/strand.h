@@ -11,7 +11,7 @@ namespace stepwright::interleave {
 
 /// One computation or collective of one micro-batch, in one layer and one direction (forward or
 /// backward).
-struct StrandOperator {
+struct InterleavedOperator {
   /// Id of the operator (`docs/strands.md`): f1, f2, ... in the forward, b1, ... in the backward.
   std::string id;
   /// Text for users: "all_gather of attention.qkv".
@@ -30,11 +30,11 @@ struct StrandOperator {
 
 /// The operators of one direction (forward or backward) of a layer, each after those that it
 /// depends on.
-using Strand = std::vector<StrandOperator>;
+using Strand = std::vector<InterleavedOperator>;
 
 /// The two operator lists to interleave: the forward of one micro-batch through a layer, and the
 /// backward of another.
-struct StrandPair {
+struct ForwardBackwardOperators {
   Strand forward;  ///< Forward operators; one without dependences waits for the layer before.
   Strand backward;
 };
@@ -48,10 +48,10 @@ constexpr OperatorSet only(std::size_t place) { return OperatorSet{1} << place; 
 constexpr bool holds(OperatorSet set, std::size_t place) { return (set >> place & 1U) != 0; }
 
 /// Returns, for each operator, all operators that must end before it, direct and indirect.
-std::vector<OperatorSet> ancestors(const Strand& strand);
+std::vector<OperatorSet> operator_ancestors(const Strand& strand);
 
 /// Returns all sets of operators that can be finished at the same moment: each contains everything
 /// that its members depend on (order ideals). Small sets come first.
-std::vector<OperatorSet> order_ideals(const Strand& strand);
+std::vector<OperatorSet> finished_operator_sets(const Strand& strand);
 
 }  // namespace stepwright::interleave

@@ -11,10 +11,11 @@ constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-StrandStates::StrandStates(const Strand& strand) : strand_(strand), sets_(order_ideals(strand)) {
+FinishedOperatorStates::FinishedOperatorStates(const Strand& strand)
+    : strand_(strand), sets_(finished_operator_sets(strand)) {
   std::unordered_map<OperatorSet, std::size_t> place;
   for (std::size_t i = 0; i < size(); ++i) place[sets_[i]] = i;
-  const std::vector<OperatorSet> needed = ancestors(strand);
+  const std::vector<OperatorSet> needed = operator_ancestors(strand);
   computations_.resize(size());
   collectives_.resize(size());
   next_.resize(size() * strand.size());
@@ -30,11 +31,11 @@ StrandStates::StrandStates(const Strand& strand) : strand_(strand), sets_(order_
   for (std::size_t i = 0; i < size(); ++i) extensions_.push_back(extend(i, found_at));
 }
 
-RemainingWork StrandStates::remaining_after(OperatorSet done) const {
-  RemainingWork left;
+RemainingSeconds FinishedOperatorStates::remaining_after(OperatorSet done) const {
+  RemainingSeconds left;
   for (std::size_t op = 0; op < strand_.size(); ++op) {
     if (holds(done, op)) continue;
-    const StrandOperator& one = strand_[op];
+    const InterleavedOperator& one = strand_[op];
     double& sum =
         one.is_collective() ? left.messages_s[static_cast<std::size_t>(one.link)] : left.compute_s;
     sum += one.seconds;
@@ -44,11 +45,11 @@ RemainingWork StrandStates::remaining_after(OperatorSet done) const {
 
 /// Returns the states that computations alone lead to. `found_at`: work space, which has no entry
 /// set before and after the call.
-std::vector<Extension> StrandStates::extend(std::size_t from,
-                                            std::vector<std::size_t>& found_at) const {
-  std::vector<Extension> found{{from, 0, 0}};
+std::vector<ComputationExtension> FinishedOperatorStates::extend(
+    std::size_t from, std::vector<std::size_t>& found_at) const {
+  std::vector<ComputationExtension> found{{from, 0, 0}};
   for (std::size_t next = 0; next < found.size(); ++next) {
-    const Extension here = found[next];
+    const ComputationExtension here = found[next];
     for (const std::size_t op : computations_[here.state]) {
       const std::size_t larger = with(here.state, op);
       if (found_at[larger] != kNowhere) {
@@ -60,8 +61,8 @@ std::vector<Extension> StrandStates::extend(std::size_t from,
       }
     }
   }
-  for (const Extension& one : found) found_at[one.state] = kNowhere;
-  std::ranges::stable_sort(found.begin() + 1, found.end(), {}, &Extension::part_s);
+  for (const ComputationExtension& one : found) found_at[one.state] = kNowhere;
+  std::ranges::stable_sort(found.begin() + 1, found.end(), {}, &ComputationExtension::part_s);
   return found;
 }
 

@@ -10,13 +10,13 @@
 namespace stepwright::interleave {
 
 /// Seconds of computation and of messages that a forward or backward still has to do.
-struct RemainingWork {
+struct RemainingSeconds {
   double compute_s = 0;
   LinkSeconds messages_s{};
 };
 
 /// A later state of a forward or backward that computations alone, without a collective, lead to.
-struct Extension {
+struct ComputationExtension {
   std::size_t state = 0;
   double compute_s = 0;
   /// Most seconds of computation on the way to this state before its last operator starts.
@@ -25,29 +25,30 @@ struct Extension {
 
 /// All states of one forward or backward (sets of finished operators, small ones first) and the
 /// steps between them.
-class StrandStates {
+class FinishedOperatorStates {
  public:
   /// Finds all states of the operator list `strand`, which must outlive this object.
-  explicit StrandStates(const Strand& strand);
+  explicit FinishedOperatorStates(const Strand& strand);
 
   [[nodiscard]] const Strand& strand() const { return strand_; }
   [[nodiscard]] std::size_t size() const { return sets_.size(); }
   /// Returns the operators that are finished in a state.
   [[nodiscard]] OperatorSet set(std::size_t state) const { return sets_[state]; }
-  [[nodiscard]] const RemainingWork& remaining(std::size_t state) const {
+  [[nodiscard]] const RemainingSeconds& remaining(std::size_t state) const {
     return remaining_[state];
   }
   /// Returns the indices of the computations that can start next in a state.
-  [[nodiscard]] std::span<const std::size_t> computations(std::size_t state) const {
+  [[nodiscard]] std::span<const std::size_t> ready_computations(std::size_t state) const {
     return computations_[state];
   }
   /// Returns the indices of the collectives that can start next in a state.
-  [[nodiscard]] std::span<const std::size_t> collectives(std::size_t state) const {
+  [[nodiscard]] std::span<const std::size_t> ready_collectives(std::size_t state) const {
     return collectives_[state];
   }
   /// Returns the states that computations alone lead to: the state itself, then others by ascending
   /// `part_s`.
-  [[nodiscard]] std::span<const Extension> extensions(std::size_t state) const {
+  [[nodiscard]] std::span<const ComputationExtension> computation_extensions(
+      std::size_t state) const {
     return extensions_[state];
   }
   /// Returns the state after operator `op` has also ended; all that `op` depends on must be
@@ -57,17 +58,17 @@ class StrandStates {
   }
 
  private:
-  [[nodiscard]] std::vector<Extension> extend(std::size_t from,
-                                              std::vector<std::size_t>& found_at) const;
-  [[nodiscard]] RemainingWork remaining_after(OperatorSet done) const;
+  [[nodiscard]] std::vector<ComputationExtension> extend(std::size_t from,
+                                                         std::vector<std::size_t>& found_at) const;
+  [[nodiscard]] RemainingSeconds remaining_after(OperatorSet done) const;
 
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
-  std::vector<RemainingWork> remaining_;
+  std::vector<RemainingSeconds> remaining_;
   std::vector<std::size_t> next_;  ///< Index of the next state, for [state, finished operator].
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
-  std::vector<std::vector<Extension>> extensions_;
+  std::vector<std::vector<ComputationExtension>> extensions_;
 };
 
 }  // namespace stepwright::interleave

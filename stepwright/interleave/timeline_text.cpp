@@ -29,17 +29,18 @@ using BlockCells = std::array<Cell, std::size(kTimelineRows)>;
 
 class CellWriter {
  public:
-  CellWriter(const StrandPair& pair, const cost::Contention& contention) : contention_(contention) {
+  CellWriter(const ForwardBackwardOperators& pair, const cost::OverlapSlowdownFactors& contention)
+      : contention_(contention) {
     for (const Strand* strand : {&pair.forward, &pair.backward}) {
-      for (const StrandOperator& op : *strand) operators_[op.id] = &op;
+      for (const InterleavedOperator& op : *strand) operators_[op.id] = &op;
     }
   }
 
-  [[nodiscard]] BlockCells cells(const Block& block) const {
+  [[nodiscard]] BlockCells cells(const InterleavedBlock& block) const {
     BlockCells cells;
     LinkSeconds sent{};
     for (const std::string& id : block.communication) {
-      const StrandOperator& op =
+      const InterleavedOperator& op =
           *operators_.at(id.ends_with('\'') ? id.substr(0, id.size() - 1) : id);
       const auto link = static_cast<std::size_t>(op.link);
       sent[link] = op.seconds;
@@ -56,8 +57,8 @@ class CellWriter {
   }
 
  private:
-  const cost::Contention& contention_;
-  std::map<std::string, const StrandOperator*> operators_;
+  const cost::OverlapSlowdownFactors& contention_;
+  std::map<std::string, const InterleavedOperator*> operators_;
 };
 
 std::size_t width_of(const BlockCells& cells, double columns) {
@@ -77,12 +78,14 @@ std::string drawn(const Cell& cell, std::size_t width, char fill) {
 
 }  // namespace
 
-std::string timeline_text(const StrandPair& pair, const Interleaving& interleaving,
-                          const cost::Contention& contention, std::size_t columns) {
+std::string interleaving_timeline_text(const ForwardBackwardOperators& pair,
+                                       const LayerInterleaving& interleaving,
+                                       const cost::OverlapSlowdownFactors& contention,
+                                       std::size_t columns) {
   const CellWriter writer(pair, contention);
   std::array<bool, std::size(kTimelineRows)> used{true};
   for (const Strand* strand : {&pair.forward, &pair.backward}) {
-    for (const StrandOperator& op : *strand) used[static_cast<std::size_t>(op.link)] = true;
+    for (const InterleavedOperator& op : *strand) used[static_cast<std::size_t>(op.link)] = true;
   }
   const std::size_t room = columns - kNameColumns;
   const double bars = static_cast<double>(interleaving.blocks.size()) + 1;
@@ -97,7 +100,7 @@ std::string timeline_text(const StrandPair& pair, const Interleaving& interleavi
     }
     lines = {};
   };
-  for (const Block& block : interleaving.blocks) {
+  for (const InterleavedBlock& block : interleaving.blocks) {
     const BlockCells cells = writer.cells(block);
     const std::size_t width = width_of(cells, block.seconds * columns_per_s);
     if (!lines.front().empty() && lines.front().size() + width + 1 > room) {

@@ -43,9 +43,11 @@ template <class Prepare>
 Descriptor socket_in(const std::string& lab, std::int64_t node, Prepare prepare) {
   const auto make = [&] {  // in a thread of its own, since only that thread moves to the node
     const std::string path = "/run/netns/" + node_namespace(lab, node);
-    const Descriptor network(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a node"));
-    checked(::setns(network.get(), CLONE_NEWNET), "enter a node");
-    Descriptor socket(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket"));
+    const Descriptor network(
+        checked_system_call(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open a node"));
+    checked_system_call(::setns(network.get(), CLONE_NEWNET), "enter a node");
+    Descriptor socket(
+        checked_system_call(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket"));
     prepare(socket.get());
     return socket;
   };
@@ -64,15 +66,15 @@ Connection connect(const std::string& lab, const Path& path) {
   const Descriptor listener = socket_in(lab, path.to, [&](int socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    checked(::bind(socket, generic, sizeof address), "bind a socket");
-    checked(::listen(socket, 1), "listen");
+    checked_system_call(::bind(socket, generic, sizeof address), "bind a socket");
+    checked_system_call(::listen(socket, 1), "listen");
   });
   Connection made;
   made.from = socket_in(lab, path.from, [&](int socket) {
-    checked(::connect(socket, generic, sizeof address), "connect");
+    checked_system_call(::connect(socket, generic, sizeof address), "connect");
   });
   const int accepted = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
-  made.to = Descriptor(checked(accepted, "accept"));
+  made.to = Descriptor(checked_system_call(accepted, "accept"));
   return made;
 }
 
@@ -121,9 +123,10 @@ std::vector<double> rates_of(const std::string& lab, const std::vector<Path>& pa
 
 }  // namespace
 
-double tcp_capacity_bytes_per_s(double seconds) {
-  const LabSpec spec{.nodes = 2, .nic = rate_limited_link(1e6), .inside = rate_limited_link(1e6)};
-  const Namespaces namespaces(spec);
+double machine_tcp_bytes_per_s(double seconds) {
+  const EmulatedClusterSpec spec{
+      .nodes = 2, .nic = rate_limited_link(1e6), .inside = rate_limited_link(1e6)};
+  const NodeNamespaces namespaces(spec);
   const std::int64_t count = std::max<std::int64_t>(2, std::thread::hardware_concurrency());
   std::vector<Path> paths;
   for (std::int64_t i = 0; i < count; ++i) paths.push_back({.from = i % 2, .to = 1 - i % 2});
@@ -131,9 +134,9 @@ double tcp_capacity_bytes_per_s(double seconds) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-BusyLinkShares measure_busy_links(const LabSpec& spec, double seconds) {
-  const Namespaces namespaces(spec);
-  run_for_lab(rate_limit_commands(spec, namespaces.lab()));
+BusyLinkRateShares measure_busy_links(const EmulatedClusterSpec& spec, double seconds) {
+  const NodeNamespaces namespaces(spec);
+  run_emulation_commands(rate_limit_commands(spec, namespaces.lab()));
   std::vector<Path> paths;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     paths.push_back({.from = node, .to = node});
@@ -143,7 +146,7 @@ BusyLinkShares measure_busy_links(const LabSpec& spec, double seconds) {
     }
   }
   const std::vector<double> rates = rates_of(namespaces.lab(), paths, seconds);
-  BusyLinkShares busy;
+  BusyLinkRateShares busy;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool inside = paths[i].from == paths[i].to;
     double& slowest = inside ? busy.inside : busy.nic;

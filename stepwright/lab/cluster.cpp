@@ -13,7 +13,7 @@ namespace {
 constexpr double kInsideLatency = 25e-6;
 constexpr double kNicLatency = 30e-6;
 
-cluster::ClusterDescription description_of(const LabSpec& spec) {
+cluster::ClusterDescription description_of(const EmulatedClusterSpec& spec) {
   cluster::ClusterDescription cluster{.name = spec.name,
                                       .device = spec.device,
                                       .nodes = spec.nodes,
@@ -33,14 +33,14 @@ cluster::ClusterDescription description_of(const LabSpec& spec) {
 
 }  // namespace
 
-cluster::Cluster lab_cluster(const LabSpec& spec) {
+cluster::Cluster emulated_cluster_for_prediction(const EmulatedClusterSpec& spec) {
   const Document document = Document::from(Tree::mapping(), spec.name);
-  return cluster::complete(description_of(spec), document.root());
+  return cluster::complete_cluster_description(description_of(spec), document.root());
 }
 
-nlohmann::ordered_json lab_profile(const LabSpec& spec) {
+nlohmann::ordered_json emulated_cluster_profile(const EmulatedClusterSpec& spec) {
   nlohmann::ordered_json profile = {{"stepwright", "cluster/1"}};
-  profile.update(cluster::inline_cluster(lab_cluster(spec)));
+  profile.update(cluster::inline_cluster_mapping(emulated_cluster_for_prediction(spec)));
   profile["source"] = "an emulated cluster; nominal rates of its lab file";
   return profile;
 }

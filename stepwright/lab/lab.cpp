@@ -9,25 +9,27 @@
 
 namespace stepwright::lab {
 
-Lab::Lab(LabSpec spec) : spec_(std::move(spec)), namespaces_(spec_) {
-  run_for_lab(rate_limit_commands(spec_, namespaces_.lab()));
+EmulatedCluster::EmulatedCluster(EmulatedClusterSpec spec)
+    : spec_(std::move(spec)), namespaces_(spec_) {
+  run_emulation_commands(rate_limit_commands(spec_, namespaces_.lab()));
 }
 
-std::string Lab::network_of(std::int64_t node) const {
+std::string EmulatedCluster::namespace_of_node(std::int64_t node) const {
   return node_namespace(namespaces_.lab(), node);
 }
 
-RunResult Lab::run(std::span<const CommandLine> commands, const RunOptions& options) const {
+RankRunResult EmulatedCluster::run(std::span<const CommandLine> commands,
+                                   const RankRunOptions& options) const {
   if (std::ssize(commands) != spec_.ranks()) {
     fail_input(fmt::format("{} programs for {} ranks", commands.size(), spec_.ranks()));
   }
-  std::vector<RankStart> ranks;
+  std::vector<RankProgramStart> ranks;
   for (std::int64_t rank = 0; rank < spec_.ranks(); ++rank) {
     ranks.push_back({.command = commands[rank],
-                     .environment = rank_environment(spec_, rank),
-                     .network = network_of(rank / spec_.ranks_per_node)});
+                     .environment = rank_environment_variables(spec_, rank),
+                     .network = namespace_of_node(rank / spec_.ranks_per_node)});
   }
-  return run_ranks(ranks, spec_.ranks_per_node, options);
+  return run_rank_programs(ranks, spec_.ranks_per_node, options);
 }
 
 }  // namespace stepwright::lab

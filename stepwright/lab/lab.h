@@ -12,31 +12,31 @@
 namespace stepwright::lab {
 
 /// A cluster emulated on this machine: each node is a network namespace, and links are limited to
-/// the rates in a `LabSpec`. Nothing outside of these namespaces is changed; the destructor removes
-/// them.
+/// the rates in a `EmulatedClusterSpec`. Nothing outside of these namespaces is changed; the
+/// destructor removes them.
 ///
 ///     const Lab lab(load_lab("examples/lab-4x4.yaml"));
 ///     const std::vector<CommandLine> commands(lab.spec().ranks(), {"./rank", "plan.yaml"});
 ///     const RunResult result = lab.run(commands, {.out = std::cout, .err = std::cerr});
-class Lab {
+class EmulatedCluster {
  public:
   /// Builds the emulated cluster. Fails with `kUnsupported`, listing everything that the machine
   /// lacks (root, `ip`, `tc`, a feature of the kernel), or with `kRuntime`.
-  explicit Lab(LabSpec spec);
+  explicit EmulatedCluster(EmulatedClusterSpec spec);
 
-  [[nodiscard]] const LabSpec& spec() const { return spec_; }
+  [[nodiscard]] const EmulatedClusterSpec& spec() const { return spec_; }
   /// Returns the name of the network namespace that emulates a node, as `ip netns exec` takes it.
-  [[nodiscard]] std::string network_of(std::int64_t node) const;
+  [[nodiscard]] std::string namespace_of_node(std::int64_t node) const;
 
   /// Runs one program for each rank (`commands` in the order of ranks), in the namespace of the
   /// rank's node and with torchrun's environment variables. Fails with `kInput` if the number of
   /// programs is not that of ranks, with `kRuntime` if one cannot be started.
-  [[nodiscard]] RunResult run(std::span<const CommandLine> commands,
-                              const RunOptions& options) const;
+  [[nodiscard]] RankRunResult run(std::span<const CommandLine> commands,
+                                  const RankRunOptions& options) const;
 
  private:
-  LabSpec spec_;
-  Namespaces namespaces_;
+  EmulatedClusterSpec spec_;
+  NodeNamespaces namespaces_;
 };
 
 }  // namespace stepwright::lab

@@ -4,7 +4,7 @@
 
 namespace stepwright::lab {
 
-void LinePrefix::add(std::string_view piece, std::ostream& out) {
+void PrefixedLineWriter::add(std::string_view piece, std::ostream& out) {
   for (std::size_t end = piece.find('\n'); end != std::string_view::npos; end = piece.find('\n')) {
     out << prefix_ << pending_ << piece.substr(0, end + 1);
     pending_.clear();
@@ -14,7 +14,7 @@ void LinePrefix::add(std::string_view piece, std::ostream& out) {
   if (pending_.size() >= kLongestLine) finish(out);
 }
 
-void LinePrefix::finish(std::ostream& out) {
+void PrefixedLineWriter::finish(std::ostream& out) {
   if (!pending_.empty()) out << prefix_ << pending_ << '\n';
   pending_.clear();
 }

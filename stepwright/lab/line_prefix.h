@@ -9,9 +9,9 @@ namespace stepwright::lab {
 
 /// Writes text that arrives in pieces line by line, each line after a prefix. A line of more than
 /// `kLongestLine` bytes is split there.
-class LinePrefix {
+class PrefixedLineWriter {
  public:
-  explicit LinePrefix(std::string prefix) : prefix_(std::move(prefix)) {}
+  explicit PrefixedLineWriter(std::string prefix) : prefix_(std::move(prefix)) {}
 
   /// Adds a piece of text, and writes the lines that are now complete.
   void add(std::string_view piece, std::ostream& out);

@@ -24,7 +24,8 @@ constexpr const char* kNetworkRemedy =
     "--privileged`";
 
 std::vector<MissingRequirement> missing_network_features() {
-  const std::string scratch = lab_name(find_process_identity(::getpid()).value(), 0) + "-probe";
+  const std::string scratch =
+      emulated_cluster_name(find_process_identity(::getpid()).value(), 0) + "-probe";
   const Feature features[] = {
       {"network namespaces", {"ip", "netns", "add", scratch}},
       {"bridges", {"ip", "-n", scratch, "link", "add", "rail0", "type", "bridge"}},
@@ -45,7 +46,7 @@ std::vector<MissingRequirement> missing_network_features() {
 
 }  // namespace
 
-std::vector<MissingRequirement> missing_for_lab() {
+std::vector<MissingRequirement> missing_for_emulation() {
   std::vector<MissingRequirement> missing;
   if (::geteuid() != 0) {
     missing.push_back({"root, who alone may make networks", "run it with sudo"});
@@ -60,7 +61,7 @@ std::vector<MissingRequirement> missing_for_lab() {
   if (!missing.empty()) return missing;
   missing = missing_network_features();
   try {
-    const Warden warden;
+    const NamespaceWarden warden;
   } catch (const Error& error) {
     missing.push_back({fmt::format("process namespaces ({})", error.what()),
                        "run it where `unshare --pid --fork true` works; a container "
@@ -69,12 +70,12 @@ std::vector<MissingRequirement> missing_for_lab() {
   return missing;
 }
 
-void run_for_lab(std::span<const CommandLine> commands) {
+void run_emulation_commands(std::span<const CommandLine> commands) {
   try {
-    run_programs(commands);
+    run_system_programs(commands);
   } catch (const Error&) {
     std::string words;
-    for (const MissingRequirement& lack : missing_for_lab())
+    for (const MissingRequirement& lack : missing_for_emulation())
       words += (words.empty() ? "" : "; ") + lack.what;
     if (words.empty()) throw;
     fail_unsupported(fmt::format("a lab needs what this machine lacks: {}", words));

@@ -10,10 +10,10 @@ namespace stepwright::lab {
 
 /// Returns what this machine lacks to emulate a cluster (rights, programs, features of the kernel);
 /// empty: it can.
-std::vector<MissingRequirement> missing_for_lab();
+std::vector<MissingRequirement> missing_for_emulation();
 
 /// Runs commands that build an emulated cluster. If one fails: fails with `kUnsupported`, listing
 /// what the machine lacks, or with `kRuntime` if it lacks nothing.
-void run_for_lab(std::span<const CommandLine> commands);
+void run_emulation_commands(std::span<const CommandLine> commands);
 
 }  // namespace stepwright::lab

@@ -24,8 +24,8 @@ std::filesystem::path path_of(const std::string& name) {
 std::string free_lab_name() {
   const ProcessIdentity owner = find_process_identity(::getpid()).value();
   int number = 0;
-  while (path_exists(path_of(switch_namespace(lab_name(owner, number))))) ++number;
-  return lab_name(owner, number);
+  while (path_exists(path_of(switch_namespace(emulated_cluster_name(owner, number))))) ++number;
+  return emulated_cluster_name(owner, number);
 }
 
 void remove_namespace(const std::string& name) {
@@ -35,23 +35,23 @@ void remove_namespace(const std::string& name) {
 
 }  // namespace
 
-Namespaces::Namespaces(const LabSpec& spec)
-    : lab_(free_lab_name()), names_(namespaces_of(spec, lab_)) {
+NodeNamespaces::NodeNamespaces(const EmulatedClusterSpec& spec)
+    : lab_(free_lab_name()), names_(cluster_namespace_names(spec, lab_)) {
   try {
-    run_for_lab(network_commands(spec, lab_));
+    run_emulation_commands(namespace_network_commands(spec, lab_));
   } catch (...) {
     remove_all();
     throw;
   }
 }
 
-Namespaces::~Namespaces() { remove_all(); }
+NodeNamespaces::~NodeNamespaces() { remove_all(); }
 
-void Namespaces::remove_all() const {
+void NodeNamespaces::remove_all() const {
   for (const std::string& name : names_) remove_namespace(name);
 }
 
-std::vector<std::string> clean_dead_labs() {
+std::vector<std::string> remove_dead_namespaces() {
   std::vector<std::string> left;
   std::error_code none_yet;
   for (const auto& entry : std::filesystem::directory_iterator(path_of(""), none_yet)) {

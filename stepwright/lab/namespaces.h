@@ -9,14 +9,14 @@ namespace stepwright::lab {
 
 /// The network namespaces that emulate the nodes of a cluster, connected by links without rate
 /// limits, under a name that is unique on this machine. The destructor removes them.
-class Namespaces {
+class NodeNamespaces {
  public:
   /// Makes the namespaces and links. Fails with `kUnsupported`, listing everything that the machine
   /// lacks, or with `kRuntime`.
-  explicit Namespaces(const LabSpec& spec);
-  ~Namespaces();
-  Namespaces(const Namespaces&) = delete;
-  Namespaces& operator=(const Namespaces&) = delete;
+  explicit NodeNamespaces(const EmulatedClusterSpec& spec);
+  ~NodeNamespaces();
+  NodeNamespaces(const NodeNamespaces&) = delete;
+  NodeNamespaces& operator=(const NodeNamespaces&) = delete;
 
   [[nodiscard]] const std::string& lab() const { return lab_; }
 
@@ -29,6 +29,6 @@ class Namespaces {
 
 /// Removes the network namespaces of emulated clusters whose process died before it could remove
 /// them, and returns their names. Namespaces of live processes stay.
-std::vector<std::string> clean_dead_labs();
+std::vector<std::string> remove_dead_namespaces();
 
 }  // namespace stepwright::lab

@@ -43,7 +43,7 @@ std::optional<ProcessIdentity> find_process_identity(pid_t pid) {
   return owner;
 }
 
-std::string lab_name(const ProcessIdentity& owner, int number) {
+std::string emulated_cluster_name(const ProcessIdentity& owner, int number) {
   return fmt::format("{}{}-{}-{}", kPrefix, owner.pid, owner.start, number);
 }
 

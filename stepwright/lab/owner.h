@@ -23,7 +23,7 @@ std::optional<ProcessIdentity> find_process_identity(pid_t pid);
 
 /// Returns the name of an emulated cluster: `stepwright-PID-START-NUMBER`, from its process's PID
 /// and start time and a number.
-std::string lab_name(const ProcessIdentity& owner, int number);
+std::string emulated_cluster_name(const ProcessIdentity& owner, int number);
 
 /// Returns the process that made a network namespace, from the namespace's name; nullopt if it
 /// belongs to no emulated cluster.

@@ -75,12 +75,13 @@ bool mount_processes() {
 }
 
 Descriptor open_file(const std::string& path, int flags) {
-  return Descriptor(checked(::open(path.c_str(), flags | O_CLOEXEC), ("open " + path).c_str()));
+  return Descriptor(
+      checked_system_call(::open(path.c_str(), flags | O_CLOEXEC), ("open " + path).c_str()));
 }
 
 }  // namespace
 
-pid_t start_rank(const Warden& warden, const RankStart& start) {
+pid_t start_rank(const NamespaceWarden& warden, const RankProgramStart& start) {
   const std::vector<std::string> environment = environment_with(start.environment);
   std::vector<char*> command = pointers_to(start.command);
   std::vector<char*> variables = pointers_to(environment);

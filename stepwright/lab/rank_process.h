@@ -12,7 +12,7 @@ namespace stepwright::lab {
 
 /// How to start the program of one rank: its command, environment, network namespace and output. It
 /// gets its own process group and an empty standard input.
-struct RankStart {
+struct RankProgramStart {
   CommandLine command;
   /// Environment variables set for the program, in addition to those of this process or in their
   /// place.
@@ -27,6 +27,6 @@ struct RankStart {
 /// Starts the program of one rank, which dies with the warden, and returns its process. Fails with
 /// `kRuntime`. A program that cannot be executed reports that on its standard error and exits with
 /// 127.
-pid_t start_rank(const Warden& warden, const RankStart& start);
+pid_t start_rank(const NamespaceWarden& warden, const RankProgramStart& start);
 
 }  // namespace stepwright::lab

@@ -20,25 +20,25 @@ bool is_heard(const RunningRank& rank) { return rank.out.is_open() || rank.err.i
 
 class RankRun {
  public:
-  explicit RankRun(const RunOptions& options) : options_(options) {
+  explicit RankRun(const RankRunOptions& options) : options_(options) {
     if (options.timeout_s > 0) deadline_ = options.timeout_s;
   }
   ~RankRun() {
-    warden_.kill_all();
+    warden_.kill_namespace_processes();
     for (RunningRank& rank : ranks_) rank.wait(seconds());
   }
   RankRun(const RankRun&) = delete;
   RankRun& operator=(const RankRun&) = delete;
 
-  void start(const RankStart& start, std::int64_t node) {
+  void start(const RankProgramStart& start, std::int64_t node) {
     ranks_.emplace_back(std::ssize(ranks_), node, warden_, start);
   }
 
-  RunResult finish() {
+  RankRunResult finish() {
     while (std::ranges::any_of(ranks_, &RunningRank::is_running)) wait_and_see();
-    warden_.kill_all();  // now every stream ends, whichever process held it
+    warden_.kill_namespace_processes();  // now every stream ends, whichever process held it
     while (std::ranges::any_of(ranks_, is_heard)) wait_and_see();
-    RunResult result{.seconds = seconds(), .failure = failure_};
+    RankRunResult result{.seconds = seconds(), .failure = failure_};
     for (const RunningRank& rank : ranks_) result.ranks.push_back(rank.end);
     return result;
   }
@@ -52,7 +52,8 @@ class RankRun {
   void wait_and_see() {
     std::vector<pollfd> watched{{.fd = options_.stop_fd, .events = POLLIN}};
     for (const RunningRank& rank : ranks_) {
-      for (const int fd : {rank.out.pipe.read.get(), rank.err.pipe.read.get(), rank.exit_fd()}) {
+      for (const int fd :
+           {rank.out.pipe.read.get(), rank.err.pipe.read.get(), rank.process_exit_fd()}) {
         watched.push_back({.fd = fd, .events = POLLIN});  // poll ignores closed ones
       }
     }
@@ -60,8 +61,8 @@ class RankRun {
     if (watched[0].revents != 0) heed_stop();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const pollfd* of_rank = &watched[1 + 3 * i];
-      if (of_rank[0].revents != 0) ranks_[i].out.pass_on(options_.out);
-      if (of_rank[1].revents != 0) ranks_[i].err.pass_on(options_.err);
+      if (of_rank[0].revents != 0) ranks_[i].out.copy_available_output(options_.out);
+      if (of_rank[1].revents != 0) ranks_[i].err.copy_available_output(options_.err);
       if (of_rank[2].revents != 0) take_end(ranks_[i]);
     }
     options_.out.flush();
@@ -79,14 +80,14 @@ class RankRun {
   void heed_stop() {
     std::array<char, 128> signals{};
     static_cast<void>(::read(options_.stop_fd, signals.data(), signals.size()) < 0);
-    if (stopping_) warden_.kill_all();
+    if (stopping_) warden_.kill_namespace_processes();
     stop("interrupted");
   }
 
   void heed_deadline() {
     if (!deadline_ || seconds() < *deadline_) return;
     deadline_.reset();
-    if (stopping_) return warden_.kill_all();
+    if (stopping_) return warden_.kill_namespace_processes();
     const auto first = std::ranges::find_if(ranks_, &RunningRank::is_running);
     if (first == ranks_.end()) return;
     stop(fmt::format("{} of {} ranks had not ended after {} s, rank {} on node {} among them",
@@ -96,7 +97,7 @@ class RankRun {
 
   void take_end(RunningRank& rank) {
     rank.wait(seconds());
-    if (rank.end.exit_code != 0 || rank.end.signal != 0) stop(describe(rank.end));
+    if (rank.end.exit_code != 0 || rank.end.signal != 0) stop(describe_rank_end(rank.end));
   }
 
   /// Asks all ranks to end; only the first reason is recorded.
@@ -108,9 +109,9 @@ class RankRun {
     for (const RunningRank& rank : ranks_) rank.send_sigterm();
   }
 
-  const RunOptions& options_;
+  const RankRunOptions& options_;
   Clock::time_point begin_ = Clock::now();
-  Warden warden_;
+  NamespaceWarden warden_;
   std::vector<RunningRank> ranks_;
   /// Deadline of the run; while stopping, of the grace; nullopt: none.
   std::optional<double> deadline_;
@@ -120,8 +121,8 @@ class RankRun {
 
 }  // namespace
 
-RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_node,
-                    const RunOptions& options) {
+RankRunResult run_rank_programs(std::span<const RankProgramStart> ranks,
+                                std::int64_t ranks_per_node, const RankRunOptions& options) {
   RankRun run(options);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     run.start(ranks[i], static_cast<std::int64_t>(i) / ranks_per_node);

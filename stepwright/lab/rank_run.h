@@ -11,7 +11,7 @@
 namespace stepwright::lab {
 
 /// Options for running the programs of all ranks.
-struct RunOptions {
+struct RankRunOptions {
   std::ostream& out;  ///< Stream for the ranks' standard output, each line after `[RANK] `.
   std::ostream& err;  ///< Stream for the ranks' standard error, each line after `[RANK] `.
   /// Seconds after which ranks that are still running are stopped; 0: no limit.
@@ -23,8 +23,8 @@ struct RunOptions {
 };
 
 /// The result of running the programs of all ranks: how each ended, and why the run failed.
-struct RunResult {
-  std::vector<RankEnd> ranks;
+struct RankRunResult {
+  std::vector<RankProgramEnd> ranks;
   double seconds = 0;
   /// Reason why the run failed: the first rank that failed, its node and its exit code or signal,
   /// or what stopped the run. Empty: all ranks ended with exit code 0.
@@ -35,7 +35,7 @@ struct RunResult {
 /// stop is requested, all ranks get SIGTERM and, after `grace_s`, SIGKILL. No process that the
 /// ranks started outlives this call or this process. Fails with `kRuntime` if a rank cannot be
 /// started.
-RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_node,
-                    const RunOptions& options);
+RankRunResult run_rank_programs(std::span<const RankProgramStart> ranks,
+                                std::int64_t ranks_per_node, const RankRunOptions& options);
 
 }  // namespace stepwright::lab

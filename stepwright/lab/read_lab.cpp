@@ -20,7 +20,7 @@ constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwn
 double read_rate(Node node) {
   constexpr double kLeast = 125e3;
   constexpr double kMost = 12.5e9;
-  return read_quantity(node, Quantity::kRate, kLeast, kMost);
+  return read_quantity(node, QuantityKind::kRate, kLeast, kMost);
 }
 
 RateLimitedLink read_link(Node node) {
@@ -33,12 +33,12 @@ RateLimitedLink read_link(Node node) {
     // A packet that no bucket can hold would never leave.
     const auto least = static_cast<double>(link.packet_bytes + 14);
     link.burst_bytes = static_cast<std::int64_t>(
-        read_quantity(*burst, Quantity::kBytes, least, static_cast<double>(kMostBurst)));
+        read_quantity(*burst, QuantityKind::kBytes, least, static_cast<double>(kMostBurst)));
   }
   return link;
 }
 
-void read_nic(Node node, LabSpec& lab) {
+void read_nic(Node node, EmulatedClusterSpec& lab) {
   node.allow_only({"rate", "per", "burst", "latency"});
   lab.nic = read_link(node);
   if (const auto owner = node.find("per")) lab.nic_of = owner->choice(kNicOwnerNames);
@@ -49,8 +49,8 @@ RateLimitedLink read_inside(Node node) {
   return read_link(node);
 }
 
-cluster::Device read_lab_device(Node node) {
-  cluster::Device device;
+cluster::DeviceModel read_lab_device(Node node) {
+  cluster::DeviceModel device;
   if (const auto stated = node.find("device")) {
     cluster::read_device(*stated, device);
   } else {
@@ -61,14 +61,14 @@ cluster::Device read_lab_device(Node node) {
 
 }  // namespace
 
-LabSpec read_lab(Node node) {
+EmulatedClusterSpec read_emulated_cluster(Node node) {
   const Node version = node.get("stepwright");
   if (version.text() != "lab/1") {
     version.fail(fmt::format("must be lab/1 here; it is '{}'", printable(version.text())));
   }
   node.allow_only({"stepwright", "name", "nodes", "ranks_per_node", "nic", "inside", "device"});
-  LabSpec lab;
-  lab.nodes = node.get("nodes").integer(1, kMaxLabNodes);
+  EmulatedClusterSpec lab;
+  lab.nodes = node.get("nodes").integer(1, kMaxEmulatedNodes);
   lab.ranks_per_node = node.get("ranks_per_node").integer(1, kMaxLabRanksPerNode);
   read_nic(node.get("nic"), lab);
   lab.inside = read_inside(node.get("inside"));
@@ -79,9 +79,9 @@ LabSpec read_lab(Node node) {
   return lab;
 }
 
-LabSpec load_lab(const std::filesystem::path& path) {
+EmulatedClusterSpec load_emulated_cluster(const std::filesystem::path& path) {
   const Document document = Document::load(path);
-  return read_lab(document.root());
+  return read_emulated_cluster(document.root());
 }
 
 }  // namespace stepwright::lab

@@ -14,14 +14,14 @@
 
 namespace stepwright::lab {
 
-std::string describe(const RankEnd& end) {
+std::string describe_rank_end(const RankProgramEnd& end) {
   const std::string who = fmt::format("rank {} on node {}", end.rank, end.node);
   if (end.signal == 0) return fmt::format("{} ended with exit code {}", who, end.exit_code);
   const char* name = ::sigabbrev_np(end.signal);
   return fmt::format("{} was ended by SIG{}", who, name == nullptr ? "?" : name);
 }
 
-void RankOutput::pass_on(std::ostream& to) {
+void RankOutputStream::copy_available_output(std::ostream& to) {
   std::array<char, 65536> block;  // NOLINT(*-member-init): read into
   const ssize_t count = ::read(pipe.read.get(), block.data(), block.size());
   if (count > 0) lines.add({block.data(), static_cast<std::size_t>(count)}, to);
@@ -30,8 +30,8 @@ void RankOutput::pass_on(std::ostream& to) {
   pipe.read.close();
 }
 
-RunningRank::RunningRank(std::int64_t rank, std::int64_t node, const Warden& warden,
-                         RankStart start)
+RunningRank::RunningRank(std::int64_t rank, std::int64_t node, const NamespaceWarden& warden,
+                         RankProgramStart start)
     : out(fmt::format("[{}] ", rank)),
       err(fmt::format("[{}] ", rank)),
       end{.rank = rank, .node = node} {
@@ -47,7 +47,7 @@ RunningRank::RunningRank(std::int64_t rank, std::int64_t node, const Warden& war
     ::waitpid(process_, nullptr, 0);
     errno = error;
   }
-  exit_ = Descriptor(checked(static_cast<int>(exit), "watch a process"));
+  exit_ = Descriptor(checked_system_call(static_cast<int>(exit), "watch a process"));
 }
 
 void RunningRank::send_sigterm() const {

@@ -10,7 +10,7 @@
 namespace stepwright::lab {
 
 /// How the program of a rank ended, and after how many seconds of the run.
-struct RankEnd {
+struct RankProgramEnd {
   std::int64_t rank = 0;
   std::int64_t node = 0;
   int exit_code = 0;
@@ -19,41 +19,42 @@ struct RankEnd {
 };
 
 /// Returns a sentence about how a rank ended: `rank 3 on node 1 ended with exit code 7`.
-std::string describe(const RankEnd& end);
+std::string describe_rank_end(const RankProgramEnd& end);
 
 /// One output stream of a rank's program: the pipe that it writes to, and the prefix of its lines.
-struct RankOutput {
-  explicit RankOutput(const std::string& prefix) : lines(prefix) {}
+struct RankOutputStream {
+  explicit RankOutputStream(const std::string& prefix) : lines(prefix) {}
 
   /// True until the program has closed the stream.
   [[nodiscard]] bool is_open() const { return pipe.read.is_open(); }
   /// Copies available output to `to`, each line after the rank's prefix; waits if there is none
   /// yet.
-  void pass_on(std::ostream& to);
+  void copy_available_output(std::ostream& to);
 
   Pipe pipe;
-  LinePrefix lines;
+  PrefixedLineWriter lines;
 };
 
 /// The running program of a rank, and its two output streams.
 class RunningRank {
  public:
   /// Starts the program of a rank; `start` must not set output descriptors. Fails with `kRuntime`.
-  RunningRank(std::int64_t rank, std::int64_t node, const Warden& warden, RankStart start);
+  RunningRank(std::int64_t rank, std::int64_t node, const NamespaceWarden& warden,
+              RankProgramStart start);
 
   /// True until `wait` has collected the exit of the rank's process.
   [[nodiscard]] bool is_running() const { return exit_.is_open(); }
   /// Returns a file descriptor that becomes readable when the rank's process ends; -1 after `wait`.
-  [[nodiscard]] int exit_fd() const { return exit_.get(); }
+  [[nodiscard]] int process_exit_fd() const { return exit_.get(); }
   /// Sends SIGTERM to the rank's process group, if it is still running.
   void send_sigterm() const;
   /// Waits for the rank's process to end and stores how it ended in `end`. `seconds`: time since
   /// the start of the run, stored too.
   void wait(double seconds);
 
-  RankOutput out;
-  RankOutput err;
-  RankEnd end;
+  RankOutputStream out;
+  RankOutputStream err;
+  RankProgramEnd end;
 
  private:
   pid_t process_ = -1;

@@ -30,7 +30,7 @@ RateLimitedLink rate_limited_link(double rate_bytes_per_s);
 enum class NicOwner : std::uint8_t { kNode, kRank };
 
 /// Description of an emulated cluster, from a file `stepwright: lab/1` (docs/formats.md, "Lab").
-struct LabSpec {
+struct EmulatedClusterSpec {
   std::string name;
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
@@ -39,7 +39,7 @@ struct LabSpec {
   /// Rate and packets of the bus inside a node, which all its ranks share; both directions
   /// together.
   RateLimitedLink inside;
-  cluster::Device device;  ///< Device (GPU model) that each rank counts as in predictions.
+  cluster::DeviceModel device;  ///< Device (GPU model) that each rank counts as in predictions.
 
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] std::int64_t nics_per_node() const {
@@ -49,26 +49,26 @@ struct LabSpec {
   /// direction.
   [[nodiscard]] double shaped_bytes_per_s() const;
 
-  bool operator==(const LabSpec&) const = default;
+  bool operator==(const EmulatedClusterSpec&) const = default;
 };
 
 /// Upper limits for an emulated cluster: the number of nodes, and of ranks per node.
-inline constexpr std::int64_t kMaxLabNodes = 64;
+inline constexpr std::int64_t kMaxEmulatedNodes = 64;
 inline constexpr std::int64_t kMaxLabRanksPerNode = 64;
 
 /// Reads the description of an emulated cluster. Fails with `kInput` for unknown keys and values
 /// out of range, with `kUnsupported` for a latency (only the kernel's netem could add one).
-LabSpec read_lab(Node node);
+EmulatedClusterSpec read_emulated_cluster(Node node);
 
 /// Reads the file that describes an emulated cluster.
-LabSpec load_lab(const std::filesystem::path& path);
+EmulatedClusterSpec load_emulated_cluster(const std::filesystem::path& path);
 
 /// Returns an emulated cluster as a cluster for predictions, with the nominal rates of its links:
 /// each rank gets its share of the node's bus.
-cluster::Cluster lab_cluster(const LabSpec& spec);
+cluster::Cluster emulated_cluster_for_prediction(const EmulatedClusterSpec& spec);
 
 /// Returns an emulated cluster as the content of a cluster file, to which a job refers by `cluster:
 /// {profile: FILE}`.
-nlohmann::ordered_json lab_profile(const LabSpec& spec);
+nlohmann::ordered_json emulated_cluster_profile(const EmulatedClusterSpec& spec);
 
 }  // namespace stepwright::lab

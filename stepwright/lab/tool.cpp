@@ -107,7 +107,7 @@ std::optional<std::string> run_for_error(const CommandLine& command) {
   return text.empty() ? fmt::format("{} failed", command.front()) : one_line(text);
 }
 
-void run_programs(std::span<const CommandLine> commands) {
+void run_system_programs(std::span<const CommandLine> commands) {
   for (const CommandLine& command : commands) {
     if (const auto complaint = run_for_error(command)) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", fmt::join(command, " "), *complaint));

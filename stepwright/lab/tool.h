@@ -14,6 +14,6 @@ std::optional<std::string> run_for_error(const CommandLine& command);
 
 /// Runs system programs one after the other. Fails with `kRuntime`, naming the failed command and
 /// its output.
-void run_programs(std::span<const CommandLine> commands);
+void run_system_programs(std::span<const CommandLine> commands);
 
 }  // namespace stepwright::lab

@@ -27,11 +27,11 @@ CommandLine words(const std::string& text) {
 }
 
 /// Appends the commands that add the cable of a NIC, with both ends up.
-void add_cable(const LabSpec& spec, const std::string& lab, std::int64_t node, std::int64_t rail,
-               std::vector<CommandLine>& commands) {
+void add_cable(const EmulatedClusterSpec& spec, const std::string& lab, std::int64_t node,
+               std::int64_t rail, std::vector<CommandLine>& commands) {
   const std::string hub = switch_namespace(lab);
   const std::string home = node_namespace(lab, node);
-  const std::string nic = nic_name(rail);
+  const std::string nic = nic_interface_name(rail);
   const std::string port = port_name(node, rail);
   const std::int64_t packet = spec.nic.packet_bytes;
   commands.push_back(
@@ -65,21 +65,23 @@ std::string node_namespace(const std::string& lab, std::int64_t node) {
   return fmt::format("{}-node{}", lab, node);
 }
 
-std::vector<std::string> namespaces_of(const LabSpec& spec, const std::string& lab) {
+std::vector<std::string> cluster_namespace_names(const EmulatedClusterSpec& spec,
+                                                 const std::string& lab) {
   std::vector<std::string> names{switch_namespace(lab)};
   for (std::int64_t node = 0; node < spec.nodes; ++node) names.push_back(node_namespace(lab, node));
   return names;
 }
 
-std::string nic_name(std::int64_t rail) { return fmt::format("nic{}", rail); }
+std::string nic_interface_name(std::int64_t rail) { return fmt::format("nic{}", rail); }
 
 std::string nic_address(std::int64_t node, std::int64_t rail) {
   return fmt::format("10.0.{}.{}", rail, node + 1);
 }
 
-std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string& lab) {
+std::vector<CommandLine> namespace_network_commands(const EmulatedClusterSpec& spec,
+                                                    const std::string& lab) {
   std::vector<CommandLine> commands;
-  for (const std::string& name : namespaces_of(spec, lab)) {
+  for (const std::string& name : cluster_namespace_names(spec, lab)) {
     commands.push_back({"ip", "netns", "add", name});
   }
   const std::string hub = switch_namespace(lab);
@@ -107,13 +109,14 @@ CommandLine rate_limit_command(const std::string& network, const std::string& de
                            link.burst_bytes, kQueueBytes));
 }
 
-std::vector<CommandLine> rate_limit_commands(const LabSpec& spec, const std::string& lab) {
+std::vector<CommandLine> rate_limit_commands(const EmulatedClusterSpec& spec,
+                                             const std::string& lab) {
   std::vector<CommandLine> commands;
   for (std::int64_t node = 0; node < spec.nodes; ++node) {
     const std::string home = node_namespace(lab, node);
     commands.push_back(rate_limit_command(home, "lo", spec.inside));
     for (std::int64_t rail = 0; rail < spec.nics_per_node(); ++rail) {
-      commands.push_back(rate_limit_command(home, nic_name(rail), spec.nic));
+      commands.push_back(rate_limit_command(home, nic_interface_name(rail), spec.nic));
       commands.push_back(
           rate_limit_command(switch_namespace(lab), port_name(node, rail), spec.nic));
     }
@@ -121,7 +124,8 @@ std::vector<CommandLine> rate_limit_commands(const LabSpec& spec, const std::str
   return commands;
 }
 
-std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank) {
+std::map<std::string, std::string> rank_environment_variables(const EmulatedClusterSpec& spec,
+                                                              std::int64_t rank) {
   const auto rail_of = [&](std::int64_t of) {
     return spec.nic_of == NicOwner::kRank ? of % spec.ranks_per_node : 0;
   };
@@ -139,7 +143,7 @@ std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::in
           {"GROUP_WORLD_SIZE", std::to_string(spec.nodes)},
           {"MASTER_ADDR", nic_address(0, 0)},
           {"MASTER_PORT", "29500"},
-          {"GLOO_SOCKET_IFNAME", nic_name(rail_of(rank))},
+          {"GLOO_SOCKET_IFNAME", nic_interface_name(rail_of(rank))},
           {"STEPWRIGHT_LAB_NODE", node},
           {"STEPWRIGHT_LAB_ADDRESS", address_of(rank)},
           {"STEPWRIGHT_LAB_ADDRESSES", addresses}};

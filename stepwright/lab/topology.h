@@ -22,19 +22,22 @@ using CommandLine = std::vector<std::string>;
 std::string switch_namespace(const std::string& lab);
 std::string node_namespace(const std::string& lab, std::int64_t node);
 /// Returns the names of the network namespaces that emulate a cluster: the switch, then the nodes.
-std::vector<std::string> namespaces_of(const LabSpec& spec, const std::string& lab);
+std::vector<std::string> cluster_namespace_names(const EmulatedClusterSpec& spec,
+                                                 const std::string& lab);
 
 /// Returns the name of the network interface of NIC number `rail` in its node.
-std::string nic_name(std::int64_t rail);
+std::string nic_interface_name(std::int64_t rail);
 /// Returns the IP address of a NIC of an emulated node: 10.0.RAIL.(NODE + 1).
 std::string nic_address(std::int64_t node, std::int64_t rail);
 
 /// Returns the commands (`ip ...`) that make the network namespaces and connect them by links
 /// without rate limits.
-std::vector<CommandLine> network_commands(const LabSpec& spec, const std::string& lab);
+std::vector<CommandLine> namespace_network_commands(const EmulatedClusterSpec& spec,
+                                                    const std::string& lab);
 
 /// Returns the commands (`tc ...`) that limit the links of an emulated cluster to their rates.
-std::vector<CommandLine> rate_limit_commands(const LabSpec& spec, const std::string& lab);
+std::vector<CommandLine> rate_limit_commands(const EmulatedClusterSpec& spec,
+                                             const std::string& lab);
 
 /// Returns the command (`tc ...`) that limits the rate of one network interface in a namespace.
 CommandLine rate_limit_command(const std::string& network, const std::string& device,
@@ -43,6 +46,7 @@ CommandLine rate_limit_command(const std::string& network, const std::string& de
 /// Returns the environment variables of a rank in an emulated cluster: those that torchrun sets,
 /// Gloo's interface, and `STEPWRIGHT_LAB_NODE`, `STEPWRIGHT_LAB_ADDRESS` (the rank's NIC) and
 /// `STEPWRIGHT_LAB_ADDRESSES` (all ranks' NICs, separated by commas).
-std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank);
+std::map<std::string, std::string> rank_environment_variables(const EmulatedClusterSpec& spec,
+                                                              std::int64_t rank);
 
 }  // namespace stepwright::lab

@@ -25,36 +25,37 @@ namespace {
 }
 
 Descriptor open_namespace(const char* path) {
-  return Descriptor(checked(::open(path, O_RDONLY | O_CLOEXEC), "open a process namespace"));
+  return Descriptor(
+      checked_system_call(::open(path, O_RDONLY | O_CLOEXEC), "open a process namespace"));
 }
 
 }  // namespace
 
-Warden::Warden() : outside_(open_namespace("/proc/self/ns/pid")) {
+NamespaceWarden::NamespaceWarden() : outside_(open_namespace("/proc/self/ns/pid")) {
   const auto made =
       ::syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
-  process_ = checked(static_cast<int>(made), "make a process namespace");
+  process_ = checked_system_call(static_cast<int>(made), "make a process namespace");
   if (process_ == 0) keep_watch(life_.read.get());
   life_.read.close();
   inside_ = open_namespace(fmt::format("/proc/{}/ns/pid", process_).c_str());
 }
 
-Warden::~Warden() {
-  kill_all();
+NamespaceWarden::~NamespaceWarden() {
+  kill_namespace_processes();
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-pid_t Warden::fork_in_namespace() const {
-  checked(::setns(inside_.get(), CLONE_NEWPID), "enter a process namespace");
+pid_t NamespaceWarden::fork_in_namespace() const {
+  checked_system_call(::setns(inside_.get(), CLONE_NEWPID), "enter a process namespace");
   const pid_t child = ::fork();
   if (child == 0) return 0;
   const int error = errno;
-  checked(::setns(outside_.get(), CLONE_NEWPID), "leave a process namespace");
+  checked_system_call(::setns(outside_.get(), CLONE_NEWPID), "leave a process namespace");
   errno = error;
-  return checked(child, "start a process");
+  return checked_system_call(child, "start a process");
 }
 
-void Warden::kill_all() const { ::kill(process_, SIGKILL); }
+void NamespaceWarden::kill_namespace_processes() const { ::kill(process_, SIGKILL); }
 
 }  // namespace stepwright::lab

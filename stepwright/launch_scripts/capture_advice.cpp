@@ -6,8 +6,8 @@
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::launch_scripts {
-std::string capture_advice(std::string_view construct, std::uint32_t line,
-                           std::string_view script) {
+std::string script_capture_advice(std::string_view construct, std::uint32_t line,
+                                  std::string_view script) {
   // A Python program has advice of its own, and no shell runs a manifest.
   for (const std::string_view ending : {".py", ".yaml", ".yml"}) {
     if (script.ends_with(ending)) return "";
@@ -18,7 +18,7 @@ std::string capture_advice(std::string_view construct, std::uint32_t line,
       printable(construct), line, quoted_for_shell(script));
 }
 
-std::string command_start_advice(std::string_view call, std::string_view started) {
+std::string started_command_capture_advice(std::string_view call, std::string_view started) {
   // slime's helper kills processes by name before it starts its own.
   const bool careful = call.ends_with("execute_train") || call.ends_with("exec_command");
   return fmt::format(
@@ -27,7 +27,7 @@ std::string command_start_advice(std::string_view call, std::string_view started
       quoted_for_shell(started), started.ends_with(".py") ? " ..." : "");
 }
 
-std::string live_object_advice(std::string_view expression, std::uint32_t line) {
+std::string computed_configuration_advice(std::string_view expression, std::uint32_t line) {
   return fmt::format(
       ". Python decides {} in line {}: `stepwright.check(CONFIGURATION)` in the program itself "
       "reads the object (docs/python.md)",

@@ -131,7 +131,7 @@ void add_environment(const std::optional<Node>& environment, ScriptLines& script
 void add_command(const std::vector<Node>& words, ScriptLines& script) {
   if (words.empty()) return;
   const auto shell = [](std::string_view word) {
-    word = last_part(word);
+    word = last_path_part(word);
     return word == "bash" || word == "sh";
   };
   if (shell(words.front().text())) {

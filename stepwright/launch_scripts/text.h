@@ -30,7 +30,7 @@ inline std::optional<std::int64_t> integer_from_digits(std::string_view text) {
 }
 
 /// Returns the last part of a path: "c" of "a/b/c"; the whole text if it has no slash.
-inline std::string_view last_part(std::string_view path) {
+inline std::string_view last_path_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 

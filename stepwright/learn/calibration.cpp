@@ -38,10 +38,10 @@ constexpr Freedom kFreedoms[] = {
 
 class Calibrator {
  public:
-  Calibrator(MeasuredRuns runs, const cost::TrainingConditions& start, int threads)
-      : runs_(std::move(runs)), learnable_(start, jobs_of(runs_.plans)), threads_(threads) {}
+  Calibrator(MeasuredRunTable runs, const cost::TrainingConditions& start, int threads)
+      : runs_(std::move(runs)), learnable_(start, jobs_of_plans(runs_.plans)), threads_(threads) {}
 
-  Calibration calibrate() {
+  CostModelCalibration calibrate_cost_constants() {
     set_runs();
     for (const Freedom& freedom : kFreedoms) {
       out_.moved = freedom.name;
@@ -87,8 +87,8 @@ class Calibrator {
     }
   }
 
-  [[nodiscard]] Distribution fit_without(Eigen::Index row) const {
-    MeasuredSteps others = steps_;
+  [[nodiscard]] LogNormalConstantDistribution fit_without(Eigen::Index row) const {
+    MeasuredStepTimeLogarithms others = steps_;
     others.trust[row] = 0;
     return learned(prior_, model_, others);
   }
@@ -101,7 +101,7 @@ class Calibrator {
   void drop_outliers() {
     steps_.trust.resize(std::ssize(out_.runs));
     for (Eigen::Index row = 0; row < steps_.trust.size(); ++row) {
-      CalibrationRun& run = out_.runs[static_cast<std::size_t>(row)];
+      CalibrationRunErrors& run = out_.runs[static_cast<std::size_t>(row)];
       steps_.trust[row] = run.trust;
       run.outlier.clear();
     }
@@ -136,7 +136,7 @@ class Calibrator {
 
   [[nodiscard]] double error(Eigen::Index row, const Eigen::VectorXd& logarithms) const {
     const auto index = static_cast<std::size_t>(row);
-    return step_s(runs_.plans[index], learnable_.at(rounded(logarithms), "trial")) /
+    return simulated_step_s(runs_.plans[index], learnable_.at(rounded(logarithms), "trial")) /
                runs_.runs[index].seconds -
            1;
   }
@@ -156,14 +156,14 @@ class Calibrator {
       out_.runs[i].fitted_error = error(row, posterior_.mean);
       out_.runs[i].held_out_error = error(row, fit_without(row).mean);
     });
-    out_.built_in = statistics(&CalibrationRun::built_in_error);
-    out_.fitted = statistics(&CalibrationRun::fitted_error);
-    out_.held_out = statistics(&CalibrationRun::held_out_error);
+    out_.built_in = statistics(&CalibrationRunErrors::built_in_error);
+    out_.fitted = statistics(&CalibrationRunErrors::fitted_error);
+    out_.held_out = statistics(&CalibrationRunErrors::held_out_error);
   }
 
-  [[nodiscard]] validate::ErrorStatistics statistics(double CalibrationRun::* of) const {
+  [[nodiscard]] validate::ErrorStatistics statistics(double CalibrationRunErrors::* of) const {
     std::vector<double> errors;
-    for (const CalibrationRun& run : out_.runs) {
+    for (const CalibrationRunErrors& run : out_.runs) {
       if (run.outlier.empty()) errors.push_back(run.*of);
     }
     return validate::error_statistics(errors);
@@ -196,27 +196,28 @@ class Calibrator {
     if (std::ranges::find(names, known) == names.end()) names.push_back(known);
   }
 
-  MeasuredRuns runs_;
+  MeasuredRunTable runs_;
   LearnableConstants learnable_;
   int threads_;
-  Distribution prior_, posterior_;
+  LogNormalConstantDistribution prior_, posterior_;
   LinearizedStepTimes first_, model_;
-  MeasuredSteps steps_;
-  Calibration out_;
+  MeasuredStepTimeLogarithms steps_;
+  CostModelCalibration out_;
 };
 
 }  // namespace
 
-Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads) {
+CostModelCalibration calibrate_cost_constants(const CsvTable& table,
+                                              const cost::TrainingConditions& start, int threads) {
   if (validate::table_kind(table) != validate::TableKind::kTrainingRuns) {
     fail_input(
         fmt::format("{}: is no table of training runs (columns model, measured_metric, "
                     "measured_value)",
                     table.name));
   }
-  MeasuredRuns runs = keep_measured_runs(read_measured_runs(table, nullptr));
-  require_any_run(runs, "no run can be predicted");
-  return Calibrator(std::move(runs), start, threads).calibrate();
+  MeasuredRunTable runs = keep_runs_with_step_time(read_measured_runs(table, nullptr));
+  require_usable_run(runs, "no run can be predicted");
+  return Calibrator(std::move(runs), start, threads).calibrate_cost_constants();
 }
 
 }  // namespace stepwright::learn

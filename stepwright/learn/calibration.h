@@ -22,7 +22,7 @@ struct CalibratedConstant {
 };
 
 /// A measured run, and the errors of the predictions of its step time.
-struct CalibrationRun {
+struct CalibrationRunErrors {
   std::size_t line = 0;
   std::string id;
   double measured_s = 0;
@@ -39,21 +39,21 @@ struct CalibrationRun {
 
 /// A row of a table of runs that was ignored, with its line and the reason: it describes no valid
 /// plan, or has no step time.
-struct SkippedRun {
+struct SkippedRunRow {
   std::size_t line = 0;
   std::string reason;
 };
 
 /// Constants of the cost model for devices and frameworks, calibrated on a user's own runs, with
 /// the prediction errors.
-struct Calibration {
+struct CostModelCalibration {
   std::vector<std::string> devices;
   std::vector<std::string> frameworks;
   /// Name of the set of constants that calibration was allowed to change: "all", ..., "none".
   std::string_view moved;
   std::vector<CalibratedConstant> constants;
-  std::vector<CalibrationRun> runs;  ///< Measured runs, in file order.
-  std::vector<SkippedRun> skipped;
+  std::vector<CalibrationRunErrors> runs;  ///< Measured runs, in file order.
+  std::vector<SkippedRunRow> skipped;
   /// Statistics of the prediction errors over the runs that are not outliers: before calibration,
   /// after it, and with each run predicted by a calibration on the others.
   validate::ErrorStatistics built_in, fitted, held_out;
@@ -65,6 +65,7 @@ struct Calibration {
 /// few linearised rounds). Leave-one-out prediction decides which constants may change (all, all by
 /// half, frameworks', devices', none), so that the result is never worse than `start`. Up to a
 /// quarter of the runs may be ignored as outliers. Fails with `kInput` if no run can be predicted.
-Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads);
+CostModelCalibration calibrate_cost_constants(const CsvTable& table,
+                                              const cost::TrainingConditions& start, int threads);
 
 }  // namespace stepwright::learn

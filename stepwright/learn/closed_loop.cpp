@@ -34,7 +34,7 @@ constexpr double kEighty = 1.2816;
 double share_of(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
       memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
-  return report.needed_bytes() / report.capacity_bytes;
+  return report.needed_device_bytes() / report.capacity_bytes;
 }
 
 double median(std::vector<double> values) {
@@ -60,13 +60,13 @@ struct PlanPosterior {
 
 class Loop {
  public:
-  Loop(const plan::Job& job, const MeasuredRuns& runs, const MeasuredRuns* candidates,
+  Loop(const plan::Job& job, const MeasuredRunTable& runs, const MeasuredRunTable* candidates,
        const LoopOptions& options)
       : job_(job),
         runs_(runs),
         options_(options),
         memory_(memory::memory_error_model(job.framework)) {
-    threads_ = tune::thread_count(options.tune);
+    threads_ = tune::search_thread_count(options.tune);
     for (std::size_t i = 0; i < runs.runs.size(); ++i) add_run(runs.runs[i], runs.plans[i]);
     if (candidates != nullptr) add_candidates(*candidates);
     set_shares(0);
@@ -106,7 +106,7 @@ class Loop {
                   run.outcome == RunOutcome::kFailed;
   }
 
-  void add_candidates(const MeasuredRuns& candidates) {
+  void add_candidates(const MeasuredRunTable& candidates) {
     for (std::size_t i = 0; i < candidates.plans.size(); ++i) {
       plan_of(candidates.runs[i].id, candidates.plans[i]).candidate = true;
     }
@@ -122,7 +122,7 @@ class Loop {
     for (std::size_t i = 0; i < runs_.runs.size(); ++i) {
       const RunOutcome outcome = runs_.runs[i].outcome;
       if (outcome != RunOutcome::kOk && outcome != RunOutcome::kOutOfMemory) continue;
-      memory_.observe(plan_of({}, runs_.plans[i]).share, outcome == RunOutcome::kOk);
+      memory_.learn_from_run(plan_of({}, runs_.plans[i]).share, outcome == RunOutcome::kOk);
     }
   }
 
@@ -136,13 +136,13 @@ class Loop {
   void learn_start() {
     std::vector<const plan::Job*> jobs = {&job_};
     for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
-    learnable_.emplace(cost::conditions_of(job_), jobs);
+    learnable_.emplace(cost::training_conditions_of(job_), jobs);
     posterior_ = learnable_->prior();
     std::vector<plan::PlannedJob> ran;
     for (const std::size_t plan : step_plan_) ran.push_back(plans_[plan].planned);
     if (ran.empty()) return;
     std::map<std::size_t, std::size_t> seen;
-    MeasuredSteps steps = empty_steps(ran.size());
+    MeasuredStepTimeLogarithms steps = empty_steps(ran.size());
     for (std::size_t i = 0; i < ran.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       steps.seconds[row] = plans_[step_plan_[i]].log_seconds[seen[step_plan_[i]]++];
@@ -157,7 +157,7 @@ class Loop {
     now_s_ = linearize_step_times(ran, *learnable_, posterior_.mean, threads_).seconds;
   }
 
-  static MeasuredSteps empty_steps(std::size_t count) {
+  static MeasuredStepTimeLogarithms empty_steps(std::size_t count) {
     const auto rows = static_cast<Eigen::Index>(count);
     return {.seconds = Eigen::VectorXd::Zero(rows), .trust = Eigen::VectorXd::Ones(rows)};
   }
@@ -165,8 +165,9 @@ class Loop {
   /// Finds candidates by a search with the learned conditions and memory.
   void find_candidates() {
     plan::Job job = job_;
-    if (const double confidence = memory::fit_confidence(job_); confidence > 0) {
-      job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(confidence));
+    if (const double confidence = memory::memory_fit_confidence(job_); confidence > 0) {
+      job.objective.memory_reserve =
+          std::max(0.0, 1 - memory_.peak_share_at_probability(confidence));
     }
     const cost::TrainingConditions conditions = learnable_->at(posterior_.mean, "own runs");
     tune::TuneOptions options = options_.tune;
@@ -185,7 +186,7 @@ class Loop {
   /// known by its runs.
   [[nodiscard]] PlanPosterior posterior_of_plans() const {
     PlanPosterior all{.mean = times_.at(posterior_.mean),
-                      .deviation = deviations(posterior_, times_)};
+                      .deviation = plan_log_time_deviations(posterior_, times_)};
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const std::vector<double>& runs = plans_[i].log_seconds;
       if (runs.empty()) continue;
@@ -193,23 +194,25 @@ class Loop {
       for (const double one : runs) sum += one;
       const auto row = static_cast<Eigen::Index>(i);
       all.mean[row] = sum / static_cast<double>(runs.size());
-      all.deviation[row] = kRunDeviation / std::sqrt(static_cast<double>(runs.size()));
+      all.deviation[row] =
+          kRepeatedRunLogTimeDeviation / std::sqrt(static_cast<double>(runs.size()));
     }
     return all;
   }
 
   [[nodiscard]] double p_fits(std::size_t plan) const {
     if (!plans_[plan].log_seconds.empty()) return 1;
-    return plans_[plan].failed ? 0 : memory_.fit_probability(plans_[plan].share);
+    return plans_[plan].failed ? 0 : memory_.memory_fit_probability(plans_[plan].share);
   }
 
   /// True if a plan fits with the probability that the job asks for.
   [[nodiscard]] bool fits(std::size_t plan) const {
     const Known& one = plans_[plan];
     if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
-    const double confidence = memory::fit_confidence(job_);
-    return confidence > 0 ? p_fits(plan) >= confidence
-                          : one.share * memory::capacity_bytes(job_) <= memory::usable_bytes(job_);
+    const double confidence = memory::memory_fit_confidence(job_);
+    return confidence > 0
+               ? p_fits(plan) >= confidence
+               : one.share * memory::capacity_bytes(job_) <= memory::usable_memory_bytes(job_);
   }
 
   [[nodiscard]] PlanWithExpectedTime loop_plan(std::size_t index) const {
@@ -258,7 +261,7 @@ class Loop {
     double best = least_measured();
     const bool nothing_ran = std::isinf(best);
     PlanPosterior now = plan_posterior_;
-    Distribution distribution = posterior_;
+    LogNormalConstantDistribution distribution = posterior_;
     std::vector<bool> taken(plans_.size(), false);
     while (out.next.size() < options_.next) {
       const auto chosen = choose(now, best, taken);
@@ -275,7 +278,7 @@ class Loop {
       distribution =
           learned(distribution, one,
                   {.seconds = one.at(distribution.mean), .trust = Eigen::VectorXd::Ones(1)});
-      now.deviation = deviations(distribution, times_);
+      now.deviation = plan_log_time_deviations(distribution, times_);
     }
     out.stop = !nothing_ran && (out.next.empty() || out.next.front().gain < kWorthOfStart);
   }
@@ -330,16 +333,16 @@ class Loop {
   }
 
   const plan::Job& job_;
-  const MeasuredRuns& runs_;
+  const MeasuredRunTable& runs_;
   LoopOptions options_;
   int threads_ = 1;
-  MemoryPosterior memory_;
+  MemoryErrorPosterior memory_;
   std::vector<Known> plans_;
   std::map<plan::Plan, std::size_t> index_;  ///< Indices into `plans_`, by plan.
   std::vector<std::size_t> step_plan_;       ///< Index of the plan of each measured step.
   std::vector<double> weights_;              ///< Trust in each measured step.
   std::optional<LearnableConstants> learnable_;
-  Distribution posterior_;
+  LogNormalConstantDistribution posterior_;
   LinearizedStepTimes before_;  ///< Times of the measured steps before any run; empty: nothing ran.
   /// Logarithms of the times of the measured steps, with the learned constants.
   Eigen::VectorXd now_s_;
@@ -349,10 +352,10 @@ class Loop {
 
 }  // namespace
 
-MeasuredRunsVerdict judge_measured_runs(const plan::Job& job, const MeasuredRuns& runs,
-                                        const MeasuredRuns* candidates,
-                                        const LoopOptions& options) {
-  if (!runs.skipped.empty()) require_any_run(runs, "no row is a run of this job");
+MeasuredRunsVerdict suggest_plans_to_measure(const plan::Job& job, const MeasuredRunTable& runs,
+                                             const MeasuredRunTable* candidates,
+                                             const LoopOptions& options) {
+  if (!runs.skipped.empty()) require_usable_run(runs, "no row is a run of this job");
   MeasuredRunsVerdict out = Loop(job, runs, candidates, options).run(candidates == nullptr);
   for (const MeasuredRun& run : runs.runs) {
     out.measured += run.seconds > 0 ? 1 : 0;

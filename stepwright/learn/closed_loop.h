@@ -58,9 +58,10 @@ struct MeasuredRunsVerdict {
   std::vector<LearnedConstant> learned;
   /// Learned constants that changed predictions in the opposite direction of most measurements.
   std::vector<LearnedConstant> contrary;
-  std::vector<SkippedRun> skipped;  ///< Rows of the table of runs that were ignored, with reasons.
+  std::vector<SkippedRunRow>
+      skipped;  ///< Rows of the table of runs that were ignored, with reasons.
   /// Rows of the table of candidate plans that were ignored, with reasons.
-  std::vector<SkippedRun> skipped_candidates;
+  std::vector<SkippedRunRow> skipped_candidates;
 };
 
 struct LoopOptions {
@@ -76,8 +77,9 @@ struct LoopOptions {
 /// `candidates`: plans to choose from; null: plans found by a search with the learned constants.
 /// Fails with `kInput` if no candidate has a plan, or if `runs` has rows but none is a run of the
 /// job.
-MeasuredRunsVerdict judge_measured_runs(const plan::Job& job, const MeasuredRuns& runs,
-                                        const MeasuredRuns* candidates, const LoopOptions& options);
+MeasuredRunsVerdict suggest_plans_to_measure(const plan::Job& job, const MeasuredRunTable& runs,
+                                             const MeasuredRunTable* candidates,
+                                             const LoopOptions& options);
 
 /// Returns the JSON document that `stepwright tune --runs --json` prints (docs/formats.md).
 nlohmann::ordered_json measured_runs_verdict_json(const MeasuredRunsVerdict& loop);

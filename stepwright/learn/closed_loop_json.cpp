@@ -22,9 +22,9 @@ LoopJson plan_entry(const PlanWithExpectedTime& one) {
   return entry;
 }
 
-LoopJson skipped_list(const std::vector<SkippedRun>& skipped) {
+LoopJson skipped_list(const std::vector<SkippedRunRow>& skipped) {
   LoopJson list = LoopJson::array();
-  for (const SkippedRun& run : skipped) {
+  for (const SkippedRunRow& run : skipped) {
     list.push_back({{"line", run.line}, {"reason", run.reason}});
   }
   return list;

@@ -12,37 +12,38 @@ namespace {
 /// generations, of how far a fit with their rows moves the logarithm (docs/accuracy.md, "What runs
 /// may move"); wider for `network_rate`, which depends on the cluster more than on its devices.
 struct Key {
-  double cost::DeviceConditions::* of_device = nullptr;
-  double cost::FrameworkConditions::* of_framework = nullptr;
+  double cost::DeviceTrainingFactors::* of_device = nullptr;
+  double cost::FrameworkTrainingConstants::* of_framework = nullptr;
   double width = 0;  ///< Deviation of the logarithm of (value - offset).
   double least = 0.1;
   double most = 2;
   double offset = 0;
 };
 
-constexpr Key of_device(double cost::DeviceConditions::* value, double width) {
+constexpr Key of_device(double cost::DeviceTrainingFactors::* value, double width) {
   return {.of_device = value, .width = width};
 }
-constexpr Key of_framework(double cost::FrameworkConditions::* value, double width, double least,
-                           double most, double offset = 0) {
+constexpr Key of_framework(double cost::FrameworkTrainingConstants::* value, double width,
+                           double least, double most, double offset = 0) {
   return {.of_framework = value, .width = width, .least = least, .most = most, .offset = offset};
 }
 
-constexpr Key kKeys[] = {of_device(&cost::DeviceConditions::product_rate, 0.17),
-                         of_device(&cost::DeviceConditions::narrow_product_rate, 0.15),
-                         of_device(&cost::DeviceConditions::attention_rate, 0.17),
-                         of_device(&cost::DeviceConditions::memory_rate, 0.14),
-                         of_device(&cost::DeviceConditions::inside_rate, 0.13),
-                         of_device(&cost::DeviceConditions::network_rate, 0.20),
-                         of_framework(&cost::FrameworkConditions::host_us, 0.6, 0.01, 1e4),
-                         of_framework(&cost::FrameworkConditions::step_ms, 1.4, 0.01, 1e5),
-                         of_framework(&cost::FrameworkConditions::update_passes, 0.4, 1, 100, 0.9),
-                         of_framework(&cost::FrameworkConditions::message_us, 0.6, 0.01, 1e6),
-                         of_framework(&cost::FrameworkConditions::stage_wait, 1.2, 0.01, 100),
-                         of_framework(&cost::FrameworkConditions::beside_inside, 0.3, 1.01, 10, 1),
-                         of_framework(&cost::FrameworkConditions::beside_network, 0.3, 1.01, 10, 1),
-                         of_framework(&cost::FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
-                         of_framework(&cost::FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
+constexpr Key kKeys[] = {
+    of_device(&cost::DeviceTrainingFactors::product_rate, 0.17),
+    of_device(&cost::DeviceTrainingFactors::narrow_product_rate, 0.15),
+    of_device(&cost::DeviceTrainingFactors::attention_rate, 0.17),
+    of_device(&cost::DeviceTrainingFactors::memory_rate, 0.14),
+    of_device(&cost::DeviceTrainingFactors::inside_rate, 0.13),
+    of_device(&cost::DeviceTrainingFactors::network_rate, 0.20),
+    of_framework(&cost::FrameworkTrainingConstants::host_us, 0.6, 0.01, 1e4),
+    of_framework(&cost::FrameworkTrainingConstants::step_ms, 1.4, 0.01, 1e5),
+    of_framework(&cost::FrameworkTrainingConstants::update_passes, 0.4, 1, 100, 0.9),
+    of_framework(&cost::FrameworkTrainingConstants::message_us, 0.6, 0.01, 1e6),
+    of_framework(&cost::FrameworkTrainingConstants::stage_wait, 1.2, 0.01, 100),
+    of_framework(&cost::FrameworkTrainingConstants::beside_inside, 0.3, 1.01, 10, 1),
+    of_framework(&cost::FrameworkTrainingConstants::beside_network, 0.3, 1.01, 10, 1),
+    of_framework(&cost::FrameworkTrainingConstants::tensor_exposed, 0.3, 0.05, 1),
+    of_framework(&cost::FrameworkTrainingConstants::expert_exposed, 0.3, 0.05, 1)};
 
 /// True if a file may have every value to which runs may move a key.
 template <class Conditions, std::size_t kCount>
@@ -60,11 +61,11 @@ static_assert(std::ranges::all_of(kKeys, [](const Key& key) {
 std::string_view name_of(const Key& key) {
   if (key.of_device == nullptr) {
     return std::ranges::find(cost::kFrameworkFields, key.of_framework,
-                             &cost::ConditionField<cost::FrameworkConditions>::value)
+                             &cost::ConditionField<cost::FrameworkTrainingConstants>::value)
         ->key;
   }
   return std::ranges::find(cost::kDeviceFields, key.of_device,
-                           &cost::ConditionField<cost::DeviceConditions>::value)
+                           &cost::ConditionField<cost::DeviceTrainingFactors>::value)
       ->key;
 }
 
@@ -97,16 +98,16 @@ LearnableConstants::LearnableConstants(const cost::TrainingConditions& start,
                                        std::span<const plan::Job* const> jobs)
     : start_(start) {
   for (const plan::Job* job : jobs) {
-    const cluster::Device& device = job->cluster.device;
-    if (place_of(devices_, &cost::DeviceConditions::device, device.name) == devices_.size()) {
-      devices_.push_back(
-          cost::conditions_of(start, device.name, cluster::device_generation_of(device).name));
+    const cluster::DeviceModel& device = job->cluster.device;
+    if (place_of(devices_, &cost::DeviceTrainingFactors::device, device.name) == devices_.size()) {
+      devices_.push_back(cost::training_conditions_of(start, device.name,
+                                                      cluster::device_generation_of(device).name));
       devices_.back().device = device.name;
     }
     const std::string& framework = job->framework.name;
-    if (place_of(frameworks_, &cost::FrameworkConditions::framework, framework) ==
+    if (place_of(frameworks_, &cost::FrameworkTrainingConstants::framework, framework) ==
         frameworks_.size()) {
-      frameworks_.push_back(cost::conditions_of(start, job->framework));
+      frameworks_.push_back(cost::training_conditions_of(start, job->framework));
       frameworks_.back().framework = framework;
     }
   }
@@ -121,7 +122,7 @@ void LearnableConstants::add_places() {
       places_.push_back({key, i, {name_of(one), devices_[i].device, devices_[i].*one.of_device}});
     }
     for (std::size_t i = 0; one.of_framework != nullptr && i < frameworks_.size(); ++i) {
-      const cost::FrameworkConditions& entry = frameworks_[i];
+      const cost::FrameworkTrainingConstants& entry = frameworks_[i];
       places_.push_back({key, i, {name_of(one), entry.framework, entry.*one.of_framework}});
     }
   }
@@ -165,10 +166,10 @@ bool LearnableConstants::of_device(Eigen::Index index) const {
 bool LearnableConstants::depends_on_constant(Eigen::Index index, const plan::Job& job) const {
   const std::string& of = before(index).of;
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
-  if (key.of_framework == &cost::FrameworkConditions::expert_exposed && !job.model.experts)
+  if (key.of_framework == &cost::FrameworkTrainingConstants::expert_exposed && !job.model.experts)
     return false;
-  const bool narrow = plan::storage_type(job.precision) != job.precision;
-  if (key.of_device == &cost::DeviceConditions::narrow_product_rate && !narrow) return false;
+  const bool narrow = plan::parameter_storage_type(job.precision) != job.precision;
+  if (key.of_device == &cost::DeviceTrainingFactors::narrow_product_rate && !narrow) return false;
   return of == (of_device(index) ? job.cluster.device.name : job.framework.name);
 }
 
@@ -176,8 +177,8 @@ cost::TrainingConditions LearnableConstants::at(const Eigen::VectorXd& logarithm
                                                 std::string source) const {
   cost::TrainingConditions all = start_;
   all.source = std::move(source);
-  std::vector<cost::DeviceConditions> devices = devices_;
-  std::vector<cost::FrameworkConditions> frameworks = frameworks_;
+  std::vector<cost::DeviceTrainingFactors> devices = devices_;
+  std::vector<cost::FrameworkTrainingConstants> frameworks = frameworks_;
   for (Eigen::Index i = 0; i < size(); ++i) {
     const Place& place = places_[static_cast<std::size_t>(i)];
     const Key& key = key_at(place.key);
@@ -188,11 +189,11 @@ cost::TrainingConditions LearnableConstants::at(const Eigen::VectorXd& logarithm
       frameworks[place.entry].*key.of_framework = value;
     }
   }
-  for (const cost::DeviceConditions& entry : devices) {
-    replace(all.devices, entry, &cost::DeviceConditions::device);
+  for (const cost::DeviceTrainingFactors& entry : devices) {
+    replace(all.devices, entry, &cost::DeviceTrainingFactors::device);
   }
-  for (const cost::FrameworkConditions& entry : frameworks) {
-    replace(all.frameworks, entry, &cost::FrameworkConditions::framework);
+  for (const cost::FrameworkTrainingConstants& entry : frameworks) {
+    replace(all.frameworks, entry, &cost::FrameworkTrainingConstants::framework);
   }
   return all;
 }

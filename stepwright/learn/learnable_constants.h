@@ -31,7 +31,7 @@ class LearnableConstants {
   LearnableConstants(const cost::TrainingConditions& start, std::span<const plan::Job* const> jobs);
 
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
-  [[nodiscard]] const Distribution& prior() const { return prior_; }
+  [[nodiscard]] const LogNormalConstantDistribution& prior() const { return prior_; }
   /// Returns the training conditions before learning from any run.
   [[nodiscard]] const cost::TrainingConditions& start() const { return start_; }
   /// `constant` returns constant number `index` with the value e^`logarithm`; `before`: with its
@@ -57,10 +57,10 @@ class LearnableConstants {
   void set_prior();
 
   cost::TrainingConditions start_;
-  std::vector<cost::DeviceConditions> devices_;
-  std::vector<cost::FrameworkConditions> frameworks_;
+  std::vector<cost::DeviceTrainingFactors> devices_;
+  std::vector<cost::FrameworkTrainingConstants> frameworks_;
   std::vector<Place> places_;
-  Distribution prior_;
+  LogNormalConstantDistribution prior_;
 };
 
 }  // namespace stepwright::learn

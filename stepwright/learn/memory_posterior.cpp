@@ -11,14 +11,14 @@ namespace {
 /// Points at which the common part is evaluated, up to four deviations in either direction.
 constexpr int kPoints = 81;
 constexpr double kFarthest = 4;
-/// Shares of the capacity between which `share_at` searches.
+/// Shares of the capacity between which `peak_share_at_probability` searches.
 constexpr double kLeastShare = 0.05;
 constexpr double kMostShare = 4;
 constexpr int kBisections = 60;
 
 }  // namespace
 
-MemoryPosterior::MemoryPosterior(const memory::MemoryErrorModel& error_model) {
+MemoryErrorPosterior::MemoryErrorPosterior(const memory::MemoryErrorModel& error_model) {
   const double half = error_model.deviation / std::sqrt(2);
   for (int i = 0; i < kPoints; ++i) {
     const double z = kFarthest * (2.0 * i / (kPoints - 1) - 1);
@@ -29,30 +29,30 @@ MemoryPosterior::MemoryPosterior(const memory::MemoryErrorModel& error_model) {
   for (double& weight : weights_) weight /= sum;
 }
 
-void MemoryPosterior::observe(double share, bool fitted) {
+void MemoryErrorPosterior::learn_from_run(double share, bool fitted) {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    const double fits = stepwright::memory::fit_probability(share, cases_[i]);
+    const double fits = stepwright::memory::memory_fit_probability(share, cases_[i]);
     weights_[i] *= fitted ? fits : 1 - fits;
     sum += weights_[i];
   }
   for (double& weight : weights_) weight /= sum;
 }
 
-double MemoryPosterior::fit_probability(double share) const {
+double MemoryErrorPosterior::memory_fit_probability(double share) const {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    sum += weights_[i] * stepwright::memory::fit_probability(share, cases_[i]);
+    sum += weights_[i] * stepwright::memory::memory_fit_probability(share, cases_[i]);
   }
   return sum;
 }
 
-double MemoryPosterior::share_at(double probability) const {
+double MemoryErrorPosterior::peak_share_at_probability(double probability) const {
   double low = kLeastShare;
   double high = kMostShare;
   for (int i = 0; i < kBisections; ++i) {
     const double middle = 0.5 * (low + high);
-    (fit_probability(middle) >= probability ? low : high) = middle;
+    (memory_fit_probability(middle) >= probability ? low : high) = middle;
   }
   return low;
 }

@@ -11,18 +11,20 @@ constexpr int kRounds = 30;
 /// Weight of the prior against steps for the factor on all variances, in degrees of freedom.
 constexpr double kScaleFreedom = 4;
 
-constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
+constexpr double kVariance = kPlanLogTimeDeviation * kPlanLogTimeDeviation +
+                             kRepeatedRunLogTimeDeviation * kRepeatedRunLogTimeDeviation;
 
 /// Returns the variances of the logarithms of seconds that come from the uncertainty of constants.
-Eigen::VectorXd variances_of(const Distribution& distribution, const LinearizedStepTimes& times) {
+Eigen::VectorXd variances_of(const LogNormalConstantDistribution& distribution,
+                             const LinearizedStepTimes& times) {
   return (times.slopes * distribution.covariance).cwiseProduct(times.slopes).rowwise().sum();
 }
 
 /// Conditions a distribution on steps: the normal posterior in which step i has the variance
 /// `kVariance / weights[i]`.
-void condition(Distribution& distribution, const Distribution& prior,
-               const LinearizedStepTimes& times, const MeasuredSteps& steps,
-               const Eigen::VectorXd& weights) {
+void condition(LogNormalConstantDistribution& distribution,
+               const LogNormalConstantDistribution& prior, const LinearizedStepTimes& times,
+               const MeasuredStepTimeLogarithms& steps, const Eigen::VectorXd& weights) {
   const Eigen::MatrixXd shared = prior.covariance * times.slopes.transpose();
   const Eigen::VectorXd root = weights.cwiseSqrt();
   // Rows are scaled by the roots of weights, so that a weight of 0 is a row without effect.
@@ -41,9 +43,10 @@ void condition(Distribution& distribution, const Distribution& prior,
 
 }  // namespace
 
-Distribution learned(const Distribution& prior, const LinearizedStepTimes& times,
-                     const MeasuredSteps& steps) {
-  Distribution distribution = prior;
+LogNormalConstantDistribution learned(const LogNormalConstantDistribution& prior,
+                                      const LinearizedStepTimes& times,
+                                      const MeasuredStepTimeLogarithms& steps) {
+  LogNormalConstantDistribution distribution = prior;
   if (steps.seconds.size() == 0) return distribution;
   Eigen::VectorXd weights = steps.trust;
   for (int round = 0; round < kRounds; ++round) {
@@ -56,9 +59,10 @@ Distribution learned(const Distribution& prior, const LinearizedStepTimes& times
   return distribution;
 }
 
-Eigen::VectorXd deviations(const Distribution& distribution, const LinearizedStepTimes& times) {
+Eigen::VectorXd plan_log_time_deviations(const LogNormalConstantDistribution& distribution,
+                                         const LinearizedStepTimes& times) {
   return (variances_of(distribution, times).array() +
-          distribution.scale * kPlanDeviation * kPlanDeviation)
+          distribution.scale * kPlanLogTimeDeviation * kPlanLogTimeDeviation)
       .sqrt();
 }
 

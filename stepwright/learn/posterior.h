@@ -5,7 +5,7 @@
 namespace stepwright::learn {
 
 /// A normal distribution of the logarithms of several constants, with lower and upper limits.
-struct Distribution {
+struct LogNormalConstantDistribution {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
   Eigen::VectorXd least, most;
@@ -28,7 +28,7 @@ struct LinearizedStepTimes {
 };
 
 /// Logarithms of measured step times, and the weight of each from 0 (ignored) to 1.
-struct MeasuredSteps {
+struct MeasuredStepTimeLogarithms {
   Eigen::VectorXd seconds;
   Eigen::VectorXd trust;
 };
@@ -36,20 +36,22 @@ struct MeasuredSteps {
 /// Standard deviation of the logarithm of a plan's step time that no constants explain: the median
 /// error of the fit on its own rows is 5 % (docs/accuracy.md), and a normal distribution's median
 /// error is two thirds of its deviation.
-inline constexpr double kPlanDeviation = 0.075;
+inline constexpr double kPlanLogTimeDeviation = 0.075;
 /// Standard deviation of the logarithm of repeated measurements of one plan: the median over plans
 /// that one source measured repeatedly.
-inline constexpr double kRunDeviation = 0.02;
+inline constexpr double kRepeatedRunLogTimeDeviation = 0.02;
 
 /// Returns the distribution of the constants after measured steps (Bayesian update). Errors have
 /// Student's t distribution with 30 degrees of freedom, so that a single bad run counts little
 /// (Lange, Little and Taylor 1989). If errors are larger than expected, the widths grow by a common
 /// factor with an inverse gamma prior. Returns `prior` if no step has weight.
-Distribution learned(const Distribution& prior, const LinearizedStepTimes& times,
-                     const MeasuredSteps& steps);
+LogNormalConstantDistribution learned(const LogNormalConstantDistribution& prior,
+                                      const LinearizedStepTimes& times,
+                                      const MeasuredStepTimeLogarithms& steps);
 
 /// Returns, for each plan, the standard deviation of the logarithm of its step time that follows
 /// from uncertain constants and from the plan's own deviation.
-Eigen::VectorXd deviations(const Distribution& distribution, const LinearizedStepTimes& times);
+Eigen::VectorXd plan_log_time_deviations(const LogNormalConstantDistribution& distribution,
+                                         const LinearizedStepTimes& times);
 
 }  // namespace stepwright::learn

@@ -72,7 +72,7 @@ std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::Skipped> own_ru
   if (of != nullptr && *row.gpus != of->cluster.devices()) {
     return validate::Skipped{other_job("devices", *row.gpus, of->cluster.devices())};
   }
-  auto made = validate::row_plan(row, of);
+  auto made = validate::job_and_plan_of_row(row, of);
   if (const auto* skipped = std::get_if<validate::Skipped>(&made)) return *skipped;
   plan::PlannedJob& planned = std::get<validate::RowPlan>(made).planned;
   if (of != nullptr) {
@@ -94,9 +94,9 @@ std::variant<std::pair<MeasuredRun, plan::PlannedJob>, validate::Skipped> own_ru
 
 }  // namespace
 
-MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of) {
-  table.reject_misspelt_columns(validate::run_columns());
-  MeasuredRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
+MeasuredRunTable read_measured_runs(const CsvTable& table, const plan::Job* of) {
+  table.reject_misspelt_columns(validate::run_table_columns());
+  MeasuredRunTable all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);
     if (const auto* skipped = std::get_if<validate::Skipped>(&made)) {
@@ -110,8 +110,8 @@ MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of) {
   return all;
 }
 
-MeasuredRuns keep_measured_runs(MeasuredRuns runs) {
-  MeasuredRuns kept{
+MeasuredRunTable keep_runs_with_step_time(MeasuredRunTable runs) {
+  MeasuredRunTable kept{
       .table = runs.table, .runs = {}, .plans = {}, .skipped = std::move(runs.skipped)};
   for (std::size_t i = 0; i < runs.runs.size(); ++i) {
     if (runs.runs[i].seconds > 0) {
@@ -124,25 +124,25 @@ MeasuredRuns keep_measured_runs(MeasuredRuns runs) {
   return kept;
 }
 
-void require_any_run(const MeasuredRuns& runs, std::string_view fault) {
+void require_usable_run(const MeasuredRunTable& runs, std::string_view fault) {
   if (!runs.runs.empty()) return;
-  std::string text =
-      fmt::format("{}: {}\n{}", runs.table, fault, skipped_lines(runs.skipped, runs.table + ":"));
+  std::string text = fmt::format("{}: {}\n{}", runs.table, fault,
+                                 skipped_rows_text(runs.skipped, runs.table + ":"));
   text.pop_back();
   fail_input(text);
 }
 
-std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin) {
+std::string skipped_rows_text(const std::vector<SkippedRunRow>& skipped, std::string_view begin) {
   constexpr std::size_t kShown = 20;
   std::string text;
-  for (const SkippedRun& run : skipped | std::views::take(kShown)) {
+  for (const SkippedRunRow& run : skipped | std::views::take(kShown)) {
     text += fmt::format("{}{}: {}\n", begin, run.line, run.reason);
   }
   if (skipped.size() > kShown) text += fmt::format("and {} more\n", skipped.size() - kShown);
   return text;
 }
 
-std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans) {
+std::vector<const plan::Job*> jobs_of_plans(const std::vector<plan::PlannedJob>& plans) {
   std::vector<const plan::Job*> jobs;
   for (const plan::PlannedJob& planned : plans) jobs.push_back(&planned.job);
   return jobs;

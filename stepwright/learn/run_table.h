@@ -32,27 +32,27 @@ struct MeasuredRun {
 };
 
 /// A user's table of runs, with the job and plan that each row describes.
-struct MeasuredRuns {
+struct MeasuredRunTable {
   std::string table;
   /// Rows of the table in file order; `plans[i]` is the job and plan of `runs[i]`.
   std::vector<MeasuredRun> runs;
   std::vector<plan::PlannedJob> plans;
-  std::vector<SkippedRun> skipped;
+  std::vector<SkippedRunRow> skipped;
 };
 
 /// Reads a table of training runs; rows that describe no valid plan are skipped. `of`: job whose
 /// values fill empty cells; rows that contradict its model, devices, batch or length are skipped;
 /// null: rows may be of any job.
-MeasuredRuns read_measured_runs(const CsvTable& table, const plan::Job* of);
+MeasuredRunTable read_measured_runs(const CsvTable& table, const plan::Job* of);
 
 /// Returns the runs that succeeded and have a step time; moves all others to `skipped`.
-MeasuredRuns keep_measured_runs(MeasuredRuns runs);
+MeasuredRunTable keep_runs_with_step_time(MeasuredRunTable runs);
 
 /// Fails with `kInput` and the message `fault` if the table has no usable run, listing the reasons
 /// of the skipped rows.
-void require_any_run(const MeasuredRuns& runs, std::string_view fault);
+void require_usable_run(const MeasuredRunTable& runs, std::string_view fault);
 
 /// Returns pointers to the jobs of plans.
-std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);
+std::vector<const plan::Job*> jobs_of_plans(const std::vector<plan::PlannedJob>& plans);
 
 }  // namespace stepwright::learn

@@ -10,6 +10,6 @@ namespace stepwright::learn {
 
 /// Returns a text that lists skipped rows, "BEGIN LINE: REASON" each (20 at most), and says how
 /// many more there are.
-std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin);
+std::string skipped_rows_text(const std::vector<SkippedRunRow>& skipped, std::string_view begin);
 
 }  // namespace stepwright::learn

@@ -23,7 +23,8 @@ double moved_by(const LearnableConstants& learnable, Eigen::Index index, double 
 
 }  // namespace
 
-double step_s(const plan::PlannedJob& planned, const cost::TrainingConditions& conditions) {
+double simulated_step_s(const plan::PlannedJob& planned,
+                        const cost::TrainingConditions& conditions) {
   const cost::CostModel cost(planned.job, conditions);
   const step::StepProgram program = step::build_program(planned.job, planned.plan);
   const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
@@ -40,13 +41,13 @@ LinearizedStepTimes linearize_step_times(std::span<const plan::PlannedJob> plans
   const cost::TrainingConditions base = learnable.at(around, "base");
   parallel_for(threads, plans.size(), [&](std::size_t i) {
     const auto row = static_cast<Eigen::Index>(i);
-    times.seconds[row] = std::log(step_s(plans[i], base));
+    times.seconds[row] = std::log(simulated_step_s(plans[i], base));
     for (Eigen::Index k = 0; k < learnable.size(); ++k) {
       if (!learnable.depends_on_constant(k, plans[i].job)) continue;
       const double step = moved_by(learnable, k, around[k]);
       Eigen::VectorXd moved = around;
       moved[k] += step;
-      const double seconds = step_s(plans[i], learnable.at(moved, "moved"));
+      const double seconds = simulated_step_s(plans[i], learnable.at(moved, "moved"));
       times.slopes(row, k) = (std::log(seconds) - times.seconds[row]) / step;
     }
   });

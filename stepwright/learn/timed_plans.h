@@ -9,7 +9,8 @@ namespace stepwright::learn {
 
 /// Returns the simulated step time of a plan in seconds, with the given constants of the cost
 /// model.
-double step_s(const plan::PlannedJob& planned, const cost::TrainingConditions& conditions);
+double simulated_step_s(const plan::PlannedJob& planned,
+                        const cost::TrainingConditions& conditions);
 
 /// Linearises the step times of plans around the constants `around` (all as logarithms), by
 /// simulating each plan once more for each constant that its job depends on.

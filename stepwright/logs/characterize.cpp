@@ -5,11 +5,11 @@
 
 namespace stepwright::logs {
 
-std::vector<OperationVolume> volumes(const Log& log) {
-  std::map<std::pair<LogOperation, std::int64_t>, OperationVolume> rows;
+std::vector<LoggedOperationVolume> operation_volumes(const Log& log) {
+  std::map<std::pair<LogOperation, std::int64_t>, LoggedOperationVolume> rows;
   for (const LogRecord& record : log.records) {
     const std::int64_t size = log.group_size(record);
-    OperationVolume& row = rows[{record.operation, size}];
+    LoggedOperationVolume& row = rows[{record.operation, size}];
     row.operation = record.operation;
     row.group_size = size;
     row.count += record.count;
@@ -24,7 +24,7 @@ std::vector<OperationVolume> volumes(const Log& log) {
       row.seconds += static_cast<double>(record.count) * record.duration_s;
     }
   }
-  std::vector<OperationVolume> list;
+  std::vector<LoggedOperationVolume> list;
   list.reserve(rows.size());
   for (const auto& [key, row] : rows) list.push_back(row);
   return list;
@@ -35,7 +35,7 @@ SizeHistogram size_histogram(const Log& log) {
   for (const LogRecord& record : log.records) {
     if (record.payload_bytes == kUnknown) continue;
     const auto key = std::bit_floor(static_cast<std::uint64_t>(record.payload_bytes));
-    SizeClass& size = sizes[record.operation][static_cast<std::int64_t>(key)];
+    PayloadSizeClass& size = sizes[record.operation][static_cast<std::int64_t>(key)];
     size.count += record.count;
     size.payload_bytes += record.count * record.payload_bytes;
     if (!(record.duration_s >= 0)) continue;
@@ -45,15 +45,16 @@ SizeHistogram size_histogram(const Log& log) {
   return sizes;
 }
 
-Characterization characterize(const Log& log, std::optional<double> knee_bytes) {
-  const std::vector<LatencyLine> lines = latency_lines(log);
+LoggedCommunicationSummary summarise_logged_calls(const Log& log,
+                                                  std::optional<double> knee_bytes) {
+  const std::vector<LatencyBandwidthFit> lines = latency_bandwidth_fits(log);
   return {.calls = log.calls(),
           .unexplained = log.unexplained(),
-          .by_operation = volumes(log),
+          .by_operation = operation_volumes(log),
           .histogram = size_histogram(log),
           .communicators = communicator_roles(log),
           .latency = lines,
-          .below_knee = small_calls(log, lines, knee_bytes),
+          .below_knee = calls_below_knee(log, lines, knee_bytes),
           .batching = batching_of(log, lines, knee_bytes),
           .routed = routed_traffic(log),
           .sources = log.sources};

@@ -14,7 +14,7 @@ namespace stepwright::logs {
 
 /// Number, bytes and time of the logged calls of one operation in groups of one size, summed over
 /// all ranks in the log.
-struct OperationVolume {
+struct LoggedOperationVolume {
   LogOperation operation{};
   /// Number of ranks in the group of a call; 0: the log does not say.
   std::int64_t group_size = 0;
@@ -30,37 +30,38 @@ struct OperationVolume {
 
 /// Returns number, bytes and time of a log's calls for each operation and group size, in this
 /// order.
-std::vector<OperationVolume> volumes(const Log& log);
+std::vector<LoggedOperationVolume> operation_volumes(const Log& log);
 
 /// Number, bytes and time of the calls of one operation whose payload is from k to 2k - 1 bytes,
 /// where k is the key in `SizeHistogram`; k = 0: empty messages.
-struct SizeClass {
+struct PayloadSizeClass {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;
   std::int64_t timed = 0;
   double seconds = 0;
 };
-using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, SizeClass>>;
+using SizeHistogram = std::map<LogOperation, std::map<std::int64_t, PayloadSizeClass>>;
 SizeHistogram size_histogram(const Log& log);
 
-/// The communication in the logs of a job: everything that `stepwright characterize` prints.
-struct Characterization {
+/// The communication in the logs of a job: everything that `stepwright summarise_logged_calls`
+/// prints.
+struct LoggedCommunicationSummary {
   std::int64_t calls = 0;
   /// Number of log lines that should be calls but that no reader could explain.
   std::int64_t unexplained = 0;
-  std::vector<OperationVolume> by_operation;
+  std::vector<LoggedOperationVolume> by_operation;
   SizeHistogram histogram;
   std::vector<CommunicatorRole> communicators;
-  std::vector<LatencyLine> latency;
-  std::vector<SmallCalls> below_knee;
-  Batching batching;
-  RoutedTraffic routed;
+  std::vector<LatencyBandwidthFit> latency;
+  std::vector<CallsBelowKnee> below_knee;
+  BatchableMessages batching;
+  RouterDecidedTraffic routed;
   std::vector<LogSource> sources;
 };
 
-/// Summarises the calls of a log for `stepwright characterize`. `knee_bytes`: payload below which
-/// latency takes more time than bandwidth, for operations whose times are not logged; nullopt: not
-/// known.
-Characterization characterize(const Log& log, std::optional<double> knee_bytes);
+/// Summarises the calls of a log for `stepwright summarise_logged_calls`. `knee_bytes`: payload
+/// below which latency takes more time than bandwidth, for operations whose times are not logged;
+/// nullopt: not known.
+LoggedCommunicationSummary summarise_logged_calls(const Log& log, std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

@@ -6,7 +6,7 @@ namespace {
 
 using LogJson = nlohmann::ordered_json;
 
-LogJson volume_json(const OperationVolume& row) {
+LogJson volume_json(const LoggedOperationVolume& row) {
   LogJson json{{"operation", name_of(kLogOperationNames, row.operation)},
                {"group_size", nullptr},
                {"count", row.count},
@@ -51,7 +51,7 @@ LogJson role_json(const CommunicatorRole& role) {
   return json;
 }
 
-LogJson line_json(const LatencyLine& line) {
+LogJson line_json(const LatencyBandwidthFit& line) {
   return {{"operation", name_of(kLogOperationNames, line.operation)},
           {"group_size", line.group_size},
           {"latency_s", line.latency_s},
@@ -59,7 +59,7 @@ LogJson line_json(const LatencyLine& line) {
           {"knee_bytes", line.knee_bytes()}};
 }
 
-LogJson small_json(const SmallCalls& row) {
+LogJson small_json(const CallsBelowKnee& row) {
   return {{"operation", name_of(kLogOperationNames, row.operation)},
           {"group_size", row.group_size},
           {"knee_bytes", row.knee_bytes},
@@ -69,7 +69,7 @@ LogJson small_json(const SmallCalls& row) {
           {"time_s", row.seconds}};
 }
 
-LogJson routed_json(const RoutedTraffic& routed) {
+LogJson routed_json(const RouterDecidedTraffic& routed) {
   LogJson json{{"payload_bytes", routed.payload_bytes},
                {"routed_bytes", routed.routed_bytes},
                {"unsaid_bytes", routed.unsaid_bytes},
@@ -86,13 +86,13 @@ LogJson routed_json(const RoutedTraffic& routed) {
 
 }  // namespace
 
-LogJson below_knee_json(const std::vector<SmallCalls>& calls) {
+LogJson calls_below_knee_json(const std::vector<CallsBelowKnee>& calls) {
   LogJson list = LogJson::array();
-  for (const SmallCalls& row : calls) list.push_back(small_json(row));
+  for (const CallsBelowKnee& row : calls) list.push_back(small_json(row));
   return list;
 }
 
-LogJson sources_json(const std::vector<LogSource>& sources) {
+LogJson log_sources_json(const std::vector<LogSource>& sources) {
   LogJson list = LogJson::array();
   std::int64_t number = 0;
   for (const LogSource& source : sources) {
@@ -111,10 +111,10 @@ LogJson sources_json(const std::vector<LogSource>& sources) {
   return list;
 }
 
-LogJson characterize_json(const Characterization& of) {
+LogJson characterize_json(const LoggedCommunicationSummary& of) {
   LogJson json{{"records", of.calls}, {"unexplained", of.unexplained}};
   json["by_operation"] = LogJson::array();
-  for (const OperationVolume& row : of.by_operation) {
+  for (const LoggedOperationVolume& row : of.by_operation) {
     json["by_operation"].push_back(volume_json(row));
   }
   json["histogram"] = histogram_json(of.histogram);
@@ -123,13 +123,13 @@ LogJson characterize_json(const Characterization& of) {
     json["communicators"].push_back(role_json(role));
   }
   json["latency"] = LogJson::array();
-  for (const LatencyLine& line : of.latency) json["latency"].push_back(line_json(line));
-  json["below_knee"] = below_knee_json(of.below_knee);
+  for (const LatencyBandwidthFit& line : of.latency) json["latency"].push_back(line_json(line));
+  json["below_knee"] = calls_below_knee_json(of.below_knee);
   json["batching"] = {{"messages", of.batching.messages},
                       {"batches", of.batching.batches},
                       {"saved_s", of.batching.saved_s}};
   json["routed"] = routed_json(of.routed);
-  json["sources"] = sources_json(of.sources);
+  json["sources"] = log_sources_json(of.sources);
   return json;
 }
 

@@ -7,14 +7,15 @@
 
 namespace stepwright::logs {
 
-/// Returns the JSON document of `stepwright characterize --json` (docs/formats.md).
-nlohmann::ordered_json characterize_json(const Characterization& of);
+/// Returns the JSON document of `stepwright summarise_logged_calls --json` (docs/formats.md).
+nlohmann::ordered_json characterize_json(const LoggedCommunicationSummary& of);
 
 /// Returns the JSON list of calls whose payload is below the knee (where latency takes more time
-/// than bandwidth), for `characterize` and `compare`.
-nlohmann::ordered_json below_knee_json(const std::vector<SmallCalls>& calls);
+/// than bandwidth), for `summarise_logged_calls` and `compare`.
+nlohmann::ordered_json calls_below_knee_json(const std::vector<CallsBelowKnee>& calls);
 
-/// Returns the JSON list of what was read from each log file, for `characterize` and `compare`.
-nlohmann::ordered_json sources_json(const std::vector<LogSource>& sources);
+/// Returns the JSON list of what was read from each log file, for `summarise_logged_calls` and
+/// `compare`.
+nlohmann::ordered_json log_sources_json(const std::vector<LogSource>& sources);
 
 }  // namespace stepwright::logs

@@ -101,14 +101,14 @@ std::string scheme_of(const GroupPattern& group) {
 }  // namespace
 
 std::vector<CommunicatorRole> communicator_roles(const Log& log) {
-  const std::vector<std::int32_t> numbers = equal_groups(log);
+  const std::vector<std::int32_t> numbers = communicator_group_numbers(log);
   std::map<std::int32_t, GroupPattern> groups;
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> seen;
-  const std::vector<EqualCalls> distinct = log.records.distinct();
-  for (const auto& [record, kind, records, calls] : distinct) {
+  const std::vector<EqualLoggedCalls> distinct_calls = log.records.distinct_calls();
+  for (const auto& [record, kind, records, calls] : distinct_calls) {
     seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] += calls;
   }
-  for (const auto& [record, kind, records, calls] : distinct) {
+  for (const auto& [record, kind, records, calls] : distinct_calls) {
     if (record.communicator < 0) continue;
     const auto communicator = static_cast<std::size_t>(record.communicator);
     const auto [place, fresh] = groups.try_emplace(numbers[communicator]);

@@ -19,7 +19,7 @@ std::string where(const CommunicatorKey& key) {
 class DataCalls {
  public:
   explicit DataCalls(const step::StepProgram& program) {
-    for (const GroupCall& call : data_dependent_calls(program)) {
+    for (const ProcessGroupCall& call : data_dependent_calls(program)) {
       const double bound = static_cast<double>(call.payload_bytes) * program.imbalance;
       rows_[call] = {.call = call, .bound_bytes = bound};
     }
@@ -27,13 +27,13 @@ class DataCalls {
 
   /// Records an executed call that differs from the planned one at most in payload, and replaces
   /// its payload by the predicted one.
-  void note(const GroupCall& planned, GroupCall& executed) {
+  void note(const ProcessGroupCall& planned, ProcessGroupCall& executed) {
     const auto found = rows_.find(planned);
     if (found == rows_.end()) return;
-    GroupCall same = executed;
+    ProcessGroupCall same = executed;
     same.payload_bytes = planned.payload_bytes;
     if (same != planned) return;
-    RoutedCalls& row = found->second;
+    RouterDependentCalls& row = found->second;
     ++row.calls;
     row.executed_bytes += executed.payload_bytes;
     row.largest_bytes = std::max(row.largest_bytes, executed.payload_bytes);
@@ -41,7 +41,7 @@ class DataCalls {
     executed = std::move(same);
   }
 
-  void report(Comparison& result) const {
+  void report(LedgerComparison& result) const {
     for (const auto& [call, row] : rows_) {
       if (row.calls > 0) result.routed.push_back(row);
       const std::int64_t predicted = row.calls * call.payload_bytes;
@@ -55,21 +55,22 @@ class DataCalls {
   }
 
  private:
-  std::map<GroupCall, RoutedCalls> rows_;
+  std::map<ProcessGroupCall, RouterDependentCalls> rows_;
 };
 
 /// Reports the first difference between executed calls and planned calls; the planned ones are
 /// repeated for each step.
-void compare_lists(const CommunicatorKey& key, const std::vector<GroupCall>& planned,
-                   const std::vector<GroupCall>& executed, std::int64_t steps, Comparison& result) {
+void compare_lists(const CommunicatorKey& key, const std::vector<ProcessGroupCall>& planned,
+                   const std::vector<ProcessGroupCall>& executed, std::int64_t steps,
+                   LedgerComparison& result) {
   const std::size_t period = planned.size();
   const std::size_t expected = period * static_cast<std::size_t>(steps);
   const std::size_t both = std::min(expected, executed.size());
   for (std::size_t i = 0; i < both; ++i) {
     if (planned[i % period] == executed[i]) continue;
     result.differences.push_back(fmt::format("{}: call {}: predicted {}; executed {}", where(key),
-                                             i + 1, text_of(planned[i % period]),
-                                             text_of(executed[i])));
+                                             i + 1, group_call_description(planned[i % period]),
+                                             group_call_description(executed[i])));
     return;
   }
   if (expected == executed.size()) return;
@@ -87,7 +88,7 @@ step::Phase ledger_phase(step::Phase phase) {
 std::map<Row, std::int64_t> counts_of(const Calls& calls) {
   std::map<Row, std::int64_t> counts;
   for (const auto& [key, list] : calls) {
-    for (const GroupCall& call : list) {
+    for (const ProcessGroupCall& call : list) {
       ++counts[{call.operation, call.scheme, ledger_phase(call.phase), key.group,
                 call.payload_bytes}];
     }
@@ -95,7 +96,7 @@ std::map<Row, std::int64_t> counts_of(const Calls& calls) {
   return counts;
 }
 
-std::string text_of(const Row& row) {
+std::string group_call_description(const Row& row) {
   const auto& [operation, scheme, phase, group, bytes] = row;
   return fmt::format("{}, {}, {}, group {}, {} bytes", name_of(step::kOperatorNames, operation),
                      name_of(step::kSchemeNames, scheme), name_of(step::kPhaseNames, phase),
@@ -103,7 +104,7 @@ std::string text_of(const Row& row) {
 }
 
 void compare_sums(const traffic::TrafficLedger& predicted, const ExecutedLedger& executed,
-                  Comparison& result) {
+                  LedgerComparison& result) {
   std::map<Row, std::int64_t> left = counts_of(executed.calls);
   for (const traffic::Message& message : predicted.messages) {
     const Row row{message.operation, message.scheme, message.phase, message.group,
@@ -113,22 +114,22 @@ void compare_sums(const traffic::TrafficLedger& predicted, const ExecutedLedger&
     left.erase(row);
     if (found == expected) continue;
     result.differences.push_back(fmt::format("all ranks: {}: predicted {} calls; executed {}",
-                                             text_of(row), expected, found));
+                                             group_call_description(row), expected, found));
   }
   for (const auto& [row, found] : left) {
-    result.differences.push_back(
-        fmt::format("all ranks: {}: predicted none; executed {}", text_of(row), found));
+    result.differences.push_back(fmt::format("all ranks: {}: predicted none; executed {}",
+                                             group_call_description(row), found));
   }
 }
 
 /// Returns the executed calls, with predicted payloads for those that depend on the data.
 Calls with_predicted_data(const step::StepProgram& program, const Calls& planned, Calls executed,
-                          Comparison& result) {
+                          LedgerComparison& result) {
   DataCalls data(program);
   for (auto& [key, list] : executed) {
     const auto found = planned.find(key);
     if (found == planned.end()) continue;
-    const std::vector<GroupCall>& period = found->second;
+    const std::vector<ProcessGroupCall>& period = found->second;
     for (std::size_t i = 0; i < list.size(); ++i) data.note(period[i % period.size()], list[i]);
   }
   data.report(result);
@@ -137,9 +138,9 @@ Calls with_predicted_data(const step::StepProgram& program, const Calls& planned
 
 }  // namespace
 
-Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
-                           const ExecutedLedger& executed) {
-  Comparison result;
+LedgerComparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
+                                 const ExecutedLedger& executed) {
+  LedgerComparison result;
   if (program.ranks != executed.ranks) {
     result.differences.push_back(
         fmt::format("predicted {} ranks; executed {}", program.ranks, executed.ranks));
@@ -153,7 +154,7 @@ Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& g
   for (const CommunicatorKey& key : keys) {
     const auto find = [&](const Calls& calls) {
       const auto found = calls.find(key);
-      return found == calls.end() ? std::vector<GroupCall>{} : found->second;
+      return found == calls.end() ? std::vector<ProcessGroupCall>{} : found->second;
     };
     compare_lists(key, find(planned), find(made), executed.steps, result);
   }

@@ -17,7 +17,7 @@ KindOfCall kind_of(const Log& log, const LogRecord& record) {
 }
 
 /// Fits a line by least squares of the relative error, so that points of all sizes count equally.
-std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& shortest) {
+std::optional<LatencyBandwidthFit> line_through(const std::map<std::int64_t, double>& shortest) {
   double ww = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
   for (const auto& [bytes, seconds] : shortest) {
     const double weight = 1 / (seconds * seconds);
@@ -33,24 +33,25 @@ std::optional<LatencyLine> line_through(const std::map<std::int64_t, double>& sh
   const double slope = (ww * wxy - wx * wy) / determinant;
   const double latency = (wxx * wy - wx * wxy) / determinant;
   if (!(slope > 0) || !(latency > 0)) return std::nullopt;
-  return LatencyLine{.latency_s = latency, .rate_bytes_per_s = 1 / slope};
+  return LatencyBandwidthFit{.latency_s = latency, .rate_bytes_per_s = 1 / slope};
 }
 
 /// Returns the line of one operation and group size; null: there is none.
-const LatencyLine* line_of(const std::vector<LatencyLine>& lines, const KindOfCall& kind) {
-  const auto found = std::ranges::find_if(lines, [&](const LatencyLine& line) {
+const LatencyBandwidthFit* line_of(const std::vector<LatencyBandwidthFit>& lines,
+                                   const KindOfCall& kind) {
+  const auto found = std::ranges::find_if(lines, [&](const LatencyBandwidthFit& line) {
     return KindOfCall(line.operation, line.group_size) == kind;
   });
   return found == lines.end() ? nullptr : &*found;
 }
 
-std::optional<double> knee_of(const LatencyLine* line, std::optional<double> knee_bytes) {
+std::optional<double> knee_of(const LatencyBandwidthFit* line, std::optional<double> knee_bytes) {
   return line == nullptr ? knee_bytes : line->knee_bytes();
 }
 
 }  // namespace
 
-std::vector<LatencyLine> latency_lines(const Log& log) {
+std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const Log& log) {
   const std::vector<double> transfers = transfer_times(log);
   std::map<KindOfCall, std::map<std::int64_t, double>> shortest;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
@@ -60,7 +61,7 @@ std::vector<LatencyLine> latency_lines(const Log& log) {
         shortest[kind_of(log, record)].try_emplace(record.payload_bytes, transfers[i]);
     place->second = std::min(place->second, transfers[i]);
   }
-  std::vector<LatencyLine> lines;
+  std::vector<LatencyBandwidthFit> lines;
   for (const auto& [kind, points] : shortest) {
     if (points.size() < 3) continue;
     auto line = line_through(points);
@@ -71,15 +72,16 @@ std::vector<LatencyLine> latency_lines(const Log& log) {
   return lines;
 }
 
-std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
-                                    std::optional<double> knee_bytes) {
-  std::map<KindOfCall, SmallCalls> rows;
+std::vector<CallsBelowKnee> calls_below_knee(const Log& log,
+                                             const std::vector<LatencyBandwidthFit>& lines,
+                                             std::optional<double> knee_bytes) {
+  std::map<KindOfCall, CallsBelowKnee> rows;
   for (const LogRecord& record : log.records) {
     if (record.payload_bytes < 1) continue;
     const KindOfCall kind = kind_of(log, record);
     const auto knee = knee_of(line_of(lines, kind), knee_bytes);
     if (!knee) continue;
-    SmallCalls& row = rows[kind];
+    CallsBelowKnee& row = rows[kind];
     std::tie(row.operation, row.group_size) = kind;
     row.knee_bytes = *knee;
     row.all += record.count;
@@ -88,19 +90,19 @@ std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLin
     row.payload_bytes += record.count * record.payload_bytes;
     if (record.duration_s > 0) row.seconds += static_cast<double>(record.count) * record.duration_s;
   }
-  std::vector<SmallCalls> list;
+  std::vector<CallsBelowKnee> list;
   for (const auto& [kind, row] : rows) list.push_back(row);
   return list;
 }
 
-Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
-                     std::optional<double> knee_bytes) {
-  Batching batching;
+BatchableMessages batching_of(const Log& log, const std::vector<LatencyBandwidthFit>& lines,
+                              std::optional<double> knee_bytes) {
+  BatchableMessages batching;
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> last;  // last peer, by log and rank
   for (const LogRecord& record : log.records) {
     std::int64_t& peer = last.try_emplace({record.source, record.rank}, kUnknown).first->second;
     if (record.operation == LogOperation::kReceive) continue;
-    const LatencyLine* line = line_of(lines, kind_of(log, record));
+    const LatencyBandwidthFit* line = line_of(lines, kind_of(log, record));
     const auto knee = knee_of(line, knee_bytes);
     const bool small = record.operation == LogOperation::kSend && record.peer != kUnknown && knee &&
                        record.payload_bytes > 0 &&

@@ -10,7 +10,7 @@ namespace stepwright::logs {
 
 /// The line time = latency + payload / rate, fitted to the logged durations of the calls of one
 /// operation in groups of one size.
-struct LatencyLine {
+struct LatencyBandwidthFit {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double latency_s = 0;
@@ -22,11 +22,11 @@ struct LatencyLine {
 /// Fits a line time = latency + payload / rate for each operation and group size that was timed at
 /// three payload sizes or more and takes longer for larger ones. Each size counts once, with its
 /// shortest transfer.
-std::vector<LatencyLine> latency_lines(const Log& log);
+std::vector<LatencyBandwidthFit> latency_bandwidth_fits(const Log& log);
 
 /// Calls of one operation and group size whose payload is below the knee: the payload at which
 /// latency and bandwidth take equal time.
-struct SmallCalls {
+struct CallsBelowKnee {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
@@ -40,12 +40,13 @@ struct SmallCalls {
 /// Returns, for each operation and group size, the calls whose payload is below the knee: the knee
 /// of the fitted line in `lines` or, without one, `knee_bytes`. Groups without a knee and empty
 /// messages are left out.
-std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLine>& lines,
-                                    std::optional<double> knee_bytes);
+std::vector<CallsBelowKnee> calls_below_knee(const Log& log,
+                                             const std::vector<LatencyBandwidthFit>& lines,
+                                             std::optional<double> knee_bytes);
 
 /// Small messages that a rank sends to one other rank with no other call between them. Combined
 /// into one message, they would pay the latency once.
-struct Batching {
+struct BatchableMessages {
   /// Number of sends whose payload is below the knee (where latency takes more time than
   /// bandwidth).
   std::int64_t messages = 0;
@@ -55,7 +56,7 @@ struct Batching {
   /// combined with an earlier one; 0: not timed.
   double saved_s = 0;
 };
-Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
-                     std::optional<double> knee_bytes);
+BatchableMessages batching_of(const Log& log, const std::vector<LatencyBandwidthFit>& lines,
+                              std::optional<double> knee_bytes);
 
 }  // namespace stepwright::logs

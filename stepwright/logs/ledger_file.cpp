@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 50;
 
-void read_call(Node node, std::vector<GroupCall>& list) {
+void read_call(Node node, std::vector<ProcessGroupCall>& list) {
   node.allow_only({"operation", "scheme", "phase", "name", "payload_bytes", "count"});
-  const GroupCall call{.operation = node.get("operation").choice(step::kOperatorNames),
-                       .scheme = node.get("scheme").choice(step::kSchemeNames),
-                       .phase = node.get("phase").choice(step::kPhaseNames),
-                       .name = node.get("name").text(),
-                       .payload_bytes = node.get("payload_bytes").integer(0, kMost)};
+  const ProcessGroupCall call{.operation = node.get("operation").choice(step::kOperatorNames),
+                              .scheme = node.get("scheme").choice(step::kSchemeNames),
+                              .phase = node.get("phase").choice(step::kPhaseNames),
+                              .name = node.get("name").text(),
+                              .payload_bytes = node.get("payload_bytes").integer(0, kMost)};
   list.insert(list.end(), static_cast<std::size_t>(node.get("count").integer(1, 1'000'000'000)),
               call);
 }
@@ -23,14 +23,14 @@ void read_communicator(Node node, ExecutedLedger& ledger) {
   const CommunicatorKey key{.rank = node.get("rank").integer(0, ledger.ranks - 1),
                             .group = node.get("group").choice(plan::kGroupNames),
                             .channel = node.get("channel").text()};
-  std::vector<GroupCall>& list = ledger.calls[key];
+  std::vector<ProcessGroupCall>& list = ledger.calls[key];
   const Node calls = node.get("calls");
   for (std::size_t i = 0; i < calls.size(); ++i) read_call(calls.at(i), list);
 }
 
 }  // namespace
 
-ExecutedLedger load_ledger(const std::filesystem::path& path) {
+ExecutedLedger read_executed_ledger(const std::filesystem::path& path) {
   const Document document = Document::load(path);
   const Node root = document.root();
   const Node version = root.get("stepwright");

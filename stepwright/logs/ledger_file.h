@@ -15,6 +15,6 @@ struct ExecutedLedger {
 
 /// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput` if the file is no such
 /// ledger.
-ExecutedLedger load_ledger(const std::filesystem::path& path);
+ExecutedLedger read_executed_ledger(const std::filesystem::path& path);
 
 }  // namespace stepwright::logs

@@ -101,7 +101,7 @@ struct LogSource {
 struct Log {
   std::vector<LogSource> sources;
   std::vector<LogCommunicator> communicators;
-  RecordList records;
+  LoggedCallList records;
   std::vector<LoggedAllToAllParts> exchanges;
 
   [[nodiscard]] std::int64_t unexplained() const {

@@ -9,7 +9,8 @@ namespace stepwright::logs {
 
 /// Returns the collective whose cost formula predicts the time of a logged operation; nullopt:
 /// there is none.
-constexpr std::optional<collective::Collective> collective_of(LogOperation operation) {
+constexpr std::optional<collective::Collective> collective_of_logged_operation(
+    LogOperation operation) {
   switch (operation) {
     case LogOperation::kAllReduce: return collective::Collective::kAllReduce;
     case LogOperation::kAllGather: return collective::Collective::kAllGather;

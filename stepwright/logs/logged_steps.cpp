@@ -15,7 +15,7 @@ namespace {
 
 /// A logged call in terms of the plan.
 struct ResolvedCall {
-  CallKind kind;
+  GroupCallKind kind;
   std::int64_t payload_bytes = 0;
   std::int32_t token = 0;  ///< Number that is equal for calls that can repeat each other.
 };
@@ -34,7 +34,7 @@ bool is_of_setup(LogOperation operation) {
 
 class CallResolver {
  public:
-  CallResolver(const Log& log, const PlannedStep& planned)
+  CallResolver(const Log& log, const PlannedStepCalls& planned)
       : log_(log), planned_(planned), of_kind_(log.records.kinds(), kNone) {}
 
   /// Returns the index in `calls` of a record's meaning.
@@ -58,7 +58,7 @@ class CallResolver {
   [[nodiscard]] const std::vector<ResolvedCall>& calls() const { return calls_; }
 
  private:
-  [[nodiscard]] bool is_routed(const CallKind& kind) const {
+  [[nodiscard]] bool is_routed(const GroupCallKind& kind) const {
     const auto sizes = planned_.calls.find(kind);
     return sizes != planned_.calls.end() &&
            std::ranges::any_of(sizes->second, [](const auto& size) { return size.second.routed; });
@@ -85,7 +85,7 @@ class CallResolver {
   /// Chooses the planned group of a call whose group is not logged: one in which the rank makes
   /// exactly this call, else the first in which it makes such calls.
   void choose_group(const LogRecord& record, ResolvedCall& call) const {
-    const CallKind* first = nullptr;
+    const GroupCallKind* first = nullptr;
     for (const auto& [kind, sizes] : planned_.calls) {
       if (kind.operation != call.kind.operation) continue;
       if (call.kind.size > 0 && kind.size != call.kind.size) continue;
@@ -98,7 +98,7 @@ class CallResolver {
     call.payload_bytes = payload_in(record, call.kind);
   }
 
-  static std::int64_t payload_in(const LogRecord& record, const CallKind& kind) {
+  static std::int64_t payload_in(const LogRecord& record, const GroupCallKind& kind) {
     if (record.payload_bytes != kUnknown) return record.payload_bytes;
     return record.logged_bytes * std::max<std::int64_t>(kind.size, 1);
   }
@@ -107,21 +107,22 @@ class CallResolver {
   /// plan has one.
   void choose_scatter(ResolvedCall& call) const {
     if (call.kind.operation != LogOperation::kAllReduce) return;
-    CallKind scatter = call.kind;
+    GroupCallKind scatter = call.kind;
     scatter.operation = LogOperation::kReduceScatter;
     if (planned_.count(call.kind, call.payload_bytes) > 0) return;
-    const bool norm = call.payload_bytes <= kMostNormBytes && planned_.sums_scalars(call.kind);
+    const bool norm =
+        call.payload_bytes <= kMaxTensorNormBytes && planned_.is_scalar_sum(call.kind);
     if (norm && planned_.count(scatter, call.payload_bytes) == 0) return;
     if (planned_.calls.contains(scatter)) call.kind = scatter;
   }
 
   const Log& log_;
-  const PlannedStep& planned_;
+  const PlannedStepCalls& planned_;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> of_kind_;  ///< Indices into `calls`, by kind of record.
   std::vector<ResolvedCall> calls_;
-  std::map<std::pair<CallKind, std::int64_t>, std::uint32_t> numbers_;
-  std::map<std::pair<CallKind, std::int64_t>, std::int32_t> tokens_;
+  std::map<std::pair<GroupCallKind, std::int64_t>, std::uint32_t> numbers_;
+  std::map<std::pair<GroupCallKind, std::int64_t>, std::int32_t> tokens_;
 };
 
 /// A possible interpretation: part of a rank's calls as a number of steps.
@@ -136,7 +137,7 @@ struct StepGuess {
 
 class StepFinder {
  public:
-  StepFinder(const Log& log, std::span<const std::size_t> records, const PlannedStep& planned)
+  StepFinder(const Log& log, std::span<const std::size_t> records, const PlannedStepCalls& planned)
       : log_(log), records_(records), planned_(planned), resolver_(log, planned) {
     calls_.reserve(records.size());
     for (const std::size_t i : records) calls_.push_back(resolver_.of(i));
@@ -160,7 +161,7 @@ class StepFinder {
     std::vector<std::int32_t> tokens;
     tokens.reserve(end - first);
     for (std::size_t i = first; i < end; ++i) tokens.push_back(call(i).token);
-    const Repetition repetition = find_repetition(tokens);
+    const CallRepetition repetition = find_call_repetition(tokens);
     if (repetition.repeats < 2) return best;
     const auto period = static_cast<std::int64_t>(repetition.period);
     for (const std::int64_t periods : std::set<std::int64_t>{
@@ -226,7 +227,7 @@ class StepFinder {
   /// Counts the calls of a step that are only planned or only logged; calls of data parallelism are
   /// compared by bytes.
   void judge(StepGuess& guess) const {
-    std::map<const CallKind*, Left> left;
+    std::map<const GroupCallKind*, Left> left;
     for (const auto& [kind, sizes] : planned_.calls) left[&kind] = planned_left(sizes);
     guess.differing = 0;
     const double part = 1.0 / static_cast<double>(guess.steps);
@@ -279,7 +280,7 @@ class StepFinder {
 
   const Log& log_;
   std::span<const std::size_t> records_;
-  const PlannedStep& planned_;
+  const PlannedStepCalls& planned_;
   CallResolver resolver_;
   /// Indices into the resolver's `calls`, in the order of the rank's calls.
   std::vector<std::uint32_t> calls_;
@@ -287,9 +288,9 @@ class StepFinder {
 
 }  // namespace
 
-LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
-                         std::span<const double> transfers, const PlannedStep& planned,
-                         std::int64_t micro_batches) {
+LoggedSteps cut_into_logged_steps(const Log& log, std::span<const std::size_t> records,
+                                  std::span<const double> transfers,
+                                  const PlannedStepCalls& planned, std::int64_t micro_batches) {
   StepFinder finder(log, records, planned);
   const StepGuess guess = finder.find(micro_batches);
   LoggedSteps logged{.calls = {}, .steps = guess.steps, .found = guess.found};

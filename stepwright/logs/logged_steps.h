@@ -24,7 +24,7 @@ struct LoggedCallTotals {
 /// The logged calls of one rank, cut into whole training steps.
 struct LoggedSteps {
   /// Number and times of calls, by operation and group, then by payload in bytes.
-  std::map<CallKind, std::map<std::int64_t, LoggedCallTotals>> calls;
+  std::map<GroupCallKind, std::map<std::int64_t, LoggedCallTotals>> calls;
   std::int64_t steps = 0;
   std::int64_t outside = 0;  ///< Number of calls before, between and after the whole steps.
   /// How the steps were found (marks, a stated count, or a repetition), as text for users.
@@ -36,8 +36,8 @@ struct LoggedSteps {
 /// planned number of calls; if nothing repeats, all calls are one step. Broadcasts, barriers and
 /// similar calls at both ends belong to the start and end of the job. A group that the log does not
 /// name is taken to be the planned group in which the rank makes such a call.
-LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
-                         std::span<const double> transfers, const PlannedStep& planned,
-                         std::int64_t micro_batches);
+LoggedSteps cut_into_logged_steps(const Log& log, std::span<const std::size_t> records,
+                                  std::span<const double> transfers,
+                                  const PlannedStepCalls& planned, std::int64_t micro_batches);
 
 }  // namespace stepwright::logs

@@ -33,7 +33,7 @@ std::int64_t slack_of(std::int64_t payload_bytes, std::int64_t ranks) {
 /// The calls of one kind of one rank, planned over all steps and logged.
 class KindMatch {
  public:
-  KindMatch(const CallKind& kind, const PlannedStep& planned, const LoggedSteps& logged)
+  KindMatch(const GroupCallKind& kind, const PlannedStepCalls& planned, const LoggedSteps& logged)
       : kind_(kind) {
     if (const auto sizes = planned.calls.find(kind); sizes != planned.calls.end()) {
       for (const auto& [payload, size] : sizes->second) {
@@ -60,7 +60,7 @@ class KindMatch {
   }
 
   /// Matches messages of data parallelism by their sum of bytes, because buckets may have any size.
-  void match_buckets(LogComparison& result) {
+  void match_buckets(LogPlanComparison& result) {
     std::int64_t planned_bytes = 0, logged_bytes = 0, planned_calls = 0, logged_calls = 0;
     for (const auto& [payload, row] : sizes_) {
       if (row.scheme != step::Scheme::kData) continue;
@@ -84,7 +84,7 @@ class KindMatch {
 
   /// Leaves out broadcasts that do not occur in every step: they are not buffers. After its first
   /// step, DDP broadcasts the order and the sizes of its buckets.
-  void leave_out_set_up(std::int64_t steps, LogComparison& result) {
+  void leave_out_set_up(std::int64_t steps, LogPlanComparison& result) {
     if (kind_.operation != LogOperation::kBroadcast) return;
     std::int64_t calls = 0;
     for (const auto& [payload, row] : sizes_) calls += row.logged_left;
@@ -102,7 +102,7 @@ class KindMatch {
   }
 
   /// Leaves out reports of the loss to all ranks, which frameworks need not send.
-  void leave_out_reports(LogComparison& result) {
+  void leave_out_reports(LogPlanComparison& result) {
     for (auto& [payload, row] : sizes_) {
       if (!row.report || row.predicted_left == 0) continue;
       row.predicted -= row.predicted_left;
@@ -113,11 +113,11 @@ class KindMatch {
     }
   }
 
-  void add_to(std::map<RowKey, MatchedCalls>& rows, const PlannedStep& planned,
-              LogComparison& result) const {
+  void add_to(std::map<RowKey, PlannedAndLoggedCalls>& rows, const PlannedStepCalls& planned,
+              LogPlanComparison& result) const {
     for (const auto& [payload, row] : sizes_) {
       const std::string group = group_name(planned);
-      MatchedCalls& sum = rows[{row.scheme, kind_.operation, group, kind_.size, payload}];
+      PlannedAndLoggedCalls& sum = rows[{row.scheme, kind_.operation, group, kind_.size, payload}];
       sum.scheme = row.scheme;
       sum.operation = kind_.operation;
       sum.group = group;
@@ -139,7 +139,7 @@ class KindMatch {
     }
   }
 
-  static void add_remark(LogComparison& result, std::string text) {
+  static void add_remark(LogPlanComparison& result, std::string text) {
     if (std::ranges::find(result.remarks, text) == result.remarks.end()) {
       result.remarks.push_back(std::move(text));
     }
@@ -159,7 +159,7 @@ class KindMatch {
 
   /// Gives a kind of parallelism to logged calls that the plan lacks: that of the planned messages
   /// in their group.
-  void give_schemes(const PlannedStep& planned) {
+  void give_schemes(const PlannedStepCalls& planned) {
     step::Scheme scheme = step::Scheme::kNone;
     if (is_point_to_point(kind_.operation)) scheme = step::Scheme::kPipeline;
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
@@ -207,14 +207,15 @@ class KindMatch {
   /// Matches norms, losses and counts: sums of one or two numbers of any width; for norms also one
   /// number for each tensor.
   void match_scalars() {
-    match_small(kScalarBytes);
-    match_small(kMostNormBytes);
+    match_small(kMaxScalarSumBytes);
+    match_small(kMaxTensorNormBytes);
   }
 
   void match_small(std::int64_t most_bytes) {
     if (kind_.operation != LogOperation::kAllReduce) return;
     for (auto& [planned_payload, planned] : sizes_) {
-      if (planned_payload > kScalarBytes || planned.scheme != step::Scheme::kControl) continue;
+      if (planned_payload > kMaxScalarSumBytes || planned.scheme != step::Scheme::kControl)
+        continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > 0 && payload <= most_bytes) match_pair(planned, row);
       }
@@ -227,7 +228,7 @@ class KindMatch {
     row.logged_left -= both;
   }
 
-  [[nodiscard]] std::string group_name(const PlannedStep& planned) const {
+  [[nodiscard]] std::string group_name(const PlannedStepCalls& planned) const {
     if (is_point_to_point(kind_.operation)) return "neighbours";
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
       return group->second.name;
@@ -235,7 +236,7 @@ class KindMatch {
     return kind_.members.empty() ? "unknown" : "of no scheme";
   }
 
-  CallKind kind_;
+  GroupCallKind kind_;
   std::map<std::int64_t, Sizes> sizes_;
 };
 
@@ -244,17 +245,17 @@ class LogMatcher {
   LogMatcher(const step::StepProgram& program, const plan::Grid& grid, const Log& log)
       : program_(program), grid_(grid), log_(log), transfers_(transfer_times(log)) {}
 
-  LogComparison compare() {
+  LogPlanComparison compare() {
     gather_ranks();
     if (!check_world()) return std::move(result_);
     for (const auto& [rank, records] : of_rank_) compare_rank(rank, records);
     for (const auto& [key, row] : rows_) result_.rows.push_back(row);
     result_.ranks = std::ssize(of_rank_);
     say_what_is_held();
-    for (std::string& remark : unrealised_overlap(result_.rows)) {
+    for (std::string& remark : unrealised_overlap_lines(result_.rows)) {
       result_.remarks.push_back(std::move(remark));
     }
-    for (std::string& difference : explain_differences(result_.rows)) {
+    for (std::string& difference : explain_call_differences(result_.rows)) {
       result_.differences.push_back(std::move(difference));
     }
     return std::move(result_);
@@ -266,8 +267,8 @@ class LogMatcher {
   void gather_ranks() {
     std::map<std::int64_t, std::set<std::int32_t>> sources;
     std::map<std::int64_t, std::int32_t> runs;
-    const std::vector<EqualCalls> distinct = log_.records.distinct();
-    for (const EqualCalls& calls : distinct) {
+    const std::vector<EqualLoggedCalls> distinct_calls = log_.records.distinct_calls();
+    for (const EqualLoggedCalls& calls : distinct_calls) {
       const std::int64_t rank = rank_of(calls.first);
       sources[rank].insert(calls.first.source);
       runs[rank] = std::max(runs[rank], calls.first.run);
@@ -275,7 +276,7 @@ class LogMatcher {
     // Null: calls of this kind are not compared.
     std::vector<std::vector<std::size_t>*> lists(log_.records.kinds());
     std::map<std::int64_t, std::int64_t> sizes;
-    for (const EqualCalls& calls : distinct) {
+    for (const EqualLoggedCalls& calls : distinct_calls) {
       const std::int64_t rank = rank_of(calls.first);
       if (calls.first.source == *sources[rank].begin() && calls.first.run == runs[rank]) {
         lists[calls.kind] = &of_rank_[rank];
@@ -336,7 +337,7 @@ class LogMatcher {
   }
 
   void compare_rank(std::int64_t rank, const std::vector<std::size_t>& records) {
-    PlannedStep planned = planned_step(program_, grid_, rank);
+    PlannedStepCalls planned = planned_step(program_, grid_, rank);
     const LogSource& source =
         log_.sources[static_cast<std::size_t>(log_.records[records.front()].source)];
     if (source.lacks_messages && std::erase_if(planned.calls, [](const auto& kind) {
@@ -346,15 +347,15 @@ class LogMatcher {
                             "This kind of log never holds sends and receives; they are left out.");
     }
     const LoggedSteps logged =
-        logged_steps(log_, records, transfers_, planned, program_.micro_batches);
+        cut_into_logged_steps(log_, records, transfers_, planned, program_.micro_batches);
     result_.steps = std::max(result_.steps, logged.steps);
     fewest_steps_ = std::min(fewest_steps_, logged.steps);
     result_.outside += logged.outside;
     KindMatch::add_remark(result_, fmt::format("Steps are {}.", logged.found));
-    std::set<CallKind> kinds;
+    std::set<GroupCallKind> kinds;
     for (const auto& [kind, sizes] : planned.calls) kinds.insert(kind);
     for (const auto& [kind, sizes] : logged.calls) kinds.insert(kind);
-    for (const CallKind& kind : kinds) {
+    for (const GroupCallKind& kind : kinds) {
       KindMatch match(kind, planned, logged);
       match.match_buckets(result_);
       match.leave_out_reports(result_);
@@ -419,16 +420,16 @@ class LogMatcher {
   const plan::Grid& grid_;
   const Log& log_;
   std::vector<double> transfers_;
-  LogComparison result_;
+  LogPlanComparison result_;
   std::int64_t fewest_steps_ = std::numeric_limits<std::int64_t>::max();
   std::map<std::int64_t, std::vector<std::size_t>> of_rank_;
-  std::map<RowKey, MatchedCalls> rows_;
+  std::map<RowKey, PlannedAndLoggedCalls> rows_;
 };
 
 }  // namespace
 
-LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid,
-                          const Log& log) {
+LogPlanComparison compare_log_with_plan(const step::StepProgram& program, const plan::Grid& grid,
+                                        const Log& log) {
   return LogMatcher(program, grid, log).compare();
 }
 

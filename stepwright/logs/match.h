@@ -11,7 +11,7 @@ namespace stepwright::logs {
 
 /// Planned and logged calls of one operation, kind of group and payload, counted over all ranks and
 /// steps in the log.
-struct MatchedCalls {
+struct PlannedAndLoggedCalls {
   step::Scheme scheme{};
   LogOperation operation{};
   /// Kind of group in the plan ("tensor"); for calls outside of all planned groups, the ranks of
@@ -24,7 +24,7 @@ struct MatchedCalls {
   std::int64_t predicted_only = 0;  ///< Number of predicted calls that the log lacks.
   std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
   bool beside = false;  ///< True if the plan lets these calls run at the same time as computation.
-  /// Predicted seconds of one call that runs alone (`add_predicted_times`).
+  /// Predicted seconds of one call that runs alone (`add_predicted_call_times`).
   double predicted_s = 0;
   std::int64_t timed = 0;  ///< Number of logged calls whose duration is known.
   /// Sum of the durations of the timed calls in seconds, including the wait for other ranks.
@@ -37,7 +37,7 @@ struct MatchedCalls {
 };
 
 /// The result of comparing a log with a plan.
-struct LogComparison {
+struct LogPlanComparison {
   std::int64_t ranks = 0;           ///< Number of ranks that were compared.
   std::int64_t steps = 0;           ///< Number of compared steps of the rank that has most.
   std::int64_t outside = 0;         ///< Number of calls before, between and after whole steps.
@@ -46,7 +46,7 @@ struct LogComparison {
   std::int64_t logged_only = 0;     ///< Number of logged calls that the plan does not predict.
   /// Logged less predicted payload bytes, over the compared steps.
   std::int64_t byte_difference = 0;
-  std::vector<MatchedCalls> rows;
+  std::vector<PlannedAndLoggedCalls> rows;
   /// Differences between log and plan with their likely causes, or why the log belongs to another
   /// job; one line each.
   std::vector<std::string> differences;
@@ -60,6 +60,7 @@ struct LogComparison {
 /// Messages of data parallelism are also matched by the sum of their bytes, plus padding, because
 /// frameworks choose bucket sizes freely. A log of another number of ranks, or of several runs, is
 /// reported in the result.
-LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid, const Log& log);
+LogPlanComparison compare_log_with_plan(const step::StepProgram& program, const plan::Grid& grid,
+                                        const Log& log);
 
 }  // namespace stepwright::logs

@@ -12,14 +12,14 @@ namespace {
 
 using MatchJson = nlohmann::ordered_json;
 
-MatchJson call_json(const MatchedCalls& row) {
+MatchJson call_json(const PlannedAndLoggedCalls& row) {
   return {{"scheme", name_of(step::kSchemeNames, row.scheme)},
           {"operation", name_of(kLogOperationNames, row.operation)},
           {"group", row.group},
           {"group_size", row.group_size}};
 }
 
-void add_times(MatchJson& json, const MatchedCalls& row) {
+void add_times(MatchJson& json, const PlannedAndLoggedCalls& row) {
   if (row.timed == 0) return;
   json["time_s"] = row.seconds;
   json["transfer_s"] = row.transfer_s;
@@ -29,9 +29,9 @@ void add_times(MatchJson& json, const MatchedCalls& row) {
   json["hidden_s"] = row.seconds - row.exposed_s;
 }
 
-MatchJson scheme_json(const LogComparison& comparison) {
+MatchJson scheme_json(const LogPlanComparison& comparison) {
   MatchJson list = MatchJson::array();
-  for (const SchemeSum& sum : by_scheme(comparison)) {
+  for (const SchemeCallTotals& sum : by_scheme(comparison)) {
     MatchJson json = call_json(sum.calls);
     json["predicted_calls"] = sum.calls.predicted;
     json["logged_calls"] = sum.calls.logged;
@@ -45,9 +45,9 @@ MatchJson scheme_json(const LogComparison& comparison) {
   return list;
 }
 
-MatchJson sizes_json(const LogComparison& comparison) {
+MatchJson sizes_json(const LogPlanComparison& comparison) {
   MatchJson list = MatchJson::array();
-  for (const MatchedCalls& row : comparison.rows) {
+  for (const PlannedAndLoggedCalls& row : comparison.rows) {
     MatchJson json = call_json(row);
     json["payload_bytes"] = row.payload_bytes;
     json["predicted_calls"] = row.predicted;
@@ -57,8 +57,8 @@ MatchJson sizes_json(const LogComparison& comparison) {
     if (row.timed > 0) {
       const double mean_s = row.transfer_s / static_cast<double>(row.timed);
       json["mean_transfer_s"] = mean_s;
-      json["busbw_bytes_per_s"] =
-          bus_rate(row.operation, row.group_size, static_cast<double>(row.payload_bytes), mean_s);
+      json["busbw_bytes_per_s"] = logged_bus_bandwidth(
+          row.operation, row.group_size, static_cast<double>(row.payload_bytes), mean_s);
     }
     list.push_back(std::move(json));
   }
@@ -67,10 +67,11 @@ MatchJson sizes_json(const LogComparison& comparison) {
 
 }  // namespace
 
-std::vector<SchemeSum> by_scheme(const LogComparison& comparison) {
-  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, SchemeSum> sums;
-  for (const MatchedCalls& row : comparison.rows) {
-    SchemeSum& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
+std::vector<SchemeCallTotals> by_scheme(const LogPlanComparison& comparison) {
+  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, SchemeCallTotals>
+      sums;
+  for (const PlannedAndLoggedCalls& row : comparison.rows) {
+    SchemeCallTotals& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
     sum.calls.scheme = row.scheme;
     sum.calls.operation = row.operation;
     sum.calls.group = row.group;
@@ -87,12 +88,12 @@ std::vector<SchemeSum> by_scheme(const LogComparison& comparison) {
     sum.predicted_bytes += row.predicted * row.payload_bytes;
     sum.logged_bytes += row.logged * row.payload_bytes;
   }
-  std::vector<SchemeSum> list;
+  std::vector<SchemeCallTotals> list;
   for (const auto& [key, sum] : sums) list.push_back(sum);
   return list;
 }
 
-MatchJson log_comparison_match_json(const LogComparison& comparison, const Log& log) {
+MatchJson log_comparison_match_json(const LogPlanComparison& comparison, const Log& log) {
   return {{"ranks", comparison.ranks},
           {"steps", comparison.steps},
           {"matched", comparison.matched},
@@ -104,8 +105,9 @@ MatchJson log_comparison_match_json(const LogComparison& comparison, const Log& 
           {"remarks", comparison.remarks},
           {"by_scheme", scheme_json(comparison)},
           {"by_size", sizes_json(comparison)},
-          {"below_knee", below_knee_json(small_calls(log, latency_lines(log), std::nullopt))},
-          {"sources", sources_json(log.sources)}};
+          {"below_knee",
+           calls_below_knee_json(calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt))},
+          {"sources", log_sources_json(log.sources)}};
 }
 
 }  // namespace stepwright::logs

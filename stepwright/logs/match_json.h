@@ -8,15 +8,17 @@ namespace stepwright::logs {
 
 /// Returns those keys of the JSON document of `stepwright compare --json` that exist for every log
 /// format (docs/formats.md).
-nlohmann::ordered_json log_comparison_match_json(const LogComparison& comparison, const Log& log);
+nlohmann::ordered_json log_comparison_match_json(const LogPlanComparison& comparison,
+                                                 const Log& log);
 
 /// Sum of compared calls of one scheme (kind of parallelism), operation and kind of group, over all
 /// payloads.
-struct SchemeSum {
-  MatchedCalls calls;  ///< Numbers and times, summed over all payloads; `payload_bytes` is 0.
+struct SchemeCallTotals {
+  PlannedAndLoggedCalls
+      calls;  ///< Numbers and times, summed over all payloads; `payload_bytes` is 0.
   std::int64_t predicted_bytes = 0;
   std::int64_t logged_bytes = 0;
 };
-std::vector<SchemeSum> by_scheme(const LogComparison& comparison);
+std::vector<SchemeCallTotals> by_scheme(const LogPlanComparison& comparison);
 
 }  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 namespace stepwright::logs {
 namespace {
 
-GroupCall call_of(const step::Operator& op) {
+ProcessGroupCall call_of(const step::Operator& op) {
   return {op.kind, op.scheme, op.phase, std::string(op.name), op.payload_bytes()};
 }
 
@@ -13,7 +13,8 @@ void add_template(Calls& calls, const step::Template& piece, std::int64_t rank,
                   const plan::Grid& grid) {
   for (const step::Operator& op : piece.operators) {
     if (!step::is_communication(op.kind) || grid.members(op.group, rank).size() < 2) continue;
-    std::vector<GroupCall>& list = calls[{rank, op.group, std::string(step::channel_of(op))}];
+    std::vector<ProcessGroupCall>& list =
+        calls[{rank, op.group, std::string(step::operator_communicator_name(op))}];
     list.insert(list.end(), static_cast<std::size_t>(op.repeats), call_of(op));
   }
 }
@@ -24,7 +25,7 @@ void add_planned_calls(Calls& calls, const step::StepProgram& program, const pla
                        std::int64_t rank) {
   const auto position = static_cast<std::size_t>(grid.coordinates(rank).pipeline);
   const step::Stage& stage = program.stages[position];
-  for (const step::Slot& slot : stage.schedule) {
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
     }
@@ -39,8 +40,8 @@ Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid) {
   return calls;
 }
 
-std::set<GroupCall> data_dependent_calls(const step::StepProgram& program) {
-  std::set<GroupCall> calls;
+std::set<ProcessGroupCall> data_dependent_calls(const step::StepProgram& program) {
+  std::set<ProcessGroupCall> calls;
   if (program.even_routing) return calls;
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
@@ -50,7 +51,7 @@ std::set<GroupCall> data_dependent_calls(const step::StepProgram& program) {
   return calls;
 }
 
-std::string text_of(const GroupCall& call) {
+std::string group_call_description(const ProcessGroupCall& call) {
   return fmt::format("{} of {}, {}, {} bytes", name_of(step::kOperatorNames, call.operation),
                      call.name, name_of(step::kPhaseNames, call.phase), call.payload_bytes);
 }

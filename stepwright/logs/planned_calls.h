@@ -13,13 +13,13 @@ namespace stepwright::logs {
 
 /// One planned or executed call of a process group: operation, kind of parallelism, phase of the
 /// step, name and payload.
-struct GroupCall {
+struct ProcessGroupCall {
   step::OperatorKind operation{};
   step::Scheme scheme{};
   step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
-  auto operator<=>(const GroupCall&) const = default;
+  auto operator<=>(const ProcessGroupCall&) const = default;
 };
 
 /// Identifies a communicator as one rank sees it; the key of `Calls`.
@@ -31,7 +31,7 @@ struct CommunicatorKey {
 };
 
 /// Calls, planned or executed, of each rank on each of its communicators, in order.
-using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
+using Calls = std::map<CommunicatorKey, std::vector<ProcessGroupCall>>;
 
 /// Returns the communication calls that every rank makes in one step of a program.
 Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid);
@@ -41,9 +41,9 @@ void add_planned_calls(Calls& calls, const step::StepProgram& program, const pla
 
 /// Returns the calls of a step program whose payload depends on the data: those that carry routed
 /// rows, unless every rank receives exactly the mean.
-std::set<GroupCall> data_dependent_calls(const step::StepProgram& program);
+std::set<ProcessGroupCall> data_dependent_calls(const step::StepProgram& program);
 
 /// Returns a description of a call: "all_gather of parameters, forward, 4096 bytes".
-std::string text_of(const GroupCall& call);
+std::string group_call_description(const ProcessGroupCall& call);
 
 }  // namespace stepwright::logs

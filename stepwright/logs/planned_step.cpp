@@ -21,7 +21,7 @@ std::vector<LogOperation> logged_operations_of(step::OperatorKind kind) {
   }
 }
 
-std::int64_t PlannedStep::count() const {
+std::int64_t PlannedStepCalls::count() const {
   std::int64_t sum = 0;
   for (const auto& [kind, sizes] : calls) {
     for (const auto& [payload, size] : sizes) sum += size.count;
@@ -29,38 +29,38 @@ std::int64_t PlannedStep::count() const {
   return sum;
 }
 
-std::int64_t PlannedStep::count(const CallKind& kind, std::int64_t payload_bytes) const {
+std::int64_t PlannedStepCalls::count(const GroupCallKind& kind, std::int64_t payload_bytes) const {
   const auto sizes = calls.find(kind);
   if (sizes == calls.end()) return 0;
   const auto size = sizes->second.find(payload_bytes);
   return size == sizes->second.end() ? 0 : size->second.count;
 }
 
-bool PlannedStep::sums_scalars(const CallKind& kind) const {
+bool PlannedStepCalls::is_scalar_sum(const GroupCallKind& kind) const {
   const auto sizes = calls.find(kind);
   return sizes != calls.end() && std::ranges::any_of(sizes->second, [](const auto& size) {
            return size.second.scheme == step::Scheme::kControl;
          });
 }
 
-PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& grid,
-                         std::int64_t rank) {
+PlannedStepCalls planned_step(const step::StepProgram& program, const plan::Grid& grid,
+                              std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);
-  const std::set<GroupCall> routed = data_dependent_calls(program);
-  PlannedStep step;
+  const std::set<ProcessGroupCall> routed = data_dependent_calls(program);
+  PlannedStepCalls step;
   for (const auto& [key, list] : calls) {
     std::vector<std::int64_t> members = grid.members(key.group, rank);
     std::ranges::sort(members);
-    PlannedGroup& group = step.groups[members];
+    PlannedProcessGroup& group = step.groups[members];
     if (group.name.empty()) group.name = name_of(plan::kGroupNames, key.group);
-    for (const GroupCall& call : list) {
+    for (const ProcessGroupCall& call : list) {
       if (group.scheme == step::Scheme::kNone || group.scheme == step::Scheme::kControl) {
         group.scheme = call.scheme;
         group.name = name_of(plan::kGroupNames, key.group);
       }
       for (const LogOperation operation : logged_operations_of(call.operation)) {
-        CallKind kind{.operation = operation};
+        GroupCallKind kind{.operation = operation};
         if (!is_point_to_point(operation)) kind.members = members;
         kind.size = std::ssize(kind.members);
         PlannedCallTotals& size = step.calls[kind][call.payload_bytes];
@@ -82,7 +82,7 @@ PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& gri
     if (members.size() < 2) continue;
     step.groups.try_emplace(
         std::move(members),
-        PlannedGroup{std::string(name_of(plan::kGroupNames, kind)), step::Scheme::kNone});
+        PlannedProcessGroup{std::string(name_of(plan::kGroupNames, kind)), step::Scheme::kNone});
   }
   return step;
 }

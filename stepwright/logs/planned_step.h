@@ -13,12 +13,12 @@ namespace stepwright::logs {
 
 /// An operation in one group of ranks; calls of one kind differ only in size. Sends and receives
 /// have no group, since programs send equal messages in groups of two ranks or of all ranks.
-struct CallKind {
+struct GroupCallKind {
   LogOperation operation{};
   /// Global ranks of the group, ascending; empty: not known, or a send or receive.
   std::vector<std::int64_t> members;
   std::int64_t size = 0;  ///< Number of ranks in the group; 0: not known.
-  auto operator<=>(const CallKind&) const = default;
+  auto operator<=>(const GroupCallKind&) const = default;
 };
 
 /// Returns the operations that a log shows for one operator of a step program (a pipeline shift is
@@ -27,9 +27,9 @@ std::vector<LogOperation> logged_operations_of(step::OperatorKind kind);
 
 /// Largest payload, in bytes, for which a call may be the sum of a scalar (a norm, a loss or a
 /// count).
-inline constexpr std::int64_t kScalarBytes = 64;
+inline constexpr std::int64_t kMaxScalarSumBytes = 64;
 /// Largest payload, in bytes, for which a call may be a norm with one number for each tensor.
-inline constexpr std::int64_t kMostNormBytes = 16 * 1024;
+inline constexpr std::int64_t kMaxTensorNormBytes = 16 * 1024;
 
 /// Number and properties of the planned calls of one step with equal operation, group and payload.
 struct PlannedCallTotals {
@@ -44,7 +44,7 @@ struct PlannedCallTotals {
 };
 
 /// A process group of a rank in the plan.
-struct PlannedGroup {
+struct PlannedProcessGroup {
   std::string name;  ///< Name of the kind of group: "tensor".
   /// Kind of parallelism of the group's messages; kNone: it has no messages.
   step::Scheme scheme{};
@@ -52,19 +52,19 @@ struct PlannedGroup {
 
 /// The planned communication calls of one rank in a step, as logs show them: a pipeline shift is a
 /// send and a receive.
-struct PlannedStep {
+struct PlannedStepCalls {
   /// Planned calls by operation and group, then by payload in bytes.
-  std::map<CallKind, std::map<std::int64_t, PlannedCallTotals>> calls;
+  std::map<GroupCallKind, std::map<std::int64_t, PlannedCallTotals>> calls;
   /// Process groups of the rank, by their global ranks.
-  std::map<std::vector<std::int64_t>, PlannedGroup> groups;
+  std::map<std::vector<std::int64_t>, PlannedProcessGroup> groups;
 
   [[nodiscard]] std::int64_t count() const;
   /// Returns the number of planned calls of one operation, group and payload; 0: the plan has none.
-  [[nodiscard]] std::int64_t count(const CallKind& kind, std::int64_t payload_bytes) const;
+  [[nodiscard]] std::int64_t count(const GroupCallKind& kind, std::int64_t payload_bytes) const;
   /// True if calls of this operation and group sum a norm, a loss or a count.
-  [[nodiscard]] bool sums_scalars(const CallKind& kind) const;
+  [[nodiscard]] bool is_scalar_sum(const GroupCallKind& kind) const;
 };
-PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& grid,
-                         std::int64_t rank);
+PlannedStepCalls planned_step(const step::StepProgram& program, const plan::Grid& grid,
+                              std::int64_t rank);
 
 }  // namespace stepwright::logs

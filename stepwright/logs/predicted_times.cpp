@@ -38,10 +38,10 @@ std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program, con
 
 }  // namespace
 
-void add_predicted_times(LogComparison& comparison, const step::StepProgram& program,
-                         const plan::Grid& grid, std::span<const std::vector<double>> times) {
+void add_predicted_call_times(LogPlanComparison& comparison, const step::StepProgram& program,
+                              const plan::Grid& grid, std::span<const std::vector<double>> times) {
   const std::map<CallSize, MeanTime> found = times_by_size(program, grid, times);
-  for (MatchedCalls& row : comparison.rows) {
+  for (PlannedAndLoggedCalls& row : comparison.rows) {
     const auto time = found.find({row.scheme, row.operation, row.group_size, row.payload_bytes});
     if (row.predicted == 0 || time == found.end()) continue;
     const auto& [seconds, calls] = time->second;
@@ -49,7 +49,7 @@ void add_predicted_times(LogComparison& comparison, const step::StepProgram& pro
   }
 }
 
-std::optional<double> logged_step_s(const Log& log) {
+std::optional<double> median_logged_step_s(const Log& log) {
   std::vector<double> steps;
   for (const LogSource& source : log.sources) {
     for (std::size_t i = 1; i < source.step_starts_s.size(); ++i) {

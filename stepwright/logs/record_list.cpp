@@ -4,7 +4,7 @@
 
 namespace stepwright::logs {
 
-std::uint32_t RecordList::kind_of(const LogRecord& record) {
+std::uint32_t LoggedCallList::kind_of(const LogRecord& record) {
   const Said said{record.rank,      record.payload_bytes, record.logged_bytes, record.peer,
                   record.count,     record.communicator,  record.source,       record.run,
                   record.operation, record.element_bytes};
@@ -16,8 +16,8 @@ std::uint32_t RecordList::kind_of(const LogRecord& record) {
   return place->second;
 }
 
-std::vector<EqualCalls> RecordList::distinct() const {
-  std::vector<EqualCalls> list;
+std::vector<EqualLoggedCalls> LoggedCallList::distinct_calls() const {
+  std::vector<EqualLoggedCalls> list;
   std::vector<std::size_t> places(kinds());
   for (std::size_t i = 0; i < size(); ++i) {
     std::size_t& place = places[kind(i)];  // counted from 1
@@ -27,24 +27,24 @@ std::vector<EqualCalls> RecordList::distinct() const {
     }
     ++list[place - 1].records;
   }
-  for (EqualCalls& calls : list) calls.calls = calls.records * calls.first.count;
+  for (EqualLoggedCalls& calls : list) calls.calls = calls.records * calls.first.count;
   return list;
 }
 
-void RecordList::push_back(const LogRecord& record) {
+void LoggedCallList::push_back(const LogRecord& record) {
   kinds_.push_back(kind_of(record));
   lines_.push_back(record.line);
   if (timed()) times_.emplace_back();
   set_times(size() - 1, record);
 }
 
-void RecordList::set(std::size_t i, const LogRecord& record) {
+void LoggedCallList::set(std::size_t i, const LogRecord& record) {
   kinds_[i] = kind_of(record);
   lines_[i] = record.line;
   set_times(i, record);
 }
 
-void RecordList::set_times(std::size_t i, const LogRecord& record) {
+void LoggedCallList::set_times(std::size_t i, const LogRecord& record) {
   const Times times{record.enqueued_s, record.start_s, record.duration_s, record.exposed_s};
   const bool none = std::isnan(times.enqueued_s) && std::isnan(times.start_s) &&
                     std::isnan(times.duration_s) && std::isnan(times.exposed_s);

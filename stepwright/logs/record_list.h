@@ -12,9 +12,9 @@ namespace stepwright::logs {
 
 /// Calls that are equal except for their lines and times: one of them, the number of their kind,
 /// and how many there are.
-struct EqualCalls {
+struct EqualLoggedCalls {
   LogRecord first;
-  std::uint32_t kind = 0;  ///< Number of the kind of these calls, below `RecordList::kinds`.
+  std::uint32_t kind = 0;  ///< Number of the kind of these calls, below `LoggedCallList::kinds`.
   std::int64_t records = 0;
   std::int64_t calls = 0;  ///< Number of calls; a record may stand for several.
 };
@@ -22,7 +22,7 @@ struct EqualCalls {
 /// A list of calls in order that needs about a dozen bytes for each call and its times: common
 /// fields of equal calls are stored once. Records are built when they are read; `set` stores a
 /// changed one.
-class RecordList {
+class LoggedCallList {
  public:
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
   [[nodiscard]] bool empty() const { return kinds_.empty(); }
@@ -39,7 +39,7 @@ class RecordList {
   [[nodiscard]] std::uint32_t kind(std::size_t i) const { return kinds_[i]; }
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
   /// Returns one entry for each kind of call, in the order in which they first occur.
-  [[nodiscard]] std::vector<EqualCalls> distinct() const;
+  [[nodiscard]] std::vector<EqualLoggedCalls> distinct_calls() const;
   /// True if any call has a time.
   [[nodiscard]] bool timed() const { return !times_.empty(); }
 
@@ -81,7 +81,7 @@ class RecordList {
 
   class Iterator {
    public:
-    Iterator(const RecordList& list, std::size_t at) : list_(&list), at_(at) {}
+    Iterator(const LoggedCallList& list, std::size_t at) : list_(&list), at_(at) {}
     LogRecord operator*() const { return (*list_)[at_]; }
     Iterator& operator++() {
       ++at_;
@@ -90,7 +90,7 @@ class RecordList {
     bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
    private:
-    const RecordList* list_;
+    const LoggedCallList* list_;
     std::size_t at_;
   };
   [[nodiscard]] Iterator begin() const { return {*this, 0}; }

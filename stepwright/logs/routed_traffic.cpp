@@ -81,7 +81,7 @@ class RoutedTrafficReader {
     }
   }
 
-  RoutedTraffic read() {
+  RouterDecidedTraffic read() {
     std::map<std::pair<std::int32_t, std::int64_t>, std::vector<std::size_t>> ranks;
     for (std::size_t i = 0; i < log_.records.size(); ++i) {
       const LogRecord record = log_.records[i];
@@ -130,7 +130,7 @@ class RoutedTrafficReader {
                                         next)
                            .first->second);
     }
-    const Repetition repetition = find_repetition(tokens);
+    const CallRepetition repetition = find_call_repetition(tokens);
     for (std::size_t i = 0; i < records.size(); ++i) {
       const bool inside = i >= repetition.first && i < repetition.end() && repetition.period > 0;
       steps.push_back(inside ? static_cast<std::int64_t>((i - repetition.first) / repetition.period)
@@ -203,11 +203,11 @@ class RoutedTrafficReader {
   Distance even_;
   Distance moved_;
   Distance moved_of_exchange_;
-  RoutedTraffic out_;
+  RouterDecidedTraffic out_;
 };
 
 }  // namespace
 
-RoutedTraffic routed_traffic(const Log& log) { return RoutedTrafficReader(log).read(); }
+RouterDecidedTraffic routed_traffic(const Log& log) { return RoutedTrafficReader(log).read(); }
 
 }  // namespace stepwright::logs

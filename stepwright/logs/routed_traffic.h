@@ -12,7 +12,7 @@ namespace stepwright::logs {
 /// sent to experts), if the log states how all-to-alls divide their payload. The difference between
 /// two traffic matrices is sum |a - b| / sum (a + b): 0 if they are equal, 1 if they have no
 /// traffic in common.
-struct RoutedTraffic {
+struct RouterDecidedTraffic {
   std::int64_t payload_bytes = 0;  ///< Payload bytes, summed over all calls whose payload is known.
   /// Payload bytes of all-to-alls that send different amounts to different members in any step,
   /// judged by their position in the step. All other bytes follow from the plan, the group sizes
@@ -38,6 +38,6 @@ struct RoutedTraffic {
 
 /// Computes how a log's bytes divide into planned and router-decided ones. A rank's steps are those
 /// that the log marks, else repetitions of its calls, ignoring the sizes of all-to-alls.
-RoutedTraffic routed_traffic(const Log& log);
+RouterDecidedTraffic routed_traffic(const Log& log);
 
 }  // namespace stepwright::logs

@@ -8,7 +8,7 @@ namespace stepwright::logs {
 
 /// A repetition in a list of calls: `period` calls that occur `repeats` times, starting at index
 /// `first`.
-struct Repetition {
+struct CallRepetition {
   std::size_t first = 0;
   std::size_t period = 0;
   std::size_t repeats = 0;  ///< Number of repetitions; 0: no repetition was found.
@@ -19,6 +19,6 @@ struct Repetition {
 /// call or a few calls before it (a checkpoint, a barrier). Equal calls have equal numbers in
 /// `calls`. Whole periods are counted from the end, since earlier calls may be an incomplete period
 /// or the start of a job.
-Repetition find_repetition(std::span<const std::int32_t> calls);
+CallRepetition find_call_repetition(std::span<const std::int32_t> calls);
 
 }  // namespace stepwright::logs

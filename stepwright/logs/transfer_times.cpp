@@ -19,7 +19,7 @@ std::vector<double> transfer_times(const Log& log) {
   times.reserve(log.records.size());
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> next;
   std::map<CallOfGroup, std::vector<std::size_t>> calls;
-  const std::vector<std::int32_t> groups = equal_groups(log);
+  const std::vector<std::int32_t> groups = communicator_group_numbers(log);
   for (std::size_t i = 0; i < log.records.size(); ++i) {
     const LogRecord record = log.records[i];
     times.push_back(record.duration_s);
@@ -39,8 +39,8 @@ std::vector<double> transfer_times(const Log& log) {
   return times;
 }
 
-double bus_rate(LogOperation operation, std::int64_t group_size, double payload_bytes,
-                double seconds) {
+double logged_bus_bandwidth(LogOperation operation, std::int64_t group_size, double payload_bytes,
+                            double seconds) {
   if (!(seconds > 0)) return 0;
   const auto ranks = static_cast<double>(group_size);
   double factor = 1;

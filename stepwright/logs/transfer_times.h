@@ -14,7 +14,7 @@ std::vector<double> transfer_times(const Log& log);
 
 /// Returns the bus bandwidth of a call as nccl-tests define busbw, in bytes per second and rank; 0:
 /// `seconds` is 0.
-double bus_rate(LogOperation operation, std::int64_t group_size, double payload_bytes,
-                double seconds);
+double logged_bus_bandwidth(LogOperation operation, std::int64_t group_size, double payload_bytes,
+                            double seconds);
 
 }  // namespace stepwright::logs

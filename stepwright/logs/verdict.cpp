@@ -33,9 +33,9 @@ struct LeftOver {
   [[nodiscard]] double apart() const { return std::abs(logged_bytes - predicted_bytes); }
 };
 
-std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
+std::vector<LeftOver> left_over(const std::vector<PlannedAndLoggedCalls>& rows) {
   std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, LeftOver> sums;
-  for (const MatchedCalls& row : rows) {
+  for (const PlannedAndLoggedCalls& row : rows) {
     LeftOver& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
     sum.scheme = row.scheme;
     sum.operation = row.operation;
@@ -133,7 +133,7 @@ std::string tensor_reason(const LeftOver& left, const std::vector<LeftOver>& all
 }
 
 std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
-  if (left.operation == LogOperation::kAllReduce && left.largest_bytes <= kScalarBytes) {
+  if (left.operation == LogOperation::kAllReduce && left.largest_bytes <= kMaxScalarSumBytes) {
     return left.logged > 0 ? "a norm, a loss or a count that the run sums and the plan does not"
                            : "a norm, a loss or a count that the plan sums and the run does not";
   }
@@ -199,11 +199,11 @@ std::string_view key_of_overlap(step::Scheme scheme, LogOperation operation) {
 
 }  // namespace
 
-std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& rows) {
+std::vector<std::string> explain_call_differences(const std::vector<PlannedAndLoggedCalls>& rows) {
   std::vector<std::string> lines;
   std::int64_t matched = 0;
   std::int64_t predicted = 0;
-  for (const MatchedCalls& row : rows) {
+  for (const PlannedAndLoggedCalls& row : rows) {
     matched += row.logged - row.logged_only;
     predicted += row.predicted;
   }
@@ -220,11 +220,11 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
   return lines;
 }
 
-std::vector<std::string> unrealised_overlap(const std::vector<MatchedCalls>& rows) {
+std::vector<std::string> unrealised_overlap_lines(const std::vector<PlannedAndLoggedCalls>& rows) {
   constexpr double kExposed = 0.8;
   std::map<std::pair<step::Scheme, LogOperation>, std::pair<double, double>>
       seconds;  // all seconds, and exposed seconds
-  for (const MatchedCalls& row : rows) {
+  for (const PlannedAndLoggedCalls& row : rows) {
     if (!row.beside || row.timed == 0) continue;
     auto& [all_s, exposed_s] = seconds[{row.scheme, row.operation}];
     all_s += row.seconds;

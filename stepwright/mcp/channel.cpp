@@ -10,24 +10,26 @@ namespace stepwright::mcp {
 namespace {
 
 Descriptor copy_of(int descriptor) {
-  return Descriptor(
-      checked(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "cannot take a stream"));
+  return Descriptor(checked_system_call(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1),
+                                        "cannot take a stream"));
 }
 
 }  // namespace
 
-Channel::Channel() : in_(copy_of(STDIN_FILENO)), out_(copy_of(STDOUT_FILENO)) {
-  const Descriptor nothing(checked(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
-  checked(::dup2(nothing.get(), STDIN_FILENO), "cannot take standard input");
-  checked(::dup2(STDERR_FILENO, STDOUT_FILENO), "cannot take standard output");
+StandardStreamsChannel::StandardStreamsChannel()
+    : in_(copy_of(STDIN_FILENO)), out_(copy_of(STDOUT_FILENO)) {
+  const Descriptor nothing(
+      checked_system_call(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
+  checked_system_call(::dup2(nothing.get(), STDIN_FILENO), "cannot take standard input");
+  checked_system_call(::dup2(STDERR_FILENO, STDOUT_FILENO), "cannot take standard output");
 }
 
-Channel::~Channel() {
+StandardStreamsChannel::~StandardStreamsChannel() {
   ::dup2(in_.get(), STDIN_FILENO);
   ::dup2(out_.get(), STDOUT_FILENO);
 }
 
-std::optional<std::string> Channel::next() {
+std::optional<std::string> StandardStreamsChannel::next() {
   std::size_t searched = 0;
   while (true) {
     const std::size_t end = begun_.find('\n', searched);
@@ -37,7 +39,7 @@ std::optional<std::string> Channel::next() {
       return line;
     }
     searched = begun_.size();
-    if (searched > kMostBytes) return std::nullopt;
+    if (searched > kMaxMcpLineBytes) return std::nullopt;
     std::array<char, std::size_t{1} << 16U> block;
     const ssize_t read = ::read(in_.get(), block.data(), block.size());
     if (read < 0 && errno == EINTR) continue;
@@ -46,8 +48,8 @@ std::optional<std::string> Channel::next() {
   }
 }
 
-bool Channel::send(std::string_view line) {
-  return write_all(out_.get(), line) && write_all(out_.get(), "\n");
+bool StandardStreamsChannel::send(std::string_view line) {
+  return write_all_bytes(out_.get(), line) && write_all_bytes(out_.get(), "\n");
 }
 
 }  // namespace stepwright::mcp

@@ -10,23 +10,23 @@ namespace stepwright::mcp {
 
 /// Reads and writes lines on standard input and output, and keeps the rest of the program away from
 /// both: meanwhile `/dev/stdin` is empty, and other output goes to standard error.
-class Channel {
+class StandardStreamsChannel {
  public:
   /// Takes over standard input and output. Fails with `kRuntime` if the system refuses.
-  Channel();
+  StandardStreamsChannel();
   /// Gives standard input and output back to the program.
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  ~StandardStreamsChannel();
+  StandardStreamsChannel(const StandardStreamsChannel&) = delete;
+  StandardStreamsChannel& operator=(const StandardStreamsChannel&) = delete;
 
   /// Waits for the next line and returns it without its end; nullopt: the other side has closed the
-  /// stream, or a line was longer than `kMostBytes`.
+  /// stream, or a line was longer than `kMaxMcpLineBytes`.
   std::optional<std::string> next();
   /// Writes a line. Returns false if the other side has stopped reading.
   bool send(std::string_view line);
 
   /// Longest line in bytes that is accepted: enough for a job or plan inside a message.
-  static constexpr std::size_t kMostBytes = std::size_t{80} << 20U;
+  static constexpr std::size_t kMaxMcpLineBytes = std::size_t{80} << 20U;
 
  private:
   Descriptor in_;

@@ -62,7 +62,9 @@ void check_revision(const Json& parameters) {
                       {{"supported", {kRevision}}, {"requested", revision}}};
 }
 
-Json card_json(const ServerCard& card) { return {{"name", card.name}, {"version", card.version}}; }
+Json card_json(const McpServerDescription& card) {
+  return {{"name", card.name}, {"version", card.version}};
+}
 
 Json abilities() { return {{"tools", {{"listChanged", false}}}}; }
 
@@ -72,7 +74,7 @@ void add_life(Json& result) {
   result["cacheScope"] = "public";
 }
 
-Json handshake(const ServerCard& card, const Json& parameters) {
+Json handshake(const McpServerDescription& card, const Json& parameters) {
   const Json asked = value_at(parameters, "protocolVersion");
   const auto known = std::ranges::find_if(kHandshakeRevisions,
                                           [&](const char* revision) { return asked == revision; });
@@ -83,7 +85,7 @@ Json handshake(const ServerCard& card, const Json& parameters) {
       {"instructions", card.instructions}};
 }
 
-Json discovery(const ServerCard& card) {
+Json discovery(const McpServerDescription& card) {
   Json result = {{"supportedVersions", {kRevision}},
                  {"capabilities", abilities()},
                  {"instructions", card.instructions}};
@@ -91,7 +93,7 @@ Json discovery(const ServerCard& card) {
   return result;
 }
 
-Json tool_json(const Tool& tool) {
+Json tool_json(const McpTool& tool) {
   Json described = {{"name", tool.name},
                     {"description", tool.description},
                     {"inputSchema", Json::parse(tool.input_schema)}};
@@ -100,15 +102,15 @@ Json tool_json(const Tool& tool) {
   return described;
 }
 
-Json tool_list(const std::vector<Tool>& tools) {
+Json tool_list(const std::vector<McpTool>& tools) {
   Json list = Json::array();
-  for (const Tool& tool : tools) list.push_back(tool_json(tool));
+  for (const McpTool& tool : tools) list.push_back(tool_json(tool));
   Json result = {{"tools", std::move(list)}};
   add_life(result);
   return result;
 }
 
-Json result_json(const ToolResult& result) {
+Json result_json(const McpToolResult& result) {
   Json text = {{"type", "text"}, {"text", result.text}};
   Json reply = {{"content", Json::array({std::move(text)})}, {"isError", result.failed}};
   if (result.structured != nullptr) reply["structuredContent"] = *result.structured;
@@ -116,15 +118,15 @@ Json result_json(const ToolResult& result) {
 }
 
 /// Throws `ProtocolError` if no tool has this name.
-void check_tool(const std::vector<Tool>& tools, const std::string& name) {
-  if (std::ranges::find(tools, name, &Tool::name) != tools.end()) return;
+void check_tool(const std::vector<McpTool>& tools, const std::string& name) {
+  if (std::ranges::find(tools, name, &McpTool::name) != tools.end()) return;
   std::vector<std::string_view> names;
-  for (const Tool& tool : tools) names.push_back(tool.name);
+  for (const McpTool& tool : tools) names.push_back(tool.name);
   throw ProtocolError{kInvalidParameters,
                       "there is no tool '" + printable(name) + "'" + spelling_hint(name, names)};
 }
 
-Json call_result(const std::vector<Tool>& tools, const CallTool& call, const Json& parameters) {
+Json call_result(const std::vector<McpTool>& tools, const CallTool& call, const Json& parameters) {
   const Json name = value_at(parameters, "name");
   Json arguments = value_at(parameters, "arguments");
   if (arguments.is_null()) arguments = Json::object();
@@ -142,10 +144,10 @@ Json call_result(const std::vector<Tool>& tools, const CallTool& call, const Jso
 
 }  // namespace
 
-Server::Server(ServerCard card, std::vector<Tool> tools, CallTool call)
+McpServer::McpServer(McpServerDescription card, std::vector<McpTool> tools, CallTool call)
     : card_(std::move(card)), tools_(std::move(tools)), call_(std::move(call)) {}
 
-std::string Server::reply_to(std::string_view message) const {
+std::string McpServer::reply_to_mcp_message(std::string_view message) const {
   const Json request = Json::parse(message, nullptr, false);
   if (request.is_discarded()) {
     return error_reply(nullptr, {kParseError, "the message is no JSON on one line"});

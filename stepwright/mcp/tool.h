@@ -8,7 +8,7 @@
 namespace stepwright::mcp {
 
 /// A tool that an AI agent can call through the Model Context Protocol.
-struct Tool {
+struct McpTool {
   std::string name;          ///< Name of the tool: "tune", "list_models".
   std::string description;   ///< Description for the agent: when to call the tool.
   std::string input_schema;  ///< JSON Schema of the tool's arguments, as JSON text.
@@ -19,7 +19,7 @@ struct Tool {
 };
 
 /// The result of one call of a tool by an AI agent.
-struct ToolResult {
+struct McpToolResult {
   std::string text;  ///< Answer shortened for the agent, or the error message.
   /// Complete answer as JSON; null: there is none.
   std::shared_ptr<const nlohmann::ordered_json> structured;
@@ -28,6 +28,7 @@ struct ToolResult {
 
 /// Callback that runs a tool by name. `arguments`: JSON text of a mapping. Fails with `kInput` for
 /// arguments that the tool does not have.
-using CallTool = std::function<ToolResult(const std::string& name, const std::string& arguments)>;
+using CallTool =
+    std::function<McpToolResult(const std::string& name, const std::string& arguments)>;
 
 }  // namespace stepwright::mcp

@@ -14,14 +14,14 @@ namespace stepwright::memory {
 namespace {
 
 double states_without_gradients(const step::Stage& stage) {
-  const step::States& states = stage.states;
+  const step::RankModelStateBytes& states = stage.states;
   return static_cast<double>(states.parameters + states.optimizer + states.others.bytes());
 }
 
 /// Bytes of states between two steps, after gathered parameters have been freed and gradients
 /// reduced: only the shards.
 double resting_states(const step::StepProgram& program, const step::Stage& stage) {
-  const step::States& states = stage.states;
+  const step::RankModelStateBytes& states = stage.states;
   const auto ranks = [&](plan::GroupKind kind) {
     return static_cast<double>(program.group_sizes[static_cast<std::size_t>(kind)]);
   };
@@ -42,21 +42,23 @@ double resting_states(const step::StepProgram& program, const step::Stage& stage
   return parameters + gradients + static_cast<double>(states.optimizer + states.others.bytes());
 }
 
-double fresh_peak(const step::StepProgram& program, const step::Stage& stage, const HeldBytes& held,
-                  std::span<const Footprint> footprints) {
+double fresh_peak(const step::StepProgram& program, const step::Stage& stage,
+                  const FrameworkHeldBytes& held,
+                  std::span<const TemplateMemoryFootprint> footprints) {
   const double always = states_without_gradients(stage) -
                         static_cast<double>(stage.states.for_step) + held.always + held.in_passes;
-  GradientWalk walk(program, stage, footprints, held.whole_first_stage);
+  GradientMemoryWalk walk(program, stage, footprints, held.whole_first_stage);
   double peak = 0;
-  for (const step::Slot& slot : stage.schedule) {
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     peak = std::max(peak, always + walk.during(slot).bytes());
   }
   return peak;
 }
 
-AllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& program,
-                             const step::Stage& stage, std::span<const Footprint> footprints) {
-  const HeldBytes held = held_bytes(job, program, stage);
+PyTorchAllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& program,
+                                    const step::Stage& stage,
+                                    std::span<const TemplateMemoryFootprint> footprints) {
+  const FrameworkHeldBytes held = framework_held_bytes(job, program, stage);
   const double states =
       states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
   const double kept_input = 2 * held.stage_input;  // twice: the input and its gradient
@@ -68,20 +70,22 @@ AllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& prog
     return {.after_step_bytes = std::ceil(after_step), .peak_bytes = std::ceil(peak)};
   }
   double peak = after_step;
-  IdleChunks idle(stage);
-  walk_slots(program, stage, footprints, [&](const step::Slot& slot, const SlotTensors& tensors) {
-    peak = std::max(peak, states + held.always + held.in_passes + total_bytes(tensors.during) +
-                              kept_input * static_cast<double>(idle.during(slot)));
-  });
+  IdleChunkCounter idle(stage);
+  walk_slot_tensor_bytes(
+      program, stage, footprints,
+      [&](const step::ScheduleSlot& slot, const SlotTensorBytes& tensors) {
+        peak = std::max(peak, states + held.always + held.in_passes + total_bytes(tensors.during) +
+                                  kept_input * static_cast<double>(idle.during(slot)));
+      });
   return {.after_step_bytes = std::ceil(after_step), .peak_bytes = std::ceil(peak)};
 }
 
 }  // namespace
 
-std::vector<AllocatedMemory> allocated_memory(const plan::Job& job,
-                                              const step::StepProgram& program) {
-  const std::vector<Footprint> footprints = footprints_of(program);
-  std::vector<AllocatedMemory> stages;
+std::vector<PyTorchAllocatedMemory> pytorch_allocated_memory(const plan::Job& job,
+                                                             const step::StepProgram& program) {
+  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
+  std::vector<PyTorchAllocatedMemory> stages;
   stages.reserve(program.stages.size());
   for (const step::Stage& stage : program.stages) {
     stages.push_back(allocated_of(job, program, stage, footprints));

@@ -25,7 +25,7 @@ class HeldBlocks {
   explicit HeldBlocks(const AllocationConsumer& taker) : taker_(taker) {}
 
   /// Allocates a block and returns its number; -1 if it has no bytes.
-  std::int64_t allocate(const PlannedBlock& block) {
+  std::int64_t allocate(const PredictedAllocation& block) {
     if (block.bytes <= 0) return -1;
     std::int64_t number = std::ssize(holders_);
     if (free_.empty()) {
@@ -87,14 +87,15 @@ class TensorWalk {
   }
 
   /// Walks a sequence; calls `before` and `after` around each item.
-  void run(const step::Sequence& sequence, const step::Slot& slot,
+  void run(const step::Sequence& sequence, const step::ScheduleSlot& slot,
            const std::function<void(const step::Item&)>& before,
            const std::function<void(const step::Item&)>& after) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     taken_.clear();
     for (const step::Item& item : sequence.items) {
-      for (const step::Source& source : item.inputs) taken_.insert({source.item, source.output});
+      for (const step::TemplateInputSource& source : item.inputs)
+        taken_.insert({source.item, source.output});
     }
     const std::vector<std::vector<Output>> ahead = outputs_ahead(sequence);
     for (std::size_t at = 0; at < count; ++at) {
@@ -132,17 +133,18 @@ class TensorWalk {
   /// which each may be allocated.
   [[nodiscard]] std::vector<std::vector<Output>> outputs_ahead(
       const step::Sequence& sequence) const {
-    const std::int32_t head = late_gathers_ ? head_item(program_, sequence) : -1;
+    const std::int32_t head = late_gathers_ ? loss_or_head_item_index(program_, sequence) : -1;
     std::set<std::pair<std::int32_t, std::int32_t>> late;
     for (std::int32_t taker = head + 1; head >= 0 && taker < std::ssize(sequence.items); ++taker) {
-      for (const step::Source& source : sequence.items[static_cast<std::size_t>(taker)].inputs) {
+      for (const step::TemplateInputSource& source :
+           sequence.items[static_cast<std::size_t>(taker)].inputs) {
         late.insert({source.item, source.output});
       }
     }
     std::vector<std::vector<Output>> ahead(sequence.items.size());
     for (std::size_t maker = 0; maker < ahead.size(); ++maker) {
       const step::Item& item = sequence.items[maker];
-      if (!facts(item).stream || copies_gathered(piece(item))) continue;
+      if (!facts(item).stream || copies_gathered_parameters(piece(item))) continue;
       std::int32_t start = 0;
       for (const std::int32_t other : item.after) start = std::max(start, other + 1);
       const std::vector<step::TensorId>& outputs = piece(item).outputs;
@@ -150,7 +152,8 @@ class TensorWalk {
         const bool waits = late.contains({static_cast<std::int32_t>(maker), static_cast<int>(i)});
         const std::int32_t from = waits ? std::max(start, head + 1) : start;
         auto position = std::min(static_cast<std::size_t>(from), maker);
-        while (position < maker && sends_copy(piece(sequence.items[position]))) ++position;
+        while (position < maker && reduces_gradients_from_copy(piece(sequence.items[position])))
+          ++position;
         ahead[position].emplace_back(maker, outputs[i]);
       }
     }
@@ -159,11 +162,11 @@ class TensorWalk {
 
   std::int64_t make(const step::Item& item, step::TensorId id) {
     const step::Tensor& tensor = piece(item).tensors[static_cast<std::size_t>(id)];
-    const double bytes = buffer_bytes(tensor, program_.imbalance);
+    const double bytes = tensor_bytes_on_busiest_rank(tensor, program_.imbalance);
     const step::LayerPart part = facts(item).makers[static_cast<std::size_t>(id)];
-    return blocks_.allocate({.kind = kKindOfTensors[static_cast<std::size_t>(tensor.kind)],
+    return blocks_.allocate({.kind = kMemoryKindOfTensors[static_cast<std::size_t>(tensor.kind)],
                              .bytes = static_cast<std::int64_t>(bytes),
-                             .unit = item.units.empty() ? kNoUnit : item.units.front(),
+                             .unit = item.units.empty() ? kNoModelUnit : item.units.front(),
                              .part = name_of(step::kLayerPartNames, part),
                              .tensor = tensor.name});
   }
@@ -173,19 +176,19 @@ class TensorWalk {
 
   /// Returns the tensors that a block keeps for a strand's micro-batch. Tensors passed between
   /// chunks of one position have one key for both chunks.
-  Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
+  Kept& kept_of(const step::Sequence& sequence, const step::ScheduleSlot& slot, std::int32_t unit,
                 std::size_t strand) {
     const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
 
-  void run_item(const step::Sequence& sequence, std::size_t at, const step::Slot& slot) {
+  void run_item(const step::Sequence& sequence, std::size_t at, const step::ScheduleSlot& slot) {
     const step::Item& item = sequence.items[at];
     const step::Template& what = piece(item);
     const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
     const bool none = item.units.empty();
-    Kept& last = kept_of(sequence, slot, none ? kNoUnit : item.units.back(), back);
-    Kept& saved = kept_of(sequence, slot, none ? kNoUnit : item.units.front(), item.strand);
+    Kept& last = kept_of(sequence, slot, none ? kNoModelUnit : item.units.back(), back);
+    Kept& saved = kept_of(sequence, slot, none ? kNoModelUnit : item.units.front(), item.strand);
     Numbers here = made_[at];
     restore(what, last, here);
     take_inputs(sequence, at, here);
@@ -208,9 +211,9 @@ class TensorWalk {
       const bool taken =
           taken_.contains({static_cast<std::int32_t>(at), static_cast<std::int32_t>(i)});
       made_[at].erase(id);
-      if (!taken && (sends_copy(what) || copies_gathered(what))) {
+      if (!taken && (reduces_gradients_from_copy(what) || copies_gathered_parameters(what))) {
         if (!stream) continue;
-        held_[*stream].push_back({here.at(id), copies_gathered(what)});
+        held_[*stream].push_back({here.at(id), copies_gathered_parameters(what)});
       } else {
         made_[at][id] = here.at(id);
       }
@@ -231,7 +234,7 @@ class TensorWalk {
     const step::Template& what = piece(item);
     const auto stream = facts(item).stream;
     for (std::size_t i = 0; i < std::min(what.inputs.size(), item.inputs.size()); ++i) {
-      const step::Source& source = item.inputs[i];
+      const step::TemplateInputSource& source = item.inputs[i];
       if (source.item < 0) continue;  // The operator that first touches the tensor allocates it.
       const auto from = static_cast<std::size_t>(source.item);
       const step::TensorId output =
@@ -240,7 +243,7 @@ class TensorWalk {
       if (found == made_[from].end()) continue;
       here[what.inputs[i]] = found->second;
       made_[from].erase(found);
-      if (!stream || sends_copy(what)) continue;
+      if (!stream || reduces_gradients_from_copy(what)) continue;
       blocks_.hold(here[what.inputs[i]]);
       held_[*stream].push_back({here[what.inputs[i]], false});
     }
@@ -324,7 +327,7 @@ class TensorWalk {
 
 /// A parameter of a stage, and the block that owns it.
 struct OwnedParameter {
-  std::int32_t unit = kNoUnit;
+  std::int32_t unit = kNoModelUnit;
   const step::LocalParameter* parameter = nullptr;
 };
 
@@ -418,14 +421,14 @@ class StageWalk {
         stage_(stage),
         taker_(taker),
         blocks_(taker),
-        held_(held_bytes(job, program, stage)),
+        held_(framework_held_bytes(job, program, stage)),
         tensors_(program, blocks_, held_.fresh_gradients),
-        fresh_(fresh_chunks(program, stage, held_.whole_first_stage)),
+        fresh_(first_backward_gradient_bytes(program, stage, held_.whole_first_stage)),
         there_(stage.chunks.size()),
         step_parameters_(held_.fresh_gradients && alternates_micro_batches(program, stage)
                              ? stage.states.for_step
                              : 0),
-        after_step_(allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
+        after_step_(pytorch_allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
                         .after_step_bytes) {}
 
   void run() {
@@ -438,8 +441,8 @@ class StageWalk {
     taker_.begin_step();
     for (const std::int64_t number : between) blocks_.release(number);
     const std::int64_t batch = hold(held_.in_passes, "batch");
-    IdleChunks idle(stage_);
-    for (const step::Slot& slot : stage_.schedule) {
+    IdleChunkCounter idle(stage_);
+    for (const step::ScheduleSlot& slot : stage_.schedule) {
       if (held_.fresh_gradients) {
         run_fresh(slot);
       } else {
@@ -459,7 +462,7 @@ class StageWalk {
   }
 
   void states() {
-    const step::States& states = stage_.states;
+    const step::RankModelStateBytes& states = stage_.states;
     const StateBlocks all(program_, stage_, blocks_);
     all.allocate(MemoryKind::kParameters, "parameter", states.parameters - step_parameters_, false);
     if (!held_.fresh_gradients) {
@@ -485,7 +488,7 @@ class StageWalk {
     }
   }
 
-  void run_slot(const step::Slot& slot, bool makes) {
+  void run_slot(const step::ScheduleSlot& slot, bool makes) {
     const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const double bytes = makes ? fresh_.bytes[static_cast<std::size_t>(sequence.chunk)] : 0;
     std::optional<AllocatedGradientShare> made;
@@ -499,7 +502,7 @@ class StageWalk {
       gradients_.push_back(
           blocks_.allocate({.kind = MemoryKind::kGradients,
                             .bytes = until - given,
-                            .unit = item.units.empty() ? kNoUnit : item.units.front(),
+                            .unit = item.units.empty() ? kNoModelUnit : item.units.front(),
                             .tensor = "gradient"}));
       given = until;
     };
@@ -532,7 +535,7 @@ class StageWalk {
     const auto until = static_cast<std::int64_t>(
         std::ceil(static_cast<double>(step_parameters_) * std::min(share, 1.0)));
     if (until <= there) return;
-    const std::int32_t unit = item.units.empty() ? kNoUnit : item.units.front();
+    const std::int32_t unit = item.units.empty() ? kNoModelUnit : item.units.front();
     const std::int64_t number = blocks_.allocate({.kind = MemoryKind::kParameters,
                                                   .bytes = until - there,
                                                   .unit = unit,
@@ -553,19 +556,19 @@ class StageWalk {
     });
   }
 
-  void run_fresh(const step::Slot& slot) {
+  void run_fresh(const step::ScheduleSlot& slot) {
     const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
     const bool whole = sequence.chunk == fresh_.whole_chunk;
     if (whole && sequence.direction == schedule::Direction::kDataGradient) {
       return waiting_.push_back(slot);
     }
     if (whole && sequence.direction == schedule::Direction::kWeightGradient && !waiting_.empty()) {
-      const step::Slot data = waiting_.front();
+      const step::ScheduleSlot data = waiting_.front();
       waiting_.pop_front();
       run_slot(data, false);
     }
     char& there = there_[static_cast<std::size_t>(sequence.chunk)];
-    const bool makes = makes_gradients(sequence) && there == 0;
+    const bool makes = computes_weight_gradients(sequence) && there == 0;
     if (makes) there = 1;
     run_slot(slot, makes);
   }
@@ -577,7 +580,7 @@ class StageWalk {
       return;
     }
     for (const std::int64_t number : gradients_) blocks_.release(number);
-    const step::States& states = stage_.states;
+    const step::RankModelStateBytes& states = stage_.states;
     hold(after_step_ - held_.always -
              static_cast<double>(states.parameters - step_parameters_ + states.optimizer +
                                  states.others.bytes()),
@@ -588,17 +591,17 @@ class StageWalk {
   const step::Stage& stage_;
   const AllocationConsumer& taker_;
   HeldBlocks blocks_;
-  HeldBytes held_;
+  FrameworkHeldBytes held_;
   TensorWalk tensors_;
   ChunkGradientBytes fresh_;
   std::vector<char> there_;  ///< For each chunk: true if its gradients are allocated.
   /// Data-gradient slots of the unsplit chunk that wait for their weight gradients.
-  std::deque<step::Slot> waiting_;
+  std::deque<step::ScheduleSlot> waiting_;
   /// Memory blocks of the gradients that the first backward allocates.
   std::vector<std::int64_t> gradients_;
   std::vector<std::int64_t> inputs_;  ///< Memory blocks of the last inputs that idle chunks keep.
   struct Gathered {
-    std::int32_t unit = kNoUnit;
+    std::int32_t unit = kNoModelUnit;
     std::int64_t number = -1;
     std::int64_t bytes = 0;
   };
@@ -609,15 +612,15 @@ class StageWalk {
 
 }  // namespace
 
-std::string block_name(const PlannedBlock& block) {
+std::string allocation_name(const PredictedAllocation& block) {
   if (block.part.empty() || block.part == block.tensor) return std::string(block.tensor);
   return fmt::format("{}: {}", block.part, block.tensor);
 }
 
-std::string unit_name(std::int32_t unit) {
-  if (unit == kNoUnit) return {};
-  if (unit == step::kEmbeddingUnit) return "embedding";
-  if (unit == step::kHeadUnit) return "head";
+std::string model_unit_name(std::int32_t unit) {
+  if (unit == kNoModelUnit) return {};
+  if (unit == step::kEmbeddingBlockNumber) return "embedding";
+  if (unit == step::kHeadBlockNumber) return "head";
   return fmt::format("layer {}", unit);
 }
 

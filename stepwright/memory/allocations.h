@@ -9,17 +9,17 @@
 
 namespace stepwright::memory {
 
-/// Value of `PlannedBlock::unit` for a block of memory that belongs to no layer, nor to the
+/// Value of `PredictedAllocation::unit` for a block of memory that belongs to no layer, nor to the
 /// embedding or the head.
-inline constexpr std::int32_t kNoUnit = -9;
+inline constexpr std::int32_t kNoModelUnit = -9;
 
 /// A predicted allocation in PyTorch's caching allocator, on one rank: its size and what it is for.
-struct PlannedBlock {
+struct PredictedAllocation {
   MemoryKind kind = MemoryKind::kActivations;
   std::int64_t bytes = 0;
-  /// Index of the layer (from 0) that the block belongs to, or `step::kEmbeddingUnit`,
-  /// `step::kHeadUnit`, or `kNoUnit`.
-  std::int32_t unit = kNoUnit;
+  /// Index of the layer (from 0) that the block belongs to, or `step::kEmbeddingBlockNumber`,
+  /// `step::kHeadBlockNumber`, or `kNoModelUnit`.
+  std::int32_t unit = kNoModelUnit;
   /// Part of the layer that allocates the block ("mlp.fc1"); for a model state, the parameter's
   /// name.
   std::string_view part{};
@@ -29,16 +29,16 @@ struct PlannedBlock {
 
 /// Returns the name of a predicted allocation in messages, without its layer: "mlp.fc1:
 /// activation".
-std::string block_name(const PlannedBlock& block);
+std::string allocation_name(const PredictedAllocation& block);
 
 /// Returns the name of the part of the model that owns memory: "layer 3", "embedding", "head"; ""
-/// for `kNoUnit`.
-std::string unit_name(std::int32_t unit);
+/// for `kNoModelUnit`.
+std::string model_unit_name(std::int32_t unit);
 
 /// Callbacks that receive the predicted allocations and frees of a step, in order. An allocation
 /// keeps its number until it is freed; later ones may reuse the number.
 struct AllocationConsumer {
-  std::function<void(std::int64_t number, const PlannedBlock& block)> allocate;
+  std::function<void(std::int64_t number, const PredictedAllocation& block)> allocate;
   std::function<void(std::int64_t number)> free;
   /// Called when the step begins: what is allocated by then exists between two steps.
   std::function<void()> begin_step;
@@ -46,7 +46,7 @@ struct AllocationConsumer {
 
 /// Reports the predicted allocations and frees of one pipeline stage in a step to `taker`, in
 /// order: model states, memory that the framework holds, and every tensor. The largest sum of bytes
-/// equals the peak that `allocated_memory` predicts.
+/// equals the peak that `pytorch_allocated_memory` predicts.
 void walk_allocations(const plan::Job& job, const step::StepProgram& program,
                       const step::Stage& stage, const AllocationConsumer& taker);
 

@@ -22,21 +22,21 @@ constexpr MemoryErrorModel kOfOthers{.mean = 0.02, .deviation = 0.15};
 
 MemoryErrorModel memory_error_model(const plan::Framework& framework) {
   switch (plan::framework_defaults(framework).memory.evidence) {
-    case plan::MemoryEvidence::kLabels: return kOfLabels;
-    case plan::MemoryEvidence::kPeaks: return kOfPeaks;
-    case plan::MemoryEvidence::kNone: break;
+    case plan::FrameworkMemoryEvidence::kLabels: return kOfLabels;
+    case plan::FrameworkMemoryEvidence::kPeaks: return kOfPeaks;
+    case plan::FrameworkMemoryEvidence::kNone: break;
   }
   return kOfOthers;
 }
 
-double fit_probability(double share, const MemoryErrorModel& error_model) {
+double memory_fit_probability(double share, const MemoryErrorModel& error_model) {
   if (share <= 0) return 1;
   const double fits = normal_cdf((-std::log(share) - error_model.mean) / error_model.deviation);
-  return kUnexplainedRuns / 2 + (1 - kUnexplainedRuns) * fits;
+  return kUnexplainedRunShare / 2 + (1 - kUnexplainedRunShare) * fits;
 }
 
-double share_at(double probability, const MemoryErrorModel& error_model) {
-  const double fits = (probability - kUnexplainedRuns / 2) / (1 - kUnexplainedRuns);
+double peak_share_at_probability(double probability, const MemoryErrorModel& error_model) {
+  const double fits = (probability - kUnexplainedRunShare / 2) / (1 - kUnexplainedRunShare);
   if (fits >= 1) return 0;
   if (fits <= 0) return std::numeric_limits<double>::infinity();
   return std::exp(-error_model.mean - error_model.deviation * normal_quantile(fits));

@@ -19,13 +19,13 @@ struct MemoryErrorModel {
 MemoryErrorModel memory_error_model(const plan::Framework& framework);
 
 /// Share of runs whose fits / out-of-memory outcome the memory prediction does not explain at all.
-inline constexpr double kUnexplainedRuns = 0.02;
+inline constexpr double kUnexplainedRunShare = 0.02;
 
 /// Returns the probability that a run fits whose predicted peak is `share` of the memory capacity.
-double fit_probability(double share, const MemoryErrorModel& error_model);
+double memory_fit_probability(double share, const MemoryErrorModel& error_model);
 
 /// Returns the largest predicted peak, as a share of the memory capacity, at which a run fits with
 /// this probability; 0 if none does.
-double share_at(double probability, const MemoryErrorModel& error_model);
+double peak_share_at_probability(double probability, const MemoryErrorModel& error_model);
 
 }  // namespace stepwright::memory

@@ -6,10 +6,10 @@ namespace stepwright::memory {
 
 double least_tight_probability(double confidence) { return std::min(confidence, 1 - confidence); }
 
-FitVerdict fit_verdict(double probability, double confidence) {
-  if (probability >= confidence) return FitVerdict::kFits;
-  return probability < least_tight_probability(confidence) ? FitVerdict::kDoesNotFit
-                                                           : FitVerdict::kTight;
+MemoryFitVerdict memory_fit_verdict(double probability, double confidence) {
+  if (probability >= confidence) return MemoryFitVerdict::kFits;
+  return probability < least_tight_probability(confidence) ? MemoryFitVerdict::kDoesNotFit
+                                                           : MemoryFitVerdict::kTight;
 }
 
 }  // namespace stepwright::memory

@@ -8,15 +8,16 @@ namespace stepwright::memory {
 
 /// Verdict whether a run fits in memory, given the probability that the user requests; the best
 /// verdict first.
-enum class FitVerdict : std::uint8_t {
+enum class MemoryFitVerdict : std::uint8_t {
   kFits,  ///< The run fits with at least the requested probability.
   /// Uncertain: neither fitting nor not fitting has the requested probability.
   kTight,
   kDoesNotFit  ///< The run fails to fit with at least the requested probability.
 };
-inline constexpr Named<FitVerdict> kFitVerdictNames[] = {{FitVerdict::kFits, "fits"},
-                                                         {FitVerdict::kTight, "tight"},
-                                                         {FitVerdict::kDoesNotFit, "does_not_fit"}};
+inline constexpr Named<MemoryFitVerdict> kFitVerdictNames[] = {
+    {MemoryFitVerdict::kFits, "fits"},
+    {MemoryFitVerdict::kTight, "tight"},
+    {MemoryFitVerdict::kDoesNotFit, "does_not_fit"}};
 
 /// Returns the probability of fitting below which a run counts as too large: 1 - `confidence`; if
 /// `confidence` is below one half, `confidence` itself, and no run is uncertain.
@@ -24,6 +25,6 @@ double least_tight_probability(double confidence);
 
 /// Returns whether a run fits in memory (fits, tight, does not fit) that fits with probability
 /// `probability`, if the user requests at least `confidence`.
-FitVerdict fit_verdict(double probability, double confidence);
+MemoryFitVerdict memory_fit_verdict(double probability, double confidence);
 
 }  // namespace stepwright::memory

@@ -5,11 +5,12 @@
 
 namespace stepwright::memory {
 
-GradientWalk::GradientWalk(const step::StepProgram& program, const step::Stage& stage,
-                           std::span<const Footprint> footprints, bool whole_first_stage)
+GradientMemoryWalk::GradientMemoryWalk(const step::StepProgram& program, const step::Stage& stage,
+                                       std::span<const TemplateMemoryFootprint> footprints,
+                                       bool whole_first_stage)
     : stage_(stage),
       there_(stage.chunks.size()),
-      fresh_(fresh_chunks(program, stage, whole_first_stage)) {
+      fresh_(first_backward_gradient_bytes(program, stage, whole_first_stage)) {
   step_parameters_ = static_cast<double>(stage.states.for_step);
   if (!alternates_micro_batches(program, stage)) gathered_ = std::exchange(step_parameters_, 0);
   for (const step::Sequence& sequence : stage.sequences) {
@@ -22,7 +23,7 @@ GradientWalk::GradientWalk(const step::StepProgram& program, const step::Stage& 
   }
 }
 
-TensorsAndGradients GradientWalk::during(const step::Slot& slot) {
+TensorsAndGradients GradientMemoryWalk::during(const step::ScheduleSlot& slot) {
   const auto which = static_cast<std::size_t>(slot.sequence);
   const step::Sequence& sequence = stage_.sequences[which];
   if (sequence.chunk != fresh_.whole_chunk) return run(which);
@@ -40,10 +41,10 @@ TensorsAndGradients GradientWalk::during(const step::Slot& slot) {
   return before.bytes() > own.bytes() ? before : own;
 }
 
-TensorsAndGradients GradientWalk::run(std::size_t which) {
+TensorsAndGradients GradientMemoryWalk::run(std::size_t which) {
   const step::Sequence& sequence = stage_.sequences[which];
   const auto chunk = static_cast<std::size_t>(sequence.chunk);
-  const bool makes = makes_gradients(sequence) && there_[chunk] == 0;
+  const bool makes = computes_weight_gradients(sequence) && there_[chunk] == 0;
   const SequenceFootprint& own = makes ? first_[which] : later_[which];
   const bool comes_and_goes = step_parameters_ > 0;
   TensorsAndGradients most{alive_, present_ + (makes ? own.fresh_bytes : 0),

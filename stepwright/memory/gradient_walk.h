@@ -24,16 +24,16 @@ struct TensorsAndGradients {
 
 /// Computes, slot by slot of a stage's schedule, the memory of a stage whose gradients are
 /// allocated by the first backward of each step and freed before the next step's.
-class GradientWalk {
+class GradientMemoryWalk {
  public:
   /// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
   /// gradients. Keeps references to `program`, `stage` and `footprints`.
-  GradientWalk(const step::StepProgram& program, const step::Stage& stage,
-               std::span<const Footprint> footprints, bool whole_first_stage);
+  GradientMemoryWalk(const step::StepProgram& program, const step::Stage& stage,
+                     std::span<const TemplateMemoryFootprint> footprints, bool whole_first_stage);
 
   /// Returns the memory at the peak of `slot` (a forward or backward of one micro-batch), which
   /// must be the next one of the stage's schedule.
-  TensorsAndGradients during(const step::Slot& slot);
+  TensorsAndGradients during(const step::ScheduleSlot& slot);
   /// Returns the memory after the last slot passed to `during`, until the next one starts.
   [[nodiscard]] TensorsAndGradients after() const { return {alive_, present_, gathered_}; }
 

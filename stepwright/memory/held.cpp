@@ -52,7 +52,7 @@ double written_bytes(const step::Template& piece, const step::Operator& op) {
 /// True for a message of a dispatcher that gathers the rows of all ranks of the expert group.
 bool gathers_rows(const plan::Job& job, const step::Operator& op) {
   return op.scheme == step::Scheme::kExpert && op.phase == step::Phase::kForward &&
-         job.dispatcher == plan::Dispatcher::kAllGather;
+         job.dispatcher == plan::TokenDispatcher::kAllGather;
 }
 
 /// Facts of a stage that are found from its operators.
@@ -112,13 +112,13 @@ StageFacts facts_of(const plan::Job& job, const step::StepProgram& program,
 
 }  // namespace
 
-double blas_workspace_bytes(const cluster::Device& device, bool deterministic) {
+double blas_workspace_bytes(const cluster::DeviceModel& device, bool deterministic) {
   const bool large =
       deterministic || cluster::device_generation_of(device).compute_capability == kHopper;
   return large ? 8 * 4096 * kKiB : 2 * 4096 * kKiB + 8 * 16 * kKiB;
 }
 
-double transformer_engine_workspace_bytes(const cluster::Device& device) {
+double transformer_engine_workspace_bytes(const cluster::DeviceModel& device) {
   return cluster::device_generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
 }
 
@@ -155,16 +155,16 @@ double input_gradients(const Received& received) {
 
 }  // namespace
 
-HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
-                     const step::Stage& stage) {
+FrameworkHeldBytes framework_held_bytes(const plan::Job& job, const step::StepProgram& program,
+                                        const step::Stage& stage) {
   const plan::WordSet& words = plan::framework_defaults(job.framework).holds;
   const auto holds = [&](plan::AllocatorMemoryKind what) {
     return words[static_cast<std::size_t>(what)];
   };
-  const cluster::Device& device = job.cluster.device;
+  const cluster::DeviceModel& device = job.cluster.device;
   const StageFacts facts = facts_of(job, program, stage);
   const bool engine = job.kernels.transformer_engine;
-  HeldBytes held;
+  FrameworkHeldBytes held;
   if (holds(plan::AllocatorMemoryKind::kBlasWorkspaces)) {
     held.always += kBlasHandles * blas_workspace_bytes(device, job.kernels.deterministic);
   }

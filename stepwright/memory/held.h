@@ -9,7 +9,7 @@ namespace stepwright::memory {
 
 /// Bytes in PyTorch's allocator that a framework holds on one rank in addition to model states and
 /// the tensors of the step, such as workspaces and buffers.
-struct HeldBytes {
+struct FrameworkHeldBytes {
   /// Bytes held from the first step on: workspaces, and a buffer that matrix products share.
   double always = 0;
   /// Bytes of one micro-batch's tokens, labels and masks, held while micro-batches are computed.
@@ -30,16 +30,16 @@ struct HeldBytes {
 /// Returns the bytes of PyTorch's workspace for one cuBLAS handle: 32 MiB for compute capability 9,
 /// `:4096:2:16:8` for others, `:4096:8` in deterministic runs (CUBLAS_WORKSPACE_CONFIG). Source:
 /// pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize.
-double blas_workspace_bytes(const cluster::Device& device, bool deterministic);
+double blas_workspace_bytes(const cluster::DeviceModel& device, bool deterministic);
 
 /// Returns the bytes of Transformer Engine's workspace for one matrix product. Source:
 /// NVIDIA/TransformerEngine transformer_engine/pytorch/module/base.py,
 /// get_cublas_workspace_size_bytes.
-double transformer_engine_workspace_bytes(const cluster::Device& device);
+double transformer_engine_workspace_bytes(const cluster::DeviceModel& device);
 
 /// Returns the bytes that the job's framework holds on a rank of a pipeline stage; all 0 if the
 /// framework is unknown.
-HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
-                     const step::Stage& stage);
+FrameworkHeldBytes framework_held_bytes(const plan::Job& job, const step::StepProgram& program,
+                                        const step::Stage& stage);
 
 }  // namespace stepwright::memory

@@ -18,29 +18,30 @@ namespace {
 constexpr double kPrefetched = 2;
 constexpr double kBytesOfToken = 4 * 8;
 
-double& at(HostBytes& kinds, HostKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+double& at(HostBytes& kinds, HostMemoryKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
 /// Returns, for each position, the peak bytes of activations that a rank keeps in host memory.
 std::vector<double> kept_on_host(const step::StepProgram& program) {
   std::vector<double> kept(program.stages.size());
   if (!program.keeps_on_host) return kept;
-  const std::vector<Footprint> footprints = footprints_of(program, MemoryPlace::kHost);
+  const std::vector<TemplateMemoryFootprint> footprints =
+      template_memory_footprints(program, MemoryPlace::kHost);
   for (std::size_t s = 0; s < kept.size(); ++s) {
-    const auto keep_most = [&](const step::Slot&, const SlotTensors& tensors) {
+    const auto keep_most = [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
       kept[s] = std::max(kept[s], total_bytes(tensors.during));
     };
-    walk_slots(program, program.stages[s], footprints, keep_most, MemoryPlace::kHost);
+    walk_slot_tensor_bytes(program, program.stages[s], footprints, keep_most, MemoryPlace::kHost);
   }
   return kept;
 }
 
 /// Returns the host bytes that a plan uses for one rank of a position.
-HostBytes left_there(const step::HostStates& states, double activations) {
+HostBytes left_there(const step::HostModelStateBytes& states, double activations) {
   HostBytes kinds{};
-  at(kinds, HostKind::kStates) = static_cast<double>(states.states);
-  at(kinds, HostKind::kGradients) = static_cast<double>(states.gradients);
-  at(kinds, HostKind::kPinned) = static_cast<double>(states.pinned);
-  at(kinds, HostKind::kActivations) = activations;
+  at(kinds, HostMemoryKind::kStates) = static_cast<double>(states.states);
+  at(kinds, HostMemoryKind::kGradients) = static_cast<double>(states.gradients);
+  at(kinds, HostMemoryKind::kPinned) = static_cast<double>(states.pinned);
+  at(kinds, HostMemoryKind::kActivations) = activations;
   return kinds;
 }
 
@@ -52,7 +53,7 @@ double loader_bytes(const plan::Job& job, const plan::FrameworkDefaults& default
 
 /// True if the run starts from a checkpoint that it loads.
 bool loads(const plan::Job& job) {
-  return job.model.freezes() || job.method.kind != plan::MethodKind::kPretrain;
+  return job.model.has_frozen_weights() || job.method.kind != plan::TrainingMethodKind::kPretrain;
 }
 
 /// Bytes of the checkpoint that the ranks of a node hold at the start.
@@ -62,7 +63,8 @@ double loading_bytes(const plan::Job& job, const plan::FrameworkDefaults& defaul
   const auto parameters = static_cast<double>(model::count_parameters(job.model));
   const bool narrow = job.model.adapters && job.model.adapters->quantised();
   const std::int64_t bits =
-      narrow ? centibits(job.model.adapters->base) : centibits(plan::storage_type(job.precision));
+      narrow ? element_size_centibits(job.model.adapters->base)
+             : element_size_centibits(plan::parameter_storage_type(job.precision));
   const double whole = parameters * static_cast<double>(bits) / 800;
   switch (sharded ? defaults.loading.sharded : defaults.loading.whole) {
     case plan::CheckpointLoadingRanks::kNone: return 0;
@@ -89,7 +91,7 @@ HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program) {
   const plan::PipelineNodePlacement nodes{.ranks = program.ranks,
                                           .stride = program.pipeline_stride,
                                           .of_node = job.cluster.devices_per_node};
-  const std::vector<std::int64_t> ranks = plan::fullest_host_ranks(sums, nodes);
+  const std::vector<std::int64_t> ranks = plan::fullest_host_pipeline_ranks(sums, nodes);
   HostBytes kinds{};
   double of_node = 0;
   for (std::size_t s = 0; s < ranks.size(); ++s) {
@@ -99,11 +101,11 @@ HostBytes host_bytes(const plan::Job& job, const step::StepProgram& program) {
     }
   }
   const plan::FrameworkDefaults& defaults = plan::framework_defaults(job.framework);
-  at(kinds, HostKind::kProcesses) = of_node * defaults.host_process_bytes;
-  at(kinds, HostKind::kLoaders) = of_node * loader_bytes(job, defaults);
-  const double at_start = at(kinds, HostKind::kProcesses) +
+  at(kinds, HostMemoryKind::kProcesses) = of_node * defaults.host_process_bytes;
+  at(kinds, HostMemoryKind::kLoaders) = of_node * loader_bytes(job, defaults);
+  const double at_start = at(kinds, HostMemoryKind::kProcesses) +
                           loading_bytes(job, defaults, program.shards_parameters, of_node);
-  at(kinds, HostKind::kLoading) = std::max(0.0, at_start - total_bytes(kinds));
+  at(kinds, HostMemoryKind::kLoading) = std::max(0.0, at_start - total_bytes(kinds));
   return kinds;
 }
 

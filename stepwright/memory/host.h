@@ -10,7 +10,7 @@
 namespace stepwright::memory {
 
 /// Kinds of host memory that a job uses; the total is their sum.
-enum class HostKind : std::uint8_t {
+enum class HostMemoryKind : std::uint8_t {
   /// Offloaded optimizer states, parameters and other models, which the plan keeps in host memory.
   kStates,
   kActivations,  ///< Offloaded activations, kept in host memory until their backward.
@@ -23,11 +23,11 @@ enum class HostKind : std::uint8_t {
   /// A checkpoint loaded at the start, as far as it exceeds the sum of the other kinds.
   kLoading,
 };
-inline constexpr Named<HostKind> kHostKindNames[] = {
-    {HostKind::kStates, "states"},       {HostKind::kActivations, "activations"},
-    {HostKind::kPinned, "pinned"},       {HostKind::kGradients, "gradients"},
-    {HostKind::kProcesses, "processes"}, {HostKind::kLoaders, "loaders"},
-    {HostKind::kLoading, "loading"}};
+inline constexpr Named<HostMemoryKind> kHostKindNames[] = {
+    {HostMemoryKind::kStates, "states"},       {HostMemoryKind::kActivations, "activations"},
+    {HostMemoryKind::kPinned, "pinned"},       {HostMemoryKind::kGradients, "gradients"},
+    {HostMemoryKind::kProcesses, "processes"}, {HostMemoryKind::kLoaders, "loaders"},
+    {HostMemoryKind::kLoading, "loading"}};
 inline constexpr int kHostKinds = 7;
 
 using HostBytes = std::array<double, kHostKinds>;

@@ -49,7 +49,7 @@ class Walk {
       change(id, -1.0);
     }
   }
-  void note_peak(Footprint& result) const {
+  void note_peak(TemplateMemoryFootprint& result) const {
     if (total_ <= result.peak_bytes) return;
     result.peak_bytes = total_;
     result.at_peak = kinds_;
@@ -58,7 +58,7 @@ class Walk {
  private:
   void change(step::TensorId id, double sign) {
     const step::Tensor& tensor = piece_.tensors[id];
-    const double bytes = sign * buffer_bytes(tensor, imbalance_, place_);
+    const double bytes = sign * tensor_bytes_on_busiest_rank(tensor, imbalance_, place_);
     kinds_[static_cast<std::size_t>(tensor.kind)] += bytes;
     total_ += bytes;
   }
@@ -77,7 +77,8 @@ KindBytes by_kind(const step::Template& piece, std::span<const step::TensorId> i
   KindBytes kinds{};
   for (step::TensorId id : ids) {
     const step::Tensor& tensor = piece.tensors[id];
-    kinds[static_cast<std::size_t>(tensor.kind)] += buffer_bytes(tensor, imbalance, place);
+    kinds[static_cast<std::size_t>(tensor.kind)] +=
+        tensor_bytes_on_busiest_rank(tensor, imbalance, place);
   }
   return kinds;
 }
@@ -101,17 +102,19 @@ double total_bytes(const KindBytes& kinds) {
   return sum;
 }
 
-double buffer_bytes(const step::Tensor& tensor, double imbalance, MemoryPlace place) {
+double tensor_bytes_on_busiest_rank(const step::Tensor& tensor, double imbalance,
+                                    MemoryPlace place) {
   if (tensor.on_host != (place == MemoryPlace::kHost)) return 0;
   const auto bytes = static_cast<double>(tensor.bytes());
   return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
 }
 
-Footprint footprint(const step::Template& piece, double imbalance, MemoryPlace place) {
+TemplateMemoryFootprint template_memory_footprint(const step::Template& piece, double imbalance,
+                                                  MemoryPlace place) {
   const auto bytes = [&](std::span<const step::TensorId> ids) {
     return by_kind(piece, ids, imbalance, place);
   };
-  Footprint result;
+  TemplateMemoryFootprint result;
   result.retained = bytes(piece.saved);
   result.restored = bytes(piece.restored);
   result.input_bytes = total_bytes(bytes(piece.inputs));

@@ -27,22 +27,22 @@ bool has_one_backward(const step::StepProgram& program) {
 
 /// Returns the tensors alive at the peak of a stage.
 KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
-                          std::span<const Footprint> footprints) {
+                          std::span<const TemplateMemoryFootprint> footprints) {
   KindBytes at_peak{};
   double peak_bytes = 0;
-  const auto keep_largest = [&](const step::Slot&, const SlotTensors& tensors) {
+  const auto keep_largest = [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
     const double bytes = total_bytes(tensors.during);
     if (bytes <= peak_bytes) return;
     peak_bytes = bytes;
     at_peak = tensors.during;
   };
-  walk_slots(program, stage, footprints, keep_largest);
+  walk_slot_tensor_bytes(program, stage, footprints, keep_largest);
   return at_peak;
 }
 
 /// Returns the memory of a stage. `beside.step_parameters`: bytes of the parameters gathered for a
 /// step that exist now; all of them if they stay all the time.
-StageMemory stage_memory(const step::States& states, const TensorsAndGradients& beside,
+StageMemory stage_memory(const step::RankModelStateBytes& states, const TensorsAndGradients& beside,
                          const DeviceReserve& reserve) {
   StageMemory result;
   const auto set = [&](MemoryKind kind, double bytes) {
@@ -55,7 +55,7 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
           beside.step_parameters);
   set(MemoryKind::kGradients, beside.gradients + static_cast<double>(others.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
-  for (int i = 0; i < step::kTensorKinds; ++i) set(kKindOfTensors[i], beside.tensors[i]);
+  for (int i = 0; i < step::kTensorKinds; ++i) set(kMemoryKindOfTensors[i], beside.tensors[i]);
   set(MemoryKind::kReserve, reserve.bytes(total_bytes(beside.tensors),
                                           static_cast<double>(states.parameters - states.frozen),
                                           static_cast<double>(states.optimizer)));
@@ -64,13 +64,12 @@ StageMemory stage_memory(const step::States& states, const TensorsAndGradients& 
 
 /// Returns the memory of a stage slot by slot if the only backward of a step allocates its
 /// gradients.
-std::vector<SlotMemory> moments_with_late_gradients(const step::StepProgram& program,
-                                                    const step::Stage& stage,
-                                                    std::span<const Footprint> footprints,
-                                                    const DeviceReserve& reserve) {
+std::vector<SlotMemory> moments_with_late_gradients(
+    const step::StepProgram& program, const step::Stage& stage,
+    std::span<const TemplateMemoryFootprint> footprints, const DeviceReserve& reserve) {
   std::vector<SlotMemory> moments;
-  GradientWalk walk(program, stage, footprints, false);
-  for (const step::Slot& slot : stage.schedule) {
+  GradientMemoryWalk walk(program, stage, footprints, false);
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     const StageMemory during = stage_memory(stage.states, walk.during(slot), reserve);
     moments.push_back({during, stage_memory(stage.states, walk.after(), reserve)});
   }
@@ -78,15 +77,17 @@ std::vector<SlotMemory> moments_with_late_gradients(const step::StepProgram& pro
 }
 
 std::vector<SlotMemory> moments_of(const step::StepProgram& program, const step::Stage& stage,
-                                   std::span<const Footprint> footprints,
+                                   std::span<const TemplateMemoryFootprint> footprints,
                                    const DeviceReserve& reserve) {
   std::vector<SlotMemory> moments;
   const auto gradients = static_cast<double>(stage.states.gradients);
   const auto gathered = static_cast<double>(stage.states.for_step);
-  walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
-    moments.push_back({stage_memory(stage.states, {tensors.during, gradients, gathered}, reserve),
-                       stage_memory(stage.states, {tensors.after, gradients, gathered}, reserve)});
-  });
+  walk_slot_tensor_bytes(
+      program, stage, footprints, [&](const step::ScheduleSlot&, const SlotTensorBytes& tensors) {
+        moments.push_back(
+            {stage_memory(stage.states, {tensors.during, gradients, gathered}, reserve),
+             stage_memory(stage.states, {tensors.after, gradients, gathered}, reserve)});
+      });
   return moments;
 }
 
@@ -100,8 +101,8 @@ StageMemory largest_moment(const std::vector<SlotMemory>& moments, const StageMe
 }
 
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
-  const std::vector<Footprint> footprints = footprints_of(program);
-  const DeviceReserve reserve = framework_reserve(job, program.shards_parameters);
+  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
+  const DeviceReserve reserve = framework_memory_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
   for (const step::Stage& stage : program.stages) {
@@ -137,25 +138,26 @@ double capacity_bytes(const plan::Job& job) {
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
 
-double usable_bytes(const plan::Job& job) {
+double usable_memory_bytes(const plan::Job& job) {
   const double capacity = capacity_bytes(job);
   const double reserve = job.objective.memory_reserve;
   if (reserve >= 0) return capacity - std::ceil(reserve * capacity);
-  const double confidence = fit_confidence(job);
+  const double confidence = memory_fit_confidence(job);
   if (confidence == 0) return capacity;
-  return std::floor(share_at(confidence, memory_error_model(job.framework)) * capacity);
+  return std::floor(peak_share_at_probability(confidence, memory_error_model(job.framework)) *
+                    capacity);
 }
 
 double assumed_expert_load(const plan::Job& job) {
-  const bool keeps_free = usable_bytes(job) < capacity_bytes(job);
-  return keeps_free ? plan::capacity_bounded_load(job, kExpertImbalance) : 1;
+  const bool keeps_free = usable_memory_bytes(job) < capacity_bytes(job);
+  return keeps_free ? plan::capacity_bounded_load(job, kAssumedExpertImbalance) : 1;
 }
 
-double fit_confidence(const plan::Job& job) {
+double memory_fit_confidence(const plan::Job& job) {
   const plan::Objective& objective = job.objective;
   if (objective.memory_reserve >= 0) return 0;
   if (objective.memory_confidence >= 0) return objective.memory_confidence;
-  return objective.memory_limit_bytes > 0 ? 0 : kMemoryConfidence;
+  return objective.memory_limit_bytes > 0 ? 0 : kDefaultMemoryFitConfidence;
 }
 
 double DeviceReserve::bytes(double dynamic_bytes, double parameter_bytes,
@@ -165,49 +167,50 @@ double DeviceReserve::bytes(double dynamic_bytes, double parameter_bytes,
                    optimizer_share * optimizer_bytes + sub_group);
 }
 
-DeviceReserve framework_reserve(const plan::Job& job, bool shards_parameters) {
-  const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
+DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters) {
+  const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkReserveBytes : kCudaContextBytes;
   const double process_bytes =
-      std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes);
+      std::min(fixed_bytes, kMaxFrameworkReserveShare * job.cluster.device.memory_bytes);
   if (!job.conditions.empty()) {
     const auto measured = plan::load_memory_conditions(job.conditions);
-    if (const auto* entry = plan::memory_conditions_of(measured, job.framework)) {
+    if (const auto* entry = plan::find_framework_extra_memory(measured, job.framework)) {
       return {.fixed_bytes = process_bytes + entry->other_bytes, .share = entry->fragmentation};
     }
   }
-  const plan::MemoryMargins& own = plan::framework_defaults(job.framework).memory;
+  const plan::FrameworkMemoryMargins& own = plan::framework_defaults(job.framework).memory;
   if (shards_parameters && own.sub_group_parameters > 0) {
-    const std::int64_t element = size_bytes(plan::storage_type(job.precision), 1);
+    const std::int64_t element = size_bytes(plan::parameter_storage_type(job.precision), 1);
     return {.fixed_bytes = process_bytes,
             .share = own.share,
             .parameter_share = own.parameter_share,
             .sub_group_bytes =
                 kGradientsOfUpdate * static_cast<double>(element) * own.sub_group_parameters};
   }
-  const bool narrow = plan::storage_type(job.precision) == DType::kBf16;
+  const bool narrow = plan::parameter_storage_type(job.precision) == DType::kBf16;
   return {.fixed_bytes = process_bytes,
           .share = own.share,
           .parameter_share = own.parameter_share + (narrow ? own.narrow_gradients : 0),
           .optimizer_share = own.optimizer_share};
 }
 
-FitVerdict MemoryReport::verdict() const {
-  if (fits()) return FitVerdict::kFits;
-  if (!fits_hosts() || confidence == 0) return FitVerdict::kDoesNotFit;
-  return std::max(FitVerdict::kTight, fit_verdict(p_fits, confidence));
+MemoryFitVerdict MemoryReport::verdict() const {
+  if (fits()) return MemoryFitVerdict::kFits;
+  if (!fits_hosts() || confidence == 0) return MemoryFitVerdict::kDoesNotFit;
+  return std::max(MemoryFitVerdict::kTight, memory_fit_verdict(p_fits, confidence));
 }
 
-bool MemoryReport::leaves_to_hosts() const {
-  constexpr HostKind kLeft[] = {HostKind::kStates, HostKind::kActivations};
-  return std::ranges::any_of(
-      kLeft, [this](HostKind kind) { return host_kinds[static_cast<std::size_t>(kind)] > 0; });
+bool MemoryReport::offloads_to_host_memory() const {
+  constexpr HostMemoryKind kLeft[] = {HostMemoryKind::kStates, HostMemoryKind::kActivations};
+  return std::ranges::any_of(kLeft, [this](HostMemoryKind kind) {
+    return host_kinds[static_cast<std::size_t>(kind)] > 0;
+  });
 }
 
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program) {
   MemoryReport report;
   report.capacity_bytes = capacity_bytes(job);
-  report.confidence = fit_confidence(job);
-  report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
+  report.confidence = memory_fit_confidence(job);
+  report.reserve_bytes = report.capacity_bytes - usable_memory_bytes(job);
   report.stages = stages_of(job, program);
   report.peak_bytes = largest_bytes(report.stages);
   report.host_kinds = host_bytes(job, program);
@@ -221,15 +224,15 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
   }
-  report.p_fits = fit_probability(report.needed_bytes() / report.capacity_bytes,
-                                  memory_error_model(job.framework));
+  report.p_fits = memory_fit_probability(report.needed_device_bytes() / report.capacity_bytes,
+                                         memory_error_model(job.framework));
   return report;
 }
 
-std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
-                                                    const step::StepProgram& program) {
-  const std::vector<Footprint> footprints = footprints_of(program);
-  const DeviceReserve reserve = framework_reserve(job, program.shards_parameters);
+std::vector<std::vector<SlotMemory>> slot_memory_by_stage(const plan::Job& job,
+                                                          const step::StepProgram& program) {
+  const std::vector<TemplateMemoryFootprint> footprints = template_memory_footprints(program);
+  const DeviceReserve reserve = framework_memory_reserve(job, program.shards_parameters);
   const bool late = allocates_gradients_late(job) && has_one_backward(program);
   std::vector<std::vector<SlotMemory>> stages;
   for (const step::Stage& stage : program.stages) {
@@ -240,14 +243,14 @@ std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
 }
 
 MemoryKind largest_kind(const MemoryReport& report) {
-  const StageMemory* stage = fullest_stage(report);
+  const StageMemory* stage = fullest_memory_stage(report);
   if (stage == nullptr) return MemoryKind::kReserve;
   const auto largest = std::max_element(stage->kinds.begin(), stage->kinds.end());
   return static_cast<MemoryKind>(largest - stage->kinds.begin());
 }
 
 std::string_view largest_memory_part(const MemoryReport& report) {
-  if (report.fits_devices() && !report.fits()) return kHostMemoryPart;
+  if (report.fits_devices() && !report.fits()) return kHostMemoryPartName;
   return name_of(kMemoryKindNames, largest_kind(report));
 }
 

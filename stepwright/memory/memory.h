@@ -39,9 +39,10 @@ inline constexpr Named<MemoryKind> kMemoryKindNames[] = {
 inline constexpr int kMemoryKinds = 8;
 
 /// For each `step::TensorKind`, the kind of device memory that tensors of this kind count as.
-inline constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
-                                                MemoryKind::kGathered, MemoryKind::kCommunication};
-static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
+inline constexpr MemoryKind kMemoryKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
+                                                      MemoryKind::kGathered,
+                                                      MemoryKind::kCommunication};
+static_assert(std::size(kMemoryKindOfTensors) == step::kTensorKinds);
 
 struct StageMemory {
   double peak_bytes = 0;  ///< Peak bytes of a device of this pipeline stage, a whole number.
@@ -51,22 +52,22 @@ struct StageMemory {
 
 /// Probability of fitting in memory that plans must reach if a job states none. (If a job states a
 /// memory limit instead, the predicted peak itself must stay below it.)
-inline constexpr double kMemoryConfidence = 0.9;
+inline constexpr double kDefaultMemoryFitConfidence = 0.9;
 
 /// Assumed load of the busiest expert rank divided by the mean, for which memory is kept free if
 /// the job states a lower `imbalance`: balanced routers stay below it after their first steps.
-inline constexpr double kExpertImbalance = 1.2;
+inline constexpr double kAssumedExpertImbalance = 1.2;
 
 /// Returns the bytes of device memory that a job may use: the device's memory, or the job's limit.
 double capacity_bytes(const plan::Job& job);
 
 /// Returns the probability of fitting in memory that a job's plans must reach; 0 if only the
 /// predicted peak must fit.
-double fit_confidence(const plan::Job& job);
+double memory_fit_confidence(const plan::Job& job);
 
 /// Returns the bytes that a plan's predicted peak may reach: the share of the device's memory at
 /// which the plan fits with the requested probability, or all but the reserve that the job states.
-double usable_bytes(const plan::Job& job);
+double usable_memory_bytes(const plan::Job& job);
 
 /// Returns the load of the busiest expert rank divided by the mean for which memory is kept free if
 /// the job's own load is lower; 1 if the job keeps no memory free. Only for experts on several
@@ -92,22 +93,22 @@ struct MemoryReport {
   /// Probability of fitting in memory that the job asks for; 0: only the predicted peak must fit.
   double confidence = 0;
 
-  [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
-  [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
-  [[nodiscard]] bool fits_devices() const { return peak_bytes <= usable_bytes(); }
+  [[nodiscard]] double needed_device_bytes() const { return peak_bytes + uneven_bytes; }
+  [[nodiscard]] double usable_memory_bytes() const { return capacity_bytes - reserve_bytes; }
+  [[nodiscard]] bool fits_devices() const { return peak_bytes <= usable_memory_bytes(); }
   [[nodiscard]] bool fits_hosts() const {
     return host_capacity_bytes == 0 || host_bytes <= host_capacity_bytes;
   }
   /// True if the plan offloads states or activations to host memory.
-  [[nodiscard]] bool leaves_to_hosts() const;
+  [[nodiscard]] bool offloads_to_host_memory() const;
   [[nodiscard]] bool fits() const { return fits_devices() && fits_hosts(); }
   /// Returns whether the job fits in the memory of devices and hosts, with the requested
   /// probability. If only the predicted peak must fit (`confidence` 0), no job is "tight".
-  [[nodiscard]] FitVerdict verdict() const;
+  [[nodiscard]] MemoryFitVerdict verdict() const;
   /// Bytes that are missing on a device or, if devices have room, on a host; 0 or negative if the
   /// job fits.
   [[nodiscard]] double over_by_bytes() const {
-    const double over = peak_bytes - usable_bytes();
+    const double over = peak_bytes - usable_memory_bytes();
     return over > 0 || fits() ? over : host_bytes - host_capacity_bytes;
   }
 };
@@ -133,21 +134,21 @@ struct DeviceReserve {
 
 /// Bytes of CUDA context, kernels and workspaces of a process without communicators: nvidia-smi
 /// minus PyTorch's allocator, equal in 71 runs on one H100 (data/own_memory_h100.csv).
-inline constexpr double kContextBytes = 1.2 * 1024 * 1024 * 1024;
+inline constexpr double kCudaContextBytes = 1.2 * 1024 * 1024 * 1024;
 /// Bytes of CUDA context, kernels and workspaces of a process that has communicators: the constant
 /// of a fit to 651 fits / out-of-memory labels of public runs on 80 GB devices. Only its order of
 /// magnitude matters: 1 GiB more or less changes a hundredth of the labels.
-inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
+inline constexpr double kFrameworkReserveBytes = 2.7 * 1024 * 1024 * 1024;
 /// Upper limit for the framework's fixed bytes, as a share of device memory: on small devices
 /// (laptops, emulated clusters) fewer kernels and channels are loaded.
-inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
+inline constexpr double kMaxFrameworkReserveShare = 1.0 / 6;
 /// True if the job's framework allocates gradients in the first backward of each step and frees
 /// them before the next. In a step with one backward, the peak is then before gradients exist.
 bool allocates_gradients_late(const plan::Job& job);
 
 /// Returns the safety margins of device memory for the job's framework. `shards_parameters`: true
 /// for plans that shard parameters over data-parallel ranks.
-DeviceReserve framework_reserve(const plan::Job& job, bool shards_parameters = false);
+DeviceReserve framework_memory_reserve(const plan::Job& job, bool shards_parameters = false);
 
 /// Returns the peak memory of every pipeline stage, found by walking through its schedule: model
 /// states, tensors kept for their backward, and the largest transient. Exact for the program's own
@@ -166,16 +167,16 @@ struct SlotMemory {
 /// Returns the memory of every stage for each slot of its schedule (forward or backward of one
 /// micro-batch). The largest `during` of a stage is its peak, unless the optimizer's update needs
 /// more.
-std::vector<std::vector<SlotMemory>> memory_moments(const plan::Job& job,
-                                                    const step::StepProgram& program);
+std::vector<std::vector<SlotMemory>> slot_memory_by_stage(const plan::Job& job,
+                                                          const step::StepProgram& program);
 
 /// Returns the kind of memory that is largest at the peak of the fullest stage.
 MemoryKind largest_kind(const MemoryReport& report);
 
 /// Name reported as the largest part of memory if devices have room but a host has not.
-inline constexpr std::string_view kHostMemoryPart = "host_memory";
+inline constexpr std::string_view kHostMemoryPartName = "host_memory";
 /// Returns the name of the largest part of the memory that is too small: a kind of device memory,
-/// or `kHostMemoryPart`.
+/// or `kHostMemoryPartName`.
 std::string_view largest_memory_part(const MemoryReport& report);
 
 }  // namespace stepwright::memory

@@ -26,7 +26,7 @@ nlohmann::ordered_json host_kinds_json(const MemoryReport& report) {
 }
 
 nlohmann::ordered_json memory_json(const MemoryReport& report,
-                                   std::span<const AllocatedMemory> allocated) {
+                                   std::span<const PyTorchAllocatedMemory> allocated) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     stages.push_back(stage_json(report.stages[i], i));

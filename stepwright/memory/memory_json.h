@@ -13,7 +13,7 @@ namespace stepwright::memory {
 /// `capacity_bytes`, `reserve_bytes`; if the job does not fit also `largest_kind` and
 /// `over_by_bytes`; with `allocated`, each stage also has what PyTorch's allocator would report.
 nlohmann::ordered_json memory_json(const MemoryReport& report,
-                                   std::span<const AllocatedMemory> allocated = {});
+                                   std::span<const PyTorchAllocatedMemory> allocated = {});
 
 /// Returns the host memory of a report by kind as JSON, in whole bytes.
 nlohmann::ordered_json host_kinds_json(const MemoryReport& report);

@@ -21,7 +21,7 @@ class Between {
   Between(const step::StepProgram& program, const step::Sequence& sequence, bool late_gathers,
           MemoryPlace place)
       : program_(program), items_(sequence.items), place_(place), changes_(items_.size() + 1) {
-    if (late_gathers) head_ = head_item(program, sequence);
+    if (late_gathers) head_ = loss_or_head_item_index(program, sequence);
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
   }
@@ -41,13 +41,14 @@ class Between {
   }
 
   void lay_inputs(std::int32_t taker) {
-    for (const step::Source& source : item(taker).inputs) {
+    for (const step::TemplateInputSource& source : item(taker).inputs) {
       if (source.item < 0) continue;
       const auto& outputs = piece(source.item).outputs;
       const step::TensorId id = outputs[static_cast<std::size_t>(source.output)];
       taken_.insert({source.item, source.output});
       lay_made(id, source.item, taker - 1, taker > head_);
-      if (!sends_copy(piece(taker))) lay(id, source.item, taker + 1, held_until(taker));
+      if (!reduces_gradients_from_copy(piece(taker)))
+        lay(id, source.item, taker + 1, held_until(taker));
     }
   }
 
@@ -55,10 +56,11 @@ class Between {
     const auto& outputs = piece(maker).outputs;
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
       if (taken_.contains({maker, output})) continue;
-      const bool held = sends_copy(piece(maker)) || copies_gathered(piece(maker));
+      const bool held =
+          reduces_gradients_from_copy(piece(maker)) || copies_gathered_parameters(piece(maker));
       const std::int32_t end = count() - 1;
       const bool overlaps = side_stream_of(piece(maker)).has_value();
-      const std::int32_t beyond = overlaps && copies_gathered(piece(maker)) ? 1 : 0;
+      const std::int32_t beyond = overlaps && copies_gathered_parameters(piece(maker)) ? 1 : 0;
       const std::int32_t last = held ? std::min(end, held_until(maker) + beyond) : end;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, last);
     }
@@ -75,14 +77,14 @@ class Between {
   void lay(step::TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
     if (first > last) return;
     const step::Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
-    const double bytes = buffer_bytes(tensor, program_.imbalance, place_);
+    const double bytes = tensor_bytes_on_busiest_rank(tensor, program_.imbalance, place_);
     const auto kind = static_cast<std::size_t>(tensor.kind);
     changes_[static_cast<std::size_t>(first)][kind] += bytes;
     changes_[static_cast<std::size_t>(last) + 1][kind] -= bytes;
   }
 
   [[nodiscard]] std::int32_t made_from(std::int32_t maker) const {
-    if (!side_stream_of(piece(maker)) || copies_gathered(piece(maker))) return maker;
+    if (!side_stream_of(piece(maker)) || copies_gathered_parameters(piece(maker))) return maker;
     const auto& after = item(maker).after;
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
   }
@@ -90,7 +92,7 @@ class Between {
   /// Returns the first position from `first` on, and before `last`, at which no item sends a copy
   /// of gradients.
   [[nodiscard]] std::int32_t behind_reductions(std::int32_t first, std::int32_t last) const {
-    while (first < last && sends_copy(piece(first))) ++first;
+    while (first < last && reduces_gradients_from_copy(piece(first))) ++first;
     return first;
   }
 
@@ -115,8 +117,8 @@ class Between {
 
 SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      const step::Sequence& sequence,
-                                     std::span<const Footprint> footprints,
-                                     const FreshGradients& fresh, MemoryPlace place) {
+                                     std::span<const TemplateMemoryFootprint> footprints,
+                                     const SequenceGradientAllocation& fresh, MemoryPlace place) {
   const Between between(program, sequence, fresh.late_gathers, place);
   std::optional<AllocatedGradientShare> gradients;
   if (fresh.bytes > 0) gradients.emplace(program, sequence);
@@ -127,7 +129,7 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
   double most = 0;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     const step::Item& item = sequence.items[i];
-    const Footprint& own = footprints[static_cast<std::size_t>(item.which)];
+    const TemplateMemoryFootprint& own = footprints[static_cast<std::size_t>(item.which)];
     change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
@@ -150,11 +152,12 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
   return result;
 }
 
-std::vector<Footprint> footprints_of(const step::StepProgram& program, MemoryPlace place) {
-  std::vector<Footprint> result;
+std::vector<TemplateMemoryFootprint> template_memory_footprints(const step::StepProgram& program,
+                                                                MemoryPlace place) {
+  std::vector<TemplateMemoryFootprint> result;
   result.reserve(program.templates.size());
   for (const step::Template& piece : program.templates) {
-    result.push_back(footprint(piece, program.imbalance, place));
+    result.push_back(template_memory_footprint(piece, program.imbalance, place));
   }
   return result;
 }

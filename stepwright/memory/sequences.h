@@ -39,7 +39,7 @@ struct SequenceFootprint {
 
 /// How a sequence (the forward or backward of one chunk) allocates gradients, and parameters that
 /// stay gathered from the forward to the backward.
-struct FreshGradients {
+struct SequenceGradientAllocation {
   /// Bytes of the chunk's gradients, which the sequence allocates as they are computed; 0: there
   /// are none, or they exist already.
   double bytes = 0;
@@ -54,13 +54,13 @@ struct FreshGradients {
 /// of its items. `footprints`: one for each of `program.templates`, for the same `place`.
 SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      const step::Sequence& sequence,
-                                     std::span<const Footprint> footprints,
-                                     const FreshGradients& fresh = {},
+                                     std::span<const TemplateMemoryFootprint> footprints,
+                                     const SequenceGradientAllocation& fresh = {},
                                      MemoryPlace place = MemoryPlace::kDevice);
 
 /// Returns the memory that each template (repeated piece of the step) of a program needs, in the
 /// order of `program.templates`.
-std::vector<Footprint> footprints_of(const step::StepProgram& program,
-                                     MemoryPlace place = MemoryPlace::kDevice);
+std::vector<TemplateMemoryFootprint> template_memory_footprints(
+    const step::StepProgram& program, MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright::memory

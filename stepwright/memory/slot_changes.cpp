@@ -59,12 +59,12 @@ std::optional<step::Stream> side_stream_of(const step::Template& piece) {
   return piece.operators.front().stream;
 }
 
-bool sends_copy(const step::Template& piece) {
+bool reduces_gradients_from_copy(const step::Template& piece) {
   return !piece.operators.empty() && !piece.outputs.empty() &&
          piece.operators.front().purpose == step::Purpose::kReduceGradients;
 }
 
-bool copies_gathered(const step::Template& piece) {
+bool copies_gathered_parameters(const step::Template& piece) {
   if (piece.outputs.empty()) return false;
   const auto last = static_cast<std::size_t>(piece.outputs.back());
   if (piece.tensors[last].kind != step::TensorKind::kCommunication) return false;
@@ -85,13 +85,14 @@ bool takes_loss_inside(const step::Template& piece) {
 
 }  // namespace
 
-std::int32_t head_item(const step::StepProgram& program, const step::Sequence& sequence) {
+std::int32_t loss_or_head_item_index(const step::StepProgram& program,
+                                     const step::Sequence& sequence) {
   if (sequence.direction != schedule::Direction::kBackward) return -1;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     const step::Item& item = sequence.items[i];
     const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
     const bool computes = !piece.operators.empty() && !side_stream_of(piece);
-    if (computes && !item.units.empty() && item.units.front() == step::kHeadUnit) {
+    if (computes && !item.units.empty() && item.units.front() == step::kHeadBlockNumber) {
       return takes_loss_inside(piece) ? -1 : static_cast<std::int32_t>(i);
     }
     for (const step::Operator& op : piece.operators) {
@@ -101,7 +102,7 @@ std::int32_t head_item(const step::StepProgram& program, const step::Sequence& s
   return -1;
 }
 
-bool makes_gradients(const step::Sequence& sequence) {
+bool computes_weight_gradients(const step::Sequence& sequence) {
   return sequence.direction == schedule::Direction::kBackward ||
          sequence.direction == schedule::Direction::kWeightGradient;
 }
@@ -113,7 +114,7 @@ AllocatedGradientShare::AllocatedGradientShare(const step::StepProgram& program,
 }
 
 bool AllocatedGradientShare::comes_behind(const step::Item& item) const {
-  return sends_copy(piece(item)) && !item.units.empty() && item.units.front() >= 0;
+  return reduces_gradients_from_copy(piece(item)) && !item.units.empty() && item.units.front() >= 0;
 }
 
 double AllocatedGradientShare::during(const step::Item& item) {
@@ -135,7 +136,8 @@ GatheredParameterShare::GatheredParameterShare(const step::StepProgram& program,
                                                const step::Sequence& sequence)
     : program_(program), comes_(sequence.direction == schedule::Direction::kForward) {
   for (const step::Item& item : sequence.items) all_ += own_elements(item);
-  if (makes_gradients(sequence) || sequence.direction == schedule::Direction::kDataGradient) {
+  if (computes_weight_gradients(sequence) ||
+      sequence.direction == schedule::Direction::kDataGradient) {
     share_ = 1;
   }
 }
@@ -163,8 +165,8 @@ bool alternates_micro_batches(const step::StepProgram& program, const step::Stag
   return program.stages.size() == 1 && stage.chunks.size() == 1;
 }
 
-ChunkGradientBytes fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
-                                bool whole_first_stage) {
+ChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& program,
+                                                 const step::Stage& stage, bool whole_first_stage) {
   ChunkGradientBytes fresh{.bytes = std::vector<double>(stage.chunks.size())};
   for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
     if (program.placement.holds_embedding({stage.position, chunk})) fresh.whole_chunk = chunk;
@@ -182,11 +184,11 @@ ChunkGradientBytes fresh_chunks(const step::StepProgram& program, const step::St
   return fresh;
 }
 
-std::int64_t IdleChunks::during(const step::Slot& slot) {
+std::int64_t IdleChunkCounter::during(const step::ScheduleSlot& slot) {
   const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
   if (sequence.direction == schedule::Direction::kForward) ++of(sequence.chunk);
   const auto idle = std::ranges::count(in_flight_, 0);
-  if (makes_gradients(sequence)) --of(sequence.chunk);
+  if (computes_weight_gradients(sequence)) --of(sequence.chunk);
   if (sequence.beside >= 0) --of(sequence.beside);
   return idle;
 }

@@ -14,18 +14,19 @@ std::optional<step::Stream> side_stream_of(const step::Template& piece);
 
 /// True if a template (a repeated piece of the step) reduces gradients from a copy of its input,
 /// which can then be freed at once.
-bool sends_copy(const step::Template& piece);
+bool reduces_gradients_from_copy(const step::Template& piece);
 
 /// True if a template (a repeated piece of the step) gathers parameters into a buffer and copies
 /// them out of it.
-bool copies_gathered(const step::Template& piece);
+bool copies_gathered_parameters(const step::Template& piece);
 
 /// Returns the index of the item in a backward that starts with the loss or the head; -1 if there
 /// is none, and for sequences other than a backward.
-std::int32_t head_item(const step::StepProgram& program, const step::Sequence& sequence);
+std::int32_t loss_or_head_item_index(const step::StepProgram& program,
+                                     const step::Sequence& sequence);
 
 /// True if a sequence computes weight gradients: a whole backward, or its weight-gradient part.
-bool makes_gradients(const step::Sequence& sequence);
+bool computes_weight_gradients(const step::Sequence& sequence);
 
 /// The share of a sequence's gradients that is allocated at each item, as the items are passed in
 /// order. Reduced gradients exist from their reduction on (from its end if it sends a copy: the
@@ -94,17 +95,18 @@ struct ChunkGradientBytes {
 /// Returns the bytes of gradients that the first backward of each chunk allocates.
 /// `whole_first_stage`: the backward of the model's first chunk is not split into data and weight
 /// gradients.
-ChunkGradientBytes fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
-                                bool whole_first_stage);
+ChunkGradientBytes first_backward_gradient_bytes(const step::StepProgram& program,
+                                                 const step::Stage& stage, bool whole_first_stage);
 
 /// Counts the idle chunks of a stage, those with no micro-batch between its forward and the end of
 /// its backward: PyTorch modules of idle chunks keep tensors of their last micro-batch.
-class IdleChunks {
+class IdleChunkCounter {
  public:
-  explicit IdleChunks(const step::Stage& stage) : stage_(stage), in_flight_(stage.chunks.size()) {}
+  explicit IdleChunkCounter(const step::Stage& stage)
+      : stage_(stage), in_flight_(stage.chunks.size()) {}
 
   /// Returns the number of idle chunks during `slot`, which must be the next one of the schedule.
-  std::int64_t during(const step::Slot& slot);
+  std::int64_t during(const step::ScheduleSlot& slot);
 
  private:
   std::int64_t& of(std::int32_t chunk) { return in_flight_[static_cast<std::size_t>(chunk)]; }

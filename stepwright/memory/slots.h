@@ -10,7 +10,7 @@ namespace stepwright::memory {
 
 /// Bytes of tensors allocated during and after one slot of a stage's schedule (the forward or
 /// backward of one micro-batch).
-struct SlotTensors {
+struct SlotTensorBytes {
   /// Bytes at the peak of the slot (a forward or backward of one micro-batch).
   KindBytes during{};
   /// Bytes after the slot: tensors saved by forwards whose backward is still to come.
@@ -19,9 +19,10 @@ struct SlotTensors {
 
 /// Calls `take` with each slot of a stage's schedule in order, and the bytes of tensors during and
 /// after it. `footprints`: memory of each of `program.templates`, for the same `place`.
-void walk_slots(const step::StepProgram& program, const step::Stage& stage,
-                std::span<const Footprint> footprints,
-                const std::function<void(const step::Slot&, const SlotTensors&)>& take,
-                MemoryPlace place = MemoryPlace::kDevice);
+void walk_slot_tensor_bytes(
+    const step::StepProgram& program, const step::Stage& stage,
+    std::span<const TemplateMemoryFootprint> footprints,
+    const std::function<void(const step::ScheduleSlot&, const SlotTensorBytes&)>& take,
+    MemoryPlace place = MemoryPlace::kDevice);
 
 }  // namespace stepwright::memory

@@ -10,7 +10,7 @@ namespace {
 
 using enum AdapterTarget;
 
-constexpr AdaptedWeight kAdaptedWeights[] = {
+constexpr AdaptableWeight kAdaptedWeights[] = {
     {"attention.qkv",
      "attention.qkv_lora_a",
      "attention.qkv_lora_b",
@@ -33,12 +33,12 @@ constexpr AdaptedWeight kAdaptedWeights[] = {
 template <class Take>
 void each_target(Architecture model, Take take) {
   model.adapters.reset();
-  for (const auto& [layer, layers] : model.layer_classes()) {
+  for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     for (const Parameter& weight : layer_parameters(model, layer)) {
-      const AdaptedWeight* entry = adapted_weight(weight.name);
+      const AdaptableWeight* entry = find_adaptable_weight(weight.name);
       if (entry == nullptr) continue;
       for (std::size_t part = 0; part < entry->parts.size(); ++part) {
-        const auto target = target_of(*entry, weight, part);
+        const auto target = adapter_target_of_part(*entry, weight, part);
         if (target) take(weight, *target, weight.fused[0] > 0 ? weight.fused[part] : weight.rows);
       }
     }
@@ -47,13 +47,13 @@ void each_target(Architecture model, Take take) {
 
 }  // namespace
 
-const AdaptedWeight* adapted_weight(std::string_view weight) {
-  const auto found = std::ranges::find(kAdaptedWeights, weight, &AdaptedWeight::weight);
+const AdaptableWeight* find_adaptable_weight(std::string_view weight) {
+  const auto found = std::ranges::find(kAdaptedWeights, weight, &AdaptableWeight::weight);
   return found == std::end(kAdaptedWeights) ? nullptr : found;
 }
 
-std::optional<AdapterTarget> target_of(const AdaptedWeight& entry, const Parameter& weight,
-                                       std::size_t part) {
+std::optional<AdapterTarget> adapter_target_of_part(const AdaptableWeight& entry,
+                                                    const Parameter& weight, std::size_t part) {
   if (weight.fused[0] > 0) {
     return weight.fused[part] > 0 ? entry.parts[part] : std::nullopt;
   }
@@ -72,7 +72,7 @@ bool has_adapter_targets(const Architecture& model, const LayerClass& layer) {
   return layer.feed_forward != FeedForward::kNone && has({kGate, kUp, kFc2});
 }
 
-AdapterTargets possible_targets(const Architecture& model) {
+AdapterTargets possible_adapter_targets(const Architecture& model) {
   AdapterTargets targets;
   each_target(model, [&](const Parameter&, AdapterTarget target, std::int64_t) {
     targets.set(place_of(target));
@@ -80,7 +80,7 @@ AdapterTargets possible_targets(const Architecture& model) {
   return targets;
 }
 
-std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets) {
+std::int64_t largest_adapter_rank(const Architecture& model, const AdapterTargets& targets) {
   std::int64_t rank = std::numeric_limits<std::int64_t>::max();
   each_target(model, [&](const Parameter& weight, AdapterTarget target, std::int64_t rows) {
     if (targets[place_of(target)]) rank = std::min({rank, weight.columns, rows});

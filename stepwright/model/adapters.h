@@ -46,17 +46,18 @@ constexpr std::size_t place_of(AdapterTarget target) { return static_cast<std::s
 
 /// Types in which the layers' frozen matrices may be stored below adapters. bf16: as all other
 /// weights; a narrower type is converted back to bf16 for each product.
-inline constexpr Named<DType> kAdapterBaseNames[] = {
+inline constexpr Named<DType> kAdapterBaseTypeNames[] = {
     {DType::kBf16, "bf16"}, {DType::kFp8, "fp8"}, {DType::kNf4, "nf4"}};
 
 /// LoRA adapters of a model (arXiv 2106.09685). Each target product with frozen weight W computes W
 /// x + `alpha / rank` B A x, where A and B have rank `rank`; only A and B are trained.
-struct Adapters {
+struct LoraAdapters {
   std::int64_t rank = 8;
   double alpha = 8;
   AdapterTargets targets;
   double dropout = 0;  ///< Dropout rate on the input of an adapter's A.
-  /// Storage type of frozen layer matrices, one of `kAdapterBaseNames`; bf16: as all other weights.
+  /// Storage type of frozen layer matrices, one of `kAdapterBaseTypeNames`; bf16: as all other
+  /// weights.
   DType base = DType::kBf16;
   /// True if a fused product (qkv, gate and up) has one adapter (Megatron-Bridge's linear_qkv and
   /// linear_fc1); false: each part has its own (peft's q_proj, k_proj, v_proj).
@@ -65,11 +66,11 @@ struct Adapters {
   [[nodiscard]] bool has(AdapterTarget target) const { return targets[place_of(target)]; }
   [[nodiscard]] double scale() const { return alpha / static_cast<double>(rank); }
   [[nodiscard]] bool quantised() const { return base != DType::kBf16; }
-  bool operator==(const Adapters&) const = default;
+  bool operator==(const LoraAdapters&) const = default;
 };
 
 /// Parts of a model whose weights are not trained and get no adapter either.
-struct Frozen {
+struct FrozenModelParts {
   bool embedding = false;  ///< True if the embedding is frozen, and with it a tied head.
   bool encoder = false;    ///< True if the image encoder is frozen, except its projector.
   bool projector = false;  ///< True if the projector between image encoder and decoder is frozen.
@@ -80,18 +81,18 @@ struct Frozen {
     return layer >= first && layer < first + layers;
   }
   [[nodiscard]] bool any() const { return embedding || encoder || projector || layers > 0; }
-  bool operator==(const Frozen&) const = default;
+  bool operator==(const FrozenModelParts&) const = default;
 };
 
 /// Table row for a weight that can get an adapter: names of the weight and of the adapter's A
 /// (`down`) and B (`up`), and the adapter target of each fused part of the weight, in order
 /// (attention gates count as queries).
-struct AdaptedWeight {
+struct AdaptableWeight {
   std::string_view weight, down, up;
   std::array<std::optional<AdapterTarget>, 4> parts;
 };
 /// Returns the table row for a weight name; null if no adapter can be added to that weight.
-const AdaptedWeight* adapted_weight(std::string_view weight);
+const AdaptableWeight* find_adaptable_weight(std::string_view weight);
 
 struct Architecture;
 struct LayerClass;
@@ -101,10 +102,10 @@ struct LayerClass;
 bool has_adapter_targets(const Architecture& model, const LayerClass& layer);
 
 /// Returns all adapter targets that exist in at least one layer of the model.
-AdapterTargets possible_targets(const Architecture& model);
+AdapterTargets possible_adapter_targets(const Architecture& model);
 
 /// Returns the largest rank that adapters on these targets can have: the smallest number of rows or
 /// columns among the target weights.
-std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets);
+std::int64_t largest_adapter_rank(const Architecture& model, const AdapterTargets& targets);
 
 }  // namespace stepwright::model

@@ -8,7 +8,7 @@ LayerClass Architecture::default_layer_class() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
 }
 
-LayerClass Architecture::described_layer(std::int64_t layer) const {
+LayerClass Architecture::described_layer_class(std::int64_t layer) const {
   if (pattern.empty()) return default_layer_class();
   return pattern.at(std::min(static_cast<std::size_t>(layer), pattern.size() - 1));
 }
@@ -17,7 +17,7 @@ namespace {
 
 bool trains(const Architecture& model, std::int64_t layer) {
   if (model.frozen.has(layer)) return false;
-  return !model.adapters || has_adapter_targets(model, model.described_layer(layer));
+  return !model.adapters || has_adapter_targets(model, model.described_layer_class(layer));
 }
 
 /// Returns the first layer that trains something; the number of layers if none does.
@@ -30,22 +30,22 @@ std::int64_t lowest_trained(const Architecture& model) {
 }  // namespace
 
 LayerClass Architecture::layer_class(std::int64_t layer) const {
-  LayerClass which = described_layer(layer);
-  if (!freezes()) return which;
+  LayerClass which = described_layer_class(layer);
+  if (!has_frozen_weights()) return which;
   which.frozen = !trains(*this, layer);
-  if (trains_before_layers()) return which;
+  if (trains_weights_before_layers()) return which;
   const std::int64_t lowest = lowest_trained(*this);
   if (layer == lowest) which.gradients = LayerGradientFlow::kEnds;
   if (layer < lowest) which.gradients = LayerGradientFlow::kAbove;
   return which;
 }
 
-bool Architecture::trains_before_layers() const {
+bool Architecture::trains_weights_before_layers() const {
   if (adapters) return false;
   return !frozen.embedding || (encodes_images() && !(frozen.encoder && frozen.projector));
 }
 
-Architecture with_training_parts_of(Architecture model, const Architecture& other) {
+Architecture with_training_settings_of(Architecture model, const Architecture& other) {
   model.dropout = other.dropout;
   model.count_multi_token = other.count_multi_token;
   model.multi_token_weight = other.multi_token_weight;
@@ -53,25 +53,25 @@ Architecture with_training_parts_of(Architecture model, const Architecture& othe
   model.adapters = other.adapters;
   model.frozen = other.frozen;
   if (model.encoder && other.encoder) {
-    model.encoder = with_patches(*model.encoder, other.encoder->patches);
+    model.encoder = encoder_with_patches(*model.encoder, other.encoder->patches);
     model.encoder->images = other.encoder->images;
   }
   return model;
 }
 
-std::map<LayerClass, std::int64_t> Architecture::layer_classes() const {
+std::map<LayerClass, std::int64_t> Architecture::layer_counts_by_class() const {
   std::map<LayerClass, std::int64_t> result;
   for (std::int64_t layer = 0; layer < layers; ++layer) ++result[layer_class(layer)];
   return result;
 }
 
-RotaryScaling usual_scaling(RotaryScalingKind kind) {
+RotaryScaling usual_rotary_scaling(RotaryScalingKind kind) {
   RotaryScaling scaling{.kind = kind};
   if (kind == RotaryScalingKind::kYarn) scaling.high_frequency = 32;
   return scaling;
 }
 
-std::int64_t Architecture::rotary_pairs() const {
+std::int64_t Architecture::rotated_pairs_per_head() const {
   const std::int64_t of = latent ? latent->rope_head_dim : head_dim;
   return static_cast<std::int64_t>(static_cast<double>(of) * rotary_fraction) / 2;
 }

@@ -132,7 +132,7 @@ struct RotaryScaling {
 };
 
 /// Returns a rotary scaling of this kind with its usual default numbers.
-RotaryScaling usual_scaling(RotaryScalingKind kind);
+RotaryScaling usual_rotary_scaling(RotaryScalingKind kind);
 
 /// Sizes of multi-head latent attention (DeepSeek-V2, -V3), which computes queries, keys and values
 /// by low-rank projections. Query and key heads have `nope_head_dim + rope_head_dim` elements,
@@ -206,7 +206,7 @@ struct RecurrentMixer {
 
   /// Returns the number of key and query heads of a recurrent mixer, which tensor parallelism must
   /// split evenly; 0 if there are none (Mamba's first version, short convolutions).
-  [[nodiscard]] std::int64_t evenly_shared_groups() const {
+  [[nodiscard]] std::int64_t evenly_split_mixer_heads() const {
     return state > 0 && step_rank == 0 ? groups : 0;
   }
 };
@@ -250,12 +250,12 @@ struct LayerClass {
     return mixer == kind || (kind != Mixer::kNone && beside == kind);
   }
   /// Returns the layer's recurrent mixer (delta net, Mamba) or convolution; kNone: it has none.
-  [[nodiscard]] Mixer carrier() const { return attends() ? beside : mixer; }
+  [[nodiscard]] Mixer recurrent_mixer_kind() const { return attends() ? beside : mixer; }
 };
 
 /// A decoder-only model: everything that determines its parameters, operators and messages. Sizes
-/// count elements. Built by `built_in_model`, `read_config` or `read_inline_model`, which also
-/// validate it.
+/// count elements. Built by `built_in_model`, `read_huggingface_config` or `read_inline_model`,
+/// which also validate it.
 struct Architecture {
   std::string name = {};
   std::int64_t layers = 0;
@@ -328,7 +328,7 @@ struct Architecture {
   std::optional<Experts> experts = {};
   /// Image encoder before the decoder; nullopt: none. Counts of decoder parameters and FLOPs
   /// exclude it.
-  std::optional<Encoder> encoder = {};
+  std::optional<ImageEncoder> encoder = {};
   /// Sizes of the recurrent mixer (delta net, Mamba, convolution); nullopt: none.
   std::optional<RecurrentMixer> state_mixer = {};
   /// Class of each layer, in order. Empty: all layers are equal, with attention and with experts if
@@ -343,8 +343,8 @@ struct Architecture {
   double multi_token_weight = 0.1;
   /// LoRA adapters, below which the model's own weights are frozen; nullopt: none. Set by the job,
   /// not by the model's file.
-  std::optional<Adapters> adapters = {};
-  Frozen frozen = {};
+  std::optional<LoraAdapters> adapters = {};
+  FrozenModelParts frozen = {};
   /// Name of a computation of the model that the other fields cannot express: clipped queries
   /// (DBRX), a temperature by position (Llama 4). It needs no parameters and no matrix products, so
   /// counts and plans stay right, but this program's engine does not compute it. Empty: none.
@@ -359,38 +359,38 @@ struct Architecture {
   /// Returns the class of every layer of a model whose `pattern` is empty.
   [[nodiscard]] LayerClass default_layer_class() const;
   /// Returns the intermediate width of a layer's dense MLP: its own `ffn` if set, else the model's.
-  [[nodiscard]] std::int64_t dense_width(const LayerClass& layer) const {
+  [[nodiscard]] std::int64_t dense_mlp_width(const LayerClass& layer) const {
     return layer.ffn > 0 ? layer.ffn : ffn;
   }
   /// Returns the class of the layer with index `layer` (from 0) as the model's file describes it,
   /// all weights trained. Multi-token-prediction layers follow the others and have the class of the
   /// last one.
-  [[nodiscard]] LayerClass described_layer(std::int64_t layer) const;
+  [[nodiscard]] LayerClass described_layer_class(std::int64_t layer) const;
   /// Returns the class of the layer with index `layer` (from 0), with `frozen` and `gradients` set
   /// as the job freezes weights.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
   /// True if a training step adjusts the router's load-balancing biases in layers of this class.
   /// Frozen layers and models with adapters are not adjusted, since an adapter's files cannot hold
   /// changes of base weights.
-  [[nodiscard]] bool corrects_routers(const LayerClass& layer) const {
+  [[nodiscard]] bool adjusts_router_biases(const LayerClass& layer) const {
     const bool corrects = experts && experts->correction_bias && layer.has_experts();
     return corrects && !adapters && !layer.frozen;
   }
   /// True if some weights of the model are not trained.
-  [[nodiscard]] bool freezes() const { return adapters.has_value() || frozen.any(); }
+  [[nodiscard]] bool has_frozen_weights() const { return adapters.has_value() || frozen.any(); }
   /// True if training steps include the image encoder.
-  [[nodiscard]] bool encodes_images() const { return encoder && encoder->takes_part(); }
+  [[nodiscard]] bool encodes_images() const { return encoder && encoder->is_in_training_steps(); }
   /// True if a weight used before the first layer (embedding, image encoder or projector) is
   /// trained, so that the backward must reach it.
-  [[nodiscard]] bool trains_before_layers() const;
+  [[nodiscard]] bool trains_weights_before_layers() const;
   /// Returns the number of layers of each class, without multi-token-prediction layers.
-  [[nodiscard]] std::map<LayerClass, std::int64_t> layer_classes() const;
+  [[nodiscard]] std::map<LayerClass, std::int64_t> layer_counts_by_class() const;
   /// Returns the elements of one value head: `head_dim`, or `value_head_dim` of latent attention.
   [[nodiscard]] std::int64_t value_dim() const {
     return latent ? latent->value_head_dim : head_dim;
   }
   /// True if layers of this class have norms before attention and MLP.
-  [[nodiscard]] bool norms_inputs(const LayerClass& layer) const {
+  [[nodiscard]] bool has_input_norms(const LayerClass& layer) const {
     return layer.norms.value_or(norm_placement) != NormPlacement::kAfter;
   }
   [[nodiscard]] bool norms_results(const LayerClass& layer) const {
@@ -402,32 +402,34 @@ struct Architecture {
     return experts && experts->latent > 0 ? experts->latent : hidden;
   }
   /// Returns the longest sequence, in tokens, for which a learned position table has rows.
-  [[nodiscard]] std::int64_t longest() const { return positions - first_position; }
+  [[nodiscard]] std::int64_t longest_learned_sequence() const { return positions - first_position; }
   /// Returns how many pairs of elements of a head rotary positions rotate; with latent attention,
   /// of the head's rope part.
-  [[nodiscard]] std::int64_t rotary_pairs() const;
+  [[nodiscard]] std::int64_t rotated_pairs_per_head() const;
   /// True if layers with experts also have shared experts, which every token goes through.
   [[nodiscard]] bool has_shared_experts() const { return experts && experts->shared_ffn > 0; }
   /// True if a sparse-attention indexer chooses the keys that each token attends to
   /// (DeepSeek-V3.2).
-  [[nodiscard]] bool has_indexer() const { return latent && latent->index_heads > 0; }
+  [[nodiscard]] bool has_sparse_attention_indexer() const {
+    return latent && latent->index_heads > 0;
+  }
   bool operator==(const Architecture&) const = default;
 };
 
 /// Largest allowed value of any model size (hidden, ffn, vocabulary, ...) except the number of
 /// layers.
-inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+inline constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 40;
 /// Largest allowed number of layers.
-inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;
+inline constexpr std::int64_t kLargestLayerCount = std::int64_t{1} << 12;
 
 /// Returns `model` with the settings that a job adds to its model (dropout, multi-token layers,
 /// adapters, frozen parts) copied from `other`.
-Architecture with_training_parts_of(Architecture model, const Architecture& other);
+Architecture with_training_settings_of(Architecture model, const Architecture& other);
 
 /// Throws `Error{kInput}` with field, value and rule if model sizes are absurd or contradict each
-/// other (zero, beyond `kLargestSize`, heads not a multiple of kv_heads, top_k above count, 2^62
-/// parameters, ...), so that later counts cannot overflow. `where` (a file or "model") starts the
-/// message.
-void check(const Architecture& model, const std::string& where);
+/// other (zero, beyond `kLargestModelSize`, heads not a multiple of kv_heads, top_k above count,
+/// 2^62 parameters, ...), so that later counts cannot overflow. `where` (a file or "model") starts
+/// the message.
+void check_model_sizes(const Architecture& model, const std::string& where);
 
 }  // namespace stepwright::model

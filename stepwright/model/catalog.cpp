@@ -24,7 +24,7 @@ Architecture read_built_in(const EmbeddedFile& file) {
   static_cast<void>(root.get("source"));
   Architecture model = read_inline_model(root.get("model"));
   model.name = file.name;
-  if (const auto config = root.find("config")) model.encoder = read_encoder(*config, model);
+  if (const auto config = root.find("config")) model.encoder = read_image_encoder(*config, model);
   return model;
 }
 
@@ -46,7 +46,9 @@ const Models& all_models() {
 
 }  // namespace
 
-std::vector<std::string_view> built_in_models() { return embedded_file_names(embedded_models()); }
+std::vector<std::string_view> built_in_model_names() {
+  return embedded_file_names(embedded_models());
+}
 
 std::optional<Architecture> built_in_model(std::string_view name) {
   const auto model = all_models().find(name);

@@ -18,7 +18,8 @@ constexpr double kMostParameters = 4.6e18;
 
 class Checker {
  public:
-  Checker(const Architecture& model, const std::string& where, std::span<const FieldName> names)
+  Checker(const Architecture& model, const std::string& where,
+          std::span<const ModelFieldName> names)
       : model_(model), where_(where), names_(names) {}
 
   void run() const {
@@ -34,8 +35,8 @@ class Checker {
 
  private:
   [[nodiscard]] std::string_view name(std::string_view field) const {
-    const auto* found =
-        std::ranges::find(names_.data(), names_.data() + names_.size(), field, &FieldName::field);
+    const auto* found = std::ranges::find(names_.data(), names_.data() + names_.size(), field,
+                                          &ModelFieldName::field);
     return found == names_.data() + names_.size() ? field : found->name;
   }
 
@@ -48,19 +49,19 @@ class Checker {
   }
 
   void size(std::string_view field, std::int64_t value, std::int64_t low,
-            std::int64_t high = kLargestSize) const {
+            std::int64_t high = kLargestModelSize) const {
     if (value >= low && value <= high) return;
     rule(false, field, value, fmt::format("{} to {}", low, high));
   }
 
   void width(std::string_view field, std::int64_t value, std::int64_t width_per_head) const {
-    rule(value <= kLargestSize / width_per_head, field, value,
-         fmt::format("at most {} with {} elements per head", kLargestSize / width_per_head,
+    rule(value <= kLargestModelSize / width_per_head, field, value,
+         fmt::format("at most {} with {} elements per head", kLargestModelSize / width_per_head,
                      width_per_head));
   }
 
   void sizes() const {
-    size("layers", model_.layers, 1, kLargestLayers);
+    size("layers", model_.layers, 1, kLargestLayerCount);
     size("hidden", model_.hidden, 1);
     size("heads", model_.heads, 1);
     size("kv_heads", model_.kv_heads, 1);
@@ -70,7 +71,7 @@ class Checker {
     size("first_position", model_.first_position, 0);
     size("positions", model_.positions,
          model_.position == PositionEncoding::kLearned ? model_.first_position + 1 : 0);
-    size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayers);
+    size("multi_token_layers", model_.multi_token_layers, 0, kLargestLayerCount);
   }
 
   void latent(const LatentAttention& latent) const {
@@ -132,7 +133,7 @@ class Checker {
   }
 
   void factors(std::string_view field, const std::vector<double>& list) const {
-    const auto pairs = static_cast<std::size_t>(model_.rotary_pairs());
+    const auto pairs = static_cast<std::size_t>(model_.rotated_pairs_per_head());
     rule(list.empty() || list.size() == pairs, field, list.size(),
          fmt::format("none, or one for each of the {} pairs", pairs));
     for (const double factor : list) rule(factor > 0, field, factor, "above 0");
@@ -217,7 +218,7 @@ class Checker {
     width("state_mixer.groups", mixer.groups, std::max<std::int64_t>(1, mixer.state));
   }
 
-  void encoder(const Encoder& encoder) const {
+  void encoder(const ImageEncoder& encoder) const {
     if (encoder.layers == 0) return;
     size("encoder.hidden", encoder.hidden, 1);
     size("encoder.ffn", encoder.ffn, 1);
@@ -243,25 +244,28 @@ class Checker {
   void total() const {
     double sum = elements(embedding_parameters(model_)) + elements(head_parameters(model_)) +
                  elements(encoder_parameters(model_));
-    for (const auto& [layer, layers] : model_.layer_classes()) {
+    for (const auto& [layer, layers] : model_.layer_counts_by_class()) {
       sum += static_cast<double>(layers) * elements(layer_parameters(model_, layer));
     }
-    sum +=
-        static_cast<double>(model_.multi_token_layers) * elements(multi_token_parameters(model_));
+    sum += static_cast<double>(model_.multi_token_layers) *
+           elements(multi_token_module_parameters(model_));
     rule(sum < kMostParameters, "parameters", fmt::format("{:.3g}", sum),
          fmt::format("fewer than {:.3g} in all", kMostParameters));
   }
 
   const Architecture& model_;
   const std::string& where_;
-  std::span<const FieldName> names_;
+  std::span<const ModelFieldName> names_;
 };
 
 }  // namespace
 
-void check(const Architecture& model, const std::string& where) { check(model, where, {}); }
+void check_model_sizes(const Architecture& model, const std::string& where) {
+  check_model_sizes(model, where, {});
+}
 
-void check(const Architecture& model, const std::string& where, std::span<const FieldName> names) {
+void check_model_sizes(const Architecture& model, const std::string& where,
+                       std::span<const ModelFieldName> names) {
   Checker(model, where, names).run();
 }
 

@@ -10,14 +10,16 @@ namespace stepwright::model {
 
 /// Name of one model field in the file format that was read (config.json), so that error messages
 /// use the user's own keys.
-struct FieldName {
+struct ModelFieldName {
   /// Name of the field in this project's inline models: heads, experts.top_k, ...
   std::string_view field;
   std::string_view name;  ///< Name of the field in the file that was read: num_attention_heads, ...
 };
 
-/// Throws like `check(model, where)` if sizes are absurd or contradict each other, but names fields
-/// as the file that was read spells them; fields missing in `names` keep their inline names.
-void check(const Architecture& model, const std::string& where, std::span<const FieldName> names);
+/// Throws like `check_model_sizes(model, where)` if sizes are absurd or contradict each other, but
+/// names fields as the file that was read spells them; fields missing in `names` keep their inline
+/// names.
+void check_model_sizes(const Architecture& model, const std::string& where,
+                       std::span<const ModelFieldName> names);
 
 }  // namespace stepwright::model

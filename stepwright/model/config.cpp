@@ -43,7 +43,7 @@ std::string name_of(const Document& document) {
 /// the model is never run.
 std::string reason_for(const std::string& word, Node config) {
   std::string reason = fmt::format("'{}' is not supported", printable(word));
-  for (const RefusedType& refused : refused_types()) {
+  for (const RefusedModelType& refused : refused_model_types()) {
     if (refused.model_type != word) continue;
     reason += fmt::format(" ({}; {} of the same sizes may stand in for it)", refused.reason,
                           refused.instead);
@@ -54,40 +54,40 @@ std::string reason_for(const std::string& word, Node config) {
   return reason;
 }
 
-const ConfigFamily& family_of(Node config) {
+const ModelConfigFamily& family_of(Node config) {
   const Node type = config.get("model_type");
   const std::string word = type.text();
   std::vector<std::string_view> known;
-  for (const ConfigFamily& family : config_families()) {
+  for (const ModelConfigFamily& family : model_config_families()) {
     if (family.model_type == word) return family;
     known.push_back(family.model_type);
   }
   type.fail_unsupported(
       fmt::format("{} (supported: {}); sizes of a model that is like one of these can be written "
                   "into the job (docs/formats.md, \"Inline model\")",
-                  reason_for(word, config), comma_list(known)));
+                  reason_for(word, config), join_with_commas(known)));
 }
 
 }  // namespace
 
-Architecture read_config(const Document& document, std::vector<std::string>* notes) {
+Architecture read_huggingface_config(const Document& document, std::vector<std::string>* notes) {
   const Node root = document.root();
   const auto nested = root.find("text_config");
   const bool multimodal = nested && nested->is_mapping();
   const Node config = multimodal ? *nested : root;
-  const ConfigFamily& family = family_of(config);
+  const ModelConfigFamily& family = family_of(config);
   const ConfigFields fields(config, multimodal ? std::optional(root) : std::nullopt);
   Architecture model = family.read(fields);
   const bool is_usual = model.rotary_base == Architecture{}.rotary_base;
   const double base = is_usual ? family.rotary_base : model.rotary_base;
-  if (model.position == PositionEncoding::kRope) read_rotary_numbers(fields, base, model);
+  if (model.position == PositionEncoding::kRope) read_rotary_base_and_scaling(fields, base, model);
   model.name = name_of(document);
-  model.encoder = read_encoder(root, model);
-  // Unread keys are reported before `check`: a misspelt key explains sizes that contradict each
-  // other.
+  model.encoder = read_image_encoder(root, model);
+  // Unread keys are reported before `check_model_sizes`: a misspelt key explains sizes that
+  // contradict each other.
   std::vector<std::string> said;
   note_unread_keys(fields, family.model_type, config, model, notes != nullptr ? *notes : said);
-  check(model, config.where(), family.names);
+  check_model_sizes(model, config.where(), family.names);
   return model;
 }
 

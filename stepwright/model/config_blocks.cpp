@@ -7,32 +7,32 @@
 namespace stepwright::model {
 namespace {
 
-constexpr FieldName kNames[] = {{"layers", "num_hidden_layers"},
-                                {"hidden", "hidden_size"},
-                                {"heads", "num_attention_heads"},
-                                {"kv_heads", "num_key_value_heads"},
-                                {"ffn", "intermediate_size"},
-                                {"vocab", "vocab_size"},
-                                {"positions", "max_position_embeddings"},
-                                {"rotary_fraction", "partial_rotary_factor"},
-                                {"experts.top_k", "num_experts_per_tok"},
-                                {"experts.ffn", "moe_intermediate_size"},
-                                {"latent.rope_head_dim", "qk_rope_head_dim"},
-                                {"multi_token_layers", "num_nextn_predict_layers"}};
+constexpr ModelFieldName kNames[] = {{"layers", "num_hidden_layers"},
+                                     {"hidden", "hidden_size"},
+                                     {"heads", "num_attention_heads"},
+                                     {"kv_heads", "num_key_value_heads"},
+                                     {"ffn", "intermediate_size"},
+                                     {"vocab", "vocab_size"},
+                                     {"positions", "max_position_embeddings"},
+                                     {"rotary_fraction", "partial_rotary_factor"},
+                                     {"experts.top_k", "num_experts_per_tok"},
+                                     {"experts.ffn", "moe_intermediate_size"},
+                                     {"latent.rope_head_dim", "qk_rope_head_dim"},
+                                     {"multi_token_layers", "num_nextn_predict_layers"}};
 
 }  // namespace
 
-std::span<const FieldName> usual_names() { return kNames; }
+std::span<const ModelFieldName> usual_names() { return kNames; }
 
 std::int64_t kv_heads(const ConfigFields& fields, std::int64_t heads, std::int64_t fallback) {
   const auto found = fields.find({"num_key_value_heads"});
-  if (found && !found->is_null()) return found->integer(1, kLargestSize);
+  if (found && !found->is_null()) return found->integer(1, kLargestModelSize);
   return found || fallback == 0 ? heads : fallback;
 }
 
 std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
                       std::int64_t fallback) {
-  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestSize);
+  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestModelSize);
   if (fallback > 0 && !fields.find({"head_dim"})) return fallback;
   if (model.hidden % model.heads != 0) {
     fields.fail(
@@ -43,9 +43,9 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
   return model.hidden / model.heads;
 }
 
-Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
+Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefaults defaults) {
   Architecture model;
-  model.layers = fields.size({"num_hidden_layers"}, kLargestLayers);
+  model.layers = fields.size({"num_hidden_layers"}, kLargestLayerCount);
   model.hidden = fields.size({"hidden_size"});
   model.heads = fields.size({"num_attention_heads"});
   model.kv_heads = kv_heads(fields, model.heads, defaults.kv_heads);
@@ -55,13 +55,13 @@ Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults) {
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or("max_position_embeddings", defaults.positions);
   model.activation = fields.activation("hidden_act", defaults.activation);
-  model.norm_epsilon = fields.number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
+  model.norm_epsilon = fields.read_number_or("rms_norm_eps", defaults.norm_epsilon, 0, 1);
   model.tied = fields.tied(defaults.tied);
   return model;
 }
 
-Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults) {
-  Architecture model = read_common(fields, defaults);
+Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaults defaults) {
+  Architecture model = read_common_config_keys(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);
   return model;
 }
@@ -71,8 +71,8 @@ void add_inexpressible_part(std::string_view what, Architecture& model) {
   model.beyond += what;
 }
 
-void note_clipping(const ConfigFields& fields, Architecture& model) {
-  if (fields.number_or("clip_qkv", 0, 0, 1e12) > 0) {
+void note_qkv_clipping(const ConfigFields& fields, Architecture& model) {
+  if (fields.read_number_or("clip_qkv", 0, 0, 1e12) > 0) {
     add_inexpressible_part("queries, keys and values are clipped", model);
   }
 }
@@ -98,10 +98,11 @@ void add_qwen3_attention(const ConfigFields& fields, Architecture& model) {
 
 void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model) {
   constexpr double kLargestScale = 1e6;
-  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
-  model.residual_scale = fields.number_or("residual_multiplier", 1, 0, kLargestScale);
-  model.attention_scale = fields.number_or("attention_multiplier", attention, 0, kLargestScale);
-  model.logit_scale = 1 / fields.number_or("logits_scaling", 1, 1e-6, kLargestScale);
+  model.embedding_scale = fields.read_number_or("embedding_multiplier", 1, 0, kLargestScale);
+  model.residual_scale = fields.read_number_or("residual_multiplier", 1, 0, kLargestScale);
+  model.attention_scale =
+      fields.read_number_or("attention_multiplier", attention, 0, kLargestScale);
+  model.logit_scale = 1 / fields.read_number_or("logits_scaling", 1, 1e-6, kLargestScale);
 }
 
 }  // namespace stepwright::model

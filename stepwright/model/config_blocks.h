@@ -10,11 +10,11 @@
 namespace stepwright::model {
 
 /// Returns the model fields with their usual keys in config.json files, for error messages.
-std::span<const FieldName> usual_names();
+std::span<const ModelFieldName> usual_names();
 
 /// Values for keys that a config.json lacks: the defaults of its family's configuration class in
 /// transformers.
-struct ConfigDefaults {
+struct ModelConfigDefaults {
   std::int64_t positions = 0;
   std::int64_t kv_heads = 0;  ///< Default number of key and value heads; 0: as many as query heads.
   double norm_epsilon = 1e-6;
@@ -35,16 +35,16 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
 
 /// Reads the config.json keys that most model families share, as a model with RMSNorm, gated MLP,
 /// rotary positions and grouped queries. The caller must set `head_dim`.
-Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
+Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefaults defaults);
 /// Reads a model with RMSNorm, gated MLP, rotary positions and grouped queries, `head_dim`
 /// included. Rotary positions cover whole heads; like most families, it ignores a rotated share in
 /// the file.
-Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
+Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaults defaults);
 /// Appends the name of a computation that model fields cannot express to `model.beyond`.
 void add_inexpressible_part(std::string_view what, Architecture& model);
 /// Adds a remark to `model.beyond` if the file has a bound by which queries, keys and values are
 /// clipped.
-void note_clipping(const ConfigFields& fields, Architecture& model);
+void note_qkv_clipping(const ConfigFields& fields, Architecture& model);
 /// Adds a remark to `model.beyond` that queries and keys are normed after their rotation (HunYuan).
 void note_norms_after_rotary(Architecture& model);
 /// Adds a remark to `model.beyond` if `key` names another activation than SiLU, which recurrent

@@ -16,17 +16,19 @@ void read_delta_layers(const ConfigFields& fields, Architecture& model) {
   const LayerClass attention{.feed_forward = behind};
   std::vector<LayerClass> layers;
   if (const auto types = fields.value("layer_types")) {
-    check_one_per_layer(*types, model);
-    layers = listed_layers(*types, {{"linear_attention", delta}, {"full_attention", attention}});
+    check_one_entry_per_layer(*types, model);
+    layers =
+        listed_layer_classes(*types, {{"linear_attention", delta}, {"full_attention", attention}});
   } else {
     const std::int64_t every = fields.size_or("full_attention_interval", 4);
     for (std::int64_t i = 0; i < model.layers; ++i) {
       layers.push_back((i + 1) % every != 0 ? delta : attention);
     }
   }
-  const std::vector<LayerClass> placed = model_layers(model);  // Keeps which layers have experts.
+  const std::vector<LayerClass> placed =
+      model_layer_classes(model);  // Keeps which layers have experts.
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].feed_forward = placed[i].feed_forward;
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
 /// Sets gated delta nets and gated attention (Qwen3-Next): `head_dim` 256, a quarter of it rotated.
@@ -57,7 +59,7 @@ void add_gated_experts(const ConfigFields& fields, Experts fallback, Architectur
 }
 
 Architecture read_qwen3_next(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 2});
+  Architecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 2});
   add_gated_experts(fields, {.count = 512, .top_k = 10, .ffn = 512}, model);
   add_delta_net(fields, model);
   return model;
@@ -65,7 +67,7 @@ Architecture read_qwen3_next(const ConfigFields& fields) {
 
 Architecture read_qwen3_5_moe(const ConfigFields& fields) {
   Architecture model =
-      read_common(fields, {.positions = 32768, .kv_heads = 2, .only_experts = true});
+      read_common_config_keys(fields, {.positions = 32768, .kv_heads = 2, .only_experts = true});
   add_gated_experts(fields, {.count = 256, .top_k = 8, .ffn = 512}, model);
   if (!model.experts) fields.fail("num_experts must be at least 1");
   add_delta_net(fields, model);
@@ -75,7 +77,7 @@ Architecture read_qwen3_5_moe(const ConfigFields& fields) {
 /// Reads OLMo's hybrid: norms are on the results of layers that attend, and before the other
 /// layers.
 Architecture read_olmo_hybrid(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 65536});
+  Architecture model = read_llama_like_model(fields, {.positions = 65536});
   model.qk_norm = QkNorm::kWhole;
   model.norm_placement = NormPlacement::kAfter;
   add_attention_biases(fields, model);
@@ -87,11 +89,11 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
   mixer.head_dim = fields.size_or("linear_value_head_dim", 2 * mixer.state);
   model.state_mixer = mixer;
   read_delta_layers(fields, model);
-  std::vector<LayerClass> layers = model_layers(model);
+  std::vector<LayerClass> layers = model_layer_classes(model);
   for (LayerClass& layer : layers) {
     if (!layer.attends()) layer.norms = NormPlacement::kBefore;
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
   note_mixer_activation(fields, "hidden_act", model);
   if (!has_recurrent_mixer(model)) {
     model.state_mixer.reset();
@@ -105,7 +107,7 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
 }
 
 Architecture read_qwen3_5(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 4});
+  Architecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 4});
   add_delta_net(fields, model);
   return model;
 }
@@ -114,7 +116,7 @@ Architecture read_qwen3_5(const ConfigFields& fields) {
 /// (`Lfm2MLP`).
 std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
   if (!fields.flag("block_auto_adjust_ff_dim", true)) return ffn;
-  const double multiplier = fields.number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
+  const double multiplier = fields.read_number_or("block_ffn_dim_multiplier", 1, 0, 1e6);
   const std::int64_t multiple = fields.size_or("block_multiple_of", 256);
   const auto scaled = static_cast<std::int64_t>(multiplier * static_cast<double>(2 * ffn / 3));
   return (scaled + multiple - 1) / multiple * multiple;
@@ -123,7 +125,7 @@ std::int64_t lfm2_ffn(const ConfigFields& fields, std::int64_t ffn) {
 /// Makes the layers that do not attend short convolutions; the feed-forwards stay as they are.
 void add_convolutions(const ConfigFields& fields, Architecture& model) {
   model.head_dim = model.hidden / model.heads;
-  model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("norm_eps", 1e-5, 0, 1);
   model.qk_norm = QkNorm::kHead;
   const bool bias = fields.flag("conv_bias", false);
   model.state_mixer = RecurrentMixer{.heads = model.hidden,
@@ -133,22 +135,23 @@ void add_convolutions(const ConfigFields& fields, Architecture& model) {
   std::vector<LayerClass> mixers(static_cast<std::size_t>(model.layers));
   const LayerClass convolution{.mixer = Mixer::kShortConvolution};
   if (const auto types = fields.value("layer_types")) {
-    check_one_per_layer(*types, model);
-    mixers = listed_layers(*types, {{"conv", convolution}, {"full_attention", {}}});
+    check_one_entry_per_layer(*types, model);
+    mixers = listed_layer_classes(*types, {{"conv", convolution}, {"full_attention", {}}});
   } else if (const auto attending = fields.value("full_attn_idxs")) {
     mixers.assign(mixers.size(), convolution);
     for (std::size_t i = 0; i < attending->size(); ++i) {
       mixers[static_cast<std::size_t>(attending->at(i).integer(0, model.layers - 1))] = {};
     }
   }
-  std::vector<LayerClass> layers = model_layers(model);
+  std::vector<LayerClass> layers = model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].mixer = mixers[i].mixer;
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
 }
 
 Architecture read_lfm2(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = true});
+  Architecture model =
+      read_common_config_keys(fields, {.positions = 128000, .kv_heads = 8, .tied = true});
   model.ffn = lfm2_ffn(fields, model.ffn);
   add_convolutions(fields, model);
   return model;
@@ -156,8 +159,9 @@ Architecture read_lfm2(const ConfigFields& fields) {
 
 Architecture read_lfm2_moe(const ConfigFields& fields) {
   const bool tied = fields.flag("tie_embedding", true);
-  Architecture model = read_common(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
-  model.experts = read_sigmoid_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
+  Architecture model =
+      read_common_config_keys(fields, {.positions = 128000, .kv_heads = 8, .tied = tied});
+  model.experts = read_sigmoid_routed_experts(fields, {.count = 32, .top_k = 4, .ffn = 1792}, 0);
   model.experts->correction_bias = fields.flag("use_expert_bias", true);
   const std::int64_t first = fields.size_or("num_dense_layers", 2, 0);
   mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
@@ -165,7 +169,7 @@ Architecture read_lfm2_moe(const ConfigFields& fields) {
   return model;
 }
 
-const ConfigFamily kDeltaFamilies[] = {
+const ModelConfigFamily kDeltaFamilies[] = {
     {"lfm2", read_lfm2, usual_names(), 1e6},
     {"lfm2_moe", read_lfm2_moe, usual_names(), 1e6},
     {"olmo_hybrid", read_olmo_hybrid, usual_names()},
@@ -176,6 +180,6 @@ const ConfigFamily kDeltaFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> delta_families() { return kDeltaFamilies; }
+std::span<const ModelConfigFamily> delta_net_families() { return kDeltaFamilies; }
 
 }  // namespace stepwright::model

@@ -7,45 +7,46 @@ namespace stepwright::model {
 namespace {
 
 Architecture read_llama(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048});
   add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
   return model;
 }
 
 Architecture read_mistral(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 8});
-  read_windows(fields, WindowRule::kEveryLayer, 4096, model);
+  Architecture model = read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8});
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 4096, model);
   return model;
 }
 
 Architecture read_qwen2(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 32});
+  Architecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 32});
   model.qkv_bias = true;
-  read_windows(fields, WindowRule::kFromLayer, 4096, model);
+  read_attention_windows(fields, AttentionWindowRule::kFromLayer, 4096, model);
   return model;
 }
 
 /// Reads Qwen2-VL and Qwen2.5-VL, whose rotary positions have three dimensions.
 Architecture read_qwen2_vl(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 32768, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_llama_like_model(fields, {.positions = 32768, .kv_heads = 8, .norm_epsilon = 1e-5});
   model.qkv_bias = true;
-  read_windows(fields, WindowRule::kFromLayer, 4096, model);
+  read_attention_windows(fields, AttentionWindowRule::kFromLayer, 4096, model);
   return model;
 }
 
 Architecture read_qwen3_vl(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 128000, .kv_heads = 32, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 128000, .kv_heads = 32, .head_dim = 128});
   add_qwen3_attention(fields, model);
   return model;
 }
 
 Architecture read_qwen3(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 32768, .kv_heads = 32});
+  Architecture model = read_common_config_keys(fields, {.positions = 32768, .kv_heads = 32});
   model.head_dim = fields.find({"head_dim"}) ? head_dim(fields, model) : 128;
   add_qwen3_attention(fields, model);
-  read_windows(fields, WindowRule::kFromLayer, 4096, model);
+  read_attention_windows(fields, AttentionWindowRule::kFromLayer, 4096, model);
   return model;
 }
 
@@ -59,18 +60,18 @@ void add_llama_biases(const ConfigFields& fields, Architecture& model) {
 bool slides_but_first(std::int64_t layer) { return layer % 4 != 0; }
 
 Architecture read_cwm(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   model.mlp_bias = fields.flag("mlp_bias", false);
-  read_windows(fields, slides_but_first, 8192, model);
-  if (!fields.rotary()) {
+  read_attention_windows(fields, slides_but_first, 8192, model);
+  if (!fields.rotary_settings()) {
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = 16};
   }
   return model;
 }
 
 Architecture read_arcee(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 4096, .norm_epsilon = 1e-5, .activation = Activation::kSquaredRelu});
   model.gated = false;
   add_llama_biases(fields, model);
@@ -79,35 +80,35 @@ Architecture read_arcee(const ConfigFields& fields) {
 
 /// Reads Apertus: an activation with two trained numbers, and norms of single heads.
 Architecture read_apertus(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 65536, .norm_epsilon = 1e-5, .activation = Activation::kXielu});
   model.gated = false;
   add_qwen3_attention(fields, model);
-  if (!fields.rotary()) {
+  if (!fields.rotary_settings()) {
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLlama3, .factor = 8};
   }
   return model;
 }
 
 Architecture read_granite(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048});
   add_llama_biases(fields, model);
   add_granite_scales(fields, 1, model);
   return model;
 }
 
 Architecture read_granite_swa(const ConfigFields& fields) {
-  Architecture model =
-      read_rotary(fields, {.positions = 8192, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
+  Architecture model = read_llama_like_model(
+      fields, {.positions = 8192, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
   add_llama_biases(fields, model);
   add_granite_scales(fields, 1, model);
   model.sinks = true;
-  read_windows(fields, slides_but_first, 128, model);
+  read_attention_windows(fields, slides_but_first, 128, model);
   return model;
 }
 
 Architecture read_helium(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 4096, .kv_heads = 20, .norm_epsilon = 1e-8, .head_dim = 128});
   model.qkv_bias = fields.flag("attention_bias", false);
   model.mlp_bias = fields.flag("mlp_bias", false);
@@ -115,7 +116,7 @@ Architecture read_helium(const ConfigFields& fields) {
 }
 
 Architecture read_hunyuan_dense(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   add_attention_biases(fields, model);
   note_norms_after_rotary(model);
@@ -123,7 +124,7 @@ Architecture read_hunyuan_dense(const ConfigFields& fields) {
 }
 
 Architecture read_hyperclovax(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048});
   add_llama_biases(fields, model);
   add_granite_scales(fields, 0, model);
   // The file's value divides logits; `logit_scale` multiplies them.
@@ -133,19 +134,19 @@ Architecture read_hyperclovax(const ConfigFields& fields) {
 }
 
 Architecture read_ministral(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 8});
-  read_windows(fields, WindowRule::kEveryLayer, 4096, model);
+  Architecture model = read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8});
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 4096, model);
   return model;
 }
 
 Architecture read_ministral3(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
-  read_windows(fields, WindowRule::kEveryLayer, 0, model);
-  const auto rope = fields.rotary();
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
+  const auto rope = fields.rotary_settings();
   const auto growth = rope ? rope->find("llama_4_scaling_beta") : std::nullopt;
   if (!rope) {
-    model.rotary_scaling = usual_scaling(RotaryScalingKind::kYarn);
+    model.rotary_scaling = usual_rotary_scaling(RotaryScalingKind::kYarn);
     model.rotary_scaling->factor = 16;
     model.rotary_scaling->original_positions = 16384;
     model.rotary_scaling->mscale = model.rotary_scaling->mscale_all_dim = 1;
@@ -158,26 +159,27 @@ Architecture read_ministral3(const ConfigFields& fields) {
 
 /// Reads SmolLM3: layers with a 0 in `no_rope_layers`, else every fourth, have no rotary positions.
 Architecture read_smollm3(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 4, .tied = true});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 32768, .kv_heads = 4, .tied = true});
   add_llama_biases(fields, model);
   const std::int64_t every = fields.size_or("no_rope_layer_interval", 4);
   std::vector<std::uint8_t> rotated;
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
   if (const auto list = fields.value("no_rope_layers")) {
-    check_one_per_layer(*list, model);
+    check_one_entry_per_layer(*list, model);
     for (std::size_t i = 0; i < rotated.size(); ++i) {
       rotated[i] = list->at(i).integer(0, 1) != 0 ? 1 : 0;
     }
   }
   const auto turns = [&](std::int64_t i) { return rotated[static_cast<std::size_t>(i)] != 0; };
   const bool slides = fields.flag("use_sliding_window", false);
-  read_windows(fields, [&](std::int64_t i) { return slides && !turns(i); }, 0, model);
-  mark_rotated_layers(model, [&](const LayerClass&, std::int64_t i) { return turns(i); });
+  read_attention_windows(fields, [&](std::int64_t i) { return slides && !turns(i); }, 0, model);
+  limit_rotary_to_layers(model, [&](const LayerClass&, std::int64_t i) { return turns(i); });
   return model;
 }
 
 Architecture read_ernie(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields,
       {.positions = 131072, .kv_heads = 2, .norm_epsilon = 1e-5, .head_dim = 128, .tied = true});
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = fields.flag("use_bias", false);
@@ -185,7 +187,8 @@ Architecture read_ernie(const ConfigFields& fields) {
 }
 
 Architecture read_seed_oss(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 524288, .kv_heads = 8, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 524288, .kv_heads = 8, .head_dim = 128});
   model.qkv_bias = fields.flag("attention_bias", true);
   model.attention_output_bias = fields.flag("attention_out_bias", false);
   model.mlp_bias = fields.flag("mlp_bias", false);
@@ -193,16 +196,16 @@ Architecture read_seed_oss(const ConfigFields& fields) {
 }
 
 Architecture read_phi3(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 4096, .norm_epsilon = 1e-5});
   model.rotary_fraction = fields.rotary_fraction(1);
   fields.mark_keys_read({"original_max_position_embeddings"});
-  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
 Architecture read_glm(const ConfigFields& fields) {
-  Architecture model =
-      read_common(fields, {.positions = 131072, .kv_heads = 2, .norm_epsilon = 1.5625e-7});
+  Architecture model = read_common_config_keys(
+      fields, {.positions = 131072, .kv_heads = 2, .norm_epsilon = 1.5625e-7});
   model.head_dim = head_dim(fields, model, 128);
   model.rotary_fraction = fields.rotary_fraction(0.5);
   model.qkv_bias = fields.flag("attention_bias", true);
@@ -217,16 +220,16 @@ Architecture read_glm4(const ConfigFields& fields) {
 
 /// Reads OLMo, whose LayerNorm has no weights.
 Architecture read_olmo(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm = Norm::kLayer;
   model.norm_weight = false;
   add_attention_biases(fields, model);
-  note_clipping(fields, model);
+  note_qkv_clipping(fields, model);
   return model;
 }
 
 Architecture read_olmo2(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm_placement = NormPlacement::kAfter;
   model.qk_norm = QkNorm::kWhole;
   add_attention_biases(fields, model);
@@ -235,14 +238,14 @@ Architecture read_olmo2(const ConfigFields& fields) {
 
 Architecture read_olmo3(const ConfigFields& fields) {
   Architecture model = read_olmo2(fields);
-  read_windows(fields, all_but_last_of(4), 4096, model);
+  read_attention_windows(fields, all_layers_but_every_nth(4), 4096, model);
   // `rope_scaling` applies only to the layers without a window.
   if (fields.value("rope_scaling")) model.window_rotary_base = 5e5;
   return model;
 }
 
 Architecture read_exaone4(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm_placement = NormPlacement::kAfter;
   model.qk_norm = QkNorm::kHead;
   const auto pattern = fields.value("sliding_window_pattern");
@@ -251,18 +254,19 @@ Architecture read_exaone4(const ConfigFields& fields) {
     pattern->fail_unsupported("a pattern of letters without layer_types");
   }
   const std::int64_t every = words ? 4 : fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, all_but_last_of(every), 4096, model);
+  read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
 
 /// Reads Cohere: LayerNorm without biases; one norm feeds both branches.
 Architecture read_cohere(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 8192, .norm_epsilon = 1e-5, .tied = true});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 8192, .norm_epsilon = 1e-5, .tied = true});
   model.norm = Norm::kLayer;
-  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("layer_norm_eps", 1e-5, 0, 1);
   model.parallel_residual = model.shared_input_norm = true;
-  model.logit_scale = fields.number_or("logit_scale", 0.0625, 0, 1e6);
+  model.logit_scale = fields.read_number_or("logit_scale", 0.0625, 0, 1e6);
   add_attention_biases(fields, model);
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kEachHead;
   return model;
@@ -272,19 +276,19 @@ Architecture read_cohere2(const ConfigFields& fields) {
   Architecture model = read_cohere(fields);
   model.qk_norm = QkNorm::kNone;
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, all_but_last_of(every), 4096, model);
+  read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
 
 Architecture read_nanochat(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 2048, .activation = Activation::kSquaredRelu});
+      read_llama_like_model(fields, {.positions = 2048, .activation = Activation::kSquaredRelu});
   model.gated = false;
   model.norm_weight = false;
   model.embedding_norm = true;
   model.qk_norm = QkNorm::kPlain;
-  model.logit_cap = fields.cap("final_logit_softcapping", 15);
+  model.logit_cap = fields.read_soft_cap("final_logit_softcapping", 15);
   add_attention_biases(fields, model);
   return model;
 }
@@ -293,8 +297,8 @@ Architecture read_nanochat(const ConfigFields& fields) {
 Architecture read_cohere_compass(const ConfigFields& fields) {
   Architecture model = read_cohere(fields);
   model.qk_norm = QkNorm::kNone;
-  model.logit_scale = fields.number_or("logit_scale", 1, 0, 1e6);
-  read_windows(fields, [](std::int64_t) { return false; }, 4096, model);
+  model.logit_scale = fields.read_number_or("logit_scale", 1, 0, 1e6);
+  read_attention_windows(fields, [](std::int64_t) { return false; }, 4096, model);
   const auto rope = fields.value("rope_parameters");
   const auto turns = [&](std::string_view type) {
     const auto numbers = rope ? rope->find(type) : std::nullopt;
@@ -302,7 +306,7 @@ Architecture read_cohere_compass(const ConfigFields& fields) {
   };
   const bool full = turns("full_attention");
   const bool sliding = turns("sliding_attention");
-  mark_rotated_layers(model, [&](const LayerClass& layer, std::int64_t) {
+  limit_rotary_to_layers(model, [&](const LayerClass& layer, std::int64_t) {
     return layer.window > 0 ? sliding : full;
   });
   return model;
@@ -311,26 +315,26 @@ Architecture read_cohere_compass(const ConfigFields& fields) {
 /// Reads Nemotron: LayerNorm with a bias multiplies by 1 + weight (`NemotronLayerNorm1P`).
 Architecture read_nemotron(const ConfigFields& fields) {
   Architecture model =
-      read_common(fields, {.positions = 4096, .activation = Activation::kSquaredRelu});
+      read_common_config_keys(fields, {.positions = 4096, .activation = Activation::kSquaredRelu});
   model.head_dim = head_dim(fields, model);
   model.rotary_fraction = fields.rotary_fraction(0.5);
   model.gated = false;
   model.norm = Norm::kLayer;
   model.norm_bias = model.norm_unit_offset = true;
-  model.norm_epsilon = fields.number_or("norm_eps", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("norm_eps", 1e-5, 0, 1);
   add_llama_biases(fields, model);
   return model;
 }
 
 Architecture read_iquestcoder(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   add_llama_biases(fields, model);
   return model;
 }
 
 Architecture read_internlm3(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 32768, .kv_heads = 2, .norm_epsilon = 1e-5, .head_dim = 128});
   const bool all = fields.flag("bias", fields.flag("mlp_bias", false));
   model.qkv_bias = fields.flag("qkv_bias", fields.flag("attention_bias", false));
@@ -338,7 +342,7 @@ Architecture read_internlm3(const ConfigFields& fields) {
   return model;
 }
 
-const ConfigFamily kDenseFamilies[] = {
+const ModelConfigFamily kDenseFamilies[] = {
     {"apertus", read_apertus, usual_names(), 1.2e7},
     {"arcee", read_arcee, usual_names()},
     {"cohere", read_cohere, usual_names(), 5e5},
@@ -379,6 +383,6 @@ const ConfigFamily kDenseFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> dense_families() { return kDenseFamilies; }
+std::span<const ModelConfigFamily> dense_model_families() { return kDenseFamilies; }
 
 }  // namespace stepwright::model

@@ -67,8 +67,8 @@ std::int64_t parameters_of(const Tower& t) {
 }
 
 /// Returns the FLOPs of the forward of one image through a tower and the projector behind it.
-double flops_of(const Encoder& encoder, const Tower& t, const Projector& p) {
-  return tower_flops(encoder, static_cast<double>(t.patches + t.summaries)) +
+double flops_of(const ImageEncoder& encoder, const Tower& t, const Projector& p) {
+  return encoder_tower_flops(encoder, static_cast<double>(t.patches + t.summaries)) +
          2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden) +
          2 * static_cast<double>(p.rows) * static_cast<double>(p.matrices);
 }
@@ -204,7 +204,7 @@ Projector merger(const ConfigFields& vision, std::int64_t hidden, std::int64_t o
 Tower qwen2_vl_tower(const ConfigFields& vision) {
   Tower t = tower_of_any_size(vision, {1280, 32, 5120, 224, 14});
   t.hidden = width(vision, {"embed_dim"}, 1280);
-  t.ffn = static_cast<std::int64_t>(vision.number_or("mlp_ratio", 4, 0.01, 100) *
+  t.ffn = static_cast<std::int64_t>(vision.read_number_or("mlp_ratio", 4, 0.01, 100) *
                                     static_cast<double>(t.hidden));
   t.patch_bias = false;
   return t;
@@ -310,7 +310,7 @@ Projector project_paligemma(const Between& b) {
 }
 
 Projector project_internvl(const Between& b) {
-  const double ratio = b.config.number_or("downsample_ratio", 0.5, 0.01, 1);
+  const double ratio = b.config.read_number_or("downsample_ratio", 0.5, 0.01, 1);
   const auto edge = static_cast<std::int64_t>(1 / ratio);
   const std::int64_t in = edge * edge * b.tower.hidden;
   Projector p = two_layers(in, b.out, b.out, true);
@@ -321,7 +321,7 @@ Projector project_internvl(const Between& b) {
 
 Projector project_llama4(const Between& b) {
   const std::int64_t in = width(b.vision, {"vision_output_dim"}, 7680);
-  const double ratio = b.vision.number_or("pixel_shuffle_ratio", 0.5, 0.01, 1);
+  const double ratio = b.vision.read_number_or("pixel_shuffle_ratio", 0.5, 0.01, 1);
   const auto tokens =
       static_cast<std::int64_t>(static_cast<double>(b.tower.patches) * ratio * ratio);
   return {.parameters = in * b.out, .matrices = in * b.out, .tokens = tokens, .rows = tokens};
@@ -398,12 +398,12 @@ std::string word_of(const ConfigFields& fields, std::string_view fallback) {
 
 }  // namespace
 
-std::optional<Encoder> read_encoder(Node config, const Architecture& decoder) {
+std::optional<ImageEncoder> read_image_encoder(Node config, const Architecture& decoder) {
   const auto nested = config.find("vision_config");
   if (!nested || !nested->is_mapping()) return std::nullopt;
   const ConfigFields fields(config, std::nullopt);
   const ConfigFields vision(*nested, std::nullopt);
-  Encoder encoder{.name = word_of(vision, "a tower without a model_type")};
+  ImageEncoder encoder{.name = word_of(vision, "a tower without a model_type")};
   const auto* tower = known<TowerKind>(kTowers, encoder.name);
   const auto* projector = known<ProjectorKind>(kProjectors, word_of(fields, ""));
   if (tower == nullptr || projector == nullptr) return encoder;

@@ -12,36 +12,37 @@ namespace {
 
 Architecture read_mixtral(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
   model.experts = Experts{.count = fields.size_or({"num_local_experts", "num_experts"}, 8),
                           .top_k = fields.size_or("num_experts_per_tok", 2),
                           .ffn = model.ffn};
-  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
 Architecture read_qwen2_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 16});
+  Architecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 16});
   model.qkv_bias = fields.flag("qkv_bias", true);
   const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 5632, 0);
   read_qwen_experts(
       fields,
       {.count = 60, .top_k = 4, .ffn = 1408, .shared_ffn = shared, .shared_gate = shared > 0},
       model);
-  read_windows(fields, WindowRule::kEvenLayersUntil, 4096, model);
+  read_attention_windows(fields, AttentionWindowRule::kEvenLayersUntil, 4096, model);
   return model;
 }
 
 Architecture read_qwen3_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 32768, .kv_heads = 4});
+  Architecture model = read_llama_like_model(fields, {.positions = 32768, .kv_heads = 4});
   add_qwen3_attention(fields, model);
   read_qwen_experts(fields, {.count = 128, .top_k = 8, .ffn = 768}, model);
-  read_windows(fields, WindowRule::kSwitched, 4096, model);
+  read_attention_windows(fields, AttentionWindowRule::kSwitched, 4096, model);
   return model;
 }
 
 Architecture read_qwen3_vl_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 128000, .kv_heads = 16, .tied = true});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 128000, .kv_heads = 16, .tied = true});
   add_qwen3_attention(fields, model);
   read_qwen_experts(fields, {.count = 60, .top_k = 4, .ffn = 1408}, model);
   if (model.experts) model.experts->normalize_top_k = true;
@@ -61,21 +62,21 @@ void add_olmo_experts(const ConfigFields& fields, Experts fallback, Architecture
 }
 
 Architecture read_olmoe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 4096, .norm_epsilon = 1e-5});
-  note_clipping(fields, model);
+  Architecture model = read_llama_like_model(fields, {.positions = 4096, .norm_epsilon = 1e-5});
+  note_qkv_clipping(fields, model);
   add_olmo_experts(fields, {.count = 64, .top_k = 8}, model);
   return model;
 }
 
 Architecture read_flex_olmo(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 4096});
+  Architecture model = read_llama_like_model(fields, {.positions = 4096});
   model.norm_placement = NormPlacement::kAfter;
   add_olmo_experts(fields, {.count = 7, .top_k = 5}, model);
   return model;
 }
 
 Architecture read_granitemoe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048});
   add_attention_biases(fields, model);
   add_granite_scales(fields, 1, model);
   model.experts = Experts{.count = fields.size_or("num_local_experts", 8),
@@ -95,14 +96,14 @@ Architecture read_granitemoeshared(const ConfigFields& fields) {
 Architecture read_granitemoe_swa(const ConfigFields& fields) {
   Architecture model = read_granitemoeshared(fields);
   model.sinks = true;
-  read_windows(fields, [](std::int64_t layer) { return layer % 4 != 0; }, 128, model);
+  read_attention_windows(fields, [](std::int64_t layer) { return layer % 4 != 0; }, 128, model);
   return model;
 }
 
 /// Reads PhiMoE, whose LayerNorm has biases.
 Architecture read_phimoe(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
   fields.mark_keys_read({"original_max_position_embeddings"});
   model.norm = Norm::kLayer;
   model.norm_bias = true;
@@ -116,19 +117,19 @@ Architecture read_phimoe(const ConfigFields& fields) {
   if (fields.size_or("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
   }
-  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
 /// Reads gpt-oss: biases everywhere, attention sinks, a window in every other layer.
 Architecture read_gpt_oss(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 64});
   model.activation = Activation::kClampedSwiglu;
   add_attention_biases(fields, model, true);
   model.sinks = true;
-  note_clamped_numbers(fields, model);
-  if (!fields.rotary()) {
+  note_clamped_gate_bounds(fields, model);
+  if (!fields.rotary_settings()) {
     model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kYarn,
                                          .factor = 32,
                                          .high_frequency = 32,
@@ -140,21 +141,22 @@ Architecture read_gpt_oss(const ConfigFields& fields) {
                           .ffn = model.ffn,
                           .bias = true,
                           .router_bias = true};
-  read_windows(fields, [](std::int64_t layer) { return layer % 2 == 0; }, 128, model);
+  read_attention_windows(fields, [](std::int64_t layer) { return layer % 2 == 0; }, 128, model);
   return model;
 }
 
 /// Reads Mellum, whose layers with a window have a rotary base of their own.
 Architecture read_mellum(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 131072, .kv_heads = 4, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 131072, .kv_heads = 4, .head_dim = 128});
   model.rotary_fraction = fields.rotary_fraction(1);
   add_qwen3_attention(fields, model);
   model.experts = Experts{.count = fields.size_or({"num_experts", "num_local_experts"}, 64),
                           .top_k = fields.size_or("num_experts_per_tok", 8),
                           .ffn = fields.size_or("moe_intermediate_size", 896),
                           .normalize_top_k = fields.flag("norm_topk_prob", true)};
-  mark_listed_dense(fields, 0, model);
-  read_windows(fields, [](std::int64_t) { return false; }, 1024, model);
+  mark_listed_dense_layers(fields, 0, model);
+  read_attention_windows(fields, [](std::int64_t) { return false; }, 1024, model);
   if (!fields.value("rope_parameters")) model.window_rotary_base = 1e4;
   model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 0, 0);
   return model;
@@ -169,12 +171,12 @@ Experts wide_experts(const Architecture& model, std::int64_t count, std::int64_t
 constexpr std::int64_t kMostShared = 1024;  // Most shared experts of a layer.
 
 Architecture read_aria(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048});
   add_attention_biases(fields, model);
   model.experts =
       wide_experts(model, fields.size_or("moe_num_experts", 8), fields.size_or("moe_topk", 2),
                    fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
-  fields.refuse("mlp_bias", "biases of the shared experts");
+  fields.refuse_if_true("mlp_bias", "biases of the shared experts");
   if (model.activation != Activation::kSilu && model.experts->shared_ffn > 0) {
     add_inexpressible_part("routed experts with silu beside others", model);
   }
@@ -187,16 +189,16 @@ std::int64_t same_in_layers(const ConfigFields& fields,
                             std::initializer_list<std::string_view> spellings) {
   const auto found = fields.find(spellings);
   if (!found || !found->is_sequence()) return fields.size_or(spellings, 1);
-  const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kLargestSize) : 1;
+  const std::int64_t common = found->size() > 0 ? found->at(0).integer(1, kLargestModelSize) : 1;
   for (std::size_t i = 0; i < found->size(); ++i) {
-    if (found->at(i).integer(1, kLargestSize) == common) continue;
+    if (found->at(i).integer(1, kLargestModelSize) == common) continue;
     found->fail_unsupported("numbers of experts that differ between layers");
   }
   return common;
 }
 
 Architecture read_hunyuan_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   add_attention_biases(fields, model);
   model.experts = wide_experts(model, same_in_layers(fields, {"num_experts", "num_local_experts"}),
@@ -208,8 +210,8 @@ Architecture read_hunyuan_moe(const ConfigFields& fields) {
 /// Reads Ernie's MoE: experts in every `moe_layer_interval`-th layer between a first and a last
 /// one.
 Architecture read_ernie_moe(const ConfigFields& fields) {
-  Architecture model =
-      read_rotary(fields, {.positions = 131072, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
+  Architecture model = read_llama_like_model(
+      fields, {.positions = 131072, .kv_heads = 4, .norm_epsilon = 1e-5, .tied = true});
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = fields.flag("use_bias", false);
   if (model.mlp_bias) fields.value("use_bias")->fail_unsupported("biases of the shared experts");
   const std::int64_t width = fields.size_or("moe_intermediate_size", 1536);
@@ -221,7 +223,7 @@ Architecture read_ernie_moe(const ConfigFields& fields) {
               .correction_bias = true};
   const std::int64_t first = fields.size_or("moe_layer_start_index", 1, 0);
   const auto end = fields.value("moe_layer_end_index");
-  const std::int64_t given = end ? end->integer(-1, kLargestLayers) : -1;
+  const std::int64_t given = end ? end->integer(-1, kLargestLayerCount) : -1;
   const std::int64_t last = given < 0 ? model.layers - 1 : given;
   const std::int64_t every = fields.size_or("moe_layer_interval", 1);
   mark_dense_layers(model, [=](std::int64_t layer) {
@@ -230,17 +232,17 @@ Architecture read_ernie_moe(const ConfigFields& fields) {
   return model;
 }
 
-constexpr FieldName kDbrxNames[] = {{"layers", "n_layers"},        {"hidden", "d_model"},
-                                    {"heads", "n_heads"},          {"kv_heads", "kv_n_heads"},
-                                    {"vocab", "vocab_size"},       {"positions", "max_seq_len"},
-                                    {"experts.top_k", "moe_top_k"}};
+constexpr ModelFieldName kDbrxNames[] = {
+    {"layers", "n_layers"},        {"hidden", "d_model"},   {"heads", "n_heads"},
+    {"kv_heads", "kv_n_heads"},    {"vocab", "vocab_size"}, {"positions", "max_seq_len"},
+    {"experts.top_k", "moe_top_k"}};
 
 /// Reads DBRX: LayerNorm without biases; attention and experts have nested mappings.
 Architecture read_dbrx(const ConfigFields& fields) {
   const ConfigFields attention = fields.nested("attn_config");
   const ConfigFields feed_forward = fields.nested("ffn_config");
   Architecture model;
-  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayers);
+  model.layers = fields.size({"n_layers", "num_hidden_layers"}, kLargestLayerCount);
   model.hidden = fields.size({"d_model", "hidden_size"});
   model.heads = fields.size({"n_heads", "num_attention_heads"});
   model.kv_heads = attention.size_or("kv_n_heads", 1);
@@ -248,8 +250,8 @@ Architecture read_dbrx(const ConfigFields& fields) {
   model.vocabulary = fields.size({"vocab_size"});
   model.positions = fields.size_or({"max_seq_len", "max_position_embeddings"}, 2048);
   model.norm = Norm::kLayer;
-  model.rotary_base = attention.number_or("rope_theta", model.rotary_base, 0, 1e12);
-  note_clipping(attention, model);
+  model.rotary_base = attention.read_number_or("rope_theta", model.rotary_base, 0, 1e12);
+  note_qkv_clipping(attention, model);
   const auto normalized = feed_forward.find({"moe_normalize_expert_weights"});
   model.experts = Experts{.count = feed_forward.size_or("moe_num_experts", 4),
                           .top_k = feed_forward.size_or("moe_top_k", 1),
@@ -263,13 +265,14 @@ Architecture read_dbrx(const ConfigFields& fields) {
 
 /// Reads Command-R's MoE: one norm feeds both branches, and one of these has experts.
 Architecture read_cohere2_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 8192, .head_dim = 128, .tied = true});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 8192, .head_dim = 128, .tied = true});
   if (!fields.value("rms_norm_eps")) {
     model.norm = Norm::kLayer;
-    model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+    model.norm_epsilon = fields.read_number_or("layer_norm_eps", 1e-5, 0, 1);
   }
   model.parallel_residual = model.shared_input_norm = true;
-  model.logit_scale = fields.number_or("logit_scale", 0.0625, 0, 1e6);
+  model.logit_scale = fields.read_number_or("logit_scale", 0.0625, 0, 1e6);
   add_attention_biases(fields, model);
   model.experts = wide_experts(model, fields.size_or("num_experts", 8),
                                fields.size_or("num_experts_per_tok", 2),
@@ -285,16 +288,16 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
-  mark_listed_dense(fields, first, model);
+  mark_listed_dense_layers(fields, first, model);
   const std::int64_t prefix = fields.size_or("prefix_dense_sliding_window_pattern", 1);
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
-  read_windows(
+  read_attention_windows(
       fields,
       [=](std::int64_t i) {
         return i < first ? (i + 1) % prefix != 0 : (i - first + 1) % every != 0;
       },
       4096, model);
-  mark_rotated_layers(model, [prefix](const LayerClass& layer, std::int64_t) {
+  limit_rotary_to_layers(model, [prefix](const LayerClass& layer, std::int64_t) {
     return layer.window > 0 || (!layer.has_experts() && prefix == 1);
   });
   return model;
@@ -308,7 +311,7 @@ std::vector<std::uint8_t> llama4_rotated(const ConfigFields& fields, const Archi
   for (std::int64_t i = 0; i < model.layers; ++i) rotated.push_back((i + 1) % every != 0 ? 1 : 0);
   const auto list = fields.value("no_rope_layers");
   if (!list || (list->is_sequence() && list->size() == 0)) return rotated;
-  check_one_per_layer(*list, model);
+  check_one_entry_per_layer(*list, model);
   for (std::size_t i = 0; i < rotated.size(); ++i) {
     rotated[i] = list->at(i).integer(0, 1) != 0 ? 1 : 0;
   }
@@ -324,10 +327,11 @@ void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
   const LayerClass chunked{.window = window, .chunked = window > 0};
   std::vector<LayerClass> attending;
   if (const auto types = fields.value("layer_types")) {
-    check_one_per_layer(*types, model);
-    attending = listed_layers(*types, {{"chunked_attention", chunked}, {"full_attention", {}}});
+    check_one_entry_per_layer(*types, model);
+    attending =
+        listed_layer_classes(*types, {{"chunked_attention", chunked}, {"full_attention", {}}});
   }
-  std::vector<LayerClass> layers = model_layers(model);
+  std::vector<LayerClass> layers = model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LayerClass& seen =
         attending.empty() ? (rotated[i] != 0 ? chunked : LayerClass{}) : attending[i];
@@ -335,13 +339,13 @@ void read_llama4_layers(const ConfigFields& fields, Architecture& model) {
     layers[i].chunked = seen.chunked;
     layers[i].rotated = rotated[i] != 0;
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
 /// Reads Llama 4: experts of width `intermediate_size` with one shared expert, and dense MLPs of
 /// width `intermediate_size_mlp`.
 Architecture read_llama4(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   add_attention_biases(fields, model);
   if (fields.flag("use_qk_norm", true)) model.qk_norm = QkNorm::kPlain;
@@ -367,7 +371,7 @@ Architecture read_llama4(const ConfigFields& fields) {
   return model;
 }
 
-const ConfigFamily kExpertFamilies[] = {
+const ModelConfigFamily kExpertFamilies[] = {
     {"aria_text", read_aria, usual_names()},
     {"cohere2_moe", read_cohere2_moe, usual_names()},
     {"dbrx", read_dbrx, kDbrxNames},
@@ -390,6 +394,6 @@ const ConfigFamily kExpertFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> expert_families() { return kExpertFamilies; }
+std::span<const ModelConfigFamily> softmax_expert_families() { return kExpertFamilies; }
 
 }  // namespace stepwright::model

@@ -13,7 +13,7 @@ namespace {
 std::int64_t expert_count(const ConfigFields& fields, std::int64_t fallback) {
   const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, fallback, 0);
   const auto alias = fields.value("num_local_experts");
-  if (alias && alias->integer(0, kLargestSize) != count) {
+  if (alias && alias->integer(0, kLargestModelSize) != count) {
     alias->fail(fmt::format("must equal num_experts ({})", count));
   }
   return count;
@@ -32,20 +32,21 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
   std::set<std::int64_t> dense;
   if (const auto list = fields.value("mlp_only_layers")) {
     for (std::size_t i = 0; i < list->size(); ++i) {
-      dense.insert(list->at(i).integer(0, kLargestSize));
+      dense.insert(list->at(i).integer(0, kLargestModelSize));
     }
   }
   mark_dense_layers(
       model, [&](std::int64_t layer) { return (layer + 1) % step != 0 || dense.contains(layer); });
 }
 
-void note_clamped_numbers(const ConfigFields& fields, Architecture& model) {
-  const bool usual = fields.number_or("swiglu_alpha", 1.702, 0, 1e6) == 1.702 &&
-                     fields.number_or("swiglu_limit", 7, 0, 1e6) == 7;
+void note_clamped_gate_bounds(const ConfigFields& fields, Architecture& model) {
+  const bool usual = fields.read_number_or("swiglu_alpha", 1.702, 0, 1e6) == 1.702 &&
+                     fields.read_number_or("swiglu_limit", 7, 0, 1e6) == 7;
   if (!usual) add_inexpressible_part("another slope or bound of the gates", model);
 }
 
-Experts read_sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared) {
+Experts read_sigmoid_routed_experts(const ConfigFields& fields, Experts fallback,
+                                    std::int64_t shared) {
   fallback.count =
       fallback.count > 0
           ? fields.size_or({"num_experts", "num_local_experts", "n_routed_experts"}, fallback.count)
@@ -54,13 +55,13 @@ Experts read_sigmoid_experts(const ConfigFields& fields, Experts fallback, std::
                                       : fields.size({"num_experts_per_tok"});
   fallback.ffn = fields.size_or("moe_intermediate_size", fallback.ffn);
   fallback.shared_ffn = fallback.ffn * fields.size_or({"num_shared_experts", "n_shared_experts"},
-                                                      shared, 0, kLargestSize / fallback.ffn);
+                                                      shared, 0, kLargestModelSize / fallback.ffn);
   fallback.correction_bias = true;
   fallback.scoring = RouterScoring::kSigmoid;
   fallback.normalize_top_k = fields.flag("norm_topk_prob", fallback.normalize_top_k);
   fallback.groups = fields.size_or("n_group", fallback.groups);
   fallback.top_groups = fields.size_or("topk_group", fallback.top_groups);
-  fallback.scale = fields.number_or("routed_scaling_factor", fallback.scale, 0, 1e6);
+  fallback.scale = fields.read_number_or("routed_scaling_factor", fallback.scale, 0, 1e6);
   return fallback;
 }
 

@@ -14,10 +14,11 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
 /// Reads a mixture of experts with DeepSeek-V3's routing: sigmoid scores, a load-balancing bias,
 /// groups of experts, and `shared` shared experts. `fallback`: values of absent keys; a `count` or
 /// `top_k` of 0 in it means that the file must have the key.
-Experts read_sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64_t shared);
+Experts read_sigmoid_routed_experts(const ConfigFields& fields, Experts fallback,
+                                    std::int64_t shared);
 
 /// Adds a remark to `model.beyond` if the file's clamped gates have another slope or bound than
 /// gpt-oss, whose values are assumed.
-void note_clamped_numbers(const ConfigFields& fields, Architecture& model);
+void note_clamped_gate_bounds(const ConfigFields& fields, Architecture& model);
 
 }  // namespace stepwright::model

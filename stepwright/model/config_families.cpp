@@ -5,21 +5,22 @@
 namespace stepwright::model {
 namespace {
 
-std::vector<ConfigFamily> joined() {
-  std::vector<ConfigFamily> all;
+std::vector<ModelConfigFamily> joined() {
+  std::vector<ModelConfigFamily> all;
   for (const auto& families :
-       {dense_families(), gemma_families(), gpt_families(), expert_families(), sigmoid_families(),
-        latent_families(), mamba_families(), delta_families()}) {
+       {dense_model_families(), gemma_families(), gpt2_model_families(), softmax_expert_families(),
+        sigmoid_expert_families(), latent_attention_families(), mamba_families(),
+        delta_net_families()}) {
     all.insert(all.end(), families.begin(), families.end());
   }
-  std::ranges::sort(all, {}, &ConfigFamily::model_type);
+  std::ranges::sort(all, {}, &ModelConfigFamily::model_type);
   return all;
 }
 
 }  // namespace
 
-const std::vector<ConfigFamily>& config_families() {
-  static const std::vector<ConfigFamily> all = joined();
+const std::vector<ModelConfigFamily>& model_config_families() {
+  static const std::vector<ModelConfigFamily> all = joined();
   return all;
 }
 

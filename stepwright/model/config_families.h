@@ -11,33 +11,34 @@
 namespace stepwright::model {
 
 /// How config.json files of one `model_type` are read: the reader, its key names and defaults.
-struct ConfigFamily {
+struct ModelConfigFamily {
   std::string_view model_type;
   Architecture (*read)(const ConfigFields& fields);
   /// Model fields with their keys in this family's files, for error messages.
-  std::span<const FieldName> names;
+  std::span<const ModelFieldName> names;
   /// Rotary base (theta) if the file states none and the reader sets none.
   double rotary_base = 1e4;
 };
 
 /// Returns all supported families of Hugging Face models, sorted by `model_type`.
-const std::vector<ConfigFamily>& config_families();
+const std::vector<ModelConfigFamily>& model_config_families();
 
 // The lists of families below each have a source file of their own.
 /// Returns the families of dense Llama-like models.
-std::span<const ConfigFamily> dense_families();
+std::span<const ModelConfigFamily> dense_model_families();
 /// Returns the Gemma families, whose norms multiply by 1 + weight and whose logits are soft-capped.
-std::span<const ConfigFamily> gemma_families();
-std::span<const ConfigFamily> gpt_families();  ///< Returns the families of GPT-2-like models.
+std::span<const ModelConfigFamily> gemma_families();
+std::span<const ModelConfigFamily>
+gpt2_model_families();  ///< Returns the families of GPT-2-like models.
 /// Returns the mixture-of-experts families with softmax routers.
-std::span<const ConfigFamily> expert_families();
+std::span<const ModelConfigFamily> softmax_expert_families();
 /// Returns the mixture-of-experts families with sigmoid routers.
-std::span<const ConfigFamily> sigmoid_families();
+std::span<const ModelConfigFamily> sigmoid_expert_families();
 /// Returns the families with latent attention (DeepSeek).
-std::span<const ConfigFamily> latent_families();
+std::span<const ModelConfigFamily> latent_attention_families();
 /// Returns the families with Mamba layers, alone or beside attention layers.
-std::span<const ConfigFamily> mamba_families();
+std::span<const ModelConfigFamily> mamba_families();
 /// Returns the families with delta-net layers or short convolutions.
-std::span<const ConfigFamily> delta_families();
+std::span<const ModelConfigFamily> delta_net_families();
 
 }  // namespace stepwright::model

@@ -113,10 +113,10 @@ Activation ConfigFields::activation(std::string_view key, Activation fallback) c
     known.push_back(name);
   }
   found->fail_unsupported(
-      fmt::format("the activation '{}' (supported: {})", printable(word), comma_list(known)));
+      fmt::format("the activation '{}' (supported: {})", printable(word), join_with_commas(known)));
 }
 
-std::optional<Node> ConfigFields::rotary() const {
+std::optional<Node> ConfigFields::rotary_settings() const {
   const auto older = value("rope_scaling");
   return older ? older : value("rope_parameters");
 }
@@ -125,17 +125,17 @@ double ConfigFields::rotary_fraction(double fallback) const {
   for (const std::string_view key : {"rotary_pct", "partial_rotary_factor"}) {
     if (const auto found = value(key)) fallback = fraction(*found);
   }
-  const auto rope = rotary();
+  const auto rope = rotary_settings();
   return rope ? factor_in(*rope, fallback).value_or(fallback) : fallback;
 }
 
-double ConfigFields::cap(std::string_view key, double fallback) const {
+double ConfigFields::read_soft_cap(std::string_view key, double fallback) const {
   constexpr double kLargestCap = 1e6;
   const auto found = find({key});
-  return found && found->is_null() ? 0 : number_or(key, fallback, 0, kLargestCap);
+  return found && found->is_null() ? 0 : read_number_or(key, fallback, 0, kLargestCap);
 }
 
-void ConfigFields::refuse(std::string_view key, std::string_view why) const {
+void ConfigFields::refuse_if_true(std::string_view key, std::string_view why) const {
   if (flag(key, false)) value(key)->fail_unsupported(why);
 }
 

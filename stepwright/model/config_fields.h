@@ -43,14 +43,14 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] ConfigFields nested(std::string_view key) const;
   /// Reads a required size from the first of several alternative keys that the file has.
   [[nodiscard]] std::int64_t size(std::initializer_list<std::string_view> spellings,
-                                  std::int64_t high = kLargestSize) const;
+                                  std::int64_t high = kLargestModelSize) const;
 
   using OptionalFields::size_or;
   /// Reads a size from the first of several alternative keys with a value; `fallback` if none has
   /// one.
   [[nodiscard]] std::int64_t size_or(std::initializer_list<std::string_view> spellings,
                                      std::int64_t fallback, std::int64_t low = 1,
-                                     std::int64_t high = kLargestSize) const;
+                                     std::int64_t high = kLargestModelSize) const;
 
   /// Reads `tie_word_embeddings`; outside a `text_config` it overrides the one inside. `fallback`
   /// if absent.
@@ -60,15 +60,15 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;
   /// Returns the mapping with rotary settings: `rope_scaling`, else `rope_parameters` (transformers
   /// 5); nullopt if the file has neither.
-  [[nodiscard]] std::optional<Node> rotary() const;
+  [[nodiscard]] std::optional<Node> rotary_settings() const;
   /// Reads the share of a head that rotary positions rotate: partial_rotary_factor (top level, in
   /// `rope_parameters`, or per layer type), or GPT-NeoX's rotary_pct; `fallback` if absent.
   [[nodiscard]] double rotary_fraction(double fallback) const;
   /// Reads the soft cap of attention scores or logits from `key`; 0 for null (no cap); `fallback`
   /// if absent.
-  [[nodiscard]] double cap(std::string_view key, double fallback) const;
+  [[nodiscard]] double read_soft_cap(std::string_view key, double fallback) const;
   /// Fails with `kUnsupported` if the key's flag is true; `why` becomes the reason in the message.
-  void refuse(std::string_view key, std::string_view why) const;
+  void refuse_if_true(std::string_view key, std::string_view why) const;
   /// Throws `kInput` with `message`, located at the start of the language model's mapping.
   [[noreturn]] void fail(const std::string& message) const { config_.fail(message); }
 

@@ -9,11 +9,11 @@ namespace stepwright::model {
 namespace {
 
 Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::int64_t positions) {
-  Architecture model = read_rotary(fields, {.positions = positions,
-                                            .kv_heads = kv_heads,
-                                            .head_dim = 256,
-                                            .tied = true,
-                                            .activation = Activation::kGeluTanh});
+  Architecture model = read_llama_like_model(fields, {.positions = positions,
+                                                      .kv_heads = kv_heads,
+                                                      .head_dim = 256,
+                                                      .tied = true,
+                                                      .activation = Activation::kGeluTanh});
   model.norm_unit_offset = true;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   add_attention_biases(fields, model);
@@ -26,10 +26,10 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
 /// Reads the scale of scores, one over the root of `query_pre_attn_scalar`, and the caps of scores
 /// and logits; a null cap means no cap.
 void add_caps(const ConfigFields& fields, double attention, double logits, Architecture& model) {
-  const double scalar = fields.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6);
+  const double scalar = fields.read_number_or("query_pre_attn_scalar", 256, 1e-6, 1e6);
   if (scalar != static_cast<double>(model.head_dim)) model.attention_scale = 1 / std::sqrt(scalar);
-  model.attention_cap = fields.cap("attn_logit_softcapping", attention);
-  model.logit_cap = fields.cap("final_logit_softcapping", logits);
+  model.attention_cap = fields.read_soft_cap("attn_logit_softcapping", attention);
+  model.logit_cap = fields.read_soft_cap("final_logit_softcapping", logits);
 }
 
 bool slides_on_even(std::int64_t layer) { return layer % 2 == 0; }
@@ -51,7 +51,7 @@ Architecture read_capped_gemma(const ConfigFields& fields, std::int64_t position
 Architecture read_vaultgemma(const ConfigFields& fields) {
   Architecture model = read_capped_gemma(fields, 8192);
   add_caps(fields, 50, 30, model);
-  read_windows(fields, slides_on_even, 4096, model);
+  read_attention_windows(fields, slides_on_even, 4096, model);
   return model;
 }
 
@@ -63,22 +63,22 @@ Architecture read_gemma2(const ConfigFields& fields) {
 
 Architecture read_gemma3(const ConfigFields& fields) {
   Architecture model = read_capped_gemma(fields, 131072);
-  fields.refuse("use_bidirectional_attention", "attention to later tokens");
+  fields.refuse_if_true("use_bidirectional_attention", "attention to later tokens");
   add_caps(fields, 0, 0, model);
   model.norm_placement = NormPlacement::kBoth;
   model.qk_norm = QkNorm::kHead;
   const std::int64_t every = fields.size_or(
       fields.value("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
       6);
-  read_windows(fields, all_but_last_of(every), 4096, model);
+  read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   // The first files lack the rotary bases, which then have the defaults of the class.
   if (!fields.value("rope_theta") && !fields.value("rope_parameters")) {
-    model.window_rotary_base = fields.number_or("rope_local_base_freq", 1e4, 0, 1e12);
+    model.window_rotary_base = fields.read_number_or("rope_local_base_freq", 1e4, 0, 1e12);
   }
   return model;
 }
 
-const ConfigFamily kGemmaFamilies[] = {
+const ModelConfigFamily kGemmaFamilies[] = {
     {"gemma", read_gemma1, usual_names()},
     {"gemma2", read_gemma2, usual_names()},
     {"gemma3_text", read_gemma3, usual_names(), 1e6},
@@ -87,6 +87,6 @@ const ConfigFamily kGemmaFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> gemma_families() { return kGemmaFamilies; }
+std::span<const ModelConfigFamily> gemma_families() { return kGemmaFamilies; }
 
 }  // namespace stepwright::model

@@ -13,10 +13,10 @@
 namespace stepwright::model {
 namespace {
 
-constexpr FieldName kGpt2Names[] = {{"layers", "n_layer"},       {"hidden", "n_embd"},
-                                    {"heads", "n_head"},         {"kv_heads", "n_head"},
-                                    {"ffn", "n_inner"},          {"vocab", "vocab_size"},
-                                    {"positions", "n_positions"}};
+constexpr ModelFieldName kGpt2Names[] = {{"layers", "n_layer"},       {"hidden", "n_embd"},
+                                         {"heads", "n_head"},         {"kv_heads", "n_head"},
+                                         {"ffn", "n_inner"},          {"vocab", "vocab_size"},
+                                         {"positions", "n_positions"}};
 
 /// Two possible spellings of one key.
 using Spellings = std::array<std::string_view, 2>;
@@ -37,7 +37,7 @@ struct GptKeys {
 };
 
 std::int64_t size_of(const ConfigFields& fields, const Spellings& keys,
-                     std::int64_t high = kLargestSize) {
+                     std::int64_t high = kLargestModelSize) {
   return fields.size({keys[0], keys[1]}, high);
 }
 
@@ -48,7 +48,7 @@ Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
   model.norm = Norm::kLayer;
   model.norm_bias = true;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = true;
-  model.layers = size_of(fields, keys.layers, kLargestLayers);
+  model.layers = size_of(fields, keys.layers, kLargestLayerCount);
   model.hidden = size_of(fields, keys.hidden);
   model.heads = model.kv_heads = size_of(fields, keys.heads);
   if (model.hidden % model.heads != 0) {
@@ -61,7 +61,7 @@ Architecture read_gpt(const ConfigFields& fields, const GptKeys& keys) {
   model.positions = fields.size_or(keys.positions, keys.usual_positions);
   model.position = keys.position;
   model.activation = fields.activation(keys.activation, keys.usual_activation);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", keys.norm_epsilon, 0, 1);
+  model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", keys.norm_epsilon, 0, 1);
   model.tied = fields.tied(true);
   return model;
 }
@@ -89,15 +89,16 @@ void read_score_scale(const ConfigFields& fields, Architecture& model) {
 }
 
 Architecture read_gpt2(const ConfigFields& fields) {
-  fields.refuse("add_cross_attention", "cross attention");
-  fields.refuse("scale_attn_by_inverse_layer_idx", "attention scaled by the layer's number");
+  fields.refuse_if_true("add_cross_attention", "cross attention");
+  fields.refuse_if_true("scale_attn_by_inverse_layer_idx",
+                        "attention scaled by the layer's number");
   Architecture model = read_gpt2_sizes(fields);
   read_score_scale(fields, model);
   return model;
 }
 
 Architecture read_gpt_bigcode(const ConfigFields& fields) {
-  fields.refuse("add_cross_attention", "cross attention");
+  fields.refuse_if_true("add_cross_attention", "cross attention");
   Architecture model = read_gpt2_sizes(fields);
   read_score_scale(fields, model);
   if (fields.flag("multi_query", true)) model.kv_heads = 1;
@@ -123,7 +124,7 @@ std::vector<Node> repeated_words(Node pairs, std::int64_t layers) {
   std::vector<Node> all;
   for (std::size_t i = 0; i < pairs.size() && std::ssize(all) <= layers; ++i) {
     const Node words = pairs.at(i).at(0);
-    const std::int64_t times = pairs.at(i).at(1).integer(1, kLargestLayers);
+    const std::int64_t times = pairs.at(i).at(1).integer(1, kLargestLayerCount);
     for (std::int64_t j = 0; j < times && std::ssize(all) <= layers; ++j) {
       for (std::size_t k = 0; k < words.size(); ++k) all.push_back(words.at(k));
     }
@@ -159,13 +160,13 @@ Architecture read_gpt_neo(const ConfigFields& fields) {
                                          .usual_activation = Activation::kGeluTanh});
   model.qkv_bias = false;
   model.attention_scale = 1;
-  set_windows(model, gpt_neo_windows(fields, model.layers));
+  set_layer_windows(model, gpt_neo_windows(fields, model.layers));
   return model;
 }
 
 /// Reads BLOOM, whose file has no keys for positions and MLP width: both are derived.
 Architecture read_bloom(const ConfigFields& fields) {
-  fields.refuse("apply_residual_connection_post_layernorm", "residuals behind the norms");
+  fields.refuse_if_true("apply_residual_connection_post_layernorm", "residuals behind the norms");
   Architecture model = read_gpt(fields, {.layers = {"n_layer", "num_hidden_layers"},
                                          .hidden = {"hidden_size", "n_embed"},
                                          .heads = {"n_head", "num_attention_heads"},
@@ -214,8 +215,8 @@ Architecture read_mpt(const ConfigFields& fields) {
   set_biases(model, false);
   if (fields.value("attn_config")) {
     const ConfigFields attention = fields.nested("attn_config");
-    model.attention_scale = attention.number_or("softmax_scale", 0, 0, 1e6);
-    note_clipping(attention, model);
+    model.attention_scale = attention.read_number_or("softmax_scale", 0, 0, 1e6);
+    note_qkv_clipping(attention, model);
   }
   return model;
 }
@@ -237,7 +238,7 @@ Architecture read_opt(const ConfigFields& fields) {
   if (!fields.flag("do_layer_norm_before", true)) {
     fields.value("do_layer_norm_before")->fail_unsupported("norms behind the residual sums");
   }
-  fields.refuse("_remove_final_layer_norm", "no final norm");
+  fields.refuse_if_true("_remove_final_layer_norm", "no final norm");
   skip_positions(model);
   set_biases(model, fields.flag("enable_bias", true));
   model.norm_weight = fields.flag("layer_norm_elementwise_affine", true);
@@ -250,7 +251,7 @@ void scale_embedding(const ConfigFields& fields, Architecture& model) {
 }
 
 Architecture read_xglm(const ConfigFields& fields) {
-  fields.refuse("add_cross_attention", "cross attention");
+  fields.refuse_if_true("add_cross_attention", "cross attention");
   Architecture model = read_gpt(fields, {.layers = {"num_layers", "num_hidden_layers"},
                                          .hidden = {"d_model", "hidden_size"},
                                          .heads = {"attention_heads", "num_attention_heads"},
@@ -292,13 +293,13 @@ Architecture read_ctrl(const ConfigFields& fields) {
 }
 
 /// Reads GPT-2's blocks under Llama's key names: sizes, rotary positions, LayerNorm with a bias.
-Architecture read_biased(const ConfigFields& fields, ConfigDefaults defaults) {
-  Architecture model = read_common(fields, defaults);
+Architecture read_biased(const ConfigFields& fields, ModelConfigDefaults defaults) {
+  Architecture model = read_common_config_keys(fields, defaults);
   model.head_dim = head_dim(fields, model, defaults.head_dim);
   model.gated = false;
   model.norm = Norm::kLayer;
   model.norm_bias = true;
-  model.norm_epsilon = fields.number_or("layer_norm_eps", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("layer_norm_eps", 1e-5, 0, 1);
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = true;
   return model;
 }
@@ -317,9 +318,9 @@ Architecture read_starcoder2(const ConfigFields& fields) {
   Architecture model = read_biased(
       fields,
       {.positions = 4096, .kv_heads = 2, .tied = true, .activation = Activation::kGeluTanh});
-  model.norm_epsilon = fields.number_or("norm_epsilon", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("norm_epsilon", 1e-5, 0, 1);
   set_biases(model, fields.flag("use_bias", true));
-  read_windows(fields, WindowRule::kEveryLayer, 0, model);
+  read_attention_windows(fields, AttentionWindowRule::kEveryLayer, 0, model);
   return model;
 }
 
@@ -366,7 +367,7 @@ Architecture read_stablelm(const ConfigFields& fields) {
   return model;
 }
 
-const ConfigFamily kGptFamilies[] = {
+const ModelConfigFamily kGptFamilies[] = {
     {"biogpt", read_biogpt, usual_names()},
     {"bloom", read_bloom, usual_names()},
     {"codegen", read_gptj, kGpt2Names},
@@ -389,6 +390,6 @@ const ConfigFamily kGptFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> gpt_families() { return kGptFamilies; }
+std::span<const ModelConfigFamily> gpt2_model_families() { return kGptFamilies; }
 
 }  // namespace stepwright::model

@@ -20,7 +20,7 @@ void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
   const bool sigmoid = experts.correction_bias || (scoring && scoring->text() == "sigmoid");
   experts.scoring = sigmoid ? RouterScoring::kSigmoid : RouterScoring::kSoftmax;
   experts.normalize_top_k = fields.flag("norm_topk_prob", true);
-  experts.scale = fields.number_or("routed_scaling_factor", 2.5, 0, 1e6);
+  experts.scale = fields.read_number_or("routed_scaling_factor", 2.5, 0, 1e6);
   if (word == "greedy") return;
   experts.groups = fields.size_or("n_group", 8);
   experts.top_groups = fields.size_or("topk_group", 4);
@@ -30,13 +30,13 @@ void read_deepseek_router(const ConfigFields& fields, Experts& experts) {
 void read_deepseek_experts(const ConfigFields& fields, Architecture& model) {
   const auto count = fields.find({"n_routed_experts", "num_local_experts"});
   if (count && count->is_null()) return;
-  Experts experts{.count = count ? count->integer(1, kLargestSize) : 256,
+  Experts experts{.count = count ? count->integer(1, kLargestModelSize) : 256,
                   .top_k = fields.size_or("num_experts_per_tok", 8),
                   .ffn = fields.size_or("moe_intermediate_size", 2048)};
   const auto shared = fields.find({"n_shared_experts"});
   const bool none = shared && shared->is_null();
   const std::int64_t shared_count = none     ? 0
-                                    : shared ? shared->integer(0, kLargestSize / experts.ffn)
+                                    : shared ? shared->integer(0, kLargestModelSize / experts.ffn)
                                              : 1;
   experts.shared_ffn = shared_count * experts.ffn;
   read_deepseek_router(fields, experts);
@@ -56,10 +56,10 @@ struct LatentDefaults {
 
 /// Reads latent attention and dense MLPs.
 Architecture read_latent_model(const ConfigFields& fields, const LatentDefaults& defaults) {
-  fields.refuse("attention_bias", "biases in latent attention");
-  Architecture model = read_common(fields, {.positions = defaults.positions,
-                                            .norm_epsilon = defaults.norm_epsilon,
-                                            .tied = defaults.tied});
+  fields.refuse_if_true("attention_bias", "biases in latent attention");
+  Architecture model = read_common_config_keys(fields, {.positions = defaults.positions,
+                                                        .norm_epsilon = defaults.norm_epsilon,
+                                                        .tied = defaults.tied});
   // Latent attention has no groups of queries: the key num_key_value_heads has no effect.
   model.kv_heads = model.heads;
   fields.mark_keys_read({"head_dim", "qk_head_dim", "rope_interleave"});
@@ -101,7 +101,7 @@ Architecture read_deepseek_v2(const ConfigFields& fields) {
                   .normalize_top_k = fields.flag("norm_topk_prob", false),
                   .groups = fields.size_or("n_group", 1),
                   .top_groups = fields.size_or("topk_group", 1),
-                  .scale = fields.number_or("routed_scaling_factor", 1, 0, 1e6)};
+                  .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
   experts.shared_ffn = experts.ffn * fields.size_or("n_shared_experts", 2, 0);
   model.experts = experts;
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
@@ -115,8 +115,8 @@ Architecture read_glm4_moe_lite(const ConfigFields& fields) {
                .norm_epsilon = 1e-5,
                .latent = {.query_rank = 768, .nope_head_dim = 192, .value_head_dim = 256}});
   model.experts =
-      read_sigmoid_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
-  mark_listed_dense(fields, 1, model);
+      read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 4, .ffn = 1536, .scale = 1.8}, 1);
+  mark_listed_dense_layers(fields, 1, model);
   return model;
 }
 
@@ -129,8 +129,8 @@ void add_indexer(const ConfigFields& fields, std::int64_t heads, Architecture& m
   model.latent->index_head_dim = fields.size_or("index_head_dim", 128);
   model.latent->index_top_k = fields.size_or("index_topk", 2048);
   if (const auto types = fields.value("layer_types")) {
-    check_one_per_layer(*types, model);
-    static_cast<void>(listed_layers(*types, {{"indexed_attention", {}}}));
+    check_one_entry_per_layer(*types, model);
+    static_cast<void>(listed_layer_classes(*types, {{"indexed_attention", {}}}));
   }
 }
 
@@ -142,8 +142,8 @@ void add_v3_experts(const ConfigFields& fields, Experts fallback, Architecture& 
   fallback.top_k = 8;
   fallback.ffn = 2048;
   fallback.scale = 2.5;
-  model.experts = read_sigmoid_experts(fields, fallback, 1);
-  mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 3, 0), model);
+  model.experts = read_sigmoid_routed_experts(fields, fallback, 1);
+  mark_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 3, 0), model);
   model.multi_token_layers = fields.size_or("num_nextn_predict_layers", 0, 0);
 }
 
@@ -166,8 +166,8 @@ Architecture read_glm_moe_dsa(const ConfigFields& fields) {
     if (found && found->text() != "1") found->fail_unsupported("indexers that layers share");
   }
   if (const auto types = fields.value("indexer_types")) {
-    check_one_per_layer(*types, model);
-    static_cast<void>(listed_layers(*types, {{"full", {}}}));
+    check_one_entry_per_layer(*types, model);
+    static_cast<void>(listed_layer_classes(*types, {{"full", {}}}));
   }
   return model;
 }
@@ -188,15 +188,15 @@ Architecture read_minicpm3(const ConfigFields& fields) {
                                                              .value_head_dim = 0}});
   model.mlp_bias = fields.flag("mlp_bias", false);
   constexpr double kLargestScale = 1e6;
-  model.embedding_scale = fields.number_or("scale_emb", 12, 0, kLargestScale);
-  model.residual_scale = fields.number_or("scale_depth", 1.4, 0, kLargestScale) /
+  model.embedding_scale = fields.read_number_or("scale_emb", 12, 0, kLargestScale);
+  model.residual_scale = fields.read_number_or("scale_depth", 1.4, 0, kLargestScale) /
                          std::sqrt(static_cast<double>(model.layers));
   model.logit_scale = static_cast<double>(fields.size_or("dim_model_base", 256)) /
                       static_cast<double>(model.hidden);
   return model;
 }
 
-const ConfigFamily kLatentFamilies[] = {
+const ModelConfigFamily kLatentFamilies[] = {
     {"deepseek_v2", read_deepseek_v2, usual_names()},
     {"deepseek_v3", read_deepseek_v3, usual_names()},
     {"deepseek_v32", read_deepseek_v32, usual_names()},
@@ -208,6 +208,6 @@ const ConfigFamily kLatentFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> latent_families() { return kLatentFamilies; }
+std::span<const ModelConfigFamily> latent_attention_families() { return kLatentFamilies; }
 
 }  // namespace stepwright::model

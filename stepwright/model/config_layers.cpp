@@ -20,29 +20,32 @@ LayerClass layer_of(Node word, LayerWords words) {
     known.push_back(name);
   }
   word.fail_unsupported(fmt::format("the layer type '{}' (supported: {})", printable(word.text()),
-                                    comma_list(known)));
+                                    join_with_commas(known)));
 }
 
 /// Returns 1 for the layers whose entry in a list is `marked`, 0 for those with `other`.
 std::vector<std::uint8_t> marked_layers(Node types, std::string_view marked, std::string_view other,
                                         const Architecture& model) {
-  check_one_per_layer(types, model);
+  check_one_entry_per_layer(types, model);
   std::vector<std::uint8_t> marks;
-  for (const LayerClass& layer : listed_layers(types, {{marked, {.window = 1}}, {other, {}}})) {
+  for (const LayerClass& layer :
+       listed_layer_classes(types, {{marked, {.window = 1}}, {other, {}}})) {
     marks.push_back(layer.window > 0 ? 1 : 0);
   }
   return marks;
 }
 
-std::vector<std::uint8_t> by_rule(const ConfigFields& fields, WindowRule rule,
+std::vector<std::uint8_t> by_rule(const ConfigFields& fields, AttentionWindowRule rule,
                                   std::int64_t layers) {
-  const bool on = rule == WindowRule::kEveryLayer || fields.flag("use_sliding_window", false);
+  const bool on =
+      rule == AttentionWindowRule::kEveryLayer || fields.flag("use_sliding_window", false);
   std::vector<std::uint8_t> slides(static_cast<std::size_t>(layers), on ? 1 : 0);
-  if (!on || rule == WindowRule::kEveryLayer || rule == WindowRule::kSwitched) return slides;
+  if (!on || rule == AttentionWindowRule::kEveryLayer || rule == AttentionWindowRule::kSwitched)
+    return slides;
   const std::int64_t limit = fields.size_or("max_window_layers", kQwenWindowLayers, 0);
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const bool slide =
-        rule == WindowRule::kFromLayer ? layer >= limit : layer % 2 == 0 && layer < limit;
+        rule == AttentionWindowRule::kFromLayer ? layer >= limit : layer % 2 == 0 && layer < limit;
     slides[static_cast<std::size_t>(layer)] = slide ? 1 : 0;
   }
   return slides;
@@ -52,54 +55,55 @@ std::vector<std::uint8_t> by_rule(const ConfigFields& fields, WindowRule rule,
 std::int64_t window_of(const ConfigFields& fields, std::int64_t fallback) {
   const auto found = fields.find({"sliding_window"});
   if (!found) return fallback;
-  return found->is_null() ? 0 : found->integer(0, kLargestSize);
+  return found->is_null() ? 0 : found->integer(0, kLargestModelSize);
 }
 
 }  // namespace
 
-void check_one_per_layer(Node list, const Architecture& model) {
+void check_one_entry_per_layer(Node list, const Architecture& model) {
   if (!list.is_sequence()) list.fail("must be a list of one entry per layer, or null");
   if (list.size() == static_cast<std::size_t>(model.layers)) return;
   list.fail(fmt::format("has {} entries; one per layer ({}) is wanted", list.size(), model.layers));
 }
 
-std::vector<LayerClass> listed_layers(Node list, LayerWords words) {
+std::vector<LayerClass> listed_layer_classes(Node list, LayerWords words) {
   if (!list.is_sequence()) list.fail("must be a list of one word per layer");
   std::vector<LayerClass> layers;
   for (std::size_t i = 0; i < list.size(); ++i) layers.push_back(layer_of(list.at(i), words));
   return layers;
 }
 
-void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fallback,
-                  Architecture& model) {
+void read_attention_windows(const ConfigFields& fields, AttentionWindowRule rule,
+                            std::int64_t fallback, Architecture& model) {
   const std::vector<std::uint8_t> marks = by_rule(fields, rule, model.layers);
-  read_windows(
+  read_attention_windows(
       fields, [&](std::int64_t layer) { return marks[static_cast<std::size_t>(layer)] != 0; },
       fallback, model);
 }
 
-std::function<bool(std::int64_t)> all_but_last_of(std::int64_t every) {
+std::function<bool(std::int64_t)> all_layers_but_every_nth(std::int64_t every) {
   return [every](std::int64_t layer) { return (layer + 1) % every != 0; };
 }
 
 void drop_rotary_without_window(const ConfigFields& fields, Architecture& model) {
   const auto window = fields.find({"sliding_window"});
   if (window && window->is_null()) return;
-  mark_rotated_layers(model,
-                      [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
+  limit_rotary_to_layers(model,
+                         [](const LayerClass& layer, std::int64_t) { return layer.window > 0; });
 }
 
-void mark_rotated_layers(Architecture& model,
-                         const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
-  std::vector<LayerClass> layers = model_layers(model);
+void limit_rotary_to_layers(Architecture& model,
+                            const std::function<bool(const LayerClass&, std::int64_t)>& rotated) {
+  std::vector<LayerClass> layers = model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = rotated(layers[i], static_cast<std::int64_t>(i));
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
-void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& rule,
-                  std::int64_t fallback, Architecture& model) {
+void read_attention_windows(const ConfigFields& fields,
+                            const std::function<bool(std::int64_t)>& rule, std::int64_t fallback,
+                            Architecture& model) {
   fields.mark_keys_read({"sliding_window", "max_window_layers"});
   const auto types = fields.value("layer_types");
   std::vector<std::uint8_t> slides;
@@ -113,7 +117,7 @@ void read_windows(const ConfigFields& fields, const std::function<bool(std::int6
   if (window == 0) return;
   std::vector<std::int64_t> windows;
   for (const std::uint8_t slide : slides) windows.push_back(slide != 0 ? window : 0);
-  set_windows(model, windows);
+  set_layer_windows(model, windows);
 }
 
 void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense) {
@@ -126,7 +130,7 @@ void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_
   set_dense_layers(model, marks);
 }
 
-void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architecture& model) {
+void mark_listed_dense_layers(const ConfigFields& fields, std::int64_t first, Architecture& model) {
   const auto types = fields.value("mlp_layer_types");
   if (!types) return mark_dense_layers(model, [&](std::int64_t layer) { return layer < first; });
   const std::vector<std::uint8_t> dense = marked_layers(*types, "dense", "sparse", model);

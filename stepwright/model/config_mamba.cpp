@@ -13,29 +13,30 @@
 namespace stepwright::model {
 namespace {
 
-constexpr FieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
-                                     {"hidden", "hidden_size"},
-                                     {"vocab", "vocab_size"},
-                                     {"state_mixer.heads", "num_heads"},
-                                     {"state_mixer.groups", "n_groups"},
-                                     {"state_mixer.state", "state_size"},
-                                     {"state_mixer.kernel", "conv_kernel"}};
+constexpr ModelFieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
+                                          {"hidden", "hidden_size"},
+                                          {"vocab", "vocab_size"},
+                                          {"state_mixer.heads", "num_heads"},
+                                          {"state_mixer.groups", "n_groups"},
+                                          {"state_mixer.state", "state_size"},
+                                          {"state_mixer.kernel", "conv_kernel"}};
 
 /// Makes every layer a mixer without attention or MLP; the model's heads are the mixer's.
 void set_mixers_alone(Mixer mixer, Architecture& model) {
   model.position = PositionEncoding::kNone;
   model.heads = model.kv_heads = model.state_mixer->heads;
   model.head_dim = model.state_mixer->head_dim;
-  set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
+  set_layer_pattern(model,
+                    std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
                                             {.mixer = mixer, .feed_forward = FeedForward::kNone}));
 }
 
 Architecture read_mamba_sizes(const ConfigFields& fields, bool tied) {
   Architecture model;
-  model.layers = fields.size({"num_hidden_layers", "n_layer"}, kLargestLayers);
+  model.layers = fields.size({"num_hidden_layers", "n_layer"}, kLargestLayerCount);
   model.hidden = fields.size({"hidden_size", "d_model"});
   model.vocabulary = fields.size({"vocab_size"});
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", 1e-5, 0, 1);
   model.tied = fields.tied(tied);
   return model;
 }
@@ -49,14 +50,14 @@ Architecture read_mamba(const ConfigFields& fields) {
       fields.size_or("intermediate_size", fields.size_or("expand", 2) * model.hidden);
   const auto rank = fields.value("time_step_rank");
   const bool usual = !rank || rank->text() == "auto";
-  model.state_mixer =
-      RecurrentMixer{.heads = width,
-                     .state = fields.size_or("state_size", 16),
-                     .kernel = fields.size_or("conv_kernel", 4),
-                     .chunk = kScanChunk,
-                     .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
-                     .convolution_bias = fields.flag("use_conv_bias", true),
-                     .bias = fields.flag("use_bias", false)};
+  model.state_mixer = RecurrentMixer{
+      .heads = width,
+      .state = fields.size_or("state_size", 16),
+      .kernel = fields.size_or("conv_kernel", 4),
+      .chunk = kScanChunk,
+      .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestModelSize),
+      .convolution_bias = fields.flag("use_conv_bias", true),
+      .bias = fields.flag("use_bias", false)};
   set_mixers_alone(Mixer::kMamba, model);
   note_mixer_activation(fields, "hidden_act", model);
   return model;
@@ -110,7 +111,7 @@ RecurrentMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
   const auto heads = fields.value("mamba_n_heads");
   const auto dim = fields.value("mamba_d_head");
   RecurrentMixer mixer{
-      .heads = heads && heads->text() != "auto" ? heads->integer(1, kLargestSize) : 128,
+      .heads = heads && heads->text() != "auto" ? heads->integer(1, kLargestModelSize) : 128,
       .groups = fields.size_or("mamba_n_groups", 1),
       .state = fields.size_or("mamba_d_state", 256),
       .kernel = fields.size_or("mamba_d_conv", 4),
@@ -119,7 +120,7 @@ RecurrentMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
       .bias = fields.flag("mamba_proj_bias", false),
       .normed = true};
   mixer.head_dim =
-      dim && dim->text() != "auto" ? dim->integer(1, kLargestSize) : width / mixer.heads;
+      dim && dim->text() != "auto" ? dim->integer(1, kLargestModelSize) : width / mixer.heads;
   if (mixer.heads * mixer.head_dim != width) {
     fields.fail(fmt::format("mamba_n_heads x mamba_d_head must be {}", width));
   }
@@ -128,7 +129,7 @@ RecurrentMixer bamba_mixer(const ConfigFields& fields, std::int64_t width) {
 
 Architecture read_bamba(const ConfigFields& fields) {
   Architecture model =
-      read_common(fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_common_config_keys(fields, {.positions = 262144, .kv_heads = 8, .norm_epsilon = 1e-5});
   model.head_dim = model.hidden / model.heads;
   model.rotary_fraction = fields.rotary_fraction(0.5);
   add_attention_biases(fields, model);
@@ -141,7 +142,7 @@ Architecture read_bamba(const ConfigFields& fields) {
           Mixer::kAttention;
     }
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
   note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
   return model;
@@ -151,7 +152,7 @@ Architecture read_bamba(const ConfigFields& fields) {
 /// factors have a field; `model.beyond` names the others.
 Architecture read_falcon_h1(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 8192, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_llama_like_model(fields, {.positions = 8192, .kv_heads = 8, .norm_epsilon = 1e-5});
   add_attention_biases(fields, model);
   model.mlp_bias = fields.flag("mlp_bias", false);
   const auto width = fields.find({"mamba_d_ssm"});
@@ -165,11 +166,11 @@ Architecture read_falcon_h1(const ConfigFields& fields) {
         "is not supported");
   }
   constexpr double kLargestScale = 1e6;
-  model.embedding_scale = fields.number_or("embedding_multiplier", 1, 0, kLargestScale);
-  model.logit_scale = fields.number_or("lm_head_multiplier", 1, 0, kLargestScale);
+  model.embedding_scale = fields.read_number_or("embedding_multiplier", 1, 0, kLargestScale);
+  model.logit_scale = fields.read_number_or("lm_head_multiplier", 1, 0, kLargestScale);
   add_inexpressible_part("factors of branches, keys and parts of Mamba's projection", model);
-  set_layers(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
-                                            {.beside = Mixer::kMamba2}));
+  set_layer_pattern(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
+                                                   {.beside = Mixer::kMamba2}));
   return model;
 }
 
@@ -183,20 +184,20 @@ bool stands_at(const ConfigFields& fields, std::string_view kind, std::int64_t l
 
 /// Reads Jamba: Mamba with norms of step sizes, B and C, among attention layers without positions.
 Architecture read_jamba(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 262144, .kv_heads = 8});
+  Architecture model = read_common_config_keys(fields, {.positions = 262144, .kv_heads = 8});
   model.head_dim = model.hidden / model.heads;
   model.position = PositionEncoding::kNone;
   const auto rank = fields.value("mamba_dt_rank");
   const bool usual = !rank || rank->text() == "auto";
-  model.state_mixer =
-      RecurrentMixer{.heads = expanded(fields, model),
-                     .state = fields.size_or("mamba_d_state", 16),
-                     .kernel = fields.size_or("mamba_d_conv", 4),
-                     .chunk = kScanChunk,
-                     .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestSize),
-                     .convolution_bias = fields.flag("mamba_conv_bias", true),
-                     .bias = fields.flag("mamba_proj_bias", false),
-                     .selection_normed = true};
+  model.state_mixer = RecurrentMixer{
+      .heads = expanded(fields, model),
+      .state = fields.size_or("mamba_d_state", 16),
+      .kernel = fields.size_or("mamba_d_conv", 4),
+      .chunk = kScanChunk,
+      .step_rank = usual ? (model.hidden + 15) / 16 : rank->integer(1, kLargestModelSize),
+      .convolution_bias = fields.flag("mamba_conv_bias", true),
+      .bias = fields.flag("mamba_proj_bias", false),
+      .selection_normed = true};
   const std::int64_t count = fields.size_or({"num_experts", "num_local_experts"}, 16);
   std::vector<LayerClass> layers(static_cast<std::size_t>(model.layers));
   for (std::int64_t i = 0; i < model.layers; ++i) {
@@ -205,7 +206,7 @@ Architecture read_jamba(const ConfigFields& fields) {
     const bool sparse = count > 1 && stands_at(fields, "expert", i, 2, 1);
     if (sparse) layer.feed_forward = FeedForward::kExperts;
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
   if (has_feed_forward(model, FeedForward::kExperts)) {
     model.experts = Experts{.count = count,
                             .top_k = fields.size_or("num_experts_per_tok", 2),
@@ -218,7 +219,7 @@ Architecture read_jamba(const ConfigFields& fields) {
 }
 
 Architecture read_granite_hybrid(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 2048});
+  Architecture model = read_common_config_keys(fields, {.positions = 2048});
   model.head_dim = model.hidden / model.heads;
   add_attention_biases(fields, model);
   add_granite_scales(fields, 1, model);
@@ -242,13 +243,13 @@ Architecture read_granite_hybrid(const ConfigFields& fields) {
   auto types = fields.value("layer_types");
   if (!types) types = fields.value("layers_block_type");
   if (types) {
-    check_one_per_layer(*types, model);
-    layers = listed_layers(*types, {{"linear_attention", mamba},
-                                    {"mamba", mamba},
-                                    {"attention", attention},
-                                    {"full_attention", attention}});
+    check_one_entry_per_layer(*types, model);
+    layers = listed_layer_classes(*types, {{"linear_attention", mamba},
+                                           {"mamba", mamba},
+                                           {"attention", attention},
+                                           {"full_attention", attention}});
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
   if (has_recurrent_mixer(model)) note_step_limits(fields, model);
   note_mixer_activation(fields, "hidden_act", model);
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
@@ -265,16 +266,16 @@ std::vector<LayerClass> nemotron_layers(const ConfigFields& fields) {
   auto list = fields.value("layers_block_type");
   if (!list) list = fields.value("layer_types");
   if (list) {
-    return listed_layers(*list, {{"linear_attention", mamba},
-                                 {"mamba", mamba},
-                                 {"full_attention", attention},
-                                 {"attention", attention},
-                                 {"mlp", mlp},
-                                 {"moe", experts}});
+    return listed_layer_classes(*list, {{"linear_attention", mamba},
+                                        {"mamba", mamba},
+                                        {"full_attention", attention},
+                                        {"attention", attention},
+                                        {"mlp", mlp},
+                                        {"moe", experts}});
   }
   const auto pattern = fields.value("hybrid_override_pattern");
   if (!pattern) fields.fail("the key 'layers_block_type' is missing");
-  auto layers = layers_of_letters(pattern->text());
+  auto layers = layers_from_letters(pattern->text());
   if (!layers) {
     pattern->fail(fmt::format("letters are M, *, - and E; it is '{}'", printable(pattern->text())));
   }
@@ -297,7 +298,7 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
   model.position = PositionEncoding::kNone;
   model.gated = false;
   model.activation = fields.activation("mlp_hidden_act", Activation::kSquaredRelu);
-  model.norm_epsilon = fields.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  model.norm_epsilon = fields.read_number_or("layer_norm_epsilon", 1e-5, 0, 1);
   model.state_mixer = RecurrentMixer{.heads = fields.size_or("mamba_num_heads", 128),
                                      .head_dim = fields.size_or("mamba_head_dim", 64),
                                      .groups = fields.size_or("n_groups", 8),
@@ -322,16 +323,16 @@ Architecture read_nemotron_h(const ConfigFields& fields) {
                 .scoring = RouterScoring::kSigmoid,
                 .groups = fields.size_or("n_group", 1),
                 .top_groups = fields.size_or("topk_group", 1),
-                .scale = fields.number_or("routed_scaling_factor", 1, 0, 1e6)};
+                .scale = fields.read_number_or("routed_scaling_factor", 1, 0, 1e6)};
   }
-  fields.refuse("mlp_bias", "biases of the MLPs");
-  set_layers(model, std::move(layers));
+  fields.refuse_if_true("mlp_bias", "biases of the MLPs");
+  set_layer_pattern(model, std::move(layers));
   note_mixer_activation(fields, "mamba_hidden_act", model);
   if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   return model;
 }
 
-const ConfigFamily kMambaFamilies[] = {
+const ModelConfigFamily kMambaFamilies[] = {
     {"bamba", read_bamba, usual_names()},
     {"falcon_h1", read_falcon_h1, usual_names()},
     {"falcon_mamba", read_falcon_mamba, kMambaNames},
@@ -344,6 +345,6 @@ const ConfigFamily kMambaFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> mamba_families() { return kMambaFamilies; }
+std::span<const ModelConfigFamily> mamba_families() { return kMambaFamilies; }
 
 }  // namespace stepwright::model

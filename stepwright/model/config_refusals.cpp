@@ -12,10 +12,10 @@ std::span<const EmbeddedFile> embedded_refusals();
 
 namespace {
 
-std::vector<RefusedType> read_refusals() {
+std::vector<RefusedModelType> read_refusals() {
   const Document document = Document::parse(embedded_refusals().front().text, "refusals.yaml");
   const Node rows = document.root().get("types");
-  std::vector<RefusedType> types;
+  std::vector<RefusedModelType> types;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Node row = rows.at(i);
     types.push_back({row.get("type").text(), row.get("reason").text(), row.get("instead").text()});
@@ -25,8 +25,8 @@ std::vector<RefusedType> read_refusals() {
 
 }  // namespace
 
-std::span<const RefusedType> refused_types() {
-  static const std::vector<RefusedType> kTypes = read_refusals();
+std::span<const RefusedModelType> refused_model_types() {
+  static const std::vector<RefusedModelType> kTypes = read_refusals();
   return kTypes;
 }
 

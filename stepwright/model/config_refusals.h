@@ -7,7 +7,7 @@ namespace stepwright::model {
 
 /// A model type of transformers that this program refuses to read, because `Architecture` cannot
 /// express its layers.
-struct RefusedType {
+struct RefusedModelType {
   std::string model_type;
   std::string reason;  ///< Part of the model type's layers that this program cannot express.
   /// Supported model type of similar structure, which users can try with the same sizes.
@@ -15,6 +15,6 @@ struct RefusedType {
 };
 
 /// Returns the refused model types that refusals.yaml lists.
-std::span<const RefusedType> refused_types();
+std::span<const RefusedModelType> refused_model_types();
 
 }  // namespace stepwright::model

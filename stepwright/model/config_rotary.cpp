@@ -45,7 +45,7 @@ std::int64_t original_positions(const ConfigFields& fields, Node rope, const Arc
   constexpr std::string_view kKey = "original_max_position_embeddings";
   auto original = fields.value(kKey);
   if (!original) original = rope.find(kKey);
-  if (original && !original->is_null()) return original->integer(1, kLargestSize);
+  if (original && !original->is_null()) return original->integer(1, kLargestModelSize);
   return std::max<std::int64_t>(1, model.positions);
 }
 
@@ -70,7 +70,7 @@ std::optional<RotaryScaling> scaling_in(const ConfigFields& fields, Node rope,
   if (!type || type->is_null() || type->text() == "default") return std::nullopt;
   const auto lists = rope.find("short_factor");
   const RotaryScalingKind kind = kind_of(type->text(), lists && !lists->is_null());
-  RotaryScaling scaling = usual_scaling(kind);
+  RotaryScaling scaling = usual_rotary_scaling(kind);
   scaling.factor = number_in(rope, "factor", 1);
   const bool stretched = kind == RotaryScalingKind::kYarn || kind == RotaryScalingKind::kLongRope;
   if (!stretched && kind != RotaryScalingKind::kLlama3) return scaling;
@@ -105,14 +105,14 @@ RotaryNumbers numbers_in(const ConfigFields& fields, Node mapping, double base,
                          const Architecture& model) {
   RotaryNumbers numbers{number_in(mapping, "rope_theta", base), scaling_in(fields, mapping, model)};
   const double stretch = number_in(mapping, "alpha", 0);
-  const auto turned = static_cast<double>(2 * model.rotary_pairs());
+  const auto turned = static_cast<double>(2 * model.rotated_pairs_per_head());
   const bool dynamic = numbers.scaling && numbers.scaling->kind == RotaryScalingKind::kDynamic;
   if (!dynamic || stretch == 0 || turned <= 2) return numbers;
   return {numbers.base * std::pow(stretch, turned / (turned - 2))};
 }
 
 bool some_layer(const Architecture& model, bool slides) {
-  return std::ranges::any_of(model_layers(model), [&](const LayerClass& layer) {
+  return std::ranges::any_of(model_layer_classes(model), [&](const LayerClass& layer) {
     return layer.attends() && layer.rotated && (layer.window > 0) == slides;
   });
 }
@@ -135,8 +135,8 @@ void read_two(const ConfigFields& fields, Node full, Node sliding, double base,
 /// Reads a list with a rotary base for each layer; a layer without one is not rotated (Granite with
 /// windows).
 void read_layer_bases(Node list, Architecture& model) {
-  check_one_per_layer(list, model);
-  const std::vector<LayerClass> layers = model_layers(model);
+  check_one_entry_per_layer(list, model);
+  const std::vector<LayerClass> layers = model_layer_classes(model);
   std::vector<double> bases;
   std::optional<double> full;
   std::optional<double> sliding;
@@ -150,7 +150,7 @@ void read_layer_bases(Node list, Architecture& model) {
     }
     common = bases.back();
   }
-  mark_rotated_layers(model, [&](const LayerClass&, std::int64_t i) {
+  limit_rotary_to_layers(model, [&](const LayerClass&, std::int64_t i) {
     return bases[static_cast<std::size_t>(i)] > 0;
   });
   model.rotary_base = full ? *full : sliding.value_or(model.rotary_base);
@@ -158,10 +158,10 @@ void read_layer_bases(Node list, Architecture& model) {
 }
 
 void read_common_numbers(const ConfigFields& fields, double base, Architecture& model) {
-  base = fields.number_or("rotary_emb_base", base, 0, kLargest);
-  base = fields.number_or("rope_theta", base, 0, kLargest);
+  base = fields.read_number_or("rotary_emb_base", base, 0, kLargest);
+  base = fields.read_number_or("rope_theta", base, 0, kLargest);
   model.rotary_base = base;
-  const auto rope = fields.rotary();
+  const auto rope = fields.rotary_settings();
   if (const auto local = fields.value("rope_local_base_freq"); local && some_layer(model, true)) {
     model.window_rotary_base = local->number(0, kLargest);
   }
@@ -182,7 +182,7 @@ void read_common_numbers(const ConfigFields& fields, double base, Architecture& 
 
 }  // namespace
 
-void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& model) {
+void read_rotary_base_and_scaling(const ConfigFields& fields, double base, Architecture& model) {
   read_common_numbers(fields, base, model);
   if (const auto list = fields.value("layer_rope_theta")) read_layer_bases(*list, model);
 }

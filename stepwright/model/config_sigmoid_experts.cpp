@@ -18,7 +18,8 @@ void mark_first_dense(const ConfigFields& fields, std::int64_t fallback, Archite
 }
 
 Architecture read_minimax_m2(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 196608, .kv_heads = 8, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 196608, .kv_heads = 8, .head_dim = 128});
   // Released files state the rotated share by this key.
   if (const auto rotated = fields.value("rotary_dim")) {
     const auto share = static_cast<double>(rotated->integer(1, model.head_dim)) /
@@ -36,22 +37,22 @@ Architecture read_minimax_m2(const ConfigFields& fields) {
 }
 
 Architecture read_dots1(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .kv_heads = 32});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .kv_heads = 32});
   add_qwen3_attention(fields, model);
-  model.experts = read_sigmoid_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
+  model.experts = read_sigmoid_routed_experts(fields, {.ffn = 1408, .normalize_top_k = false}, 0);
   mark_first_dense(fields, 0, model);
   const std::int64_t full = fields.size_or("max_window_layers", 62, 0);
-  read_windows(fields, [full](std::int64_t layer) { return layer >= full; }, 4096, model);
+  read_attention_windows(fields, [full](std::int64_t layer) { return layer >= full; }, 4096, model);
   return model;
 }
 
 Architecture read_glm4_moe(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
+      read_llama_like_model(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});
   model.rotary_fraction = fields.rotary_fraction(0.5);
   model.qkv_bias = fields.flag("attention_bias", false);
   if (fields.flag("use_qk_norm", false)) model.qk_norm = QkNorm::kHead;
-  model.experts = read_sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
+  model.experts = read_sigmoid_routed_experts(fields, {.count = 128, .top_k = 8, .ffn = 1408}, 1);
   mark_first_dense(fields, 1, model);
   model.multi_token_layers = fields.size_or({"num_nextn_predict_layers", "num_mtp_layers"}, 1, 0);
   return model;
@@ -59,50 +60,50 @@ Architecture read_glm4_moe(const ConfigFields& fields) {
 
 /// Reads Exaone's MoE: experts replace dense MLPs, and only layers with a window are rotated.
 Architecture read_exaone_moe(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
+  Architecture model = read_llama_like_model(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.qk_norm = QkNorm::kHead;
   model.experts =
-      read_sigmoid_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
-  mark_listed_dense(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
+      read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 8, .ffn = 1024, .scale = 2.5}, 1);
+  mark_listed_dense_layers(fields, fields.size_or("first_k_dense_replace", 1, 0), model);
   const std::int64_t every = fields.size_or("sliding_window_pattern", 4);
-  read_windows(fields, all_but_last_of(every), 4096, model);
+  read_attention_windows(fields, all_layers_but_every_nth(every), 4096, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
 
 Architecture read_hy_v3(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5, .head_dim = 128});
   add_qwen3_attention(fields, model);
-  model.experts = read_sigmoid_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
-  model.experts->scale = fields.number_or("router_scaling_factor", 2.826, 0, kLargestScale);
-  mark_listed_dense(fields, 1, model);
-  fields.refuse("mlp_bias", "biases of the MLPs");
+  model.experts = read_sigmoid_routed_experts(fields, {.count = 192, .top_k = 8, .ffn = 1536}, 1);
+  model.experts->scale = fields.read_number_or("router_scaling_factor", 2.826, 0, kLargestScale);
+  mark_listed_dense_layers(fields, 1, model);
+  fields.refuse_if_true("mlp_bias", "biases of the MLPs");
   return model;
 }
 
 Architecture read_solar_open(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 131072,
-                                            .kv_heads = 8,
-                                            .norm_epsilon = 1e-5,
-                                            .head_dim = 128,
-                                            .only_experts = true});
+  Architecture model = read_llama_like_model(fields, {.positions = 131072,
+                                                      .kv_heads = 8,
+                                                      .norm_epsilon = 1e-5,
+                                                      .head_dim = 128,
+                                                      .only_experts = true});
   model.rotary_fraction = fields.rotary_fraction(1);
   model.qkv_bias = fields.flag("attention_bias", false);
-  model.experts = read_sigmoid_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
+  model.experts = read_sigmoid_routed_experts(fields, {.count = 128, .top_k = 8, .ffn = 1280}, 1);
   return model;
 }
 
 Architecture read_kolibri(const ConfigFields& fields) {
-  Architecture model = read_rotary(
+  Architecture model = read_llama_like_model(
       fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128, .only_experts = true});
   model.qk_norm = QkNorm::kHead;
   model.norm_placement = NormPlacement::kBoth;
-  model.experts = read_sigmoid_experts(
+  model.experts = read_sigmoid_routed_experts(
       fields, {.count = 384, .top_k = 6, .ffn = 512, .normalize_top_k = false}, 0);
   model.experts->shared_ffn = fields.size_or("shared_expert_intermediate_size", 512);
   model.experts->scale = 1;
-  read_windows(fields, all_but_last_of(5), 513, model);
+  read_attention_windows(fields, all_layers_but_every_nth(5), 513, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
@@ -110,7 +111,8 @@ Architecture read_kolibri(const ConfigFields& fields) {
 /// Reads Flint: the first two layers, every fourth and the last see the whole sequence and have no
 /// rotary positions.
 Architecture read_flint(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 262144, .kv_heads = 4, .head_dim = 128});
   add_qwen3_attention(fields, model);
   model.sinks = true;
   const std::int64_t shared = fields.size_or("shared_expert_intermediate_size", 1024);
@@ -123,7 +125,7 @@ Architecture read_flint(const ConfigFields& fields) {
     mark_dense_layers(model, [](std::int64_t layer) { return layer < 2; });
   }
   const std::int64_t last = model.layers - 1;
-  read_windows(
+  read_attention_windows(
       fields, [=](std::int64_t i) { return i >= 2 && i % 4 != 1 && i != last; }, 513, model);
   drop_rotary_without_window(fields, model);
   return model;
@@ -133,20 +135,21 @@ Architecture read_flint(const ConfigFields& fields) {
 /// fourth layer.
 Architecture read_afmoe(const ConfigFields& fields) {
   Architecture model =
-      read_rotary(fields, {.positions = 16384, .norm_epsilon = 1e-5, .head_dim = 128});
+      read_llama_like_model(fields, {.positions = 16384, .norm_epsilon = 1e-5, .head_dim = 128});
   model.qk_norm = QkNorm::kHead;
-  fields.refuse("attention_bias", "biases beside gates that have none");
+  fields.refuse_if_true("attention_bias", "biases beside gates that have none");
   model.norm_placement = NormPlacement::kBoth;
   model.attention_gate = true;
   if (fields.flag("mup_enabled", false)) {
     model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   }
-  model.experts = read_sigmoid_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
-  model.experts->scale = fields.number_or("route_scale", 1, 0, kLargestScale);
+  model.experts = read_sigmoid_routed_experts(fields, {.count = 64, .top_k = 6, .ffn = 1408}, 2);
+  model.experts->scale = fields.read_number_or("route_scale", 1, 0, kLargestScale);
   const std::int64_t first = fields.size_or("num_dense_layers", 1, 0);
   mark_dense_layers(model, [first](std::int64_t layer) { return layer < first; });
-  read_windows(fields, all_but_last_of(fields.size_or("global_attn_every_n_layers", 4)), 1024,
-               model);
+  read_attention_windows(fields,
+                         all_layers_but_every_nth(fields.size_or("global_attn_every_n_layers", 4)),
+                         1024, model);
   drop_rotary_without_window(fields, model);
   return model;
 }
@@ -154,40 +157,41 @@ Architecture read_afmoe(const ConfigFields& fields) {
 /// Reads MiniMax-M3: gpt-oss's clamped gates. Only layers with full attention are supported, not
 /// those that its indexer thins out.
 Architecture read_minimax_m3(const ConfigFields& fields) {
-  Architecture model = read_common(fields, {.positions = 524288, .kv_heads = 4});
+  Architecture model = read_common_config_keys(fields, {.positions = 524288, .kv_heads = 4});
   model.head_dim = head_dim(fields, model, 128);
   model.rotary_fraction = fields.rotary_fraction(1);  // transformers ignores `rotary_dim` here.
   model.norm_unit_offset = true;
   model.qk_norm = QkNorm::kHead;
   model.activation = Activation::kClampedSwiglu;
-  note_clamped_numbers(fields, model);
-  model.experts =
-      read_sigmoid_experts(fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
+  note_clamped_gate_bounds(fields, model);
+  model.experts = read_sigmoid_routed_experts(
+      fields, {.count = 128, .top_k = 4, .ffn = model.ffn, .scale = 2}, 0);
   model.experts->ffn = model.ffn;
   model.experts->shared_ffn = fields.size_or("shared_intermediate_size", 3072);
   model.ffn = fields.size_or("dense_intermediate_size", 12288);
-  mark_listed_dense(fields, 0, model);
+  mark_listed_dense_layers(fields, 0, model);
   if (const auto types = fields.value("layer_types")) {
-    check_one_per_layer(*types, model);
-    static_cast<void>(listed_layers(*types, {{"full_attention", {}}}));
+    check_one_entry_per_layer(*types, model);
+    static_cast<void>(listed_layer_classes(*types, {{"full_attention", {}}}));
   }
   return model;
 }
 
 /// Reads Beam: gates with a bias per head; every sixth layer and the last see the whole sequence.
 Architecture read_beam(const ConfigFields& fields) {
-  Architecture model = read_rotary(fields, {.positions = 8192, .kv_heads = 8, .head_dim = 128});
+  Architecture model =
+      read_llama_like_model(fields, {.positions = 8192, .kv_heads = 8, .head_dim = 128});
   model.qk_norm = QkNorm::kHead;
-  fields.refuse("attention_bias", "biases beside gates that have their own");
+  fields.refuse_if_true("attention_bias", "biases beside gates that have their own");
   model.norm_placement = NormPlacement::kBoth;
   model.attention_gate = model.gate_bias = true;
-  model.logit_cap = fields.cap("final_logit_softcapping", 30);
-  model.experts = read_sigmoid_experts(
+  model.logit_cap = fields.read_soft_cap("final_logit_softcapping", 30);
+  model.experts = read_sigmoid_routed_experts(
       fields, {.count = 256, .top_k = 8, .ffn = 2560, .groups = 8, .top_groups = 4, .scale = 2.5},
       0);
-  mark_listed_dense(fields, 3, model);
+  mark_listed_dense_layers(fields, 3, model);
   const std::int64_t last = model.layers - 1;
-  read_windows(
+  read_attention_windows(
       fields, [last](std::int64_t i) { return (i + 1) % 6 != 0 && i != last; }, 512, model);
   drop_rotary_without_window(fields, model);
   add_inexpressible_part("queries are scaled by their position in layers that are not rotated",
@@ -195,7 +199,7 @@ Architecture read_beam(const ConfigFields& fields) {
   return model;
 }
 
-const ConfigFamily kSigmoidFamilies[] = {
+const ModelConfigFamily kSigmoidFamilies[] = {
     {"afmoe", read_afmoe, usual_names()},
     {"beam", read_beam, usual_names()},
     {"dots1", read_dots1, usual_names()},
@@ -211,6 +215,6 @@ const ConfigFamily kSigmoidFamilies[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> sigmoid_families() { return kSigmoidFamilies; }
+std::span<const ModelConfigFamily> sigmoid_expert_families() { return kSigmoidFamilies; }
 
 }  // namespace stepwright::model

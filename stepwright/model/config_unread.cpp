@@ -28,7 +28,7 @@ struct Part {
 
 bool has_experts(const Architecture& model) { return model.experts.has_value(); }
 bool has_latent(const Architecture& model) { return model.latent.has_value(); }
-bool has_indexer(const Architecture& model) {
+bool has_sparse_attention_indexer(const Architecture& model) {
   return model.latent && model.latent->index_heads > 0;
 }
 bool has_state(const Architecture& model) { return model.state_mixer.has_value(); }
@@ -42,7 +42,7 @@ constexpr Part kParts[] = {
     {"n_routed_experts", 1, has_experts, "experts"},
     {"moe_num_experts", 1, has_experts, "experts"},
     {"kv_lora_rank", 0, has_latent, "latent attention"},
-    {"index_topk", 0, has_indexer, "indexer"},
+    {"index_topk", 0, has_sparse_attention_indexer, "indexer"},
     {"linear_num_value_heads", 0, has_state, "layers with a state"},
     {"mamba_d_state", 0, has_state, "layers with a state"},
     {"ssm_state_size", 0, has_state, "layers with a state"},

@@ -13,7 +13,8 @@ using Json = nlohmann::ordered_json;
 
 std::int64_t layers_with_experts(const Architecture& model) {
   std::int64_t sum = 0;
-  for (const auto& [layer, layers] : model.layer_classes()) sum += layer.has_experts() ? layers : 0;
+  for (const auto& [layer, layers] : model.layer_counts_by_class())
+    sum += layer.has_experts() ? layers : 0;
   return sum;
 }
 
@@ -26,7 +27,7 @@ Json experts_of(const Architecture& model) {
 }
 
 Json windows_in(const Architecture& model) {
-  const std::vector<std::int64_t> windows = windows_of(model);
+  const std::vector<std::int64_t> windows = attention_windows_of_layers(model);
   const auto full = std::ranges::count(windows, 0);
   return {{"largest", std::ranges::max(windows)},
           {"layers", static_cast<std::int64_t>(windows.size()) - full}};
@@ -37,7 +38,7 @@ Json mixers_of(const Architecture& model) {
   Json json = Json::object();
   for (const auto& [mixer, name] : kMixerNames) {
     std::int64_t sum = 0;
-    for (const auto& [layer, layers] : model.layer_classes()) {
+    for (const auto& [layer, layers] : model.layer_counts_by_class()) {
       if (layer.mixer == mixer || (mixer != Mixer::kNone && layer.beside == mixer)) sum += layers;
     }
     if (sum > 0) json[std::string(name)] = sum;
@@ -46,7 +47,7 @@ Json mixers_of(const Architecture& model) {
 }
 
 /// Describes an encoder; counts of 0 are unknown and left out.
-Json encoder_of(const Encoder& encoder) {
+Json encoder_of(const ImageEncoder& encoder) {
   Json json{{"name", encoder.name}};
   const auto add = [&](const char* key, auto value) {
     if (value > 0) json[key] = value;
@@ -65,7 +66,7 @@ Json encoder_of(const Encoder& encoder) {
 
 }  // namespace
 
-Json describe_model(const Architecture& model, std::int64_t length) {
+Json model_list_entry_json(const Architecture& model, std::int64_t length) {
   Json json = Json::object();
   json["name"] = model.name;
   json["parameters"] = count_parameters(model);
@@ -84,7 +85,7 @@ Json describe_model(const Architecture& model, std::int64_t length) {
   json["gated"] = model.gated;
   json["tied"] = model.tied;
   json["attention"] = model.latent ? "latent" : model.kv_heads < model.heads ? "grouped" : "full";
-  if (!windows_of(model).empty()) json["window"] = windows_in(model);
+  if (!attention_windows_of_layers(model).empty()) json["window"] = windows_in(model);
   if (has_recurrent_mixer(model)) json["mixers"] = mixers_of(model);
   if (model.experts) json["experts"] = experts_of(model);
   if (model.multi_token_layers > 0) {

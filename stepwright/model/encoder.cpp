@@ -9,13 +9,13 @@
 namespace stepwright::model {
 namespace {
 
-double layer_flops(const Encoder& encoder) {
-  return tower_flops(encoder, static_cast<double>(encoder.patches));
+double layer_flops(const ImageEncoder& encoder) {
+  return encoder_tower_flops(encoder, static_cast<double>(encoder.patches));
 }
 
 }  // namespace
 
-double tower_flops(const Encoder& encoder, double rows) {
+double encoder_tower_flops(const ImageEncoder& encoder, double rows) {
   const auto hidden = static_cast<double>(encoder.hidden);
   const double matrices =
       4 * hidden * hidden + (encoder.gated ? 3 : 2) * hidden * static_cast<double>(encoder.ffn);
@@ -27,8 +27,8 @@ double tower_flops(const Encoder& encoder, double rows) {
   return layers * 2 * rows * matrices + 4 * rows * hidden * (full * rows + (layers - full) * seen);
 }
 
-EncoderFlops flops_of(const Encoder& encoder) {
-  EncoderFlops flops;
+ImageEncoderFlops flops_of(const ImageEncoder& encoder) {
+  ImageEncoderFlops flops;
   flops.layers = std::min(encoder.flops, layer_flops(encoder));
   flops.projector =
       std::min(encoder.flops - flops.layers,
@@ -37,9 +37,9 @@ EncoderFlops flops_of(const Encoder& encoder) {
   return flops;
 }
 
-Encoder with_patches(Encoder encoder, std::int64_t patches) {
+ImageEncoder encoder_with_patches(ImageEncoder encoder, std::int64_t patches) {
   if (encoder.patches == 0 || patches == encoder.patches) return encoder;
-  const EncoderFlops before = flops_of(encoder);
+  const ImageEncoderFlops before = flops_of(encoder);
   const double ratio = static_cast<double>(patches) / static_cast<double>(encoder.patches);
   encoder.tokens = std::llround(static_cast<double>(encoder.tokens) * ratio);
   encoder.patches = patches;
@@ -47,7 +47,7 @@ Encoder with_patches(Encoder encoder, std::int64_t patches) {
   return encoder;
 }
 
-Architecture encoder_tower_model(const Encoder& encoder) {
+Architecture encoder_tower_model(const ImageEncoder& encoder) {
   Architecture tower;
   tower.name = encoder.name;
   tower.layers = encoder.layers;

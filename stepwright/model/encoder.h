@@ -10,7 +10,7 @@ struct Architecture;
 /// An image encoder before a decoder: a tower of transformer layers over image patches, and a
 /// projector into the decoder's hidden width. Counts of the decoder's parameters and FLOPs exclude
 /// it.
-struct Encoder {
+struct ImageEncoder {
   /// Model type in the encoder's own configuration ("siglip_vision_model").
   std::string name = {};
   /// Parameters of the tower; 0: unknown, and training steps leave the encoder out.
@@ -34,31 +34,34 @@ struct Encoder {
   /// Number of layers that attend to the whole image in a tower with windows.
   std::int64_t full_layers = 0;
   double images = 1;  ///< Mean number of images per sequence; a job can override it.
-  bool operator==(const Encoder&) const = default;
+  bool operator==(const ImageEncoder&) const = default;
 
   /// True if training steps include the encoder: its sizes are known and sequences contain images.
-  [[nodiscard]] bool takes_part() const { return parameters > 0 && patches > 0 && images > 0; }
+  [[nodiscard]] bool is_in_training_steps() const {
+    return parameters > 0 && patches > 0 && images > 0;
+  }
 };
 
 inline constexpr std::int64_t kMostEncoderLayers = 256;
 /// Largest allowed number of patches per image.
-inline constexpr std::int64_t kMostPatches = 1 << 20;
-inline constexpr double kMostImages = 1 << 16;  ///< Largest allowed number of images per sequence.
+inline constexpr std::int64_t kMaxImagePatches = 1 << 20;
+inline constexpr double kMaxImagesPerSequence =
+    1 << 16;  ///< Largest allowed number of images per sequence.
 
 /// Returns the encoder for images of `patches` patches, with tokens and FLOPs adapted.
-Encoder with_patches(Encoder encoder, std::int64_t patches);
+ImageEncoder encoder_with_patches(ImageEncoder encoder, std::int64_t patches);
 
 /// Returns an image encoder's tower as a model with its matrices and norms, without biases and
 /// embedding tables.
-Architecture encoder_tower_model(const Encoder& encoder);
+Architecture encoder_tower_model(const ImageEncoder& encoder);
 
 /// Forward FLOPs of one image in three parts: tower layers, projector, and `rest` (patch
-/// embedding). They add up to `Encoder::flops`.
-struct EncoderFlops {
+/// embedding). They add up to `ImageEncoder::flops`.
+struct ImageEncoderFlops {
   double layers = 0;
   double projector = 0;
   double rest = 0;
 };
-EncoderFlops flops_of(const Encoder& encoder);
+ImageEncoderFlops flops_of(const ImageEncoder& encoder);
 
 }  // namespace stepwright::model

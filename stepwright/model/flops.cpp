@@ -23,7 +23,7 @@ double matrix_flops(const std::vector<Parameter>& list, const Architecture& mode
 
 /// Returns the FLOPs in which an indexer scores all keys for one token and weighs its heads.
 double index_flops(const Architecture& model, std::int64_t length) {
-  if (!model.has_indexer()) return 0;
+  if (!model.has_sparse_attention_indexer()) return 0;
   return 2.0 * static_cast<double>(length) * static_cast<double>(model.latent->index_heads) *
          static_cast<double>(model.latent->index_head_dim + 1);
 }
@@ -31,7 +31,7 @@ double index_flops(const Architecture& model, std::int64_t length) {
 /// Returns how many keys a token attends to, without the causal mask.
 std::int64_t seen_keys(const Architecture& model, const LayerClass& layer, std::int64_t length) {
   const std::int64_t reach =
-      model.has_indexer() ? std::min(model.latent->index_top_k, length) : length;
+      model.has_sparse_attention_indexer() ? std::min(model.latent->index_top_k, length) : length;
   return layer.window > 0 ? std::min(layer.window, reach) : reach;
 }
 
@@ -52,9 +52,9 @@ double masked_flops(const Architecture& model, const LayerClass& layer, std::int
 /// Returns the FLOPs of one token in a layer's mixer, without its matrices.
 double mixer_flops(const Architecture& model, LayerClass layer, std::int64_t length) {
   double flops = 0;
-  if (layer.carrier() != Mixer::kNone) {
-    flops = convolution_flops_per_token(*model.state_mixer, layer.carrier()) +
-            scan_flops_per_token(*model.state_mixer, layer.carrier());
+  if (layer.recurrent_mixer_kind() != Mixer::kNone) {
+    flops = convolution_flops_per_token(*model.state_mixer, layer.recurrent_mixer_kind()) +
+            scan_flops_per_token(*model.state_mixer, layer.recurrent_mixer_kind());
   }
   if (!layer.attends()) return flops;
   return flops + index_flops(model, length) +
@@ -69,14 +69,14 @@ double head_flops(const Architecture& model) {
 
 double forward_flops_per_token(const Architecture& model, std::int64_t length) {
   double flops = head_flops(model);
-  for (const auto& [layer, layers] : model.layer_classes()) {
+  for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     flops += static_cast<double>(layers) * (matrix_flops(layer_parameters(model, layer), model) +
                                             mixer_flops(model, layer, length));
   }
   if (model.count_multi_token) {
     const LayerClass layer = model.layer_class(model.layers - 1);
     flops += static_cast<double>(model.multi_token_layers) *
-             (matrix_flops(multi_token_parameters(model), model) +
+             (matrix_flops(multi_token_module_parameters(model), model) +
               mixer_flops(model, layer, length) + head_flops(model));
   }
   return flops;
@@ -88,7 +88,7 @@ namespace {
 double partly_trained_flops(const Architecture& model, std::int64_t length) {
   const bool frozen_table = model.adapters || (model.tied && model.frozen.embedding);
   double flops = (frozen_table ? 2 : 3) * head_flops(model);
-  for (const auto& [layer, layers] : model.layer_classes()) {
+  for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     std::vector<Parameter> list = layer_parameters(model, layer);
     const int backward = layer.gradients == LayerGradientFlow::kAbove ? 0 : 1;
     double each = (1 + backward) * matrix_flops(list, model) +
@@ -103,13 +103,13 @@ double partly_trained_flops(const Architecture& model, std::int64_t length) {
 }  // namespace
 
 double training_flops_per_token(const Architecture& model, std::int64_t length) {
-  if (model.freezes()) return partly_trained_flops(model, length);
+  if (model.has_frozen_weights()) return partly_trained_flops(model, length);
   return 3 * forward_flops_per_token(model, length);
 }
 
-double masked_flops_per_token(const Architecture& model, std::int64_t length) {
+double flops_saved_by_causal_mask(const Architecture& model, std::int64_t length) {
   double flops = 0;
-  for (const auto& [layer, layers] : model.layer_classes()) {
+  for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     const int passes = layer.gradients == LayerGradientFlow::kAbove ? 1 : 3;
     flops += static_cast<double>(passes * layers) * masked_flops(model, layer, length);
   }

@@ -20,6 +20,6 @@ double training_flops_per_token(const Architecture& model, std::int64_t length);
 
 /// Returns the FLOPs per token of `training_flops_per_token` that a causal mask saves: almost half
 /// of full attention; with a window, what the sequence's first tokens lack of a full window.
-double masked_flops_per_token(const Architecture& model, std::int64_t length);
+double flops_saved_by_causal_mask(const Architecture& model, std::int64_t length);
 
 }  // namespace stepwright::model

@@ -13,26 +13,26 @@ namespace stepwright::model {
 
 /// Reader of an inline model (a mapping in a job file) that may extend a base model: a key that the
 /// mapping lacks is read from the base. A null value hides the base's value and counts as absent.
-class InlineFields : public OptionalFields<InlineFields> {
+class InlineModelReader : public OptionalFields<InlineModelReader> {
  public:
-  InlineFields(Node own, std::optional<Node> base) : own_(own), base_(base) {}
+  InlineModelReader(Node own, std::optional<Node> base) : own_(own), base_(base) {}
 
   /// Returns the value of a key, from the mapping or else from its base model; nullopt if it is
   /// absent or null.
   [[nodiscard]] std::optional<Node> value(std::string_view key) const;
   /// Returns a reader of the mapping under `key`, with the base model's mapping under `key` as
   /// defaults; nullopt if neither has the key.
-  [[nodiscard]] std::optional<InlineFields> nested(std::string_view key) const;
+  [[nodiscard]] std::optional<InlineModelReader> nested(std::string_view key) const;
 
   /// Reads a required size. `unless`: text appended to the error message if it is missing (",
   /// unless ... is given").
-  [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestSize,
+  [[nodiscard]] std::int64_t size(std::string_view key, std::int64_t high = kLargestModelSize,
                                   std::string_view unless = "") const;
   /// Throws the error that `key` is missing; `unless`: text appended to it.
-  [[noreturn]] void fail_missing(std::string_view key, std::string_view unless = "") const;
+  [[noreturn]] void fail_missing_key(std::string_view key, std::string_view unless = "") const;
   /// Reads the flag `key`, else the flag `all` that sets several flags at once; either one in the
   /// mapping overrides the base model. False if absent.
-  [[nodiscard]] bool flag_or_shared_flag(std::string_view key, std::string_view all) const;
+  [[nodiscard]] bool read_flag_or_shared_flag(std::string_view key, std::string_view all) const;
   /// Reads an enumerator by its word in `table`; `fallback` if the key is absent.
   template <class Enum, std::size_t kCount>
   [[nodiscard]] Enum choice(std::string_view key, const Named<Enum> (&table)[kCount],

@@ -16,7 +16,7 @@ struct ModelKey {
   std::string_view key;
   std::variant<std::int64_t Holder::*, double Holder::*, bool Holder::*> value;
   double low = 1;
-  double high = kLargestSize;
+  double high = kLargestModelSize;
 };
 
 inline constexpr ModelKey<Architecture> kNormKeys[] = {
@@ -50,14 +50,14 @@ inline constexpr ModelKey<Architecture> kMultiTokenKeys[] = {
     {"multi_token_weight", &Architecture::multi_token_weight, 0}};
 inline constexpr ModelKey<RotaryScaling> kScalingKeys[] = {{"factor", &RotaryScaling::factor, 0}};
 /// Which groups of keys a method of rotary scaling has, beside `factor`.
-struct ScalingParts {
+struct RotaryScalingKeyGroups {
   bool turns = false;
   bool original = false;
   bool amplitude = false;
   bool yarn = false;
   bool lists = false;  ///< True if the method has the lists `short_factors` and `long_factors`.
 };
-constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
+constexpr RotaryScalingKeyGroups scaling_parts(RotaryScalingKind kind) {
   switch (kind) {
     case RotaryScalingKind::kLlama3: return {.turns = true, .original = true};
     case RotaryScalingKind::kYarn:
@@ -115,21 +115,21 @@ inline constexpr ModelKey<RecurrentMixer> kStateMixerKeys[] = {
     {"bias", &RecurrentMixer::bias},
     {"normed", &RecurrentMixer::normed},
     {"selection_normed", &RecurrentMixer::selection_normed}};
-inline constexpr ModelKey<Encoder> kEncoderKeys[] = {
-    {"parameters", &Encoder::parameters, 0},
-    {"projector", &Encoder::projector, 0},
-    {"patches", &Encoder::patches, 0, kMostPatches},
-    {"tokens", &Encoder::tokens, 0, kMostPatches},
-    {"flops", &Encoder::flops, 0, 1e30},
-    {"any_size", &Encoder::any_size},
-    {"layers", &Encoder::layers, 0, kMostEncoderLayers},
-    {"hidden", &Encoder::hidden, 0, 1 << 20},
-    {"heads", &Encoder::heads, 1, 1 << 20},
-    {"ffn", &Encoder::ffn, 0, 1 << 20},
-    {"gated", &Encoder::gated},
-    {"window", &Encoder::window, 0, kMostPatches},
-    {"full_layers", &Encoder::full_layers, 0, kMostEncoderLayers},
-    {"images", &Encoder::images, 0, kMostImages}};
+inline constexpr ModelKey<ImageEncoder> kEncoderKeys[] = {
+    {"parameters", &ImageEncoder::parameters, 0},
+    {"projector", &ImageEncoder::projector, 0},
+    {"patches", &ImageEncoder::patches, 0, kMaxImagePatches},
+    {"tokens", &ImageEncoder::tokens, 0, kMaxImagePatches},
+    {"flops", &ImageEncoder::flops, 0, 1e30},
+    {"any_size", &ImageEncoder::any_size},
+    {"layers", &ImageEncoder::layers, 0, kMostEncoderLayers},
+    {"hidden", &ImageEncoder::hidden, 0, 1 << 20},
+    {"heads", &ImageEncoder::heads, 1, 1 << 20},
+    {"ffn", &ImageEncoder::ffn, 0, 1 << 20},
+    {"gated", &ImageEncoder::gated},
+    {"window", &ImageEncoder::window, 0, kMaxImagePatches},
+    {"full_layers", &ImageEncoder::full_layers, 0, kMostEncoderLayers},
+    {"images", &ImageEncoder::images, 0, kMaxImagesPerSequence}};
 inline constexpr ModelKey<LayerClass> kLayerKeys[] = {{"window", &LayerClass::window, 0},
                                                       {"chunked", &LayerClass::chunked},
                                                       {"rotated", &LayerClass::rotated},

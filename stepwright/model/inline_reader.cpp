@@ -36,12 +36,13 @@ void read_value(Node given, double /*low*/, double /*high*/, bool& value) {
 }
 
 template <class Holder, std::size_t kCount>
-void read_keys(const InlineFields& fields, const ModelKey<Holder> (&keys)[kCount], Holder& into) {
+void read_keys(const InlineModelReader& fields, const ModelKey<Holder> (&keys)[kCount],
+               Holder& into) {
   for (const ModelKey<Holder>& key : keys) {
     const auto given = fields.value(key.key);
     const auto* size = std::get_if<std::int64_t Holder::*>(&key.value);
     if (!given && size != nullptr && static_cast<double>(into.**size) < key.low) {
-      fields.fail_missing(key.key);
+      fields.fail_missing_key(key.key);
     }
     if (!given) continue;
     std::visit([&](auto value) { read_value(*given, key.low, key.high, into.*value); }, key.value);
@@ -61,37 +62,39 @@ std::optional<Document> read_base(Node node) {
   if (!key || key->is_null()) return std::nullopt;
   const std::string name = key->text();
   const auto model = built_in_model(name);
-  if (!model) key->fail(unknown_model(name));
-  return Document::parse(inline_model(*model).dump(), fmt::format("built-in model {}", name));
+  if (!model) key->fail(unknown_model_message(name));
+  return Document::parse(inline_model_mapping(*model).dump(),
+                         fmt::format("built-in model {}", name));
 }
 
-std::string name_of(const InlineFields& fields) {
+std::string name_of(const InlineModelReader& fields) {
   if (const auto name = fields.own().find("name"); name && !name->is_null())
     return read_name(*name);
   const auto base = fields.own().find("base");
   return base && !base->is_null() ? base->text() + "-custom" : "custom";
 }
 
-std::int64_t run_length(const InlineFields& run) {
+std::int64_t run_length(const InlineModelReader& run) {
   check_keys(run.own(), {"count", "mixer", "beside", "feed_forward", "norms"}, kLayerKeys);
   const auto count = run.value("count");
-  return count ? count->integer(1, kLargestLayers) : 1;
+  return count ? count->integer(1, kLargestLayerCount) : 1;
 }
 
 /// Reads the number of layers: a number, or the sum of the runs in a list.
-std::int64_t layer_count(const InlineFields& fields) {
+std::int64_t layer_count(const InlineModelReader& fields) {
   const auto list = fields.value("layers");
-  if (!list || !list->is_sequence()) return fields.size("layers", kLargestLayers);
+  if (!list || !list->is_sequence()) return fields.size("layers", kLargestLayerCount);
   std::int64_t layers = 0;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    layers += run_length(InlineFields(list->at(i), std::nullopt));
-    if (layers > kLargestLayers) list->fail(fmt::format("at most {} layers", kLargestLayers));
+    layers += run_length(InlineModelReader(list->at(i), std::nullopt));
+    if (layers > kLargestLayerCount)
+      list->fail(fmt::format("at most {} layers", kLargestLayerCount));
   }
   if (layers == 0) list->fail("must have a layer");
   return layers;
 }
 
-void read_sizes(const InlineFields& fields, Architecture& model) {
+void read_sizes(const InlineModelReader& fields, Architecture& model) {
   model.layers = layer_count(fields);
   model.hidden = fields.size("hidden");
   model.heads = fields.size("heads");
@@ -101,7 +104,7 @@ void read_sizes(const InlineFields& fields, Architecture& model) {
 }
 
 /// Reads a word; true means a norm of each head with one weight.
-QkNorm qk_norm(const InlineFields& fields) {
+QkNorm qk_norm(const InlineModelReader& fields) {
   const auto given = fields.value("qk_norm");
   if (given && (given->text() == "true" || given->text() == "false")) {
     return given->boolean() ? QkNorm::kHead : QkNorm::kNone;
@@ -109,7 +112,7 @@ QkNorm qk_norm(const InlineFields& fields) {
   return fields.choice("qk_norm", kQkNormNames, QkNorm::kNone);
 }
 
-void read_blocks(const InlineFields& fields, Architecture& model) {
+void read_blocks(const InlineModelReader& fields, Architecture& model) {
   model.norm = fields.choice("norm", kNormNames, Norm::kRms);
   model.norm_bias = fields.flag("norm_bias", model.norm == Norm::kLayer);
   model.norm_placement =
@@ -120,36 +123,36 @@ void read_blocks(const InlineFields& fields, Architecture& model) {
                                    model.gated ? Activation::kSilu : Activation::kGelu);
   model.position = fields.choice("position", kPositionNames, PositionEncoding::kRope);
   read_keys(fields, kRotaryKeys, model);
-  model.qkv_bias = fields.flag_or_shared_flag("qkv_bias", "bias");
-  model.attention_output_bias = fields.flag_or_shared_flag("attention_output_bias", "bias");
-  model.mlp_bias = fields.flag_or_shared_flag("mlp_bias", "bias");
+  model.qkv_bias = fields.read_flag_or_shared_flag("qkv_bias", "bias");
+  model.attention_output_bias = fields.read_flag_or_shared_flag("attention_output_bias", "bias");
+  model.mlp_bias = fields.read_flag_or_shared_flag("mlp_bias", "bias");
   model.qk_norm = qk_norm(fields);
   read_keys(fields, kBlockKeys, model);
   model.tied = fields.flag("tied");
-  model.dropout = fields.number_or("dropout", 0, 0, 1);
+  model.dropout = fields.read_number_or("dropout", 0, 0, 1);
   read_keys(fields, kMultiTokenKeys, model);
   if (const auto beyond = fields.value("beyond")) model.beyond = beyond->text();
 }
 
-std::vector<double> numbers(const InlineFields& fields, std::string_view key) {
+std::vector<double> numbers(const InlineModelReader& fields, std::string_view key) {
   const auto list = fields.value(key);
   if (list && !list->is_sequence()) list->fail("must be a list of numbers");
   std::vector<double> found;
   for (std::size_t i = 0; list && i < list->size(); ++i) {
-    found.push_back(list->at(i).number(0, kLargestSize));
+    found.push_back(list->at(i).number(0, kLargestModelSize));
   }
   return found;
 }
 
-void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
+void read_rotary_scaling(const InlineModelReader& fields, Architecture& model) {
   const auto nested = fields.nested("rotary_scaling");
   if (!nested) return;
   check_keys(nested->own(), {"kind", "short_factors", "long_factors"}, kScalingKeys,
              kRotaryScalingKeys, kOriginalKeys, kAmplitudeKeys, kYarnKeys);
   if (!nested->value("kind")) nested->own().fail("the key 'kind' is missing");
   const auto kind = nested->choice("kind", kRotaryScalingNames, RotaryScalingKind::kLinear);
-  const ScalingParts parts = scaling_parts(kind);
-  RotaryScaling scaling = usual_scaling(kind);
+  const RotaryScalingKeyGroups parts = scaling_parts(kind);
+  RotaryScaling scaling = usual_rotary_scaling(kind);
   read_keys(*nested, kScalingKeys, scaling);
   if (parts.turns) read_keys(*nested, kRotaryScalingKeys, scaling);
   if (parts.original) read_keys(*nested, kOriginalKeys, scaling);
@@ -162,7 +165,7 @@ void read_rotary_scaling(const InlineFields& fields, Architecture& model) {
   model.rotary_scaling = scaling;
 }
 
-void read_latent(const InlineFields& fields, Architecture& model) {
+void read_latent(const InlineModelReader& fields, Architecture& model) {
   const auto nested = fields.nested("latent");
   if (!nested) return;
   check_keys(nested->own(), {}, kLatentKeys);
@@ -171,8 +174,8 @@ void read_latent(const InlineFields& fields, Architecture& model) {
   model.latent = latent;
 }
 
-std::int64_t head_dim(const InlineFields& fields, const Architecture& model) {
-  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestSize);
+std::int64_t head_dim(const InlineModelReader& fields, const Architecture& model) {
+  if (const auto given = fields.value("head_dim")) return given->integer(1, kLargestModelSize);
   if (model.latent) return model.latent->nope_head_dim + model.latent->rope_head_dim;
   if (model.hidden % model.heads != 0) {
     fields.own().fail(
@@ -192,7 +195,7 @@ void mark(Node list, std::vector<Mark>& marks, Mark value) {
   }
 }
 
-void read_experts(const InlineFields& fields, Architecture& model) {
+void read_experts(const InlineModelReader& fields, Architecture& model) {
   const auto nested = fields.nested("experts");
   if (!nested) return;
   check_keys(nested->own(), {"leading_dense", "every", "dense_layers", "scoring"}, kExpertKeys);
@@ -216,7 +219,7 @@ void read_experts(const InlineFields& fields, Architecture& model) {
   if (any) set_dense_layers(model, dense);
 }
 
-void read_state_mixer(const InlineFields& fields, Architecture& model) {
+void read_state_mixer(const InlineModelReader& fields, Architecture& model) {
   const auto nested = fields.nested("state_mixer");
   if (!nested) return;
   check_keys(nested->own(), {}, kStateMixerKeys);
@@ -225,23 +228,23 @@ void read_state_mixer(const InlineFields& fields, Architecture& model) {
   model.state_mixer = mixer;
 }
 
-void read_encoder(const InlineFields& fields, Architecture& model) {
+void read_image_encoder(const InlineModelReader& fields, Architecture& model) {
   const auto nested = fields.nested("encoder");
   if (!nested) return;
   check_keys(nested->own(), {"name"}, kEncoderKeys);
-  Encoder encoder;
+  ImageEncoder encoder;
   if (const auto name = nested->value("name")) encoder.name = read_name(*name);
   read_keys(*nested, kEncoderKeys, encoder);
   model.encoder = encoder;
 }
 
 /// Reads layers from a list of runs, each of equal layers.
-void read_layers(const InlineFields& fields, Architecture& model) {
+void read_layers(const InlineModelReader& fields, Architecture& model) {
   const auto list = fields.value("layers");
   if (!list || !list->is_sequence()) return;
   std::vector<LayerClass> layers;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    const InlineFields run(list->at(i), std::nullopt);
+    const InlineModelReader run(list->at(i), std::nullopt);
     LayerClass layer = model.default_layer_class();
     layer.mixer = run.choice("mixer", kMixerNames, layer.mixer);
     layer.beside = run.choice("beside", kMixerNames, layer.beside);
@@ -252,16 +255,17 @@ void read_layers(const InlineFields& fields, Architecture& model) {
     read_keys(run, kLayerKeys, layer);
     layers.insert(layers.end(), static_cast<std::size_t>(run_length(run)), layer);
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
-std::int64_t ffn(const InlineFields& fields, const Architecture& model) {
+std::int64_t ffn(const InlineModelReader& fields, const Architecture& model) {
   if (!has_default_ffn_layer(model)) return fields.size_or("ffn", 0, 0);
-  if (model.gated) return fields.size("ffn", kLargestSize, " (4 * hidden only without a gate)");
+  if (model.gated)
+    return fields.size("ffn", kLargestModelSize, " (4 * hidden only without a gate)");
   return fields.size_or("ffn", 4 * model.hidden);
 }
 
-std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layers) {
+std::vector<std::int64_t> windows(const InlineModelReader& fields, std::int64_t layers) {
   const auto window = fields.value("window");
   const auto which = fields.value("windowed_layers");
   if (!window && which) which->fail("is given without a window");
@@ -274,11 +278,11 @@ std::vector<std::int64_t> windows(const InlineFields& fields, std::int64_t layer
           fmt::format("has {} entries; one per layer ({}) is wanted", window->size(), layers));
     }
     for (std::size_t i = 0; i < result.size(); ++i) {
-      result[i] = window->at(i).integer(0, kLargestSize);
+      result[i] = window->at(i).integer(0, kLargestModelSize);
     }
     return result;
   }
-  const std::int64_t size = window->integer(1, kLargestSize);
+  const std::int64_t size = window->integer(1, kLargestModelSize);
   if (which && which->is_scalar() && which->text() != "all") {
     which->fail("must be all or a list of layers, counted from 0");
   }
@@ -304,7 +308,7 @@ Architecture read_inline_model(Node node) {
              kNormKeys, kRotaryKeys, kBlockKeys, kMultiTokenKeys);
   check_version(node);
   const auto base = read_base(node);
-  const InlineFields fields(node, base ? std::optional(base->root()) : std::nullopt);
+  const InlineModelReader fields(node, base ? std::optional(base->root()) : std::nullopt);
   Architecture model;
   model.name = name_of(fields);
   read_sizes(fields, model);
@@ -313,17 +317,17 @@ Architecture read_inline_model(Node node) {
   read_latent(fields, model);
   model.head_dim = head_dim(fields, model);
   read_state_mixer(fields, model);
-  read_encoder(fields, model);
+  read_image_encoder(fields, model);
   read_experts(fields, model);
   read_layers(fields, model);
   model.ffn = ffn(fields, model);
   if (const auto width = windows(fields, model.layers); !width.empty()) {
-    set_windows(model, width);
-    if (windows_of(model).empty()) {
+    set_layer_windows(model, width);
+    if (attention_windows_of_layers(model).empty()) {
       fields.value("window")->fail("must be left out where every layer sees the whole sequence");
     }
   }
-  check(model, node.where());
+  check_model_sizes(model, node.where());
   return model;
 }
 

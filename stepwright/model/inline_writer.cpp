@@ -80,7 +80,7 @@ void write_biases(Json& json, const Architecture& model) {
 
 Json scaling_of(const RotaryScaling& scaling) {
   Json json{{"kind", name_of(kRotaryScalingNames, scaling.kind)}};
-  const ScalingParts parts = scaling_parts(scaling.kind);
+  const RotaryScalingKeyGroups parts = scaling_parts(scaling.kind);
   write_keys(json, kScalingKeys, scaling, true);
   if (parts.turns) write_keys(json, kRotaryScalingKeys, scaling, true);
   if (parts.original) write_keys(json, kOriginalKeys, scaling, true);
@@ -152,17 +152,17 @@ Json experts_keys(const Architecture& model) {
   if (model.experts->scoring != RouterScoring::kSoftmax) {
     json["scoring"] = name_of(kScoringNames, model.experts->scoring);
   }
-  if (plain_layers(model)) write_dense_layers(json, dense_layers_of(model));
+  if (plain_layers(model)) write_dense_layers(json, dense_layer_flags(model));
   return json;
 }
 
 }  // namespace
 
-Json inline_model(const Architecture& model) {
+Json inline_model_mapping(const Architecture& model) {
   Json json = Json::object();
   write_sizes(json, model);
   write_blocks(json, model);
-  if (plain_layers(model)) write_windows(json, windows_of(model));
+  if (plain_layers(model)) write_windows(json, attention_windows_of_layers(model));
   if (model.latent) write_keys(json["latent"] = Json::object(), kLatentKeys, *model.latent, true);
   if (model.experts) json["experts"] = experts_keys(model);
   if (model.state_mixer) {

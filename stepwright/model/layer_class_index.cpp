@@ -25,53 +25,53 @@ LayerClassIndex layer_order(const Architecture& model) {
   return order;
 }
 
-std::vector<LayerClass> model_layers(const Architecture& model) {
+std::vector<LayerClass> model_layer_classes(const Architecture& model) {
   std::vector<LayerClass> layers;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    layers.push_back(model.described_layer(layer));
+    layers.push_back(model.described_layer_class(layer));
   }
   return layers;
 }
 
-void set_layers(Architecture& model, std::vector<LayerClass> layers) {
+void set_layer_pattern(Architecture& model, std::vector<LayerClass> layers) {
   model.pattern.clear();
   const auto alike = std::ranges::count(layers, model.default_layer_class());
   if (alike != std::ssize(layers) || alike != model.layers) model.pattern = std::move(layers);
 }
 
-std::vector<std::int64_t> windows_of(const Architecture& model) {
+std::vector<std::int64_t> attention_windows_of_layers(const Architecture& model) {
   std::vector<std::int64_t> windows;
   for (const LayerClass& layer : model.pattern) windows.push_back(layer.window);
   if (std::ranges::count(windows, 0) == std::ssize(windows)) windows.clear();
   return windows;
 }
 
-std::vector<std::uint8_t> dense_layers_of(const Architecture& model) {
+std::vector<std::uint8_t> dense_layer_flags(const Architecture& model) {
   std::vector<std::uint8_t> dense;
-  for (const LayerClass& layer : model_layers(model)) {
+  for (const LayerClass& layer : model_layer_classes(model)) {
     dense.push_back(layer.feed_forward == FeedForward::kDense ? 1 : 0);
   }
   if (std::ranges::count(dense, 1) == 0) dense.clear();
   return dense;
 }
 
-void set_windows(Architecture& model, const std::vector<std::int64_t>& windows) {
-  std::vector<LayerClass> layers = model_layers(model);
+void set_layer_windows(Architecture& model, const std::vector<std::int64_t>& windows) {
+  std::vector<LayerClass> layers = model_layer_classes(model);
   layers.resize(std::max(layers.size(), windows.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].window = i < windows.size() ? windows[i] : 0;
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
 void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense) {
-  std::vector<LayerClass> layers = model_layers(model);
+  std::vector<LayerClass> layers = model_layer_classes(model);
   layers.resize(std::max(layers.size(), is_dense.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool dense = i < is_dense.size() && is_dense[i] != 0;
     layers[i].feed_forward = dense ? FeedForward::kDense : FeedForward::kExperts;
   }
-  set_layers(model, std::move(layers));
+  set_layer_pattern(model, std::move(layers));
 }
 
 bool has_default_ffn_layer(const Architecture& model) {
@@ -80,7 +80,7 @@ bool has_default_ffn_layer(const Architecture& model) {
   });
 }
 
-bool has_one_branch(const LayerClass& layer) {
+bool layer_has_one_branch(const LayerClass& layer) {
   return layer.mixer == Mixer::kNone || layer.feed_forward == FeedForward::kNone;
 }
 
@@ -94,7 +94,8 @@ bool has_feed_forward(const Architecture& model, FeedForward feed_forward) {
 }
 
 bool has_recurrent_mixer(const Architecture& model) {
-  return any_layer(model, [](const LayerClass& layer) { return layer.carrier() != Mixer::kNone; });
+  return any_layer(
+      model, [](const LayerClass& layer) { return layer.recurrent_mixer_kind() != Mixer::kNone; });
 }
 
 }  // namespace stepwright::model

@@ -17,27 +17,27 @@ LayerClassIndex layer_order(const Architecture& model);
 
 /// Returns the class of every layer as the model's file describes it (nothing frozen); `pattern`
 /// may be empty.
-std::vector<LayerClass> model_layers(const Architecture& model);
+std::vector<LayerClass> model_layer_classes(const Architecture& model);
 /// Sets `Architecture::pattern`; leaves it empty if all layers have the default class, so that
 /// equal models compare equal.
-void set_layers(Architecture& model, std::vector<LayerClass> layers);
+void set_layer_pattern(Architecture& model, std::vector<LayerClass> layers);
 
 /// Returns each layer's attention window in tokens (0: full attention); empty if all layers are
 /// full.
-std::vector<std::int64_t> windows_of(const Architecture& model);
+std::vector<std::int64_t> attention_windows_of_layers(const Architecture& model);
 /// Returns 1 for each layer with a dense MLP and 0 for each other one; empty if no layer has a
 /// dense MLP.
-std::vector<std::uint8_t> dense_layers_of(const Architecture& model);
+std::vector<std::uint8_t> dense_layer_flags(const Architecture& model);
 /// Sets each layer's attention window in tokens (0: full attention); an empty list: all layers are
 /// full.
-void set_windows(Architecture& model, const std::vector<std::int64_t>& windows);
+void set_layer_windows(Architecture& model, const std::vector<std::int64_t>& windows);
 /// Sets for each layer whether it has a dense MLP (1) or not (0); an empty list: no layer has one.
 void set_dense_layers(Architecture& model, const std::vector<std::uint8_t>& is_dense);
 
 /// True if some layer has a dense MLP of the model's own width `ffn` (not a width of its own).
 bool has_default_ffn_layer(const Architecture& model);
 /// True if a layer has only a mixer or only a feed-forward, as in hybrid models (Nemotron-H).
-bool has_one_branch(const LayerClass& layer);
+bool layer_has_one_branch(const LayerClass& layer);
 /// True if at least one layer of the model has this mixer.
 bool has_mixer(const Architecture& model, Mixer mixer);
 /// True if at least one layer of the model has this kind of feed-forward.

@@ -17,7 +17,7 @@ constexpr LayerLetter kLetters[] = {{'M', Mixer::kMamba2, FeedForward::kNone},
 
 }  // namespace
 
-std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letters) {
+std::optional<std::vector<LayerClass>> layers_from_letters(std::string_view letters) {
   std::vector<LayerClass> layers;
   for (const char letter : letters) {
     const auto* known = std::ranges::find(kLetters, letter, &LayerLetter::letter);

@@ -17,11 +17,11 @@ class OptionalFields {
   [[nodiscard]] std::int64_t size_or(std::string_view key, std::int64_t fallback,
                                      std::int64_t low = 1) const {
     const auto found = fields().value(key);
-    return found ? found->integer(low, kLargestSize) : fallback;
+    return found ? found->integer(low, kLargestModelSize) : fallback;
   }
   /// Reads a number from `low` to `high`; `fallback` if the key is absent or null.
-  [[nodiscard]] double number_or(std::string_view key, double fallback, double low,
-                                 double high) const {
+  [[nodiscard]] double read_number_or(std::string_view key, double fallback, double low,
+                                      double high) const {
     const auto found = fields().value(key);
     return found ? found->number(low, high) : fallback;
   }

@@ -12,24 +12,27 @@ namespace {
 using Parameters = std::vector<Parameter>;
 
 Parameter norm(std::string_view name, std::int64_t length) {
-  return {.name = name, .rows = length, .vector = true, .start = ParameterInit::kOnes};
+  return {.name = name, .rows = length, .vector = true, .start = ParameterInitialization::kOnes};
 }
 
 Parameter bias(std::string_view name, std::int64_t length,
-               TensorSplit split = TensorSplit::kReplicated) {
-  return {
-      .name = name, .rows = length, .split = split, .vector = true, .start = ParameterInit::kZeros};
+               TensorParallelSplit split = TensorParallelSplit::kReplicated) {
+  return {.name = name,
+          .rows = length,
+          .split = split,
+          .vector = true,
+          .start = ParameterInitialization::kZeros};
 }
 
 Parameter matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
-                 TensorSplit split) {
+                 TensorParallelSplit split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
 /// Returns a matrix that projects back into the residual stream.
 Parameter residual_matrix(std::string_view name, std::int64_t rows, std::int64_t columns) {
-  Parameter parameter = matrix(name, rows, columns, TensorSplit::kRow);
-  parameter.start = ParameterInit::kResidual;
+  Parameter parameter = matrix(name, rows, columns, TensorParallelSplit::kRow);
+  parameter.start = ParameterInitialization::kResidual;
   return parameter;
 }
 
@@ -45,7 +48,7 @@ void add_norm(Parameters& list, const Architecture& model, std::string_view name
               std::string_view bias_of_norm) {
   if (!model.norm_weight) return;
   list.push_back(norm(name, model.hidden));
-  if (model.norm_unit_offset) list.back().start = ParameterInit::kZeros;
+  if (model.norm_unit_offset) list.back().start = ParameterInitialization::kZeros;
   if (model.norm_bias) list.push_back(bias(bias_of_norm, model.hidden));
 }
 
@@ -54,9 +57,9 @@ Parameter head_norm(Parameter parameter, const Architecture& model, std::int64_t
   const bool one = model.qk_norm == QkNorm::kHead;
   parameter.rows = one ? model.head_dim : heads * model.head_dim;
   parameter.per_head = one;
-  if (!one) parameter.split = TensorSplit::kColumn;
-  if (model.norm_unit_offset && parameter.start == ParameterInit::kOnes)
-    parameter.start = ParameterInit::kZeros;
+  if (!one) parameter.split = TensorParallelSplit::kColumn;
+  if (model.norm_unit_offset && parameter.start == ParameterInitialization::kOnes)
+    parameter.start = ParameterInitialization::kZeros;
   return parameter;
 }
 
@@ -77,32 +80,33 @@ void add_head_norms(Parameters& list, const Architecture& model) {
 void add_indexer(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
   list.push_back(matrix("attention.index_q", latent.index_heads * latent.index_head_dim,
-                        latent.query_rank, TensorSplit::kReplicated));
-  list.push_back(
-      matrix("attention.index_k", latent.index_head_dim, model.hidden, TensorSplit::kReplicated));
+                        latent.query_rank, TensorParallelSplit::kReplicated));
+  list.push_back(matrix("attention.index_k", latent.index_head_dim, model.hidden,
+                        TensorParallelSplit::kReplicated));
   list.push_back(norm("attention.index_norm", latent.index_head_dim));
   list.push_back(bias("attention.index_norm_bias", latent.index_head_dim));
   list.push_back(matrix("attention.index_weights", latent.index_heads, model.hidden,
-                        TensorSplit::kReplicated));
+                        TensorParallelSplit::kReplicated));
 }
 
 void add_latent_projections(Parameters& list, const Architecture& model) {
   const LatentAttention& latent = *model.latent;
   const std::int64_t queries = model.heads * model.head_dim;
   if (latent.query_rank > 0) {
-    list.push_back(
-        matrix("attention.q_down", latent.query_rank, model.hidden, TensorSplit::kReplicated));
+    list.push_back(matrix("attention.q_down", latent.query_rank, model.hidden,
+                          TensorParallelSplit::kReplicated));
     list.push_back(norm("attention.q_norm", latent.query_rank));
-    list.push_back(matrix("attention.q_up", queries, latent.query_rank, TensorSplit::kColumn));
+    list.push_back(
+        matrix("attention.q_up", queries, latent.query_rank, TensorParallelSplit::kColumn));
   } else {
-    list.push_back(matrix("attention.q", queries, model.hidden, TensorSplit::kColumn));
+    list.push_back(matrix("attention.q", queries, model.hidden, TensorParallelSplit::kColumn));
   }
   list.push_back(matrix("attention.kv_down", latent.kv_rank + latent.rope_head_dim, model.hidden,
-                        TensorSplit::kReplicated));
+                        TensorParallelSplit::kReplicated));
   list.push_back(norm("attention.kv_norm", latent.kv_rank));
   list.push_back(matrix("attention.kv_up",
                         model.heads * (latent.nope_head_dim + latent.value_head_dim),
-                        latent.kv_rank, TensorSplit::kColumn));
+                        latent.kv_rank, TensorParallelSplit::kColumn));
   if (latent.index_heads > 0) add_indexer(list, model);
 }
 
@@ -111,10 +115,10 @@ void add_projections(Parameters& list, const Architecture& model) {
   const std::int64_t keys = model.kv_heads * model.head_dim;
   const std::int64_t gates = model.attention_gate ? queries : 0;
   const std::int64_t rows = queries + 2 * keys + gates;
-  list.push_back(matrix("attention.qkv", rows, model.hidden, TensorSplit::kColumn));
+  list.push_back(matrix("attention.qkv", rows, model.hidden, TensorParallelSplit::kColumn));
   list.back().fused = {queries, keys, keys, gates};
   if (model.qkv_bias) {
-    list.push_back(bias("attention.qkv_bias", rows, TensorSplit::kColumn));
+    list.push_back(bias("attention.qkv_bias", rows, TensorParallelSplit::kColumn));
     list.back().fused = {queries, keys, keys, gates};
   }
   add_head_norms(list, model);
@@ -126,17 +130,20 @@ void add_attention(Parameters& list, const Architecture& model) {
   } else {
     add_projections(list, model);
   }
-  if (model.gate_bias) list.push_back(bias("attention.gate", model.heads, TensorSplit::kColumn));
-  if (model.sinks) list.push_back(bias("attention.sinks", model.heads, TensorSplit::kColumn));
+  if (model.gate_bias)
+    list.push_back(bias("attention.gate", model.heads, TensorParallelSplit::kColumn));
+  if (model.sinks)
+    list.push_back(bias("attention.sinks", model.heads, TensorParallelSplit::kColumn));
   list.push_back(
       residual_matrix("attention.output", model.hidden, model.heads * model.value_dim()));
   if (model.attention_output_bias) list.push_back(bias("attention.output_bias", model.hidden));
 }
 
 void add_mlp(Parameters& list, const Architecture& model, std::int64_t ffn) {
-  list.push_back(wide(matrix("mlp.fc1", 0, model.hidden, TensorSplit::kColumn), model, ffn));
+  list.push_back(
+      wide(matrix("mlp.fc1", 0, model.hidden, TensorParallelSplit::kColumn), model, ffn));
   if (model.mlp_bias)
-    list.push_back(wide(bias("mlp.fc1_bias", 0, TensorSplit::kColumn), model, ffn));
+    list.push_back(wide(bias("mlp.fc1_bias", 0, TensorParallelSplit::kColumn), model, ffn));
   if (model.activation == Activation::kXielu) {
     list.push_back(bias("mlp.activation", 2));
     list.back().per_head = true;
@@ -153,12 +160,13 @@ void add_routed(Parameters& list, const Architecture& model, Parameter parameter
 
 void add_routed_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  add_routed(list, model,
-             wide(matrix("experts.fc1", 0, model.expert_input_width(), TensorSplit::kColumn), model,
-                  experts.ffn));
+  add_routed(
+      list, model,
+      wide(matrix("experts.fc1", 0, model.expert_input_width(), TensorParallelSplit::kColumn),
+           model, experts.ffn));
   if (experts.bias) {
     add_routed(list, model,
-               wide(bias("experts.fc1_bias", 0, TensorSplit::kColumn), model, experts.ffn));
+               wide(bias("experts.fc1_bias", 0, TensorParallelSplit::kColumn), model, experts.ffn));
   }
   add_routed(list, model, residual_matrix("experts.fc2", model.expert_input_width(), experts.ffn));
   if (experts.bias) add_routed(list, model, bias("experts.fc2_bias", model.expert_input_width()));
@@ -166,36 +174,38 @@ void add_routed_experts(Parameters& list, const Architecture& model) {
 
 void add_experts(Parameters& list, const Architecture& model) {
   const Experts& experts = *model.experts;
-  list.push_back(matrix("router.weight", experts.count, model.hidden, TensorSplit::kReplicated));
+  list.push_back(
+      matrix("router.weight", experts.count, model.hidden, TensorParallelSplit::kReplicated));
   if (experts.router_bias) list.push_back(bias("router.weight_bias", experts.count));
   if (experts.correction_bias) {
     list.push_back(bias("router.correction_bias", experts.count));
     list.back().trained = false;
   }
   if (experts.latent > 0) {
-    list.push_back(
-        matrix("experts.latent_in", experts.latent, model.hidden, TensorSplit::kReplicated));
+    list.push_back(matrix("experts.latent_in", experts.latent, model.hidden,
+                          TensorParallelSplit::kReplicated));
   }
   add_routed_experts(list, model);
   if (experts.latent > 0) {
     list.push_back(residual_matrix("experts.latent_out", model.hidden, experts.latent));
-    list.back().split = TensorSplit::kReplicated;
+    list.back().split = TensorParallelSplit::kReplicated;
   }
   if (experts.shared_ffn == 0) return;
-  list.push_back(
-      wide(matrix("shared.fc1", 0, model.hidden, TensorSplit::kColumn), model, experts.shared_ffn));
+  list.push_back(wide(matrix("shared.fc1", 0, model.hidden, TensorParallelSplit::kColumn), model,
+                      experts.shared_ffn));
   list.push_back(residual_matrix("shared.fc2", model.hidden, experts.shared_ffn));
   if (experts.shared_gate) {
-    list.push_back(matrix("shared.gate", 1, model.hidden, TensorSplit::kReplicated));
+    list.push_back(matrix("shared.gate", 1, model.hidden, TensorParallelSplit::kReplicated));
   }
 }
 
 void add_mixer(Parameters& list, const Architecture& model, const LayerClass& layer) {
   if (layer.mixer == Mixer::kNone) return;
-  if (model.norms_inputs(layer)) add_norm(list, model, "norm.attention", "norm.attention_bias");
+  if (model.has_input_norms(layer)) add_norm(list, model, "norm.attention", "norm.attention_bias");
   if (layer.attends()) add_attention(list, model);
-  if (layer.carrier() != Mixer::kNone) {
-    for (const Parameter& parameter : state_mixer_parameters(model, layer.carrier())) {
+  if (layer.recurrent_mixer_kind() != Mixer::kNone) {
+    for (const Parameter& parameter :
+         recurrent_mixer_parameters(model, layer.recurrent_mixer_kind())) {
       list.push_back(parameter);
     }
   }
@@ -207,13 +217,13 @@ void add_mixer(Parameters& list, const Architecture& model, const LayerClass& la
 void add_feed_forward(Parameters& list, const Architecture& model, const LayerClass& layer) {
   if (layer.feed_forward == FeedForward::kNone) return;
   const bool has_own_norm = !model.shared_input_norm || layer.mixer == Mixer::kNone;
-  if (has_own_norm && model.norms_inputs(layer)) {
+  if (has_own_norm && model.has_input_norms(layer)) {
     add_norm(list, model, "norm.mlp", "norm.mlp_bias");
   }
   if (layer.has_experts()) {
     add_experts(list, model);
   } else {
-    add_mlp(list, model, model.dense_width(layer));
+    add_mlp(list, model, model.dense_mlp_width(layer));
   }
   if (model.norms_results(layer)) add_norm(list, model, "norm.mlp_out", "norm.mlp_out_bias");
 }
@@ -222,15 +232,15 @@ void add_feed_forward(Parameters& list, const Architecture& model, const LayerCl
 /// the A of each adapted part; B has only the adapted rows of the weight.
 /// If tensor ranks cut the weight by rows, they cut B in the same way and hold A whole; if they cut
 /// the weight by columns, they cut A and hold B whole.
-void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& weight) {
-  const AdaptedWeight* entry = adapted_weight(weight.name);
+void add_adapter(Parameters& list, const LoraAdapters& adapters, const Parameter& weight) {
+  const AdaptableWeight* entry = find_adaptable_weight(weight.name);
   if (entry == nullptr) return;
   std::int64_t parts = 0;
   Parameter up = weight;
   up.fused = {};
   up.rows = 0;
   for (std::size_t i = 0; i < entry->parts.size(); ++i) {
-    const auto target = target_of(*entry, weight, i);
+    const auto target = adapter_target_of_part(*entry, weight, i);
     if (!target || !adapters.has(*target)) continue;
     const std::int64_t rows = weight.fused[0] > 0 ? weight.fused[i] : weight.rows;
     up.fused[static_cast<std::size_t>(parts++)] = rows;
@@ -244,13 +254,13 @@ void add_adapter(Parameters& list, const Adapters& adapters, const Parameter& we
   up.adapter = down.adapter = true;
   down.name = entry->down;
   down.rows = adapters.rank * (adapters.joined ? 1 : parts);
-  down.start = ParameterInit::kNormal;
+  down.start = ParameterInitialization::kNormal;
   up.name = entry->up;
   up.columns = adapters.rank;
-  up.start = ParameterInit::kZeros;
-  Parameter& whole = weight.split == TensorSplit::kRow ? up : down;
-  whole.partial = weight.split != TensorSplit::kReplicated;
-  whole.split = TensorSplit::kReplicated;
+  up.start = ParameterInitialization::kZeros;
+  Parameter& whole = weight.split == TensorParallelSplit::kRow ? up : down;
+  whole.partial = weight.split != TensorParallelSplit::kReplicated;
+  whole.split = TensorParallelSplit::kReplicated;
   list.push_back(down);
   list.push_back(up);
 }
@@ -261,7 +271,7 @@ void freeze(Parameters& list) {
 
 /// Marks the frozen parameters of a layer, and adds its adapters.
 void add_training(Parameters& list, const Architecture& model, const LayerClass& layer) {
-  if (!model.freezes()) return;
+  if (!model.has_frozen_weights()) return;
   if (layer.frozen || model.adapters) freeze(list);
   if (!model.adapters) return;
   const std::size_t weights = list.size();
@@ -290,11 +300,11 @@ std::int64_t elements(const Parameters& list, std::optional<std::int64_t> active
 template <class Of>
 std::int64_t sum_of_lists(const Architecture& model, Of of) {
   std::int64_t total = of(embedding_parameters(model)) + of(head_parameters(model));
-  for (const auto& [layer, layers] : model.layer_classes()) {
+  for (const auto& [layer, layers] : model.layer_counts_by_class()) {
     total += layers * of(layer_parameters(model, layer));
   }
   if (model.count_multi_token) {
-    total += model.multi_token_layers * of(multi_token_parameters(model));
+    total += model.multi_token_layers * of(multi_token_module_parameters(model));
   }
   return total;
 }
@@ -321,10 +331,10 @@ std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass la
 
 std::vector<Parameter> embedding_parameters(const Architecture& model) {
   Parameters list = {
-      matrix("embedding.word", model.vocabulary, model.hidden, TensorSplit::kVocabulary)};
+      matrix("embedding.word", model.vocabulary, model.hidden, TensorParallelSplit::kVocabulary)};
   if (model.position == PositionEncoding::kLearned) {
-    list.push_back(
-        matrix("embedding.position", model.positions, model.hidden, TensorSplit::kReplicated));
+    list.push_back(matrix("embedding.position", model.positions, model.hidden,
+                          TensorParallelSplit::kReplicated));
   }
   if (model.embedding_norm) add_norm(list, model, "embedding.norm", "embedding.norm_bias");
   if (model.adapters || model.frozen.embedding) freeze(list);
@@ -333,23 +343,24 @@ std::vector<Parameter> embedding_parameters(const Architecture& model) {
 
 std::vector<Parameter> encoder_parameters(const Architecture& model) {
   if (!model.encodes_images()) return {};
-  const Encoder& encoder = *model.encoder;
+  const ImageEncoder& encoder = *model.encoder;
   Parameters list;
   std::int64_t rest = encoder.parameters;
   if (encoder.layers > 0) {
     const Architecture tower = encoder_tower_model(encoder);
     for (Parameter parameter : layer_parameters(tower, tower.layer_class(0))) {
-      parameter.split = TensorSplit::kReplicated;
+      parameter.split = TensorParallelSplit::kReplicated;
       parameter.copies = encoder.layers;
       rest -= parameter.elements();
       list.push_back(parameter);
     }
   }
-  list.push_back(
-      matrix("encoder.patches", std::max<std::int64_t>(rest, 0), 1, TensorSplit::kReplicated));
+  list.push_back(matrix("encoder.patches", std::max<std::int64_t>(rest, 0), 1,
+                        TensorParallelSplit::kReplicated));
   if (model.adapters || model.frozen.encoder) freeze(list);
   if (encoder.projector > 0) {
-    list.push_back(matrix("encoder.projector", encoder.projector, 1, TensorSplit::kReplicated));
+    list.push_back(
+        matrix("encoder.projector", encoder.projector, 1, TensorParallelSplit::kReplicated));
     if (model.adapters || model.frozen.projector) list.back().frozen = true;
   }
   return list;
@@ -359,20 +370,21 @@ std::vector<Parameter> head_parameters(const Architecture& model) {
   Parameters list;
   add_norm(list, model, "norm.final", "norm.final_bias");
   if (!model.tied) {
-    list.push_back(matrix("head.weight", model.vocabulary, model.hidden, TensorSplit::kVocabulary));
+    list.push_back(
+        matrix("head.weight", model.vocabulary, model.hidden, TensorParallelSplit::kVocabulary));
   }
   if (model.head_bias)
-    list.push_back(bias("head.bias", model.vocabulary, TensorSplit::kVocabulary));
+    list.push_back(bias("head.bias", model.vocabulary, TensorParallelSplit::kVocabulary));
   if (model.adapters) freeze(list);
   return list;
 }
 
-std::vector<Parameter> multi_token_parameters(const Architecture& model) {
+std::vector<Parameter> multi_token_module_parameters(const Architecture& model) {
   Parameters list;
   add_norm(list, model, "multi_token.norm_embedding", "multi_token.norm_embedding_bias");
   add_norm(list, model, "multi_token.norm_hidden", "multi_token.norm_hidden_bias");
-  list.push_back(
-      matrix("multi_token.projection", model.hidden, 2 * model.hidden, TensorSplit::kColumn));
+  list.push_back(matrix("multi_token.projection", model.hidden, 2 * model.hidden,
+                        TensorParallelSplit::kColumn));
   for (Parameter& parameter : layer_parameters(model, model.layer_class(model.layers - 1))) {
     list.push_back(parameter);
   }

@@ -13,7 +13,7 @@
 namespace stepwright::model {
 
 /// How tensor parallelism splits a parameter over its ranks.
-enum class TensorSplit : std::uint8_t {
+enum class TensorParallelSplit : std::uint8_t {
   kReplicated,  ///< Every tensor rank holds the whole parameter.
   kColumn,      ///< Split along the output dimension (`rows`), as usual for fc1 and qkv.
   kRow,  ///< Split along the input dimension (`columns`), as usual for fc2 and attention's output.
@@ -21,7 +21,7 @@ enum class TensorSplit : std::uint8_t {
 };
 
 /// Distribution from which a parameter gets its values before training.
-enum class ParameterInit : std::uint8_t {
+enum class ParameterInitialization : std::uint8_t {
   kNormal,  ///< Random normal values, for most matrices.
   /// Random normal values of smaller variance, for matrices whose result is added to the residual
   /// stream.
@@ -37,7 +37,7 @@ struct Parameter {
   std::string_view name;
   std::int64_t rows = 0;
   std::int64_t columns = 1;
-  TensorSplit split = TensorSplit::kReplicated;
+  TensorParallelSplit split = TensorParallelSplit::kReplicated;
   std::int64_t copies = 1;
   /// True for a routed expert's weight, which expert and expert-tensor parallelism split.
   bool expert = false;
@@ -56,13 +56,15 @@ struct Parameter {
   bool partial = false;
   /// True if the parameter is stored in `Adapters::base`, the narrow type of frozen matrices.
   bool narrow = false;
-  ParameterInit start = ParameterInit::kNormal;
+  ParameterInitialization start = ParameterInitialization::kNormal;
   /// Rows of each matrix that is fused into this tensor (q, k, v, ...), in order; tensor
   /// parallelism splits each one separately. fused[0] = 0: a single matrix.
   std::array<std::int64_t, 6> fused{};
 
   /// True for an embedding or head matrix with one row per word of the vocabulary.
-  [[nodiscard]] bool is_table() const { return split == TensorSplit::kVocabulary && !vector; }
+  [[nodiscard]] bool is_vocabulary_table() const {
+    return split == TensorParallelSplit::kVocabulary && !vector;
+  }
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
 };
 
@@ -88,8 +90,8 @@ std::vector<Parameter> layer_parameters(const Architecture& model, LayerClass la
 
 /// Returns the adapter target of the fused part with index `part` (query, key, value, ...) of a
 /// weight; nullopt if there is no such part or no adapter can target it.
-std::optional<AdapterTarget> target_of(const AdaptedWeight& entry, const Parameter& weight,
-                                       std::size_t part);
+std::optional<AdapterTarget> adapter_target_of_part(const AdaptableWeight& entry,
+                                                    const Parameter& weight, std::size_t part);
 
 /// Returns the name of a weight's bias, whether or not the model has it: "mlp.fc1_bias",
 /// "head.bias".
@@ -112,7 +114,7 @@ std::vector<Parameter> head_parameters(const Architecture& model);
 /// input norms, a projection 2h -> h, one layer like the model's last, and a final norm; it uses
 /// the model's own embedding and head. Names: multi_token.norm_embedding, multi_token.norm_hidden,
 /// multi_token.projection, multi_token.norm_final and the names of the layer.
-std::vector<Parameter> multi_token_parameters(const Architecture& model);
+std::vector<Parameter> multi_token_module_parameters(const Architecture& model);
 
 /// Returns the number of all parameters of the model, adapters included; multi-token-prediction
 /// layers only if `count_multi_token`.

@@ -61,8 +61,8 @@ bool may_be_id(std::string_view text) {
 /// name with which it begins, else the nearest one.
 std::string hint_of_id(std::string_view text) {
   const std::string name = name_in_id(text);
-  const std::vector<std::string_view> known = built_in_models();
-  std::string_view meant = nearest(name, known).value_or("");
+  const std::vector<std::string_view> known = built_in_model_names();
+  std::string_view meant = nearest_known_word(name, known).value_or("");
   std::size_t longest = 0;
   for (const std::string_view model : known) {
     if (!name.starts_with(model) || model.size() <= longest) continue;
@@ -80,7 +80,8 @@ std::string hint_of_id(std::string_view text) {
 Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
   const Document document = Document::load(path);
   const Node root = document.root();
-  if (root.find("model_type") || root.find("text_config")) return read_config(document, notes);
+  if (root.find("model_type") || root.find("text_config"))
+    return read_huggingface_config(document, notes);
   return read_inline_model(root);
 }
 
@@ -99,13 +100,13 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   if (looks_like_path(text)) {
     node.fail(fmt::format("{}: no such file{}", printable(path.string(), 1000), hint_of_id(text)));
   }
-  node.fail(unknown_model(text));
+  node.fail(unknown_model_message(text));
 }
 
 }  // namespace
 
-std::string unknown_model(std::string_view name) {
-  const std::vector<std::string_view> known = built_in_models();
+std::string unknown_model_message(std::string_view name) {
+  const std::vector<std::string_view> known = built_in_model_names();
   return fmt::format("no built-in model and no file is called '{}'{}", printable(name),
                      known_words_text(name, known, "stepwright list models"));
 }
@@ -119,14 +120,14 @@ std::optional<std::string_view> built_in_model_of_hub_id(std::string_view id) {
   for (const auto& [release, model] : kReleases) {
     if (name == release) name = model;
   }
-  const std::vector<std::string_view> known = built_in_models();
+  const std::vector<std::string_view> known = built_in_model_names();
   const auto found = std::ranges::find(known, name);
   if (id.find('/') == std::string_view::npos || found == known.end()) return std::nullopt;
   return *found;
 }
 
-Architecture read_model(Node node, const std::filesystem::path& directory,
-                        std::vector<std::string>* notes) {
+Architecture read_job_model(Node node, const std::filesystem::path& directory,
+                            std::vector<std::string>* notes) {
   if (node.is_mapping()) return read_inline_model(node);
   if (!node.is_scalar()) {
     node.fail("must be the name of a built-in model, the path of a file, or a mapping");

@@ -11,17 +11,17 @@ using Parameters = std::vector<Parameter>;
 constexpr double kScanStepFlops = 9;
 
 Parameter projection(std::string_view name, std::int64_t rows, std::int64_t columns,
-                     TensorSplit split) {
+                     TensorParallelSplit split) {
   return {.name = name, .rows = rows, .columns = columns, .split = split};
 }
 
 /// Returns a parameter with one number, or `each` numbers, for each head or channel.
-Parameter for_heads(std::string_view name, std::int64_t rows, ParameterInit start,
+Parameter for_heads(std::string_view name, std::int64_t rows, ParameterInitialization start,
                     std::int64_t each = 1) {
   return {.name = name,
           .rows = rows,
           .columns = each,
-          .split = TensorSplit::kColumn,
+          .split = TensorParallelSplit::kColumn,
           .vector = true,
           .start = start};
 }
@@ -31,7 +31,7 @@ Parameter mixer_input(const Architecture& model, Mixer kind) {
   const std::int64_t values = m.heads * m.head_dim;
   const std::int64_t keys = m.groups * m.state;
   Parameter in =
-      projection("mixer.in", state_widths(m, kind).in, model.hidden, TensorSplit::kColumn);
+      projection("mixer.in", state_widths(m, kind).in, model.hidden, TensorParallelSplit::kColumn);
   switch (kind) {
     case Mixer::kDeltaNet: in.fused = {keys, keys, values, values, m.heads, m.heads}; break;
     case Mixer::kMamba2: in.fused = {values, values, keys, keys, m.heads}; break;
@@ -45,52 +45,53 @@ void add_convolution(Parameters& list, const RecurrentMixer& m, Mixer kind) {
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   list.push_back(for_heads("mixer.convolution", state_widths(m, kind).convolution,
-                           ParameterInit::kNormal, m.kernel));
+                           ParameterInitialization::kNormal, m.kernel));
   if (kind == Mixer::kDeltaNet) list.back().fused = {keys, keys, values};
   if (kind == Mixer::kMamba2) list.back().fused = {values, keys, keys};
   if (!m.convolution_bias) return;
   const auto fused = list.back().fused;
   list.push_back(for_heads("mixer.convolution_bias", state_widths(m, kind).convolution,
-                           ParameterInit::kZeros));
+                           ParameterInitialization::kZeros));
   list.back().fused = fused;
 }
 
 /// Adds the projection from the convolution's result to Mamba's step sizes, B and C.
 void add_selection(Parameters& list, const RecurrentMixer& m) {
-  list.push_back(projection("mixer.select", m.step_rank + 2 * m.state, m.heads, TensorSplit::kRow));
+  list.push_back(
+      projection("mixer.select", m.step_rank + 2 * m.state, m.heads, TensorParallelSplit::kRow));
   if (m.selection_normed) {
     list.push_back({.name = "mixer.select_norm",
                     .rows = m.step_rank + 2 * m.state,
                     .vector = true,
                     .per_head = true,
-                    .start = ParameterInit::kOnes,
+                    .start = ParameterInitialization::kOnes,
                     .fused = {m.step_rank, m.state, m.state}});
   }
-  list.push_back(projection("mixer.step", m.heads, m.step_rank, TensorSplit::kColumn));
+  list.push_back(projection("mixer.step", m.heads, m.step_rank, TensorParallelSplit::kColumn));
 }
 
 void add_scan(Parameters& list, const RecurrentMixer& m, Mixer kind) {
   if (kind == Mixer::kMamba) add_selection(list, m);
-  list.push_back(for_heads("mixer.step_bias", m.heads, ParameterInit::kZeros));
-  list.push_back(for_heads("mixer.decay", m.heads, ParameterInit::kZeros,
+  list.push_back(for_heads("mixer.step_bias", m.heads, ParameterInitialization::kZeros));
+  list.push_back(for_heads("mixer.decay", m.heads, ParameterInitialization::kZeros,
                            kind == Mixer::kMamba ? m.state : 1));
   if (kind != Mixer::kDeltaNet)
-    list.push_back(for_heads("mixer.skip", m.heads, ParameterInit::kOnes));
+    list.push_back(for_heads("mixer.skip", m.heads, ParameterInitialization::kOnes));
   if (!m.normed) return;
   if (kind == Mixer::kMamba2) {
-    list.push_back(for_heads("mixer.norm", m.heads * m.head_dim, ParameterInit::kOnes));
+    list.push_back(for_heads("mixer.norm", m.heads * m.head_dim, ParameterInitialization::kOnes));
   } else {
     list.push_back({.name = "mixer.norm",
                     .rows = m.head_dim,
                     .vector = true,
                     .per_head = true,
-                    .start = ParameterInit::kOnes});
+                    .start = ParameterInitialization::kOnes});
   }
 }
 
 }  // namespace
 
-StateWidths state_widths(const RecurrentMixer& m, Mixer kind) {
+RecurrentMixerWidths state_widths(const RecurrentMixer& m, Mixer kind) {
   const std::int64_t values = m.heads * m.head_dim;
   const std::int64_t keys = m.groups * m.state;
   switch (kind) {
@@ -104,23 +105,23 @@ StateWidths state_widths(const RecurrentMixer& m, Mixer kind) {
   }
 }
 
-std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind) {
+std::vector<Parameter> recurrent_mixer_parameters(const Architecture& model, Mixer kind) {
   const RecurrentMixer& m = *model.state_mixer;
   Parameters list = {mixer_input(model, kind)};
   if (m.bias) {
-    list.push_back(for_heads("mixer.in_bias", list.front().rows, ParameterInit::kZeros));
+    list.push_back(for_heads("mixer.in_bias", list.front().rows, ParameterInitialization::kZeros));
     list.back().fused = list.front().fused;
   }
   add_convolution(list, m, kind);
   if (kind != Mixer::kShortConvolution) add_scan(list, m, kind);
   list.push_back(
-      projection("mixer.out", model.hidden, state_widths(m, kind).out, TensorSplit::kRow));
-  list.back().start = ParameterInit::kResidual;
+      projection("mixer.out", model.hidden, state_widths(m, kind).out, TensorParallelSplit::kRow));
+  list.back().start = ParameterInitialization::kResidual;
   if (m.bias) {
     list.push_back({.name = "mixer.out_bias",
                     .rows = model.hidden,
                     .vector = true,
-                    .start = ParameterInit::kZeros});
+                    .start = ParameterInitialization::kZeros});
   }
   return list;
 }

@@ -10,7 +10,7 @@ namespace stepwright::model {
 
 /// Widths inside a recurrent mixer (delta net, Mamba) or convolution, in elements per token, for
 /// the whole mixer before tensor parallelism splits it.
-struct StateWidths {
+struct RecurrentMixerWidths {
   std::int64_t in = 0;           ///< Output width of the mixer's input projection.
   std::int64_t convolution = 0;  ///< Channels of the short causal convolution.
   /// Elements within `in` that hold one number per head: step sizes, strengths, decays.
@@ -18,12 +18,12 @@ struct StateWidths {
   std::int64_t out = 0;  ///< Input width of the mixer's output projection.
 };
 
-StateWidths state_widths(const RecurrentMixer& mixer, Mixer kind);
+RecurrentMixerWidths state_widths(const RecurrentMixer& mixer, Mixer kind);
 
 /// Returns the parameters of a recurrent mixer or short convolution in the order of use, with the
 /// names that `layer_parameters` lists, as transformers builds them (models/qwen3_next, mamba2,
 /// mamba and lfm2).
-std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind);
+std::vector<Parameter> recurrent_mixer_parameters(const Architecture& model, Mixer kind);
 
 /// Returns the forward FLOPs per token of a recurrent mixer's short convolution.
 double convolution_flops_per_token(const RecurrentMixer& mixer, Mixer kind);

@@ -67,7 +67,7 @@ class Lines {
 
   /// Fails because the last line read is not JSON.
   [[noreturn]] void fail_json(std::string_view line) const {
-    const JsonFault fault = json_fault(line);
+    const JsonFault fault = find_json_fault(line);
     if (fault.text.empty()) fail("is not JSON");
     fail_input(fmt::format("{}:{}:{}: {}", name_, number_, fault.offset + 1, fault.text));
   }
@@ -116,7 +116,7 @@ class Lines {
 /// Reads the lengths of one line after the other.
 class LengthReader {
  public:
-  LengthReader(const LengthField& field, Lines& lines) : field_(field), lines_(lines) {
+  LengthReader(const DocumentLengthField& field, Lines& lines) : field_(field), lines_(lines) {
     std::string_view rest = field.name;
     while (true) {
       const std::size_t dot = rest.find('.');
@@ -291,7 +291,7 @@ class LengthReader {
     return std::llround(std::ceil(static_cast<double>(characters) / field_.characters_per_token));
   }
 
-  const LengthField& field_;
+  const DocumentLengthField& field_;
   Lines& lines_;
   std::vector<std::string_view> keys_;
   std::string_view line_;  ///< The line that the reader parses now.
@@ -301,7 +301,8 @@ class LengthReader {
 
 }  // namespace
 
-DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field) {
+DatasetLengths read_dataset_lengths(const std::filesystem::path& path,
+                                    const DocumentLengthField& field) {
   Lines lines(path);
   LengthReader reader(field, lines);
   std::unordered_map<std::int64_t, std::int64_t> counts;
@@ -314,12 +315,12 @@ DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const Len
   for (const auto& [length, count] : counts) {
     made.histogram.push_back({length, static_cast<double>(count)});
   }
-  made.histogram = joined_lengths(std::move(made.histogram));
+  made.histogram = merge_equal_lengths(std::move(made.histogram));
   made.counts_characters = reader.counts_characters();
   return made;
 }
 
-LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most) {
+LengthHistogram reduced_length_histogram(const LengthHistogram& histogram, std::size_t most) {
   if (histogram.size() <= most) return histogram;
   const std::size_t run = (histogram.size() + most - 1) / most;
   LengthHistogram fewer;
@@ -327,7 +328,7 @@ LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most
     const auto begin = histogram.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(std::min(run, histogram.size() - first));
     const LengthHistogram part(begin, end);
-    const double count = total_count(part);
+    const double count = total_document_count(part);
     fewer.push_back({std::llround(total_tokens(part) / count), count});
   }
   return fewer;

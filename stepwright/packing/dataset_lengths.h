@@ -9,7 +9,7 @@
 namespace stepwright::packing {
 
 /// Where a data set of JSON lines states the length of each document.
-struct LengthField {
+struct DocumentLengthField {
   std::string name;  ///< JSON key of the field in each line; dots lead into nested mappings.
   /// Characters per token, to convert text without token counts; 0: a field with text is an error.
   double characters_per_token = 0;
@@ -27,10 +27,11 @@ struct DatasetLengths {
 /// be a list of token ids, a number of tokens, a text or the messages of a conversation (both
 /// counted in characters). Memory is bounded by the longest line (256 MiB at most). Fails with
 /// `kInput`, naming file and line, for an unreadable file or a wrong line.
-DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field);
+DatasetLengths read_dataset_lengths(const std::filesystem::path& path,
+                                    const DocumentLengthField& field);
 
 /// Reduces a histogram to at most `most` different lengths by merging neighbouring lengths at their
 /// mean. The number of documents is unchanged.
-LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most);
+LengthHistogram reduced_length_histogram(const LengthHistogram& histogram, std::size_t most);
 
 }  // namespace stepwright::packing

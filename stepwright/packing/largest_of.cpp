@@ -16,10 +16,10 @@ double skewed_quantile(double normal, double skewness) {
   return 2 / skew * (root * root * root - 1);
 }
 
-Largest largest_of(std::int64_t count, double skewness, double most) {
+MaximumDistribution maximum_distribution(std::int64_t count, double skewness, double most) {
   constexpr double kReach = 8;
   constexpr double kStep = 0.02;
-  Largest largest{.mean = 0, .variance = 0, .low = 0, .high = 0};
+  MaximumDistribution largest{.mean = 0, .variance = 0, .low = 0, .high = 0};
   double centre = 0;  // change of a single quantity's mean by the bound `most`
   double squares = 0;
   double one_before = 0;

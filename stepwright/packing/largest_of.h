@@ -12,7 +12,7 @@ double skewed_quantile(double normal, double skewness);
 
 /// Mean, variance and quantiles of the largest of several independent random quantities, in units
 /// of one quantity's deviation.
-struct Largest {
+struct MaximumDistribution {
   double mean = 0;
   double variance = 1;
   /// Value that the largest is below with a probability of 10 %.
@@ -22,7 +22,7 @@ struct Largest {
 };
 /// Returns the distribution of the largest of `count` (at least 1) independent random quantities
 /// with mean 0, deviation 1 and this skewness, none of which can exceed `most`.
-Largest largest_of(std::int64_t count, double skewness,
-                   double most = std::numeric_limits<double>::infinity());
+MaximumDistribution maximum_distribution(std::int64_t count, double skewness,
+                                         double most = std::numeric_limits<double>::infinity());
 
 }  // namespace stepwright::packing

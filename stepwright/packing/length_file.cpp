@@ -13,7 +13,7 @@ constexpr std::string_view kVersion = "lengths/1";
 
 }  // namespace
 
-LengthHistogram read_histogram(Node list) {
+LengthHistogram read_length_histogram(Node list) {
   if (list.is_null() || !list.is_sequence() || list.size() == 0) {
     list.fail("must be a list of [length, count] with at least one of them");
   }
@@ -23,12 +23,12 @@ LengthHistogram read_histogram(Node list) {
     if (!pair.is_sequence() || pair.size() != 2) pair.fail("must be [length, count]");
     histogram.push_back({pair.at(0).integer(1, kLongest), pair.at(1).number(0, kMostDocuments)});
   }
-  histogram = joined_lengths(std::move(histogram));
+  histogram = merge_equal_lengths(std::move(histogram));
   if (histogram.empty()) list.fail("holds no document: all counts are 0");
   return histogram;
 }
 
-LengthHistogram load_lengths(const std::filesystem::path& path) {
+LengthHistogram load_length_histogram(const std::filesystem::path& path) {
   const Document document = Document::load(path);
   const Node root = document.root();
   const Node version = root.get("stepwright");
@@ -36,10 +36,10 @@ LengthHistogram load_lengths(const std::filesystem::path& path) {
     version.fail(fmt::format("must be {}: `stepwright lengths` writes such files", kVersion));
   }
   root.allow_only({"stepwright", "histogram"});
-  return read_histogram(root.get("histogram"));
+  return read_length_histogram(root.get("histogram"));
 }
 
-std::string lengths_text(const LengthHistogram& histogram, const std::string& comment) {
+std::string length_histogram_text(const LengthHistogram& histogram, const std::string& comment) {
   std::string text;
   std::istringstream lines(comment);
   for (std::string line; std::getline(lines, line);) text += "# " + line + "\n";

@@ -11,13 +11,13 @@ namespace stepwright::packing {
 /// Reads a histogram of document lengths from a list of `[length, count]`, in any order. Fails with
 /// `kInput` for an empty list, a length below 1 or above 2^40, a negative count, and if all counts
 /// are 0.
-LengthHistogram read_histogram(Node list);
+LengthHistogram read_length_histogram(Node list);
 
 /// Reads the histogram in a file of document lengths (`stepwright: lengths/1`).
-LengthHistogram load_lengths(const std::filesystem::path& path);
+LengthHistogram load_length_histogram(const std::filesystem::path& path);
 
 /// Returns the text of a file of document lengths, one length per line, with `comment` as `# `
 /// lines at the top.
-std::string lengths_text(const LengthHistogram& histogram, const std::string& comment);
+std::string length_histogram_text(const LengthHistogram& histogram, const std::string& comment);
 
 }  // namespace stepwright::packing

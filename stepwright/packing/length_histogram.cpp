@@ -14,7 +14,7 @@ constexpr int kSteps = 50;  // steps per standard deviation
 
 }  // namespace
 
-double total_count(const LengthHistogram& histogram) {
+double total_document_count(const LengthHistogram& histogram) {
   double sum = 0;
   for (const auto& [length, count] : histogram) sum += count;
   return sum;
@@ -26,7 +26,7 @@ double total_tokens(const LengthHistogram& histogram) {
   return sum;
 }
 
-LengthHistogram joined_lengths(LengthHistogram histogram) {
+LengthHistogram merge_equal_lengths(LengthHistogram histogram) {
   std::ranges::sort(histogram, {}, &LengthCount::length);
   LengthHistogram made;
   for (const LengthCount& each : histogram) {
@@ -40,7 +40,7 @@ LengthHistogram joined_lengths(LengthHistogram histogram) {
   return made;
 }
 
-LengthHistogram lognormal_lengths(double median, double sigma) {
+LengthHistogram lognormal_length_histogram(double median, double sigma) {
   LengthHistogram histogram;
   const double all = normal_cdf(kReach) - normal_cdf(-kReach);
   const double mean = median * std::exp(sigma * sigma / 2);
@@ -51,7 +51,7 @@ LengthHistogram lognormal_lengths(double median, double sigma) {
     const double length = mean * (normal_cdf(high - sigma) - normal_cdf(low - sigma)) / share;
     histogram.push_back({std::max<std::int64_t>(1, std::llround(length)), share / all});
   }
-  return joined_lengths(std::move(histogram));
+  return merge_equal_lengths(std::move(histogram));
 }
 
 }  // namespace stepwright::packing

@@ -16,16 +16,16 @@ struct LengthCount {
 using LengthHistogram = std::vector<LengthCount>;
 
 /// Returns the number of documents in a histogram.
-double total_count(const LengthHistogram& histogram);
+double total_document_count(const LengthHistogram& histogram);
 /// Returns the total number of tokens in the documents of a histogram.
 double total_tokens(const LengthHistogram& histogram);
 
 /// Returns the histogram sorted by length, with equal lengths merged and counts of 0 removed.
-LengthHistogram joined_lengths(LengthHistogram histogram);
+LengthHistogram merge_equal_lengths(LengthHistogram histogram);
 
 /// Returns a histogram of lognormal document lengths with the given median in tokens; `sigma`,
 /// above 0: standard deviation of the logarithm. Lengths are in steps of sigma/50 over 4 sigma to
 /// each side; the counts sum to 1.
-LengthHistogram lognormal_lengths(double median, double sigma);
+LengthHistogram lognormal_length_histogram(double median, double sigma);
 
 }  // namespace stepwright::packing

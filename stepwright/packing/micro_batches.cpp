@@ -7,9 +7,9 @@ namespace {
 
 /// Returns the moments of a function of a length drawn from shares.
 template <class Function>
-Moments moments_over(const LengthHistogram& shares, Function value) {
-  Moments moments;
-  const double all = total_count(shares);
+DistributionMoments moments_over(const LengthHistogram& shares, Function value) {
+  DistributionMoments moments;
+  const double all = total_document_count(shares);
   for (const auto& [length, share] : shares) moments.mean += value(length) * share / all;
   for (const auto& [length, share] : shares) {
     const double off = value(length) - moments.mean;
@@ -19,26 +19,26 @@ Moments moments_over(const LengthHistogram& shares, Function value) {
   return moments;
 }
 
-double relative_deviation(const Moments& moments) {
+double relative_deviation(const DistributionMoments& moments) {
   return moments.mean > 0 ? std::sqrt(moments.variance) / moments.mean : 0;
 }
 
-double skewness(const Moments& moments) {
+double skewness(const DistributionMoments& moments) {
   return moments.variance > 0 ? moments.third / std::pow(moments.variance, 1.5) : 0;
 }
 
 }  // namespace
 
-MicroBatchSpread micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
-                                    std::int64_t sequences) {
+MicroBatchVariation micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
+                                       std::int64_t sequences) {
   const bool alone = packing.kind == PackingKind::kNone;
   const bool alike = packing.kind == PackingKind::kSorted;
   const bool to_longest = packing.pad_to == PaddingTarget::kLongest;
   const bool unfilled = packing.pad_to == PaddingTarget::kNone;
   if (alone && packing.pad_to == PaddingTarget::kLength) return {};
-  const LengthHistogram longest = longest_of(packs.fills, alike ? 1 : sequences);
+  const LengthHistogram longest = longest_sequence_distribution(packs.fills, alike ? 1 : sequences);
   const double root = alike ? 1 : std::sqrt(static_cast<double>(sequences));
-  MicroBatchSpread spread;
+  MicroBatchVariation spread;
   if (to_longest) {
     spread.tokens = relative_deviation(
         moments_over(longest, [](std::int64_t length) { return static_cast<double>(length); }));
@@ -46,7 +46,8 @@ MicroBatchSpread micro_batch_spread(const PackingStatistics& packs, const Packin
     spread.tokens = relative_deviation(packs.tokens) / root;
   }
   const bool as_longest = alone && !unfilled;
-  const Moments pairs = as_longest ? moments_over(longest, causal_pairs) : packs.pairs;
+  const DistributionMoments pairs =
+      as_longest ? moments_over(longest, causal_attention_pairs) : packs.pairs;
   spread.pairs = relative_deviation(pairs) / (as_longest ? 1 : root);
   spread.skewness = skewness(pairs) / (as_longest ? 1 : root);
   if (spread.pairs > 0) {

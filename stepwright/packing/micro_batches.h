@@ -8,7 +8,7 @@ namespace stepwright::packing {
 
 /// How much micro-batches of several packed sequences differ from each other, as standard
 /// deviations divided by means.
-struct MicroBatchSpread {
+struct MicroBatchVariation {
   /// Standard deviation of a micro-batch's tokens (padding included) divided by their mean.
   double tokens = 0;
   /// Standard deviation of a micro-batch's query-key pairs in attention divided by their mean.
@@ -18,7 +18,7 @@ struct MicroBatchSpread {
   /// mean.
   double most = 0;
 };
-MicroBatchSpread micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
-                                    std::int64_t sequences);
+MicroBatchVariation micro_batch_spread(const PackingStatistics& packs, const Packing& packing,
+                                       std::int64_t sequences);
 
 }  // namespace stepwright::packing

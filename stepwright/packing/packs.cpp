@@ -34,7 +34,7 @@ LengthHistogram within(const LengthHistogram& lengths, LongDocumentPolicy rule, 
       if (each.length % room > 0) kept.push_back({each.length % room, each.count});
     }
   }
-  return joined_lengths(std::move(kept));
+  return merge_equal_lengths(std::move(kept));
 }
 
 template <class T>
@@ -45,7 +45,7 @@ void shuffle(std::vector<T>& list, std::mt19937_64& random) {
 /// Returns `documents` lengths in proportion to the histogram's counts, to the nearest document.
 std::vector<std::int64_t> drawn_lengths(const LengthHistogram& lengths, double documents) {
   std::vector<std::int64_t> drawn;
-  const double factor = documents / total_count(lengths);
+  const double factor = documents / total_document_count(lengths);
   double due = 0;
   for (const auto& [length, count] : lengths) {
     due += count * factor;
@@ -56,7 +56,7 @@ std::vector<std::int64_t> drawn_lengths(const LengthHistogram& lengths, double d
 
 /// True if the documents are a data set that is packed as a whole.
 bool whole(const LengthHistogram& lengths) {
-  const double all = total_count(lengths);
+  const double all = total_document_count(lengths);
   return all >= kFewest && all <= kMost && std::ranges::all_of(lengths, [](const auto& each) {
            return each.count == std::floor(each.count);
          });
@@ -66,7 +66,7 @@ bool whole(const LengthHistogram& lengths) {
 /// that are packed together.
 double documents_to_draw(const LengthHistogram& lengths, const Packing& packing,
                          std::int64_t room) {
-  const double all = total_count(lengths);
+  const double all = total_document_count(lengths);
   if (whole(lengths)) return all;
   const double mean = total_tokens(lengths) / all;
   const double enough = std::clamp(kSequences * static_cast<double>(room) / mean, kFewest, kMost);
@@ -131,8 +131,8 @@ LengthHistogram histogram_of(std::vector<std::int64_t> lengths, std::size_t sequ
   return coarse(histogram);
 }
 
-Moments moments_of(const std::vector<double>& values) {
-  Moments moments;
+DistributionMoments moments_of(const std::vector<double>& values) {
+  DistributionMoments moments;
   const auto n = static_cast<double>(values.size());
   for (const double value : values) moments.mean += value / n;
   for (const double value : values) {
@@ -154,7 +154,7 @@ PackingStatistics summary(const std::vector<Documents>& packs) {
     fills.push_back(std::accumulate(pack.begin(), pack.end(), std::int64_t{0}));
     tokens.push_back(static_cast<double>(fills.back()));
     pairs.push_back(0);
-    for (const std::int64_t length : pack) pairs.back() += causal_pairs(length);
+    for (const std::int64_t length : pack) pairs.back() += causal_attention_pairs(length);
   }
   return {.documents = histogram_of(std::move(documents), packs.size()),
           .fills = histogram_of(std::move(fills), packs.size()),
@@ -164,15 +164,15 @@ PackingStatistics summary(const std::vector<Documents>& packs) {
 
 }  // namespace
 
-double share_longer_than(const LengthHistogram& lengths, std::int64_t room) {
+double document_share_longer_than(const LengthHistogram& lengths, std::int64_t room) {
   double beyond = 0;
   for (const auto& [length, count] : lengths) beyond += length > room ? count : 0;
-  return beyond / total_count(lengths);
+  return beyond / total_document_count(lengths);
 }
 
 std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Packing& packing,
                                         std::int64_t room) {
-  const double beyond = share_longer_than(lengths, room);
+  const double beyond = document_share_longer_than(lengths, room);
   if (beyond > 0 && packing.too_long == LongDocumentPolicy::kRefuse) {
     fail_input(
         fmt::format("{:.3g} % of the documents are longer than {} tokens (the longest has {}): "
@@ -201,14 +201,14 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
   return packs;
 }
 
-PackingStatistics pack_with_statistics(const LengthHistogram& lengths, const Packing& packing,
-                                       std::int64_t room) {
+PackingStatistics packed_sequence_statistics(const LengthHistogram& lengths, const Packing& packing,
+                                             std::int64_t room) {
   PackingStatistics made = summary(packed_sequences(lengths, packing, room));
-  made.too_long = share_longer_than(lengths, room);
+  made.too_long = document_share_longer_than(lengths, room);
   return made;
 }
 
-LengthHistogram longest_of(const LengthHistogram& fills, std::int64_t count) {
+LengthHistogram longest_sequence_distribution(const LengthHistogram& fills, std::int64_t count) {
   LengthHistogram longest;
   double below = 0;
   double before = 0;

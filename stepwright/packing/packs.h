@@ -27,9 +27,9 @@ inline constexpr Named<LongDocumentPolicy> kLongDocumentPolicyNames[] = {
 
 /// How the sequences of a step are distributed over data-parallel ranks: in order of arrival, or so
 /// that all ranks have about equal work.
-enum class SequenceDealing : std::uint8_t { kAsTheyCome, kByCost };
-inline constexpr Named<SequenceDealing> kSequenceDealingNames[] = {
-    {SequenceDealing::kAsTheyCome, "none"}, {SequenceDealing::kByCost, "cost"}};
+enum class SequenceToRankAssignment : std::uint8_t { kAsTheyCome, kByCost };
+inline constexpr Named<SequenceToRankAssignment> kSequenceDealingNames[] = {
+    {SequenceToRankAssignment::kAsTheyCome, "none"}, {SequenceToRankAssignment::kByCost, "cost"}};
 
 struct Packing {
   PackingKind kind = PackingKind::kNone;
@@ -41,17 +41,17 @@ struct Packing {
   bool masks = true;  ///< True if attention is masked between different documents of one sequence.
   PaddingTarget pad_to = PaddingTarget::kLength;
   LongDocumentPolicy too_long = LongDocumentPolicy::kRefuse;
-  SequenceDealing balance = SequenceDealing::kAsTheyCome;
+  SequenceToRankAssignment balance = SequenceToRankAssignment::kAsTheyCome;
   std::int64_t seed = 0;
   bool operator==(const Packing&) const = default;
 };
 
 /// Mean, variance and third central moment of a random quantity.
-struct Moments {
+struct DistributionMoments {
   double mean = 0;
   double variance = 0;
   double third = 0;
-  bool operator==(const Moments&) const = default;
+  bool operator==(const DistributionMoments&) const = default;
 };
 
 /// Statistics of packed sequences, from packing many documents with a random seed.
@@ -61,17 +61,18 @@ struct PackingStatistics {
   /// Distribution of the number of document tokens (without padding) in a sequence; counts are
   /// shares of sequences; at most 256 lengths.
   LengthHistogram fills;
-  Moments tokens;  ///< Moments of the number of document tokens (without padding) in a sequence.
+  DistributionMoments
+      tokens;  ///< Moments of the number of document tokens (without padding) in a sequence.
   /// Moments of the number of query-key pairs in a sequence, if each document has its own causal
   /// mask.
-  Moments pairs;
+  DistributionMoments pairs;
   double too_long = 0;  ///< Share of the data set's documents that were longer than a sequence.
 
   bool operator==(const PackingStatistics&) const = default;
 };
 
 /// Returns the share of documents that are longer than `room` tokens.
-double share_longer_than(const LengthHistogram& lengths, std::int64_t room);
+double document_share_longer_than(const LengthHistogram& lengths, std::int64_t room);
 
 /// Packs documents of the given lengths into sequences of `room` tokens. A small data set is packed
 /// once as a whole; from a large one, documents are drawn at random. `Packing::seed` decides the
@@ -82,12 +83,12 @@ std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Pa
 
 /// Packs documents of the given lengths into sequences of `room` tokens, and returns statistics of
 /// the sequences.
-PackingStatistics pack_with_statistics(const LengthHistogram& lengths, const Packing& packing,
-                                       std::int64_t room);
+PackingStatistics packed_sequence_statistics(const LengthHistogram& lengths, const Packing& packing,
+                                             std::int64_t room);
 
 /// Returns the distribution of the length of the longest of `count` sequences that are drawn at
 /// random from `fills`.
-LengthHistogram longest_of(const LengthHistogram& fills, std::int64_t count);
+LengthHistogram longest_sequence_distribution(const LengthHistogram& fills, std::int64_t count);
 
 /// Returns the factor by which padding each document to a multiple of `multiple` tokens increases
 /// the number of tokens.
@@ -95,7 +96,7 @@ double padding_overhead(const LengthHistogram& documents, std::int64_t multiple)
 
 /// Returns the number of query-key pairs of a document under a causal mask: n (n + 1) / 2 for n
 /// tokens.
-constexpr double causal_pairs(std::int64_t length) {
+constexpr double causal_attention_pairs(std::int64_t length) {
   const auto tokens = static_cast<double>(length);
   return tokens * (tokens + 1) / 2;
 }

@@ -61,8 +61,9 @@ class Forwards {
   }
 
   [[nodiscard]] step::StepProgram program(const plan::Job& job) const {
-    return step::forward_only_program(
-        job, plan_, job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest);
+    return step::forward_only_program(job, plan_,
+                                      job.documents ? step::RepresentativeMicroBatch::kMean
+                                                    : step::RepresentativeMicroBatch::kLargest);
   }
 
   [[nodiscard]] double played_s(std::int64_t batches) const {
@@ -71,15 +72,16 @@ class Forwards {
 
   /// Growth of the seconds of the position with the most work, with more query-key pairs of
   /// documents and with more tokens.
-  [[nodiscard]] simulate::MicroBatchSeconds slowest() const {
+  [[nodiscard]] simulate::MicroBatchGrowthSeconds slowest() const {
     const step::StepProgram forwards = program(job_);
     const std::vector<double> own = passes(forwards);
-    const std::vector<double> of_pairs = passes(grown(forwards, step::with_pairs));
+    const std::vector<double> of_pairs = passes(grown(forwards, step::with_scaled_query_key_pairs));
     std::vector<double> of_tokens = own;
-    if (step::has_unequal_lengths(job_)) of_tokens = passes(grown(forwards, step::with_tokens));
+    if (step::has_unequal_lengths(job_))
+      of_tokens = passes(grown(forwards, step::with_scaled_tokens));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(own) - own.begin());
     const auto growth = [&](const std::vector<double>& larger) {
-      return std::max(0.0, larger[most] - own[most]) / (step::kTokenGrowth - 1);
+      return std::max(0.0, larger[most] - own[most]) / (step::kMicroBatchGrowthFactor - 1);
     };
     return {.pairs = growth(of_pairs), .tokens = growth(of_tokens)};
   }
@@ -87,7 +89,7 @@ class Forwards {
   template <class Grow>
   static step::StepProgram grown(step::StepProgram forwards, Grow grow) {
     for (step::Template& piece : forwards.templates)
-      piece = grow(std::move(piece), step::kTokenGrowth);
+      piece = grow(std::move(piece), step::kMicroBatchGrowthFactor);
     return forwards;
   }
 
@@ -126,7 +128,8 @@ class Forwards {
   [[nodiscard]] double waits_s(std::int64_t batches) const {
     if (!job_.documents) return 0;
     const plan::Job all = of_batches(batches);
-    return simulate::UnevenStepWaitModel(all, std::make_shared<simulate::ScheduleStore>())
+    return simulate::UnevenMicroBatchWaitModel(all,
+                                               std::make_shared<simulate::SimulatedScheduleCache>())
         .of(plan_, slowest())
         .waits_s;
   }
@@ -139,7 +142,8 @@ class Forwards {
 
 }  // namespace
 
-ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches) {
+ForwardPassPrediction predict_forward_passes(const plan::PlannedJob& planned,
+                                             std::int64_t batches) {
   const std::int64_t own = planned.job.method.forward_micro_batch;
   if (own == 0 || own == planned.plan.micro_batch) {
     const Forwards forwards(planned);

@@ -9,7 +9,7 @@ namespace stepwright::phases {
 
 /// Time and memory of running a model forward only, as reference models and log-probabilities in
 /// reinforcement learning need it.
-struct ForwardPass {
+struct ForwardPassPrediction {
   double seconds = 0;
   /// Peak bytes of a device of each pipeline stage: parameters and the tensors of one micro-batch.
   std::vector<double> peak_bytes;
@@ -17,6 +17,6 @@ struct ForwardPass {
 
 /// Predicts forward passes over `batches` global batches, one after the other, with a legal plan.
 /// If packed documents make micro-batches unequal, waiting for the slowest is included.
-ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches);
+ForwardPassPrediction predict_forward_passes(const plan::PlannedJob& planned, std::int64_t batches);
 
 }  // namespace stepwright::phases

@@ -6,33 +6,37 @@
 
 namespace stepwright::phases {
 
-double sequences_of_update(const plan::Job& job) {
+double sequences_per_policy_update(const plan::Job& job) {
   if (!job.documents) return static_cast<double>(job.sequences);
   const packing::LengthHistogram& documents = job.documents->packs.documents;
-  return step::data_tokens(job) /
-         (packing::total_tokens(documents) / packing::total_count(documents));
+  return step::step_data_tokens(job) /
+         (packing::total_tokens(documents) / packing::total_document_count(documents));
 }
 
-double generated_tokens(const plan::Job& job) {
-  const double prompts = sequences_of_update(job) * job.method.rollout->prompt;
-  return static_cast<double>(job.method.updates) * std::max(0.0, step::data_tokens(job) - prompts);
+double generated_tokens_per_step(const plan::Job& job) {
+  const double prompts = sequences_per_policy_update(job) * job.method.rollout->prompt;
+  return static_cast<double>(job.method.updates) *
+         std::max(0.0, step::step_data_tokens(job) - prompts);
 }
 
-bool is_stated(const plan::Rollout& rollout) { return rollout.tokens_per_s || rollout.seconds; }
+bool is_generation_speed_stated(const plan::Rollout& rollout) {
+  return rollout.tokens_per_s || rollout.seconds;
+}
 
-double dispatch_s(const plan::Job& job) {
+double sequence_dispatch_s(const plan::Job& job) {
   if (!job.method.dispatch) return 0;
-  const plan::SequenceDispatch& dispatch = *job.method.dispatch;
-  const double sequences = static_cast<double>(job.method.updates) * sequences_of_update(job);
+  const plan::RolloutSequenceDispatch& dispatch = *job.method.dispatch;
+  const double sequences =
+      static_cast<double>(job.method.updates) * sequences_per_policy_update(job);
   return sequences * static_cast<double>(dispatch.padded) * dispatch.token_s;
 }
 
-double generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on) {
+double stated_generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on) {
   const plan::Rollout& rollout = *job.method.rollout;
   const auto count = static_cast<double>(devices);
   const double shared_s = rollout.seconds
                               ? *rollout.seconds * static_cast<double>(stated_on) / count
-                              : generated_tokens(job) / (*rollout.tokens_per_s * count);
+                              : generated_tokens_per_step(job) / (*rollout.tokens_per_s * count);
   return std::max(shared_s, rollout.longest_s);
 }
 

@@ -8,23 +8,23 @@ namespace stepwright::phases {
 
 /// Returns the number of sequences of one policy update; if documents are packed into sequences,
 /// the number of documents.
-double sequences_of_update(const plan::Job& job);
+double sequences_per_policy_update(const plan::Job& job);
 
 /// Returns the seconds in which a single process sends the sequences of a step to the ranks; 0 if
 /// the job has no such process.
-double dispatch_s(const plan::Job& job);
+double sequence_dispatch_s(const plan::Job& job);
 
 /// Returns the number of tokens that a step generates: all tokens of the updates' documents minus
 /// the prompts.
-double generated_tokens(const plan::Job& job);
+double generated_tokens_per_step(const plan::Job& job);
 
 /// True if the job states how fast sequences are generated (tokens/s or seconds), so that it need
 /// not be estimated.
-bool is_stated(const plan::Rollout& rollout);
+bool is_generation_speed_stated(const plan::Rollout& rollout);
 
 /// Returns the seconds in which `devices` devices generate a step's sequences, at the speed that
 /// the job states: inversely proportional to the number of devices, but at least the time of the
 /// longest sequence. `stated_on`: number of devices for which the job states a time.
-double generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on);
+double stated_generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on);
 
 }  // namespace stepwright::phases

@@ -13,7 +13,7 @@ namespace {
 
 /// Bytes of stored elements.
 double stored_bytes(const plan::Job& job, double elements) {
-  return elements * static_cast<double>(size_bytes(plan::storage_type(job.precision), 1));
+  return elements * static_cast<double>(size_bytes(plan::parameter_storage_type(job.precision), 1));
 }
 
 /// Generated tokens of the longest sequence of a step.
@@ -37,15 +37,15 @@ class Engine {
         cache_parts_(job.model.latent ? 1
                                       : std::min(tensor_, static_cast<double>(job.model.kv_heads))),
         prompt_(job.method.rollout->prompt) {
-    const double all = static_cast<double>(job.method.updates) * sequences_of_update(job);
+    const double all = static_cast<double>(job.method.updates) * sequences_per_policy_update(job);
     sequences_ = all / static_cast<double>(engines);
-    answer_ = all > 0 ? generated_tokens(job) / all : 0;
+    answer_ = all > 0 ? generated_tokens_per_step(job) / all : 0;
   }
 
   /// Returns the number of sequences that the engine generates at once with `room_bytes` for caches
   /// on each device.
   [[nodiscard]] std::int64_t at_once(double room_bytes) const {
-    const double each = cache_bytes(job_.model, prompt_ + answer_) / cache_parts_;
+    const double each = sequence_kv_cache_bytes(job_.model, prompt_ + answer_) / cache_parts_;
     const double most =
         std::min(std::ceil(sequences_), static_cast<double>(kMaxConcurrentSequences));
     const double held = each > 0 ? std::floor(std::max(0.0, room_bytes) / each) : most;
@@ -67,14 +67,14 @@ class Engine {
   [[nodiscard]] double computed_s(double tokens, double share) const {
     const auto active = static_cast<double>(model::count_active_parameters(job_.model));
     return 2 * active * tokens /
-           (tensor_ * cluster::sixteen_bit_flops(job_.cluster.device) * share);
+           (tensor_ * cluster::dense_sixteen_bit_peak_flops(job_.cluster.device) * share);
   }
 
   /// Returns the seconds of one token for each of `sequences` sequences that have `tokens` tokens
   /// each.
   [[nodiscard]] double token_s(double sequences, double tokens, double share) const {
-    const double bytes = read_weight_bytes(job_, sequences) / tensor_ +
-                         sequences * cache_bytes(job_.model, tokens) / cache_parts_;
+    const double bytes = weight_bytes_read_per_token(job_, sequences) / tensor_ +
+                         sequences * sequence_kv_cache_bytes(job_.model, tokens) / cache_parts_;
     const double read_s = bytes / (job_.cluster.device.memory_bandwidth_bytes_per_s * share);
     return std::max(read_s, computed_s(sequences, share));
   }
@@ -89,13 +89,13 @@ class Engine {
 
 }  // namespace
 
-double cache_bytes(const model::Architecture& model, double tokens) {
+double sequence_kv_cache_bytes(const model::Architecture& model, double tokens) {
   constexpr double kBytes = 2;  // bytes of a cached number: 16 bits
   const double of_token =
       model.latent ? static_cast<double>(model.latent->kv_rank + model.latent->rope_head_dim)
                    : static_cast<double>(model.kv_heads * (model.head_dim + model.value_dim()));
   double held = 0;
-  for (const auto& [layer, count] : model.layer_classes()) {
+  for (const auto& [layer, count] : model.layer_counts_by_class()) {
     if (!layer.has_mixer(model::Mixer::kAttention)) continue;
     const double seen =
         layer.window > 0 ? std::min(tokens, static_cast<double>(layer.window)) : tokens;
@@ -104,7 +104,7 @@ double cache_bytes(const model::Architecture& model, double tokens) {
   return kBytes * of_token * held;
 }
 
-double read_weight_bytes(const plan::Job& job, double sequences) {
+double weight_bytes_read_per_token(const plan::Job& job, double sequences) {
   const auto all = static_cast<double>(model::count_parameters(job.model));
   if (!job.model.experts) return stored_bytes(job, all);
   const auto count = static_cast<double>(job.model.experts->count);
@@ -116,14 +116,14 @@ double read_weight_bytes(const plan::Job& job, double sequences) {
   return stored_bytes(job, all - routed + routed * touched);
 }
 
-GenerationEstimate estimated_generation(const plan::Job& job, std::int64_t devices,
-                                        double room_bytes) {
+GenerationEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
+                                            double room_bytes) {
   GenerationEstimate estimate{.engines = devices / job.method.rollout->tensor};
   const Engine engine(job, estimate.engines);
   const double longest_s = job.method.rollout->longest_s;
   estimate.at_once = engine.at_once(room_bytes);
-  estimate.low_s = std::max(longest_s, engine.seconds(estimate.at_once, kFastestShare));
-  estimate.high_s = std::max(longest_s, engine.seconds(estimate.at_once, kSlowestShare));
+  estimate.low_s = std::max(longest_s, engine.seconds(estimate.at_once, kMaxGenerationPeakShare));
+  estimate.high_s = std::max(longest_s, engine.seconds(estimate.at_once, kMinGenerationPeakShare));
   estimate.seconds = std::sqrt(estimate.low_s * estimate.high_s);
   return estimate;
 }

@@ -6,10 +6,10 @@
 
 namespace stepwright::phases {
 
-/// Assumed range (`kSlowestShare` to `kFastestShare`) of the share of a device's peak memory
-/// bandwidth and FLOP/s that an inference engine reaches. Not measured.
-inline constexpr double kSlowestShare = 0.3;
-inline constexpr double kFastestShare = 0.7;
+/// Assumed range (`kMinGenerationPeakShare` to `kMaxGenerationPeakShare`) of the share of a
+/// device's peak memory bandwidth and FLOP/s that an inference engine reaches. Not measured.
+inline constexpr double kMinGenerationPeakShare = 0.3;
+inline constexpr double kMaxGenerationPeakShare = 0.7;
 /// The most sequences that an inference engine generates at once: vLLM's max_num_seqs as verl sets
 /// it (verl 0.9.1 verl/trainer/config/rollout/rollout.yaml).
 inline constexpr std::int64_t kMaxConcurrentSequences = 256;
@@ -18,25 +18,27 @@ inline constexpr std::int64_t kMaxConcurrentSequences = 256;
 /// measured speed.
 struct GenerationEstimate {
   double seconds = 0;  ///< Expected seconds: the geometric mean of `low_s` and `high_s`.
-  double low_s = 0;   ///< Seconds if engines reach the share `kFastestShare` of the device's peaks.
-  double high_s = 0;  ///< Seconds if engines reach the share `kSlowestShare` of the device's peaks.
+  double low_s =
+      0;  ///< Seconds if engines reach the share `kMaxGenerationPeakShare` of the device's peaks.
+  double high_s =
+      0;  ///< Seconds if engines reach the share `kMinGenerationPeakShare` of the device's peaks.
   std::int64_t engines = 0;
   std::int64_t at_once = 0;  ///< Number of sequences that one engine generates at once.
 };
 
 /// Returns the bytes of the KV cache (or recurrent state) of one sequence after `tokens` tokens,
 /// over all layers.
-double cache_bytes(const model::Architecture& model, double tokens);
+double sequence_kv_cache_bytes(const model::Architecture& model, double tokens);
 
 /// Returns the bytes of weights that an inference engine reads to generate one token for each of
 /// `sequences` sequences. Routed experts count only if some sequence chooses them.
-double read_weight_bytes(const plan::Job& job, double sequences);
+double weight_bytes_read_per_token(const plan::Job& job, double sequences);
 
 /// Estimates the seconds in which `devices` devices generate a step's sequences; `room_bytes`:
 /// memory of each for KV caches. One token for all sequences takes as long as reading weights and
 /// caches, or as computing; prompts are computed first; the longest sequence alone is a lower
 /// bound.
-GenerationEstimate estimated_generation(const plan::Job& job, std::int64_t devices,
-                                        double room_bytes);
+GenerationEstimate estimate_generation_time(const plan::Job& job, std::int64_t devices,
+                                            double room_bytes);
 
 }  // namespace stepwright::phases

@@ -18,7 +18,7 @@ namespace stepwright::phases {
 namespace {
 
 /// Bytes of the states of all models that stay on the device.
-double resting_bytes(const step::States& states) {
+double resting_bytes(const step::RankModelStateBytes& states) {
   return static_cast<double>(states.parameters + states.gradients + states.optimizer +
                              states.others.bytes());
 }
@@ -34,16 +34,16 @@ class Phases {
 
   void run() {
     add_generation();
-    if (needs_forward()) forward_ = forward_pass(planned_, method_.updates);
-    if (method_.old_log_probabilities) add_forward(PhaseKind::kOldLogProbabilities, {});
+    if (needs_forward()) forward_ = predict_forward_passes(planned_, method_.updates);
+    if (method_.old_log_probabilities) add_forward(StepPhaseKind::kOldLogProbabilities, {});
     if (method_.reference.place != plan::SecondModelPlace::kNone) {
-      add_forward(PhaseKind::kReference, method_.reference);
+      add_forward(StepPhaseKind::kReference, method_.reference);
     }
     if (method_.critic.place != plan::SecondModelPlace::kNone)
-      add_forward(PhaseKind::kValues, method_.critic);
-    add_update(PhaseKind::kUpdate, {});
+      add_forward(StepPhaseKind::kValues, method_.critic);
+    add_update(StepPhaseKind::kUpdate, {});
     if (method_.critic.place != plan::SecondModelPlace::kNone) {
-      add_update(PhaseKind::kCriticUpdate, method_.critic);
+      add_update(StepPhaseKind::kCriticUpdate, method_.critic);
     }
     add_sync();
     add_up();
@@ -61,7 +61,7 @@ class Phases {
 
   [[nodiscard]] std::int64_t devices() const { return planned_.job.cluster.devices(); }
 
-  [[nodiscard]] const step::States& states(std::size_t position) const {
+  [[nodiscard]] const step::RankModelStateBytes& states(std::size_t position) const {
     return step_.update.program.stages[position].states;
   }
 
@@ -90,21 +90,21 @@ class Phases {
           fmt::format("objective.rollout.tensor: {} does not divide the {} devices that generate",
                       rollout.tensor, count));
     }
-    step_.sync = weight_sync(planned_, step_.update.program, whole_);
-    step_.generated = generated_tokens(planned_.job);
+    step_.sync = predict_weight_sync(planned_, step_.update.program, whole_);
+    step_.generated = generated_tokens_per_step(planned_.job);
     double resting = 0;
     for (std::size_t i = 0; i < positions() && !apart; ++i) {
       resting = std::max(resting, resting_bytes(states(i)));
     }
-    StepPhase phase{.kind = PhaseKind::kGeneration,
+    StepPhase phase{.kind = StepPhaseKind::kGeneration,
                     .devices = count,
                     .beside = apart,
                     .peak_bytes = resting + step_.sync.held_bytes};
-    if (is_stated(rollout)) {
-      phase.seconds = generation_s(planned_.job, count, stated_on_);
+    if (is_generation_speed_stated(rollout)) {
+      phase.seconds = stated_generation_s(planned_.job, count, stated_on_);
     } else {
-      const double room = step_.update.memory.usable_bytes() - phase.peak_bytes;
-      estimate_ = estimated_generation(planned_.job, count, room);
+      const double room = step_.update.memory.usable_memory_bytes() - phase.peak_bytes;
+      estimate_ = estimate_generation_time(planned_.job, count, room);
       phase.seconds = estimate_.seconds;
       phase.low_s = estimate_.low_s;
       phase.high_s = estimate_.high_s;
@@ -112,59 +112,61 @@ class Phases {
     step_.phases.push_back(phase);
   }
 
-  void add_forward(PhaseKind kind, const plan::SecondModel& model) {
+  void add_forward(StepPhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
     if (model.place == plan::SecondModelPlace::kOther) {
-      const plan::PlannedJob other = plan_on_devices(planned_, model.devices, key_of(kind));
-      const ForwardPass forward = forward_pass(other, method_.updates);
-      phase.seconds = forward.seconds + dispatch_s(planned_.job);
+      const plan::PlannedJob other = resized_plan(planned_, model.devices, key_of(kind));
+      const ForwardPassPrediction forward = predict_forward_passes(other, method_.updates);
+      phase.seconds = forward.seconds + sequence_dispatch_s(planned_.job);
       phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
-      if (kind == PhaseKind::kValues) phase.peak_bytes = simulate::predict(other).memory.peak_bytes;
+      if (kind == StepPhaseKind::kValues)
+        phase.peak_bytes = simulate::predict(other).memory.peak_bytes;
       phase.devices = model.devices;
       phase.beside = true;
     } else {
-      phase.seconds = forward_.seconds + dispatch_s(planned_.job);
+      phase.seconds = forward_.seconds + sequence_dispatch_s(planned_.job);
       phase.peak_bytes = forward_peak(model);
     }
     step_.phases.push_back(phase);
   }
 
-  void add_update(PhaseKind kind, const plan::SecondModel& model) {
+  void add_update(StepPhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
     double one_s = step_.update.step_time_s();
     phase.peak_bytes = step_.update.memory.peak_bytes;
     if (model.place == plan::SecondModelPlace::kOther) {
       const simulate::Prediction other =
-          simulate::predict(plan_on_devices(planned_, model.devices, key_of(kind)));
+          simulate::predict(resized_plan(planned_, model.devices, key_of(kind)));
       one_s = other.step_time_s();
       phase.peak_bytes = other.memory.peak_bytes;
       phase.devices = model.devices;
       phase.beside = true;
     }
-    phase.seconds = static_cast<double>(method_.updates) * one_s + dispatch_s(planned_.job);
+    phase.seconds =
+        static_cast<double>(method_.updates) * one_s + sequence_dispatch_s(planned_.job);
     step_.phases.push_back(phase);
   }
 
-  static const char* key_of(PhaseKind kind) {
-    return kind == PhaseKind::kReference ? "objective.reference.devices"
-                                         : "objective.critic.devices";
+  static const char* key_of(StepPhaseKind kind) {
+    return kind == StepPhaseKind::kReference ? "objective.reference.devices"
+                                             : "objective.critic.devices";
   }
 
   void add_sync() {
     if (!method_.rollout) return;
-    step_.phases.push_back({.kind = PhaseKind::kWeightSync,
+    step_.phases.push_back({.kind = StepPhaseKind::kWeightSync,
                             .seconds = step_.sync.seconds(),
                             .devices = whole_.devices()});
     const plan::Rollout& rollout = *method_.rollout;
     if (rollout.devices > 0 || rollout.switch_s <= 0) return;
     step_.phases.push_back(
-        {.kind = PhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
+        {.kind = StepPhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
   }
 
   /// Returns the seconds of all forwards, then of all updates; of the phases on the policy's
   /// devices and those on other devices, the slower counts.
   [[nodiscard]] double training_s() const {
-    const auto longest = [&](PhaseKind first, PhaseKind last) {
+    const auto longest = [&](StepPhaseKind first, StepPhaseKind last) {
       double here = 0;
       double beside = 0;
       for (const StepPhase& phase : step_.phases) {
@@ -174,14 +176,14 @@ class Phases {
       }
       return std::max(here, beside);
     };
-    return longest(PhaseKind::kOldLogProbabilities, PhaseKind::kValues) +
-           longest(PhaseKind::kUpdate, PhaseKind::kCriticUpdate);
+    return longest(StepPhaseKind::kOldLogProbabilities, StepPhaseKind::kValues) +
+           longest(StepPhaseKind::kUpdate, StepPhaseKind::kCriticUpdate);
   }
 
   void add_up() {
-    const double generation = step_.seconds(PhaseKind::kGeneration);
+    const double generation = step_.seconds(StepPhaseKind::kGeneration);
     const double between =
-        step_.seconds(PhaseKind::kWeightSync) + step_.seconds(PhaseKind::kSwitch);
+        step_.seconds(StepPhaseKind::kWeightSync) + step_.seconds(StepPhaseKind::kSwitch);
     const bool overlaps = method_.rollout && method_.rollout->devices > 0 && method_.staleness > 0;
     const auto step_of = [&](double training, double generating) {
       return between + (overlaps ? std::max(generating, training) : generating + training);
@@ -199,7 +201,7 @@ class Phases {
       if (model.place == plan::SecondModelPlace::kOther) step_.devices += model.devices;
     }
     for (const StepPhase& phase : step_.phases) {
-      const bool trains = !phase.beside && phase.kind != PhaseKind::kGeneration;
+      const bool trains = !phase.beside && phase.kind != StepPhaseKind::kGeneration;
       if (trains) step_.peak_bytes = std::max(step_.peak_bytes, phase.peak_bytes);
     }
   }
@@ -225,8 +227,8 @@ class Phases {
           format_time(estimate_.low_s), format_time(estimate_.high_s),
           count_with_noun(estimate_.engines, "engine"),
           count_with_noun(method_.rollout->tensor, "GPU"),
-          count_with_noun(estimate_.at_once, "sequence"), format_percent(kSlowestShare),
-          format_percent(kFastestShare)));
+          count_with_noun(estimate_.at_once, "sequence"), format_percent(kMinGenerationPeakShare),
+          format_percent(kMaxGenerationPeakShare)));
     } else if (method_.rollout) {
       notes.emplace_back("How fast sequences are generated is given.");
     }
@@ -237,7 +239,7 @@ class Phases {
       notes.emplace_back(
           fmt::format("Of each phase that trains or takes a forward {} are one process that hands "
                       "its sequences out; rewards are not in the time.",
-                      format_time(dispatch_s(planned_.job))));
+                      format_time(sequence_dispatch_s(planned_.job))));
     }
     notes.insert(notes.end(), step_.update.basis.begin(), step_.update.basis.end());
   }
@@ -247,24 +249,24 @@ class Phases {
   const plan::TrainingMethod& method_;
   const cluster::Cluster& whole_;
   std::int64_t stated_on_;
-  ForwardPass forward_;  ///< Forward of the policy on its own devices.
+  ForwardPassPrediction forward_;  ///< Forward of the policy on its own devices.
   /// Estimate of generation; `engines` is 0 if its speed is given or the method has none.
   GenerationEstimate estimate_;
 };
 
 }  // namespace
 
-double PhasedStep::seconds(PhaseKind kind) const {
+double PhasedStep::seconds(StepPhaseKind kind) const {
   const auto found = std::ranges::find(phases, kind, &StepPhase::kind);
   return found == phases.end() ? 0 : found->seconds;
 }
 
 double PhasedStep::tokens() const {
-  return static_cast<double>(method().updates) * step::data_tokens(update.planned.job);
+  return static_cast<double>(method().updates) * step::step_data_tokens(update.planned.job);
 }
 
 bool PhasedStep::fits() const {
-  const double usable = update.memory.usable_bytes();
+  const double usable = update.memory.usable_memory_bytes();
   const auto fits = [&](const StepPhase& phase) { return phase.peak_bytes <= usable; };
   return update.memory.fits_hosts() && std::ranges::all_of(phases, fits);
 }
@@ -273,18 +275,19 @@ double PhasedStep::p_fits() const {
   double most = update.memory.peak_bytes;
   for (const StepPhase& phase : phases) most = std::max(most, phase.peak_bytes);
   const double needed = most + update.memory.uneven_bytes;
-  return memory::fit_probability(needed / update.memory.capacity_bytes,
-                                 memory::memory_error_model(update.planned.job.framework));
+  return memory::memory_fit_probability(needed / update.memory.capacity_bytes,
+                                        memory::memory_error_model(update.planned.job.framework));
 }
 
-memory::FitVerdict PhasedStep::verdict() const {
-  if (fits()) return memory::FitVerdict::kFits;
+memory::MemoryFitVerdict PhasedStep::verdict() const {
+  if (fits()) return memory::MemoryFitVerdict::kFits;
   const double confidence = update.memory.confidence;
-  if (!update.memory.fits_hosts() || confidence == 0) return memory::FitVerdict::kDoesNotFit;
-  return std::max(memory::FitVerdict::kTight, memory::fit_verdict(p_fits(), confidence));
+  if (!update.memory.fits_hosts() || confidence == 0) return memory::MemoryFitVerdict::kDoesNotFit;
+  return std::max(memory::MemoryFitVerdict::kTight,
+                  memory::memory_fit_verdict(p_fits(), confidence));
 }
 
-double PhasedStep::bytes_beyond_update() const {
+double PhasedStep::peak_bytes_beyond_update() const {
   double most = update.memory.peak_bytes;
   for (const StepPhase& phase : phases) {
     if (!phase.beside) most = std::max(most, phase.peak_bytes);
@@ -292,19 +295,20 @@ double PhasedStep::bytes_beyond_update() const {
   return most - update.memory.peak_bytes;
 }
 
-PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
-                       std::int64_t stated_on) {
+PhasedStep predict_phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+                               std::int64_t stated_on) {
   PhasedStep step{.update = std::move(update)};
   Phases(step, whole, stated_on).run();
   return step;
 }
 
-PhasedStep phased_step(const plan::PlannedJob& planned) {
+PhasedStep predict_phased_step(const plan::PlannedJob& planned) {
   const cluster::Cluster& own = planned.job.cluster;
   const auto& rollout = planned.job.method.rollout;
   const std::int64_t beside = rollout ? rollout->devices : 0;
   const cluster::Cluster whole = beside == 0 ? own : resized_cluster(own, own.devices() + beside);
-  return phased_step(simulate::predict(planned), whole, beside == 0 ? own.devices() : beside);
+  return predict_phased_step(simulate::predict(planned), whole,
+                             beside == 0 ? own.devices() : beside);
 }
 
 }  // namespace stepwright::phases

@@ -12,7 +12,7 @@
 namespace stepwright::phases {
 
 /// The phases of a training step in reinforcement learning or preference optimisation, in order.
-enum class PhaseKind : std::uint8_t {
+enum class StepPhaseKind : std::uint8_t {
   kGeneration,
   /// Forward pass of the policy before its updates, for the old log-probabilities.
   kOldLogProbabilities,
@@ -23,18 +23,18 @@ enum class PhaseKind : std::uint8_t {
   kWeightSync,
   kSwitch  ///< Switching the same devices from generation to training and back.
 };
-inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
-    {PhaseKind::kGeneration, "generation"},
-    {PhaseKind::kOldLogProbabilities, "old_log_probabilities"},
-    {PhaseKind::kReference, "reference"},
-    {PhaseKind::kValues, "values"},
-    {PhaseKind::kUpdate, "update"},
-    {PhaseKind::kCriticUpdate, "critic_update"},
-    {PhaseKind::kWeightSync, "weight_sync"},
-    {PhaseKind::kSwitch, "switch"}};
+inline constexpr Named<StepPhaseKind> kPhaseKindNames[] = {
+    {StepPhaseKind::kGeneration, "generation"},
+    {StepPhaseKind::kOldLogProbabilities, "old_log_probabilities"},
+    {StepPhaseKind::kReference, "reference"},
+    {StepPhaseKind::kValues, "values"},
+    {StepPhaseKind::kUpdate, "update"},
+    {StepPhaseKind::kCriticUpdate, "critic_update"},
+    {StepPhaseKind::kWeightSync, "weight_sync"},
+    {StepPhaseKind::kSwitch, "switch"}};
 
 struct StepPhase {
-  PhaseKind kind{};
+  StepPhaseKind kind{};
   double seconds = 0;
   std::int64_t devices = 0;
   /// True if the phase runs on devices of its own, apart from those that train the policy.
@@ -76,9 +76,9 @@ struct PhasedStep {
   /// Returns the probability that the phase with the largest peak fits in memory.
   [[nodiscard]] double p_fits() const;
   /// Returns whether the step fits in memory, with the probability that the job requests.
-  [[nodiscard]] memory::FitVerdict verdict() const;
+  [[nodiscard]] memory::MemoryFitVerdict verdict() const;
   /// Returns the seconds of one phase of the step; 0 if the step does not have this phase.
-  [[nodiscard]] double seconds(PhaseKind kind) const;
+  [[nodiscard]] double seconds(StepPhaseKind kind) const;
   /// Returns the number of tokens that the step trains on; tokens used by several updates count for
   /// each.
   [[nodiscard]] double tokens() const;
@@ -89,19 +89,19 @@ struct PhasedStep {
   }
   /// Returns by how many bytes the largest other phase on the training devices exceeds a policy
   /// update; 0: none does.
-  [[nodiscard]] double bytes_beyond_update() const;
+  [[nodiscard]] double peak_bytes_beyond_update() const;
 };
 
 /// Predicts a step with all phases. Phases on the same devices follow each other; phases on other
 /// devices overlap them, generation only if `staleness` is above 0. `whole`: cluster including
 /// devices that only generate; `stated_on`: number of devices for which the job states a generation
 /// time. Fails with `kInput` if no plan is legal on the devices stated for second models.
-PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
-                       std::int64_t stated_on);
+PhasedStep predict_phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+                               std::int64_t stated_on);
 
 /// Predicts a step with all phases for a plan that is given without a search; devices that only
 /// generate are added to its cluster.
-PhasedStep phased_step(const plan::PlannedJob& planned);
+PhasedStep predict_phased_step(const plan::PlannedJob& planned);
 
 /// Returns the JSON document that `stepwright phases --json` prints (docs/formats.md, "Phases").
 nlohmann::ordered_json phased_step_json(const PhasedStep& step);

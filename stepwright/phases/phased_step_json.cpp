@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::int64_t generating(const PhasedStep& step) {
   for (const StepPhase& phase : step.phases) {
-    if (phase.kind == PhaseKind::kGeneration && phase.beside) return phase.devices;
+    if (phase.kind == StepPhaseKind::kGeneration && phase.beside) return phase.devices;
   }
   return 0;
 }
@@ -72,19 +72,19 @@ Json phased_step_json(const PhasedStep& step) {
                            {"gather_s", step.sync.gather_s},
                            {"broadcast_s", step.sync.broadcast_s}};
   }
-  if (step.method().dispatch) json["dispatch_s"] = dispatch_s(step.update.planned.job);
+  if (step.method().dispatch) json["dispatch_s"] = sequence_dispatch_s(step.update.planned.job);
   json["plan"] = plan::plan_json(step.update.planned);
   json["notes"] = step.notes;
   return json;
 }
 
-Json splits_json(const PoolSplits& splits) {
+Json device_splits_json(const DevicePoolSplits& splits) {
   Json list = Json::array();
   for (const PhasedStep& step : splits.steps) {
     Json entry = totals_json(step);
-    entry["generation_s"] = step.seconds(PhaseKind::kGeneration);
+    entry["generation_s"] = step.seconds(StepPhaseKind::kGeneration);
     if (critic_devices(step) > 0) entry["critic_devices"] = critic_devices(step);
-    entry["code"] = plan::plan_code(step.update.planned.plan);
+    entry["code"] = plan::short_plan_code(step.update.planned.plan);
     list.push_back(std::move(entry));
   }
   return list;

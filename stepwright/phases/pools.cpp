@@ -31,7 +31,7 @@ std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
 plan::Job with_less_memory(plan::Job job, double bytes) {
   double& limit = job.objective.memory_limit_bytes;
   double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;
-  memory -= bytes * memory::capacity_bytes(job) / memory::usable_bytes(job);
+  memory -= bytes * memory::capacity_bytes(job) / memory::usable_memory_bytes(job);
   return job;
 }
 
@@ -46,7 +46,7 @@ std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster
   };
   for (int i = 0; i < kMostSearches; ++i) {
     const tune::TuneResult found = search(searched);
-    if (found.plans.front().verdict == memory::FitVerdict::kDoesNotFit) return tight;
+    if (found.plans.front().verdict == memory::MemoryFitVerdict::kDoesNotFit) return tight;
     std::optional<PhasedStep> best;
     double missing = 0;
     for (const tune::TunedPlan& tuned : found.plans) {
@@ -54,17 +54,17 @@ std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster
       own.cluster.device = job.cluster.device;
       own.objective = job.objective;
       PhasedStep step =
-          phased_step(simulate::predict({std::move(own), tuned.plan}), whole, stated_on);
+          predict_phased_step(simulate::predict({std::move(own), tuned.plan}), whole, stated_on);
       if (!step.fits()) {
-        const double more = step.bytes_beyond_update();
+        const double more = step.peak_bytes_beyond_update();
         missing = missing == 0 ? more : std::min(missing, more);
-        if (step.verdict() == memory::FitVerdict::kTight) keep_faster(tight, std::move(step));
+        if (step.verdict() == memory::MemoryFitVerdict::kTight) keep_faster(tight, std::move(step));
       } else {
         keep_faster(best, std::move(step));
       }
     }
     if (best) return best;
-    if (missing <= 0 || missing >= memory::usable_bytes(job)) return tight;
+    if (missing <= 0 || missing >= memory::usable_memory_bytes(job)) return tight;
     searched = with_less_memory(job, missing);
   }
   return tight;
@@ -74,7 +74,7 @@ class Splits {
  public:
   Splits(const plan::Job& job, const Search& search) : job_(job), search_(search) {}
 
-  PoolSplits run() {
+  DevicePoolSplits run() {
     const auto& rollout = job_.method.rollout;
     if (rollout && rollout->devices > 0) {
       add(training_devices(), false);
@@ -140,7 +140,7 @@ class Splits {
       part.method.critic = {.place = plan::SecondModelPlace::kOther, .devices = critic};
     }
     part.cluster = resized_cluster(job_.cluster, training);
-    // `phased_step` adds the critic's devices itself.
+    // `predict_phased_step` adds the critic's devices itself.
     const cluster::Cluster whole =
         critic > 0 ? resized_cluster(job_.cluster, all() - critic) : job_.cluster;
     const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;
@@ -154,12 +154,12 @@ class Splits {
 
   const plan::Job& job_;
   const Search& search_;
-  PoolSplits found_;
+  DevicePoolSplits found_;
 };
 
 }  // namespace
 
-PoolSplits best_device_splits(const plan::Job& job, const Search& search) {
+DevicePoolSplits best_device_splits(const plan::Job& job, const Search& search) {
   return Splits(job, search).run();
 }
 

@@ -12,7 +12,7 @@ namespace stepwright::phases {
 
 /// Predicted steps of a job for different splits of its devices into training and generating ones,
 /// each with the best plan for the training devices.
-struct PoolSplits {
+struct DevicePoolSplits {
   /// Steps for all splits, those that fit in memory first, then by step time; at least one.
   std::vector<PhasedStep> steps;
 };
@@ -23,9 +23,9 @@ using Search = std::function<tune::TuneResult(const plan::Job&)>;
 /// the best: all devices alternate, or some only generate. If a plan leaves no memory for the other
 /// models, a smaller plan is searched. Fails with `kInput` if the stated split has no legal plan,
 /// with `kRuntime` if no plan fits.
-PoolSplits best_device_splits(const plan::Job& job, const Search& search);
+DevicePoolSplits best_device_splits(const plan::Job& job, const Search& search);
 
 /// Returns the JSON value of the key `splits` of `stepwright phases JOB --json`.
-nlohmann::ordered_json splits_json(const PoolSplits& splits);
+nlohmann::ordered_json device_splits_json(const DevicePoolSplits& splits);
 
 }  // namespace stepwright::phases

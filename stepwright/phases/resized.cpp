@@ -10,12 +10,12 @@ namespace stepwright::phases {
 
 cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t devices) {
   const std::int64_t each = cluster.devices_per_node;
-  if (devices <= each) return tune::with_devices(cluster, 1, devices);
+  if (devices <= each) return tune::with_used_devices(cluster, 1, devices);
   if (devices % each != 0) {
     fail_input(fmt::format("{} devices are no whole nodes of {}", devices, each));
   }
   const std::int64_t nodes = devices / each;
-  cluster::Cluster result = tune::with_devices(cluster, nodes, each);
+  cluster::Cluster result = tune::with_used_devices(cluster, nodes, each);
   if (nodes <= cluster.nodes) return result;
   cluster::FabricLevel& outermost = result.levels.back();
   if (!outermost.network || outermost.uplink_bytes_per_s <= 0) {
@@ -26,8 +26,8 @@ cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t d
   return result;
 }
 
-plan::PlannedJob plan_on_devices(const plan::PlannedJob& planned, std::int64_t devices,
-                                 const char* field) {
+plan::PlannedJob resized_plan(const plan::PlannedJob& planned, std::int64_t devices,
+                              const char* field) {
   plan::PlannedJob other = planned;
   other.job.method.reference = other.job.method.critic = {};
   plan::Parallel& parallel = other.plan.parallel;

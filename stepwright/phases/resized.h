@@ -13,7 +13,7 @@ cluster::Cluster resized_cluster(const cluster::Cluster& cluster, std::int64_t d
 
 /// Returns a plan for another number of devices of the same cluster, by changing its data-parallel
 /// degree. Fails with `kInput`, naming `field`, if no such plan is legal.
-plan::PlannedJob plan_on_devices(const plan::PlannedJob& planned, std::int64_t devices,
-                                 const char* field);
+plan::PlannedJob resized_plan(const plan::PlannedJob& planned, std::int64_t devices,
+                              const char* field);
 
 }  // namespace stepwright::phases

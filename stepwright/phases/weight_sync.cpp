@@ -23,7 +23,7 @@ double routed_share(const plan::Plan& plan, const step::StepProgram& program) {
 }
 
 void add_group(plan::StridedRanks& extents, const plan::Grid& grid, plan::GroupKind kind) {
-  for (const plan::Extent& extent : grid.shape(kind).extents) extents.add(extent);
+  for (const plan::StridedRankFactor& extent : grid.shape(kind).extents) extents.add(extent);
 }
 
 /// Adds the ranks that hold different shards of parameters with this spread.
@@ -35,9 +35,9 @@ void add_shards(plan::StridedRanks& extents, const plan::Grid& grid,
 
 /// Returns the ranks over which the dense weights of one of `tensor` generating devices are split;
 /// only those tensor ranks that together hold its part.
-plan::GroupShape dense_holders(const plan::Plan& plan, const plan::Grid& grid,
-                               std::int64_t tensor) {
-  plan::GroupShape shape;
+plan::CommunicatorShape dense_holders(const plan::Plan& plan, const plan::Grid& grid,
+                                      std::int64_t tensor) {
+  plan::CommunicatorShape shape;
   const std::int64_t merged = plan.parallel.tensor / std::min(tensor, plan.parallel.tensor);
   const plan::StridedRanks& ranks = grid.shape(plan::GroupKind::kTensor).extents;
   if (merged > 1) shape.extents.add({merged, ranks[0].stride});
@@ -46,8 +46,8 @@ plan::GroupShape dense_holders(const plan::Plan& plan, const plan::Grid& grid,
   return shape;
 }
 
-plan::GroupShape routed_holders(const plan::Plan& plan, const plan::Grid& grid) {
-  plan::GroupShape shape;
+plan::CommunicatorShape routed_holders(const plan::Plan& plan, const plan::Grid& grid) {
+  plan::CommunicatorShape shape;
   add_group(shape.extents, grid, plan::GroupKind::kExpertModel);
   add_shards(shape.extents, grid, step::routed_spread(plan), plan.sharding.parameters);
   add_group(shape.extents, grid, plan::GroupKind::kPipeline);
@@ -64,13 +64,13 @@ double all_gather_s(const cost::CostModel& cost, double bytes, const cluster::Gr
 
 double model_bytes(const plan::Job& job, std::int64_t parameters) {
   return static_cast<double>(parameters) *
-         static_cast<double>(size_bytes(plan::storage_type(job.precision), 1));
+         static_cast<double>(size_bytes(plan::parameter_storage_type(job.precision), 1));
 }
 
 }  // namespace
 
-WeightSync weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
-                       const cluster::Cluster& whole) {
+WeightSync predict_weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
+                               const cluster::Cluster& whole) {
   const auto& [job, plan] = planned;
   const plan::Rollout& rollout = *job.method.rollout;
   const auto parts = static_cast<double>(rollout.tensor);
@@ -83,17 +83,17 @@ WeightSync weight_sync(const plan::PlannedJob& planned, const step::StepProgram&
   const double routed = routed_share(plan, program);
   const plan::Grid grid(plan);
   const cost::CostModel cost(job);
-  const plan::GroupShape dense = dense_holders(plan, grid, apart ? 1 : rollout.tensor);
+  const plan::CommunicatorShape dense = dense_holders(plan, grid, apart ? 1 : rollout.tensor);
   sync.gather_s = all_gather_s(cost, bytes * (1 - routed), plan::group_layout(job.cluster, dense));
   if (routed > 0) {
-    const plan::GroupShape experts = routed_holders(plan, grid);
+    const plan::CommunicatorShape experts = routed_holders(plan, grid);
     sync.gather_s += all_gather_s(cost, bytes * routed, plan::group_layout(job.cluster, experts));
   }
   if (!apart) return sync;
   plan::Job both = job;
   both.cluster = whole;
   sync.broadcast_s = all_gather_s(cost::CostModel(both), sync.bytes,
-                                  cluster::strided_layout(whole, whole.devices(), 1));
+                                  cluster::strided_group_layout(whole, whole.devices(), 1));
   return sync;
 }
 

@@ -25,7 +25,7 @@ struct WeightSync {
 /// `whole`: cluster with all devices. Devices that train and generate gather their part from the
 /// ranks that hold shards of it. Devices that only generate receive the whole model by an NCCL
 /// broadcast from the training ranks, weight by weight (as verl and NeMo-RL do).
-WeightSync weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
-                       const cluster::Cluster& whole);
+WeightSync predict_weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
+                               const cluster::Cluster& whole);
 
 }  // namespace stepwright::phases

@@ -38,19 +38,19 @@ Plan with_canonical_sharding(const Job& job, Plan plan) {
   return plan;
 }
 
-std::int64_t vocabulary_table_ranks(const Plan& plan) {
+std::int64_t vocabulary_table_pipeline_ranks(const Plan& plan) {
   return schedule::traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
 }
 
-OffloadModules effective_offload_modules(OffloadModules listed, const Recompute& recompute) {
+OffloadModuleSet effective_offload_modules(OffloadModuleSet listed, const Recompute& recompute) {
   bool every = true;
   bool any = false;
   each_setting(recompute, [&](const Recompute& setting) {
     every = every && common_layer_recompute(setting).whole;
-    any = any || recomputed(setting).whole;
+    any = any || recomputed_layer_part(setting).whole;
   });
-  if (every) return listed.of_layers(true);
-  return any ? listed : listed.of_layers(false);
+  if (every) return listed.kept_by_layers(true);
+  return any ? listed : listed.kept_by_layers(false);
 }
 
 }  // namespace stepwright::plan

@@ -15,10 +15,10 @@ Plan with_canonical_sharding(const Job& job, Plan plan);
 
 /// Returns the modules of `listed` whose activations some layer keeps for its backward under this
 /// recomputation, so that offloading them has an effect.
-OffloadModules effective_offload_modules(OffloadModules listed, const Recompute& recompute);
+OffloadModuleSet effective_offload_modules(OffloadModuleSet listed, const Recompute& recompute);
 
 /// Returns the number of pipeline ranks over which embedding and head tables are split; 1 if only
 /// the first and the last pipeline rank hold them.
-std::int64_t vocabulary_table_ranks(const Plan& plan);
+std::int64_t vocabulary_table_pipeline_ranks(const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -10,28 +10,28 @@
 namespace stepwright::plan {
 
 /// Lognormal distribution from which the lengths of a batch's documents are drawn.
-struct LognormalLengths {
+struct LognormalDocumentLengths {
   double median = 0;  ///< Median document length, in tokens.
   double sigma = 0;   ///< Standard deviation of the natural logarithm of a document's length.
-  bool operator==(const LognormalLengths&) const = default;
+  bool operator==(const LognormalDocumentLengths&) const = default;
 };
 
 /// Documents of unequal lengths that are packed into the sequences of a batch.
-struct DocumentBatch {
+struct PackedDocumentBatch {
   /// Absolute path of the file with the document lengths; empty: lengths are not from a file.
   std::string file;
   /// Distribution from which `lengths` was computed; nullopt: lengths are from a file.
-  std::optional<LognormalLengths> lognormal;
+  std::optional<LognormalDocumentLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
   /// Statistics of how documents fill sequences of the job's length.
   packing::PackingStatistics packs;
 
-  bool operator==(const DocumentBatch&) const = default;
+  bool operator==(const PackedDocumentBatch&) const = default;
 
   /// Returns the number of positions that the model needs for sequences of `sequence` tokens:
   /// `sequence`, or the longest document's length if each document counts positions from 0.
-  [[nodiscard]] std::int64_t longest_positions(std::int64_t sequence) const {
+  [[nodiscard]] std::int64_t needed_position_count(std::int64_t sequence) const {
     const bool own = packing.kind != packing::PackingKind::kNone && packing.masks;
     return own ? std::min(sequence, lengths.back().length) : sequence;
   }

@@ -12,7 +12,7 @@
 namespace stepwright::plan {
 
 /// True if a file's key `stepwright` names this kind ("job"), in any version.
-bool is_file_of(const Document& document, std::string_view kind);
+bool is_file_of_kind(const Document& document, std::string_view kind);
 
 /// Reads a job file (`stepwright: job/2`, or the older `job/1`). Relative paths in it start from
 /// `directory`, the file's folder.
@@ -40,11 +40,11 @@ nlohmann::ordered_json plan_json(const PlannedJob& planned);
 /// `model.layers=40`). `cluster.profile` selects another cluster with as many nodes. Fails with
 /// `kInput` for unknown fields and for fields without effect. `option`: the option's name in
 /// messages.
-PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
-                      std::string_view option = "--set");
+PlannedJob plan_with_field(const PlannedJob& planned, const std::string& assignment,
+                           std::string_view option = "--set");
 
 /// Returns a plan with several fields changed, in order. Fails with `kInput` for unknown fields,
 /// for fields without effect, and if one change makes an earlier one useless.
-PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments);
+PlannedJob plan_with_fields(PlannedJob planned, std::span<const std::string> assignments);
 
 }  // namespace stepwright::plan

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
 
 /// Sets the stride of every axis: the number of ranks of all faster axes.
-void lay_strides(const RankOrder& order, std::array<Extent, kAxes>& side) {
+void lay_strides(const RankOrder& order, std::array<StridedRankFactor, kAxes>& side) {
   std::int64_t stride = 1;
   for (const Axis axis : order.axes) {
     side[index_of(axis)].stride = stride;
@@ -18,27 +18,27 @@ void lay_strides(const RankOrder& order, std::array<Extent, kAxes>& side) {
   }
 }
 
-StridedRanks product(std::initializer_list<Extent> factors) {
+StridedRanks product(std::initializer_list<StridedRankFactor> factors) {
   StridedRanks extents;
-  for (const Extent& factor : factors) extents.add(factor);
+  for (const StridedRankFactor& factor : factors) extents.add(factor);
   return extents;
 }
 
 void add_all(StridedRanks& to, const StridedRanks& from) {
-  for (const Extent& factor : from) to.add(factor);
+  for (const StridedRankFactor& factor : from) to.add(factor);
 }
 
-CutExtents cut_or_fail(const StridedRanks& group, std::int64_t size) {
-  std::optional<CutExtents> parts = cut(group, size);
+SplitRankGroup cut_or_fail(const StridedRanks& group, std::int64_t size) {
+  std::optional<SplitRankGroup> parts = cut(group, size);
   if (!parts) fail_input("the plan has no rank grid: a sharding group does not cut its group");
   return *parts;
 }
 
 }  // namespace
 
-GridAxes grid_axes(const Parallel& parallel, const RankOrder& order) {
+RankGridAxes grid_axes(const Parallel& parallel, const RankOrder& order) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = parallel;
-  GridAxes axes;
+  RankGridAxes axes;
   axes.dense[index_of(Axis::kTensor)].size = tensor;
   axes.dense[index_of(Axis::kContext)].size = context;
   axes.dense[index_of(Axis::kData)].size = data;
@@ -52,11 +52,11 @@ GridAxes grid_axes(const Parallel& parallel, const RankOrder& order) {
   return axes;
 }
 
-StridedRanks data_context_extents(const GridAxes& axes) {
+StridedRanks data_context_extents(const RankGridAxes& axes) {
   return product({axes.dense[index_of(Axis::kContext)], axes.dense[index_of(Axis::kData)]});
 }
 
-StridedRanks expert_data_extents(const GridAxes& axes) {
+StridedRanks expert_data_extents(const RankGridAxes& axes) {
   return product({axes.expert[index_of(Axis::kData)]});
 }
 
@@ -67,7 +67,7 @@ Grid::Grid(const Plan& plan) {
   if (least < 1 || sizes.expert_data() < 1) {
     fail_input("the plan has no rank grid: its degrees of parallelism do not divide each other");
   }
-  const GridAxes axes = grid_axes(sizes, plan.rank_order);
+  const RankGridAxes axes = grid_axes(sizes, plan.rank_order);
   ranks_ = sizes.ranks();
   tensor_ = axes.dense[index_of(Axis::kTensor)];
   context_ = axes.dense[index_of(Axis::kContext)];
@@ -85,7 +85,7 @@ Grid::Grid(const Plan& plan) {
 
 void Grid::lay_dense(const Sharding& sharding) {
   const StridedRanks replicas = product({context_, data_});
-  const CutExtents parts = cut_or_fail(replicas, sharding.group);
+  const SplitRankGroup parts = cut_or_fail(replicas, sharding.group);
   at(GroupKind::kTensor).extents = product({tensor_});
   at(GroupKind::kContext).extents = product({context_});
   at(GroupKind::kDataContext).extents = replicas;
@@ -99,7 +99,7 @@ void Grid::lay_dense(const Sharding& sharding) {
 
 void Grid::lay_experts(const Sharding& sharding) {
   const StridedRanks replicas = product({expert_data_});
-  const CutExtents parts = cut_or_fail(replicas, sharding.expert_group);
+  const SplitRankGroup parts = cut_or_fail(replicas, sharding.expert_group);
   at(GroupKind::kExpert).extents = product({expert_});
   at(GroupKind::kExpertTensor).extents = product({expert_tensor_});
   at(GroupKind::kExpertModel).extents = product({expert_tensor_, expert_});
@@ -115,13 +115,15 @@ void Grid::lay_experts(const Sharding& sharding) {
 void Grid::lay_embedding() {
   const auto& [stages, stride] = pipeline_;
   if (stages == 1) return;
-  GroupShape& ends = at(GroupKind::kEmbedding);
+  CommunicatorShape& ends = at(GroupKind::kEmbedding);
   ends.extents = product({{2, stride * (stages - 1)}});
   ends.idle = stride * (stages - 2);
 }
 
-Coordinates Grid::coordinates(std::int64_t rank) const {
-  const auto along = [rank](const Extent& axis) { return rank / axis.stride % axis.size; };
+RankCoordinates Grid::coordinates(std::int64_t rank) const {
+  const auto along = [rank](const StridedRankFactor& axis) {
+    return rank / axis.stride % axis.size;
+  };
   return {.tensor = along(tensor_),
           .context = along(context_),
           .data = along(data_),
@@ -139,7 +141,7 @@ std::int64_t Grid::rank_at(std::int64_t tensor, std::int64_t context, std::int64
 
 std::vector<std::int64_t> Grid::members(GroupKind kind, std::int64_t rank) const {
   const StridedRanks& extents = shape(kind).extents;
-  std::int64_t first = extents.base(rank);
+  std::int64_t first = extents.first_rank_of_group(rank);
   if (kind == GroupKind::kEmbedding) {
     const std::int64_t stage = coordinates(rank).pipeline;
     if (stage != 0 && stage != pipeline_.size - 1) return {};
@@ -147,7 +149,7 @@ std::vector<std::int64_t> Grid::members(GroupKind kind, std::int64_t rank) const
   }
   std::vector<std::int64_t> ranks = {first};
   ranks.reserve(static_cast<std::size_t>(extents.size()));
-  for (const Extent& factor : extents) {
+  for (const StridedRankFactor& factor : extents) {
     const std::size_t before = ranks.size();
     for (std::int64_t i = 1; i < factor.size; ++i) {
       for (std::size_t j = 0; j < before; ++j) ranks.push_back(ranks[j] + i * factor.stride);

@@ -54,14 +54,14 @@ inline constexpr Named<GroupKind> kGroupNames[] = {
 inline constexpr int kGroupKinds = 17;
 
 /// True for kinds of groups that routed experts use.
-constexpr bool is_of_experts(GroupKind kind) {
+constexpr bool is_expert_communicator(GroupKind kind) {
   return (kind >= GroupKind::kExpert && kind <= GroupKind::kExpertShardOuter) ||
          kind == GroupKind::kExpertNorm;
 }
 
 /// Shape of all groups of one kind: ranks as a product of strided factors, fastest first, which is
 /// also the order of their rank lists.
-struct GroupShape {
+struct CommunicatorShape {
   StridedRanks extents;
   /// Number of consecutive ranks between the two members of a kEmbedding group; they are on inner
   /// pipeline stages and in no such group. 0 for other kinds of groups.
@@ -70,7 +70,7 @@ struct GroupShape {
 };
 
 /// Coordinates of a rank along the parallelism axes, for dense layers and for experts.
-struct Coordinates {
+struct RankCoordinates {
   std::int64_t tensor = 0, context = 0, data = 0, pipeline = 0;
   std::int64_t expert = 0, expert_tensor = 0, expert_data = 0;
 };
@@ -85,12 +85,12 @@ class Grid {
   explicit Grid(const Plan& plan);
 
   [[nodiscard]] std::int64_t ranks() const { return ranks_; }
-  [[nodiscard]] Coordinates coordinates(std::int64_t rank) const;
+  [[nodiscard]] RankCoordinates coordinates(std::int64_t rank) const;
   /// Returns the rank at these coordinates along the dense axes.
   [[nodiscard]] std::int64_t rank_at(std::int64_t tensor, std::int64_t context, std::int64_t data,
                                      std::int64_t pipeline) const;
   /// Returns the size and the strides of the groups of one kind.
-  [[nodiscard]] const GroupShape& shape(GroupKind kind) const {
+  [[nodiscard]] const CommunicatorShape& shape(GroupKind kind) const {
     return shapes_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] std::int64_t size(GroupKind kind) const { return shape(kind).size(); }
@@ -99,48 +99,48 @@ class Grid {
   [[nodiscard]] std::vector<std::int64_t> members(GroupKind kind, std::int64_t rank) const;
 
  private:
-  GroupShape& at(GroupKind kind) { return shapes_[static_cast<std::size_t>(kind)]; }
+  CommunicatorShape& at(GroupKind kind) { return shapes_[static_cast<std::size_t>(kind)]; }
   void lay_dense(const Sharding& sharding);
   void lay_experts(const Sharding& sharding);
   void lay_embedding();
 
   std::int64_t ranks_ = 1;
   /// Size and rank distance of each axis of dense layers.
-  Extent tensor_, context_, data_, pipeline_;
+  StridedRankFactor tensor_, context_, data_, pipeline_;
   /// Size and rank distance of each axis of routed experts, which share the pipeline axis.
-  Extent expert_tensor_, expert_, expert_data_;
-  std::array<GroupShape, kGroupKinds> shapes_;
+  StridedRankFactor expert_tensor_, expert_, expert_data_;
+  std::array<CommunicatorShape, kGroupKinds> shapes_;
 };
 
 /// Size and rank distance of each parallelism axis for dense layers and for experts, indexed by
 /// `Axis`; size 1 if a side lacks the axis. The expert-data size is rounded down if the degrees do
 /// not divide.
-struct GridAxes {
-  std::array<Extent, kAxes> dense;
-  std::array<Extent, kAxes> expert;
+struct RankGridAxes {
+  std::array<StridedRankFactor, kAxes> dense;
+  std::array<StridedRankFactor, kAxes> expert;
 };
-GridAxes grid_axes(const Parallel& parallel, const RankOrder& order);
+RankGridAxes grid_axes(const Parallel& parallel, const RankOrder& order);
 
 /// Returns the ranks that hold the same dense parameters (data x context) as strided factors;
 /// sharding groups divide them.
-StridedRanks data_context_extents(const GridAxes& axes);
+StridedRanks data_context_extents(const RankGridAxes& axes);
 /// Returns the ranks that hold the same routed experts as strided factors; sharding groups of
 /// experts divide them.
-StridedRanks expert_data_extents(const GridAxes& axes);
+StridedRanks expert_data_extents(const RankGridAxes& axes);
 
 /// Returns the number of ranks that the word `node` means as a sharding group: the longest run of
 /// consecutive data x context ranks that divides their group and always lies inside one node; 1 if
 /// none does.
-std::int64_t node_sharding_group(const cluster::Cluster& cluster, const Plan& plan);
+std::int64_t node_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan);
 /// Returns the number of ranks that the word `node` means as a sharding group of experts: the
 /// longest run of consecutive expert-data ranks that divides their group and always lies inside one
 /// node; 1 if none does.
-std::int64_t node_expert_group(const cluster::Cluster& cluster, const Plan& plan);
+std::int64_t node_expert_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan);
 
 /// Returns how all groups of a shape lie on a cluster's network levels when they communicate at
 /// once. Exact for one strided factor, and for several if they and the levels' units divide each
 /// other; else estimated from the first unit, with the groups that share a link rounded up.
 /// Allocates no memory.
-cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape);
+cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const CommunicatorShape& shape);
 
 }  // namespace stepwright::plan

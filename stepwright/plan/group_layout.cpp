@@ -10,7 +10,7 @@ struct Blocks {
   std::int64_t ranks = 1;  ///< Number of ranks in one block.
   std::int64_t head = 0;   ///< Idle ranks before and after each block.
 
-  explicit Blocks(const GroupShape& shape) : ranks(shape.extents.block()) {
+  explicit Blocks(const CommunicatorShape& shape) : ranks(shape.extents.block()) {
     if (shape.idle == 0) return;
     head = shape.extents[0].stride - shape.idle;
     ranks = shape.extents[0].stride + head;
@@ -31,7 +31,7 @@ std::int64_t members_together(const StridedRanks& group, std::int64_t unit, std:
   const std::int64_t most = group.size();
   for (std::int64_t size = std::min(most, unit); size > 1; --size) {
     if (most % size != 0) continue;
-    const std::optional<CutExtents> parts = cut(group, size);
+    const std::optional<SplitRankGroup> parts = cut(group, size);
     if (parts && (unit >= ranks || unit % parts->inner.block() == 0)) return size;
   }
   return 1;
@@ -39,11 +39,11 @@ std::int64_t members_together(const StridedRanks& group, std::int64_t unit, std:
 
 }  // namespace
 
-cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape) {
+cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const CommunicatorShape& shape) {
   const StridedRanks& extents = shape.extents;
-  if (extents.empty()) return cluster::strided_layout(cluster, 1, 1);
+  if (extents.empty()) return cluster::strided_group_layout(cluster, 1, 1);
   if (extents.count() == 1 && shape.idle == 0) {
-    return cluster::strided_layout(cluster, extents[0].size, extents[0].stride);
+    return cluster::strided_group_layout(cluster, extents[0].size, extents[0].stride);
   }
   cluster::GroupLayout layout;
   layout.size = extents.size();
@@ -52,9 +52,9 @@ cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupSh
   const Blocks blocks(shape);
   std::int64_t lower = 1;
   for (int i = 0; i < layout.levels; ++i) {
-    layout.members[i] = extents.count_below(std::min(cluster.levels[i].size, ranks));
+    layout.members[i] = extents.count_ranks_below(std::min(cluster.levels[i].size, ranks));
     if (lower < ranks && lower % blocks.ranks != 0) {
-      const std::int64_t inside = extents.count_below(lower);
+      const std::int64_t inside = extents.count_ranks_below(lower);
       layout.sharers[i] = (blocks.grouped_below(lower) + inside - 1) / inside;
       layout.span = i;
     }
@@ -63,13 +63,13 @@ cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupSh
   return layout;
 }
 
-std::int64_t node_sharding_group(const cluster::Cluster& cluster, const Plan& plan) {
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+std::int64_t node_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan) {
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return members_together(data_context_extents(axes), cluster.devices_per_node, cluster.devices());
 }
 
-std::int64_t node_expert_group(const cluster::Cluster& cluster, const Plan& plan) {
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+std::int64_t node_expert_sharding_group_size(const cluster::Cluster& cluster, const Plan& plan) {
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return members_together(expert_data_extents(axes), cluster.devices_per_node, cluster.devices());
 }
 

@@ -38,8 +38,9 @@ Elements elements_of(const Job& job, bool with_frozen) {
   const model::Architecture& model = job.model;
   Elements sum{.with_frozen = with_frozen};
   if (model.adapters && model.adapters->quantised()) {
-    sum.of_narrow = static_cast<double>(centibits(model.adapters->base)) /
-                    static_cast<double>(centibits(storage_type(job.precision)));
+    sum.of_narrow =
+        static_cast<double>(element_size_centibits(model.adapters->base)) /
+        static_cast<double>(element_size_centibits(parameter_storage_type(job.precision)));
   }
   const model::LayerClassIndex order = model::layer_order(model);
   for (std::size_t i = 0; i < order.classes.size(); ++i) {
@@ -49,7 +50,7 @@ Elements elements_of(const Job& job, bool with_frozen) {
   sum.add(model::embedding_parameters(model), 1);
   sum.add(model::encoder_parameters(model), 1);
   sum.add(model::head_parameters(model), 1);
-  sum.add(model::multi_token_parameters(model),
+  sum.add(model::multi_token_module_parameters(model),
           static_cast<double>(model.extra_predicted_tokens()));
   return sum;
 }
@@ -73,16 +74,16 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 
 }  // namespace
 
-double least_host_bytes(const Job& job, const Plan& plan) {
-  const StateTypes types = state_types(job, plan);
-  const OtherModelCopies others = other_models(job);
+double least_host_memory_bytes(const Job& job, const Plan& plan) {
+  const StateDataTypes types = state_types(job, plan);
+  const OtherModelCounts others = other_models(job);
   const Elements trained = elements_of(job, false);
   const Elements every = elements_of(job, true);
   const auto stored_bytes = [&](const Elements& elements) {
-    return static_cast<double>(size_bytes(storage_type(job.precision), 1)) *
+    return static_cast<double>(size_bytes(parameter_storage_type(job.precision), 1)) *
            of_rank(plan, elements, plan.sharding.parameters);
   };
-  double own = plan.offload.optimizer * host_bytes_of_element(job.optimizer, types) *
+  double own = plan.offload.optimizer * host_update_bytes_per_parameter(job.optimizer, types) *
                of_rank(plan, trained, plan.sharding.optimizer);
   std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
@@ -96,13 +97,13 @@ double least_host_bytes(const Job& job, const Plan& plan) {
   return bytes * static_cast<double>(std::min(job.cluster.devices_per_node, plan.parallel.ranks()));
 }
 
-double host_bandwidth(const cluster::Cluster& cluster) {
+double host_memory_bandwidth(const cluster::Cluster& cluster) {
   const double stated = cluster.host.memory_bandwidth_bytes_per_s;
-  return stated > 0 ? stated : kAssumedHostBandwidth;
+  return stated > 0 ? stated : kAssumedHostMemoryBandwidth;
 }
 
 PipelineNodePlacement node_ranks(const Job& job, const Plan& plan) {
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return {.ranks = plan.parallel.ranks(),
           .stride = axes.dense[static_cast<std::size_t>(Axis::kPipeline)].stride,
           .of_node = job.cluster.devices_per_node};
@@ -154,8 +155,8 @@ double fullest_host_bytes(std::span<const double> of_rank, const PipelineNodePla
   return fullest_node(of_rank, nodes).bytes;
 }
 
-std::vector<std::int64_t> fullest_host_ranks(std::span<const double> of_rank,
-                                             const PipelineNodePlacement& nodes) {
+std::vector<std::int64_t> fullest_host_pipeline_ranks(std::span<const double> of_rank,
+                                                      const PipelineNodePlacement& nodes) {
   const std::int64_t first = fullest_node(of_rank, nodes).first;
   const std::int64_t end = std::min(first + std::min(nodes.of_node, nodes.ranks), nodes.ranks);
   std::vector<std::int64_t> ranks(of_rank.size());

@@ -10,17 +10,17 @@ namespace stepwright::plan {
 
 /// Returns a lower bound on the bytes of model states in the fullest host's memory: the mean over
 /// all ranks, times the ranks of a node. Counts offloaded moments, parameters and gradients
-/// (`host_bytes_of_element`), parameters kept on hosts, and other models (`other_models`), in
-/// fractions of elements. `memory::MemoryReport::host_bytes` is exact.
-double least_host_bytes(const Job& job, const Plan& plan);
+/// (`host_update_bytes_per_parameter`), parameters kept on hosts, and other models
+/// (`other_models`), in fractions of elements. `memory::MemoryReport::host_bytes` is exact.
+double least_host_memory_bytes(const Job& job, const Plan& plan);
 
 /// Host memory bandwidth, in bytes per second, of a cluster that states none: one socket with six
 /// channels of DDR4-2933 (Intel ARK, Xeon Gold 6248).
-inline constexpr double kAssumedHostBandwidth = 140.8e9;
+inline constexpr double kAssumedHostMemoryBandwidth = 140.8e9;
 
-/// Returns the host memory bandwidth of a node in bytes per second; `kAssumedHostBandwidth` if the
-/// cluster states none.
-double host_bandwidth(const cluster::Cluster& cluster);
+/// Returns the host memory bandwidth of a node in bytes per second; `kAssumedHostMemoryBandwidth`
+/// if the cluster states none.
+double host_memory_bandwidth(const cluster::Cluster& cluster);
 
 /// Numbers that say which pipeline ranks share a node: ranks in all, distance between neighbours,
 /// ranks of a node.
@@ -33,8 +33,8 @@ PipelineNodePlacement node_ranks(const Job& job, const Plan& plan);
 
 /// Returns, for the node whose host memory is fullest, how many of its ranks are at each pipeline
 /// rank. `of_rank`: host bytes of a rank, by its pipeline rank.
-std::vector<std::int64_t> fullest_host_ranks(std::span<const double> of_rank,
-                                             const PipelineNodePlacement& nodes);
+std::vector<std::int64_t> fullest_host_pipeline_ranks(std::span<const double> of_rank,
+                                                      const PipelineNodePlacement& nodes);
 /// Returns the bytes in the fullest host's memory. `of_rank`: host bytes of a rank, by its pipeline
 /// rank.
 double fullest_host_bytes(std::span<const double> of_rank, const PipelineNodePlacement& nodes);

@@ -9,7 +9,7 @@
 
 namespace stepwright::plan {
 
-DType storage_type(DType precision) {
+DType parameter_storage_type(DType precision) {
   switch (precision) {
     case DType::kFp64:
     case DType::kFp32:
@@ -19,13 +19,13 @@ DType storage_type(DType precision) {
   }
 }
 
-DType default_accumulate(DType precision) {
-  return storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+DType default_accumulation_type(DType precision) {
+  return parameter_storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan) {
+std::vector<std::int64_t> layers_per_chunk(const Job& job, const Plan& plan) {
   if (!plan.layers.empty()) return plan.layers;
-  return even_split(job.model.layers, placement_of(plan).model_chunks());
+  return even_layer_split(job.model.layers, chunk_placement_of(plan).model_chunk_count());
 }
 
 std::int64_t micro_batches(const Job& job, const Plan& plan) {
@@ -62,7 +62,7 @@ double share_within(const std::vector<double>& tokens, double factor) {
 
 }  // namespace
 
-double capacity_share(const Job& job) {
+double capacity_row_share(const Job& job) {
   if (!job.model.experts || job.capacity_factor == 0) return 1;
   if (job.pad_to_capacity) return job.capacity_factor;
   if (!job.expert_tokens.empty()) return share_within(job.expert_tokens, job.capacity_factor);
@@ -71,10 +71,10 @@ double capacity_share(const Job& job) {
 
 double capacity_bounded_load(const Job& job, double load) {
   if (job.capacity_factor == 0) return load;
-  return std::min(load, std::max(1.0, job.capacity_factor / capacity_share(job)));
+  return std::min(load, std::max(1.0, job.capacity_factor / capacity_row_share(job)));
 }
 
-double busiest_load(const Job& job, std::int64_t ranks) {
+double busiest_expert_rank_load(const Job& job, std::int64_t ranks) {
   if (!job.model.experts || ranks == 1) return 1;
   return capacity_bounded_load(job, unbounded_load(job, ranks));
 }

@@ -56,36 +56,37 @@ inline constexpr Named<MuonTensorSplit> kMuonFormNames[] = {
     {MuonTensorSplit::kBlockwise, "blockwise"}};
 
 /// Largest number of threads per process that a file may state for optimizer updates on the host.
-inline constexpr std::int64_t kMostHostThreads = 4096;
+inline constexpr std::int64_t kMaxHostOptimizerThreads = 4096;
 
 /// Work that a framework captures in CUDA graphs, which the host launches at once: whole steps, or
 /// parts of each layer (Megatron-Core's --cuda-graph-scope: attn, mlp, moe_router).
-struct CudaGraphs {
+struct CudaGraphScope {
   bool step = false;
   bool attention = false;
   bool mlp = false;     ///< True if dense MLPs are captured in CUDA graphs.
   bool router = false;  ///< True if routers and shared experts are captured in CUDA graphs.
 
-  bool operator==(const CudaGraphs&) const = default;
+  bool operator==(const CudaGraphScope&) const = default;
 };
 
 /// Name in job files of a layer part that CUDA graphs can capture, and its flag.
-struct GraphPart {
+struct CudaGraphPart {
   std::string_view name;
-  bool CudaGraphs::* part;
+  bool CudaGraphScope::* part;
 };
-inline constexpr GraphPart kGraphParts[] = {{"attn", &CudaGraphs::attention},
-                                            {"mlp", &CudaGraphs::mlp},
-                                            {"moe_router", &CudaGraphs::router}};
+inline constexpr CudaGraphPart kGraphParts[] = {{"attn", &CudaGraphScope::attention},
+                                                {"mlp", &CudaGraphScope::mlp},
+                                                {"moe_router", &CudaGraphScope::router}};
 
 /// How operands of fp8 (or narrower) matrix products are scaled and cast, which decides the bytes
 /// moved. kLibrary: Transformer Engine casts each operand once into both layouts, with a known
 /// scale, and weights once per step. kTensorwise: each operand is cast for each product, one
 /// dynamic scale per tensor. kRowwise: one scale per row, with slower products.
-enum class CastScaling : std::uint8_t { kLibrary, kTensorwise, kRowwise };
-inline constexpr Named<CastScaling> kCastScalingNames[] = {{CastScaling::kLibrary, "library"},
-                                                           {CastScaling::kTensorwise, "tensorwise"},
-                                                           {CastScaling::kRowwise, "rowwise"}};
+enum class LowPrecisionCastScaling : std::uint8_t { kLibrary, kTensorwise, kRowwise };
+inline constexpr Named<LowPrecisionCastScaling> kCastScalingNames[] = {
+    {LowPrecisionCastScaling::kLibrary, "library"},
+    {LowPrecisionCastScaling::kTensorwise, "tensorwise"},
+    {LowPrecisionCastScaling::kRowwise, "rowwise"}};
 
 /// Master copies of 16-bit parameters for the optimizer. kBeside: fp32 copies beside the
 /// parameters. kAlone: only fp32 shards, cast when gathered (if parameters are sharded like the
@@ -130,11 +131,12 @@ inline constexpr std::int64_t kMostLossChunks = 1024;
 /// all-reduces and fp32 copies (megatron/core/fusions/fused_cross_entropy.py). kTe: Transformer
 /// Engine, which overwrites logits with their gradient
 /// (transformer_engine/common/triton/cross_entropy.py).
-enum class CrossEntropy : std::uint8_t { kUnfused, kCompiled, kNative, kTe };
-inline constexpr Named<CrossEntropy> kCrossEntropyNames[] = {{CrossEntropy::kUnfused, "unfused"},
-                                                             {CrossEntropy::kCompiled, "compiled"},
-                                                             {CrossEntropy::kNative, "native"},
-                                                             {CrossEntropy::kTe, "te"}};
+enum class CrossEntropyKernel : std::uint8_t { kUnfused, kCompiled, kNative, kTe };
+inline constexpr Named<CrossEntropyKernel> kCrossEntropyNames[] = {
+    {CrossEntropyKernel::kUnfused, "unfused"},
+    {CrossEntropyKernel::kCompiled, "compiled"},
+    {CrossEntropyKernel::kNative, "native"},
+    {CrossEntropyKernel::kTe, "te"}};
 
 /// Where token rows are multiplied by the router's probabilities. kAfter: after the experts' second
 /// products, in the kernel that sums them (the results are kept for the backward). kBefore: between
@@ -161,10 +163,10 @@ struct Kernels {
   bool fused_accumulation = true;
   /// True if scale, mask and softmax of unfused attention run in one kernel.
   bool fused_softmax = true;
-  CrossEntropy cross_entropy = CrossEntropy::kUnfused;
+  CrossEntropyKernel cross_entropy = CrossEntropyKernel::kUnfused;
   RouterWeightPlacement expert_weights = RouterWeightPlacement::kAfter;
-  CudaGraphs cuda_graphs = {};
-  CastScaling casts = CastScaling::kLibrary;
+  CudaGraphScope cuda_graphs = {};
+  LowPrecisionCastScaling casts = LowPrecisionCastScaling::kLibrary;
   MasterWeights masters = MasterWeights::kBeside;
   /// True if the tensor ranks gather the logits and each computes the whole cross entropy in fp32.
   bool gathered_logits = false;
@@ -219,7 +221,7 @@ struct Kernels {
   /// that host time adds to kernel time instead of overlapping it.
   bool blocking_launches = false;
 
-  [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropy::kUnfused; }
+  [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropyKernel::kUnfused; }
 };
 /// All true-or-false members of `Kernels`, with their names in files.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
@@ -266,34 +268,34 @@ inline constexpr Named<Routing> kRoutingNames[] = {{Routing::kBalanced, "balance
 /// How token rows are sent to their experts. kAllToAll: one copy per chosen expert; kAllGather:
 /// every rank gathers all rows; kOncePerNode: a row enters each node once, however many of its
 /// experts are there (DeepEP, HybridEP).
-enum class Dispatcher : std::uint8_t { kAllToAll, kAllGather, kOncePerNode };
-inline constexpr Named<Dispatcher> kDispatcherNames[] = {
-    {Dispatcher::kAllToAll, "alltoall"},
-    {Dispatcher::kAllGather, "allgather"},
-    {Dispatcher::kOncePerNode, "once_per_node"}};
+enum class TokenDispatcher : std::uint8_t { kAllToAll, kAllGather, kOncePerNode };
+inline constexpr Named<TokenDispatcher> kDispatcherNames[] = {
+    {TokenDispatcher::kAllToAll, "alltoall"},
+    {TokenDispatcher::kAllGather, "allgather"},
+    {TokenDispatcher::kOncePerNode, "once_per_node"}};
 
 /// Goals of the tuner: shortest step, most tokens per second, or the smallest cluster that reaches
 /// a target.
-enum class ObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
-inline constexpr Named<ObjectiveKind> kObjectiveNames[] = {
-    {ObjectiveKind::kStepTime, "step_time"},
-    {ObjectiveKind::kThroughput, "tokens_per_s"},
-    {ObjectiveKind::kSmallestCluster, "smallest_cluster"}};
+enum class TunerObjectiveKind : std::uint8_t { kStepTime, kThroughput, kSmallestCluster };
+inline constexpr Named<TunerObjectiveKind> kObjectiveNames[] = {
+    {TunerObjectiveKind::kStepTime, "step_time"},
+    {TunerObjectiveKind::kThroughput, "tokens_per_s"},
+    {TunerObjectiveKind::kSmallestCluster, "smallest_cluster"}};
 
 /// Least probability of fitting in memory that a job may demand: below it, a plan is expected to
 /// need more memory than there is.
-inline constexpr double kLeastConfidence = 0.5;
+inline constexpr double kMinMemoryFitConfidence = 0.5;
 /// Greatest probability of fitting in memory that a job may demand: no prediction is surer.
-inline constexpr double kMostConfidence = 0.98;
+inline constexpr double kMaxMemoryFitConfidence = 0.98;
 
 struct Objective {
-  ObjectiveKind kind = ObjectiveKind::kStepTime;
+  TunerObjectiveKind kind = TunerObjectiveKind::kStepTime;
   double memory_limit_bytes = 0;  ///< Device memory that plans may use, in bytes; 0: all of it.
   /// Share of device memory that plans must leave free for uses that the prediction misses;
-  /// negative: the default (`usable_bytes`).
+  /// negative: the default (`usable_memory_bytes`).
   double memory_reserve = -1;
   /// Probability of fitting in memory that plans must reach; negative: the default
-  /// (`fit_confidence`).
+  /// (`memory_fit_confidence`).
   double memory_confidence = -1;
   /// Target seconds per step for kSmallestCluster; 0: the target is `target_tokens_per_s`.
   double target_step_time_s = 0;
@@ -310,7 +312,7 @@ struct Job {
   std::int64_t length = 0;     ///< Tokens of a sequence, padding included.
   /// Documents that are packed into the sequences; nullopt: each sequence is one document of
   /// `length` tokens.
-  std::optional<DocumentBatch> documents;
+  std::optional<PackedDocumentBatch> documents;
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
   MuonTensorSplit muon = MuonTensorSplit::kDuplicated;
@@ -326,7 +328,7 @@ struct Job {
   /// True if the job file names an attention kernel; false: it is the framework's default.
   bool attention_stated = false;
   Routing routing = Routing::kBalanced;
-  Dispatcher dispatcher = Dispatcher::kAllToAll;
+  TokenDispatcher dispatcher = TokenDispatcher::kAllToAll;
   double imbalance = 1.0;  ///< Load of the busiest expert-parallel rank / mean load, at least 1.
   /// Tokens that each expert of a layer gets, from which loads are computed instead of from
   /// `imbalance`; empty: not stated.
@@ -341,10 +343,10 @@ struct Job {
   /// plan describes.
   TrainingMethod method;
   /// Settings of the whole run (tokens, prices, failures), which do not affect a step.
-  RunSettings run;
+  TrainingRunSettings run;
   bool use_all = false;  ///< True if plans must use every device of the cluster.
   /// Values of each choice that the tuner may use; an empty list leaves a choice free.
-  Space space;
+  TunerSearchSpace space;
   /// Notes for users on values that were read with another meaning than written (an alias without
   /// exact equivalent, a sharding group of one).
   std::vector<std::string> notes;
@@ -356,11 +358,11 @@ struct Job {
 
 /// Returns the type in which parameters and activations are stored: the job's precision, or bf16
 /// for fp8 and narrower types, in which only matrix products compute.
-DType storage_type(DType precision);
+DType parameter_storage_type(DType precision);
 
 /// Returns the default type in which gradients are accumulated: fp64 if parameters are stored in
 /// fp64, else fp32.
-DType default_accumulate(DType precision);
+DType default_accumulation_type(DType precision);
 
 /// A plan with its job: the content of a plan file.
 struct PlannedJob {
@@ -369,22 +371,22 @@ struct PlannedJob {
 };
 
 /// Returns the number of layers of each pipeline chunk, in model order: the plan's list, else
-/// `even_split` (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
-std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
+/// `even_layer_split` (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
+std::vector<std::int64_t> layers_per_chunk(const Job& job, const Plan& plan);
 
 inline constexpr double kLeastCapacityFactor = 0.01;
 inline constexpr double kMostCapacityFactor = 1000;
 
 /// Returns rows that experts compute / rows that routers send them, by the job's capacity factor:
 /// below 1 if rows are dropped, above 1 if experts are padded.
-double capacity_share(const Job& job);
+double capacity_row_share(const Job& job);
 
 /// Returns `load` (busiest rank's load / mean), limited by the job's capacity factor.
 double capacity_bounded_load(const Job& job, double load);
 
 /// Returns the load of the busiest of `ranks` expert-parallel ranks / mean load, if each holds an
 /// equal run of consecutive experts; at least 1, limited by the capacity factor.
-double busiest_load(const Job& job, std::int64_t ranks);
+double busiest_expert_rank_load(const Job& job, std::int64_t ranks);
 
 /// Returns the number of micro-batches that each pipeline runs in a step: sequences / (data *
 /// micro_batch).

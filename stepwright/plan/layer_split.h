@@ -9,13 +9,13 @@ namespace stepwright::plan {
 /// The default division of layers among pipeline chunks (numbered from 0), as even as possible. The
 /// chunks with one layer more are consecutive and in the middle; the last chunk, which has the
 /// head, is never among them.
-struct LayerSplit {
+struct EvenLayerSplit {
   /// Least number of layers of a chunk; `surplus` chunks have one more.
   std::int64_t share = 0;
   std::int64_t surplus = 0;  ///< Number of chunks with one more layer than the others.
   std::int64_t first = 0;    ///< Index of the first chunk with one more layer.
 
-  LayerSplit(std::int64_t layers, std::int64_t chunks)
+  EvenLayerSplit(std::int64_t layers, std::int64_t chunks)
       : share(layers / chunks), surplus(layers % chunks), first((chunks - surplus) / 2) {}
 
   /// Returns the index of the first layer of a chunk.
@@ -28,8 +28,8 @@ struct LayerSplit {
 };
 
 /// Returns the number of layers of each pipeline chunk in the default, even division.
-inline std::vector<std::int64_t> even_split(std::int64_t layers, std::int64_t chunks) {
-  const LayerSplit split(layers, chunks);
+inline std::vector<std::int64_t> even_layer_split(std::int64_t layers, std::int64_t chunks) {
+  const EvenLayerSplit split(layers, chunks);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(chunks));
   for (std::int64_t i = 0; i < chunks; ++i) counts[static_cast<std::size_t>(i)] = split.layers(i);
   return counts;

@@ -21,14 +21,15 @@ bool has_module(const model::Architecture& model, Module module) {
 
 }  // namespace
 
-ModuleSet modules_of_model(const model::Architecture& model, ModuleSet modules) {
+RecomputeModuleSet modules_existing_in_model(const model::Architecture& model,
+                                             RecomputeModuleSet modules) {
   for (const auto& [module, name] : kModuleNames) {
     if (!has_module(model, module)) modules.remove(module);
   }
   return modules;
 }
 
-std::vector<std::string_view> module_words(ModuleSet modules) {
+std::vector<std::string_view> recompute_module_names(RecomputeModuleSet modules) {
   std::vector<std::string_view> words;
   for (const auto& [module, name] : kModuleNames) {
     if (modules.has(module)) words.push_back(name);

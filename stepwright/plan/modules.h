@@ -36,24 +36,24 @@ inline constexpr Named<Module> kModuleNames[] = {{Module::kCoreAttention, "core_
                                                  {Module::kPerOperator, "per-operator"}};
 
 /// A set of layer parts to recompute, ordered like `kModuleNames`.
-class ModuleSet {
+class RecomputeModuleSet {
  public:
-  constexpr ModuleSet() = default;
-  constexpr ModuleSet(std::initializer_list<Module> modules) {
+  constexpr RecomputeModuleSet() = default;
+  constexpr RecomputeModuleSet(std::initializer_list<Module> modules) {
     for (const Module module : modules) add(module);
   }
   constexpr void add(Module module) { bits_ |= bit(module); }
-  constexpr void add(ModuleSet other) { bits_ |= other.bits_; }
+  constexpr void add(RecomputeModuleSet other) { bits_ |= other.bits_; }
   constexpr void remove(Module module) { bits_ &= static_cast<std::uint8_t>(~bit(module)); }
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   /// Returns the modules of this set that `other` does not contain.
-  [[nodiscard]] constexpr ModuleSet without(ModuleSet other) const {
-    ModuleSet rest;
+  [[nodiscard]] constexpr RecomputeModuleSet without(RecomputeModuleSet other) const {
+    RecomputeModuleSet rest;
     rest.bits_ = static_cast<std::uint8_t>(bits_ & ~other.bits_);
     return rest;
   }
-  auto operator<=>(const ModuleSet&) const = default;
+  auto operator<=>(const RecomputeModuleSet&) const = default;
 
  private:
   static constexpr std::uint8_t bit(Module module) {
@@ -63,9 +63,10 @@ class ModuleSet {
 };
 
 /// Returns the names of the layer parts in a set, in the order of `kModuleNames`.
-std::vector<std::string_view> module_words(ModuleSet modules);
+std::vector<std::string_view> recompute_module_names(RecomputeModuleSet modules);
 
 /// Returns those layer parts of a set that exist in at least one layer of the model.
-ModuleSet modules_of_model(const model::Architecture& model, ModuleSet modules);
+RecomputeModuleSet modules_existing_in_model(const model::Architecture& model,
+                                             RecomputeModuleSet modules);
 
 }  // namespace stepwright::plan

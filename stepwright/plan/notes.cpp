@@ -59,12 +59,12 @@ void add_unread_muon(const Job& job, std::vector<std::string>& notes) {
                   name_of(kOptimizerNames, job.optimizer)));
 }
 
-std::string encoder_note(const model::Encoder& encoder) {
+std::string encoder_note(const model::ImageEncoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
       parameters > 0 ? fmt::format("{} parameters", format_count(parameters)) : "not counted";
   const std::string who = fmt::format("images' encoder ({}, {})", printable(encoder.name), count);
-  if (!encoder.takes_part()) {
+  if (!encoder.is_in_training_steps()) {
     return fmt::format(
         "The step is that of the language model: its {} is neither in the memory nor in the time.",
         who);
@@ -80,7 +80,7 @@ std::string encoder_note(const model::Encoder& encoder) {
 /// megatron/core/pipeline_parallel/schedules.py of 0.16.1).
 void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::string>& notes) {
   const bool megatron = job.framework.name == "megatron-core" || job.framework.name == "nemo";
-  const bool early = effective_overlap(job, plan).defer_embedding_gradient &&
+  const bool early = effective_overlap_flags(job, plan).defer_embedding_gradient &&
                      plan.overlap.gradients && reduces_gradients(job, plan.parallel);
   if (!megatron || !early) return;
   notes.emplace_back(
@@ -91,10 +91,10 @@ void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::stri
 
 }  // namespace
 
-std::string method_note(const Job& job) {
-  const MethodKind kind = job.method.kind;
-  if (kind == MethodKind::kPretrain || kind == MethodKind::kSft) return "";
-  const OtherModelCopies others = other_models(job);
+std::string training_method_note(const Job& job) {
+  const TrainingMethodKind kind = job.method.kind;
+  if (kind == TrainingMethodKind::kPretrain || kind == TrainingMethodKind::kSft) return "";
+  const OtherModelCounts others = other_models(job);
   return fmt::format(
       "The step is one update of {}{}: `stepwright phases` adds the time of what stands beside it "
       "(forwards of other models, generation).",
@@ -117,7 +117,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
         "The model's multi-token prediction layers are counted neither in its parameters nor in "
         "the step.");
   }
-  const std::int64_t positions = vocabulary_table_ranks(plan);
+  const std::int64_t positions = vocabulary_table_pipeline_ranks(plan);
   const std::int64_t padded =
       model::padded_vocabulary(job.model.vocabulary, plan.parallel.tensor * positions);
   if (padded != job.model.vocabulary) {

@@ -13,6 +13,6 @@ std::vector<std::string> plan_notes(const PlannedJob& planned);
 
 /// Returns text about the work of a training method (rollouts, rewards, ...) that a plan's figures
 /// leave out; empty: they include everything.
-std::string method_note(const Job& job);
+std::string training_method_note(const Job& job);
 
 }  // namespace stepwright::plan

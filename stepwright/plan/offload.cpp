@@ -25,14 +25,15 @@ bool holds(const model::Architecture& model, OffloadModule module) {
 
 }  // namespace
 
-OffloadModules modules_of_model(const model::Architecture& model, OffloadModules modules) {
+OffloadModuleSet modules_existing_in_model(const model::Architecture& model,
+                                           OffloadModuleSet modules) {
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (!holds(model, module)) modules.remove(module);
   }
   return modules;
 }
 
-std::vector<std::string_view> offload_words(OffloadModules modules) {
+std::vector<std::string_view> offload_module_names(OffloadModuleSet modules) {
   std::vector<std::string_view> words;
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (modules.has(module)) words.push_back(name);

@@ -40,10 +40,10 @@ inline constexpr Named<OffloadModule> kOffloadModuleNames[] = {
     {OffloadModule::kLayerInput, "layer_input"}};
 
 /// A set of kinds of activations (`OffloadModule`) that are kept in host memory.
-class OffloadModules {
+class OffloadModuleSet {
  public:
-  constexpr OffloadModules() = default;
-  constexpr OffloadModules(std::initializer_list<OffloadModule> modules) {
+  constexpr OffloadModuleSet() = default;
+  constexpr OffloadModuleSet(std::initializer_list<OffloadModule> modules) {
     for (const OffloadModule module : modules) add(module);
   }
   constexpr void add(OffloadModule module) { bits_ |= bit(module); }
@@ -54,17 +54,17 @@ class OffloadModules {
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
   /// Returns those kinds of activations of this set that a layer keeps at all; `recomputed`: the
   /// layer is fully recomputed.
-  [[nodiscard]] constexpr OffloadModules of_layers(bool recomputed) const {
-    const OffloadModules input{OffloadModule::kLayerInput};
+  [[nodiscard]] constexpr OffloadModuleSet kept_by_layers(bool recomputed) const {
+    const OffloadModuleSet input{OffloadModule::kLayerInput};
     return recomputed ? without(without(input)) : without(input);
   }
   /// Returns the kinds of activations of this set that `other` does not contain.
-  [[nodiscard]] constexpr OffloadModules without(OffloadModules other) const {
-    OffloadModules rest;
+  [[nodiscard]] constexpr OffloadModuleSet without(OffloadModuleSet other) const {
+    OffloadModuleSet rest;
     rest.bits_ = static_cast<std::uint16_t>(bits_ & ~other.bits_);
     return rest;
   }
-  auto operator<=>(const OffloadModules&) const = default;
+  auto operator<=>(const OffloadModuleSet&) const = default;
 
  private:
   static constexpr std::uint16_t bit(OffloadModule module) {
@@ -74,26 +74,29 @@ class OffloadModules {
 };
 
 /// Returns the names of the kinds of activations in a set, in the order of `kOffloadModuleNames`.
-std::vector<std::string_view> offload_words(OffloadModules modules);
+std::vector<std::string_view> offload_module_names(OffloadModuleSet modules);
 
 /// Returns those kinds of activations of a set that at least one layer of the model has.
-OffloadModules modules_of_model(const model::Architecture& model, OffloadModules modules);
+OffloadModuleSet modules_existing_in_model(const model::Architecture& model,
+                                           OffloadModuleSet modules);
 
 /// Model states and activations that a plan keeps in host memory instead of device memory.
-struct Offload {
+struct HostOffload {
   /// Share, from 0 to 1, of each rank's parameters whose optimizer states are in host memory and
   /// which the host updates.
   double optimizer = 0;
   bool masters = true;  ///< True if the master copies of these parameters are in host memory too.
   /// Kinds of activations kept in host memory between forward and backward.
-  OffloadModules activations;
+  OffloadModuleSet activations;
   /// True if parameters and gradients are in host memory: every use copies a rank's shard of
   /// parameters to the device, and every reduction copies its shard of gradients back.
   bool parameters = false;
-  auto operator<=>(const Offload&) const = default;
+  auto operator<=>(const HostOffload&) const = default;
 
   /// True if the inputs of fully recomputed layers are kept in host memory.
-  [[nodiscard]] bool moves_inputs() const { return activations.has(OffloadModule::kLayerInput); }
+  [[nodiscard]] bool offloads_layer_inputs() const {
+    return activations.has(OffloadModule::kLayerInput);
+  }
   void move_inputs() { activations.add(OffloadModule::kLayerInput); }
 };
 

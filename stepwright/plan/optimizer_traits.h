@@ -39,7 +39,7 @@ struct OptimizerTraits {
 
 /// Elements of 8-bit Adam moments that share one fp32 scale (bitsandbytes, functional.py: 256
 /// elements; torchao optim/subclass_8bit.py: 256).
-inline constexpr std::int64_t kScaleBlock = 256;
+inline constexpr std::int64_t kEightBitMomentsPerScale = 256;
 
 inline constexpr OptimizerTraits kOptimizerTraits[] = {
     {.optimizer = Optimizer::kAdam,
@@ -57,7 +57,9 @@ inline constexpr OptimizerTraits kOptimizerTraits[] = {
      .fused_adam = true,
      .can_offload = true},
     {.optimizer = Optimizer::kSgd, .fused_adam = true, .can_offload = true},
-    {.optimizer = Optimizer::kAdam8bit, .narrow_centibits = 2 * 800, .scale_block = kScaleBlock},
+    {.optimizer = Optimizer::kAdam8bit,
+     .narrow_centibits = 2 * 800,
+     .scale_block = kEightBitMomentsPerScale},
     {.optimizer = Optimizer::kMuon,
      .acts_on = MatrixUpdateScope::kLayerMatrices,
      .wide_moments = 2,
@@ -78,19 +80,19 @@ constexpr const OptimizerTraits& traits_of(Optimizer optimizer) {
 
 /// Returns the size of one element's optimizer moments in hundredths of a bit; `of_matrix`: the
 /// element belongs to a matrix.
-constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateTypes& types,
+constexpr std::int64_t moment_centibits(const OptimizerTraits& traits, const StateDataTypes& types,
                                         bool of_matrix) {
   const int wide = of_matrix ? traits.wide_matrix_moments : traits.wide_moments;
   return traits.narrow_centibits + wide * size_bytes(types.master, 1) * 800;
 }
 
 /// Returns the bytes of one row or column sum (Adafactor) or of one scale of narrow moments.
-constexpr std::int64_t number_bytes(const StateTypes& types) {
+constexpr std::int64_t moment_sum_or_scale_bytes(const StateDataTypes& types) {
   return types.master == DType::kFp64 ? 8 : 4;
 }
 
 /// Returns the bytes of one parameter's master copy, on which updates compute; 0: there is none.
-constexpr std::int64_t master_copy_bytes(const StateTypes& types) {
+constexpr std::int64_t master_copy_bytes(const StateDataTypes& types) {
   return types.copies() ? size_bytes(types.master, 1) : 0;
 }
 
@@ -98,7 +100,7 @@ constexpr std::int64_t master_copy_bytes(const StateTypes& types) {
 /// its gradient in the same type (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py: pinned copies of parameters and
 /// gradients).
-constexpr double host_bytes_of_element(Optimizer optimizer, const StateTypes& types) {
+constexpr double host_update_bytes_per_parameter(Optimizer optimizer, const StateDataTypes& types) {
   const auto moments =
       static_cast<double>(moment_centibits(traits_of(optimizer), types, false)) / 800;
   return moments + 2 * static_cast<double>(size_bytes(types.master, 1));

@@ -15,9 +15,9 @@ namespace stepwright::plan {
 
 /// Words with which plan codes and sentences say that a yes-or-no choice is on; empty: they do not
 /// say it.
-struct FlagWords {
+struct ChoiceFlagWords {
   std::string_view mark;  ///< Mark in the short code of a plan: "parameters:host".
-  /// Words in plan descriptions (`plan_words`) and in legends of plan tables.
+  /// Words in plan descriptions (`plan_description`) and in legends of plan tables.
   std::string_view words;
   std::string_view means;  ///< Explanation of the mark, as a sentence.
 };
@@ -48,7 +48,7 @@ struct OverlapFlagTraits {
   /// True if the flag costs memory, so that neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
   /// Words that say that a flag which costs memory is on; such flags have no word after `exposed:`.
-  FlagWords said = {};
+  ChoiceFlagWords said = {};
 };
 
 /// All flags of `Overlap` with names, texts and effects, in the order of files.
@@ -166,11 +166,11 @@ struct OverlapNames<std::index_sequence<kRow...>> {
       {kOverlapTable[kRow].flag, kOverlapTable[kRow].name}...};
 };
 /// All flags of `Overlap` with their names, in the order of `kOverlapTable`.
-inline constexpr auto& kOverlapNames =
+inline constexpr auto& kOverlapFlagNames =
     OverlapNames<std::make_index_sequence<std::size(kOverlapTable)>>::kNames;
 
 /// Returns a plan's overlap flags with those that have no effect at their defaults.
-inline Overlap effective_overlap(const Job& job, const Plan& plan) {
+inline Overlap effective_overlap_flags(const Job& job, const Plan& plan) {
   Overlap settled = plan.overlap;
   for (const OverlapFlagTraits& row : kOverlapTable) {
     if (!row.matters(job, plan)) settled.*row.flag = Overlap{}.*row.flag;

@@ -25,7 +25,7 @@ std::string_view states_of(std::string_view word) {
 
 }  // namespace
 
-Overlap overlap_all(bool on) {
+Overlap all_overlap_flags(bool on) {
   Overlap overlap;
   for (const OverlapFlagTraits& row : kOverlapTable) overlap.*row.flag = on && !row.chosen;
   return overlap;
@@ -59,7 +59,7 @@ std::vector<Sharding> paro_strategies() {
   return strategies;
 }
 
-std::string rank_order_word(const RankOrder& order) {
+std::string rank_order_text(const RankOrder& order) {
   std::string word;
   for (const Axis axis : order.axes) {
     if (!word.empty()) word += '-';
@@ -68,28 +68,28 @@ std::string rank_order_word(const RankOrder& order) {
   return word;
 }
 
-std::optional<RankOrder> rank_order_of(std::string_view word) {
+std::optional<RankOrder> parse_rank_order(std::string_view word) {
   RankOrder order;
   std::ranges::sort(order.axes);
   do {
-    if (rank_order_word(order) == word) return order;
+    if (rank_order_text(order) == word) return order;
   } while (std::ranges::next_permutation(order.axes).found);
   return std::nullopt;
 }
 
-std::string collectives_word(const Collectives& collectives) {
+std::string collective_algorithms_text(const Collectives& collectives) {
   std::string word;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
     if (collectives.*choice == collective::Algorithm::kLibrary) continue;
     word += fmt::format("{}{} {}", word.empty() ? "" : ", ", scheme,
-                        name_of(collective::kAlgorithmNames, collectives.*choice));
+                        name_of(collective::kCollectiveAlgorithmNames, collectives.*choice));
   }
-  return word.empty()
-             ? std::string(name_of(collective::kAlgorithmNames, collective::Algorithm::kLibrary))
-             : word;
+  return word.empty() ? std::string(name_of(collective::kCollectiveAlgorithmNames,
+                                            collective::Algorithm::kLibrary))
+                      : word;
 }
 
-std::string layers_word(const std::vector<std::int64_t>& layers) {
+std::string chunk_layers_text(const std::vector<std::int64_t>& layers) {
   std::string word;
   for (std::size_t i = 0; i < layers.size();) {
     std::size_t count = 1;

@@ -40,9 +40,9 @@ struct Parallel {
 
 /// Whether a column-parallel layer keeps its gathered input for the weight gradient or gathers it
 /// again, under sequence parallelism.
-enum class TensorInput : std::uint8_t { kKeep, kRegather };
-inline constexpr Named<TensorInput> kTensorInputNames[] = {{TensorInput::kKeep, "keep"},
-                                                           {TensorInput::kRegather, "regather"}};
+enum class GatheredInputPolicy : std::uint8_t { kKeep, kRegather };
+inline constexpr Named<GatheredInputPolicy> kTensorInputNames[] = {
+    {GatheredInputPolicy::kKeep, "keep"}, {GatheredInputPolicy::kRegather, "regather"}};
 
 enum class ContextKind : std::uint8_t { kRing, kAllGather, kUlysses };
 inline constexpr Named<ContextKind> kContextKindNames[] = {{ContextKind::kRing, "ring"},
@@ -119,7 +119,7 @@ struct Overlap {
 };
 
 /// Returns overlap flags that are all off, or (`on`) all on except those that cost memory.
-Overlap overlap_all(bool on);
+Overlap all_overlap_flags(bool on);
 
 /// Collective algorithm of each parallelism scheme, used where it supports the operation and the
 /// group (`settled`). The communication library sends all other messages, and all pipeline
@@ -167,7 +167,7 @@ struct Plan {
   Sharding sharding;
   Recompute recompute;
   bool sequence_parallel = false;
-  TensorInput tensor_input = TensorInput::kRegather;
+  GatheredInputPolicy tensor_input = GatheredInputPolicy::kRegather;
   ContextKind context_kind = ContextKind::kRing;
   DType accumulate = DType::kFp32;
   std::int64_t gradient_bucket = 40'000'000;  ///< Elements of gradients that are reduced at a time.
@@ -176,8 +176,8 @@ struct Plan {
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
-  Offload offload;
-  /// Number of layers of each pipeline chunk, in model order; empty: `even_split`
+  HostOffload offload;
+  /// Number of layers of each pipeline chunk, in model order; empty: `even_layer_split`
   /// (plan/layer_split.h).
   std::vector<std::int64_t> layers;
 
@@ -185,8 +185,8 @@ struct Plan {
 };
 
 /// Returns which pipeline rank holds each chunk of a plan.
-inline schedule::Placement placement_of(const Plan& plan) {
-  return schedule::placement_of(plan.schedule, plan.parallel.pipeline);
+inline schedule::Placement chunk_placement_of(const Plan& plan) {
+  return schedule::chunk_placement_of(plan.schedule, plan.parallel.pipeline);
 }
 
 /// Returns a sharding's letters for parameters, gradients and optimizer: "IIG".
@@ -206,17 +206,17 @@ bool is_paro_strategy(const Sharding& sharding);
 std::vector<Sharding> paro_strategies();
 
 /// Returns an order of parallelism axes as text: "tp-cp-ep-dp-pp".
-std::string rank_order_word(const RankOrder& order);
+std::string rank_order_text(const RankOrder& order);
 
 /// Returns the order of parallelism axes that a word states by naming all five once; nullopt for
 /// any other word.
-std::optional<RankOrder> rank_order_of(std::string_view word);
+std::optional<RankOrder> parse_rank_order(std::string_view word);
 
 /// Returns the collective algorithms that differ from the library's choice, as text: "tensor nvls,
 /// data ho-ring"; "library" if there are none.
-std::string collectives_word(const Collectives& collectives);
+std::string collective_algorithms_text(const Collectives& collectives);
 
 /// Returns the layers of each pipeline chunk as text: "8 x 3, 6".
-std::string layers_word(const std::vector<std::int64_t>& layers);
+std::string chunk_layers_text(const std::vector<std::int64_t>& layers);
 
 }  // namespace stepwright::plan

@@ -11,9 +11,9 @@ namespace {
 
 std::string setting_word(const Recompute& setting) {
   const bool modules = setting.kind == RecomputeKind::kModules;
-  const std::string word = modules
-                               ? fmt::format("{}", fmt::join(module_words(setting.modules), " + "))
-                               : std::string(name_of(kRecomputeNames, setting.kind));
+  const std::string word =
+      modules ? fmt::format("{}", fmt::join(recompute_module_names(setting.modules), " + "))
+              : std::string(name_of(kRecomputeNames, setting.kind));
   if (setting.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, setting.every);
   return setting.every > 1 ? fmt::format("{} every {}", word, setting.every) : word;
 }
@@ -35,10 +35,10 @@ std::string stages_words(const Recompute& recompute) {
   std::string words;
   const std::vector<StageRecompute>& stages = recompute.stages;
   for (std::size_t i = 0; i < stages.size();) {
-    const std::string word = setting_word(setting_of(stages[i]));
+    const std::string word = setting_word(recompute_settings_of_stage(stages[i]));
     std::size_t last = i;
     while (last + 1 < stages.size() && stages[last + 1].position == stages[last].position + 1 &&
-           setting_word(setting_of(stages[last + 1])) == word) {
+           setting_word(recompute_settings_of_stage(stages[last + 1])) == word) {
       ++last;
     }
     words += last == i ? fmt::format(", {} on stage {}", word, stages[i].position)
@@ -51,9 +51,9 @@ std::string stages_words(const Recompute& recompute) {
 
 }  // namespace
 
-Recompute recompute_at(const Recompute& recompute, std::int64_t position) {
+Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t position) {
   const auto stage = std::ranges::find(recompute.stages, position, &StageRecompute::position);
-  if (stage != recompute.stages.end()) return setting_of(*stage);
+  if (stage != recompute.stages.end()) return recompute_settings_of_stage(*stage);
   return {recompute.kind, recompute.every, recompute.modules, {}};
 }
 
@@ -66,11 +66,11 @@ LayerRecompute common_recompute_of_stages(const Recompute& recompute) {
   return *least;
 }
 
-std::string recompute_word(const Recompute& recompute) {
+std::string recompute_setting_text(const Recompute& recompute) {
   return setting_word(recompute) + stages_words(recompute);
 }
 
-std::string recompute_text(const Recompute& recompute) {
+std::string recompute_description(const Recompute& recompute) {
   return setting_text(recompute) + stages_words(recompute);
 }
 

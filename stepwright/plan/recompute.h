@@ -23,7 +23,7 @@ struct StageRecompute {
   std::int64_t position = 0;
   RecomputeKind kind = RecomputeKind::kNone;
   std::int64_t every = 1;
-  ModuleSet modules;
+  RecomputeModuleSet modules;
   auto operator<=>(const StageRecompute&) const = default;
 };
 
@@ -33,45 +33,45 @@ struct Recompute {
   /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, in full
   /// (kEvery) or their modules (kModules).
   std::int64_t every = 1;
-  ModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
+  RecomputeModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
   /// Pipeline ranks with another recomputation than the rest, ascending.
   std::vector<StageRecompute> stages;
   auto operator<=>(const Recompute&) const = default;
 };
 
 /// Returns the recomputation of one differing pipeline rank in the form of a whole plan's.
-inline Recompute setting_of(const StageRecompute& stage) {
+inline Recompute recompute_settings_of_stage(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.modules, {}};
 }
 
 /// Returns the recomputation of the layers on one pipeline rank. Code about a layer must call this
 /// first, as no other function knows how pipeline ranks differ.
-Recompute recompute_at(const Recompute& recompute, std::int64_t position);
+Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t position);
 
 /// Calls `visit` for each recomputation that occurs on some pipeline rank, the most common first;
 /// may visit one twice.
 template <class Visit>
 void each_setting(const Recompute& recompute, Visit&& visit) {
   visit(Recompute{recompute.kind, recompute.every, recompute.modules, {}});
-  for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
+  for (const StageRecompute& stage : recompute.stages) visit(recompute_settings_of_stage(stage));
 }
 
 /// Part of one layer that the backward recomputes: everything, some modules, or nothing.
 struct LayerRecompute {
   bool whole = false;
-  ModuleSet modules;  ///< Recomputed layer parts; empty if the whole layer is recomputed.
+  RecomputeModuleSet modules;  ///< Recomputed layer parts; empty if the whole layer is recomputed.
   auto operator<=>(const LayerRecompute&) const = default;
 };
 inline constexpr LayerRecompute kNoRecompute{};
 inline constexpr LayerRecompute kCoreRecompute{.whole = false, .modules = {Module::kCoreAttention}};
 inline constexpr LayerRecompute kWholeRecompute{.whole = true, .modules = {}};
-inline constexpr ModuleSet kPerOperator{Module::kPerOperator};
+inline constexpr RecomputeModuleSet kPerOperator{Module::kPerOperator};
 
-// The next functions take the setting of one position (`recompute_at`):
+// The next functions take the setting of one position (`recompute_of_pipeline_rank`):
 
 /// Returns what is recomputed in those layers that are recomputed at all (with `every: n` the 0th,
 /// nth, 2nth of a chunk, else all). `recompute`: of one pipeline rank.
-constexpr LayerRecompute recomputed(const Recompute& recompute) {
+constexpr LayerRecompute recomputed_layer_part(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
     case RecomputeKind::kSelective: return kCoreRecompute;
@@ -83,19 +83,20 @@ constexpr LayerRecompute recomputed(const Recompute& recompute) {
 /// Returns what every layer recomputes at least: nothing if `every` is above 1, since some layers
 /// are skipped. `recompute`: of one pipeline rank.
 constexpr LayerRecompute common_layer_recompute(const Recompute& recompute) {
-  return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
+  return recompute.every > 1 ? kNoRecompute : recomputed_layer_part(recompute);
 }
 
 /// True if the layer with index `within_chunk` in its chunk is among those that `every` selects for
 /// recomputation. `recompute`: of one pipeline rank.
-constexpr bool is_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
+constexpr bool is_layer_index_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
   return recompute.every <= 1 || within_chunk % recompute.every == 0;
 }
 
 /// Returns what the layer with index `within_chunk` in its chunk recomputes. `recompute`: of one
 /// pipeline rank.
 constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
-  return is_recomputed(recompute, within_chunk) ? recomputed(recompute) : kNoRecompute;
+  return is_layer_index_recomputed(recompute, within_chunk) ? recomputed_layer_part(recompute)
+                                                            : kNoRecompute;
 }
 
 // The next functions take the settings of all positions:
@@ -126,9 +127,9 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
 
 /// Returns a plan's recomputation as text: "none", "selective", "full", "every 2", "norm + mlp
 /// every 2" or "none, full on stages 0-1". Equal settings have equal texts.
-std::string recompute_word(const Recompute& recompute);
+std::string recompute_setting_text(const Recompute& recompute);
 
 /// Returns a plan's recomputation in words for users, as "full recomputation".
-std::string recompute_text(const Recompute& recompute);
+std::string recompute_description(const Recompute& recompute);
 
 }  // namespace stepwright::plan

@@ -7,7 +7,7 @@
 namespace stepwright::plan {
 
 /// Kinds of changes that let a job fit in memory, by increasing effort for the user.
-enum class RemedyKind : std::uint8_t {
+enum class MemoryRemedyKind : std::uint8_t {
   kLossChunks,        ///< Use a loss that keeps fewer logits.
   kRecompute,         ///< Recompute more of the activations.
   kMicroBatch,        ///< Use a smaller micro-batch.
@@ -18,15 +18,15 @@ enum class RemedyKind : std::uint8_t {
   kSplit,             ///< Use other degrees of parallelism, or another sharding.
   kNodes,             ///< Take more nodes than planned.
 };
-inline constexpr Named<RemedyKind> kRemedyKindNames[] = {
-    {RemedyKind::kLossChunks, "loss_chunks"},
-    {RemedyKind::kRecompute, "recompute"},
-    {RemedyKind::kMicroBatch, "micro_batch"},
-    {RemedyKind::kHostActivations, "host_activations"},
-    {RemedyKind::kHostOptimizer, "host_optimizer"},
-    {RemedyKind::kParametersOnHost, "host_parameters"},
-    {RemedyKind::kOptimizerStates, "optimizer_states"},
-    {RemedyKind::kSplit, "split"},
-    {RemedyKind::kNodes, "nodes"}};
+inline constexpr Named<MemoryRemedyKind> kRemedyKindNames[] = {
+    {MemoryRemedyKind::kLossChunks, "loss_chunks"},
+    {MemoryRemedyKind::kRecompute, "recompute"},
+    {MemoryRemedyKind::kMicroBatch, "micro_batch"},
+    {MemoryRemedyKind::kHostActivations, "host_activations"},
+    {MemoryRemedyKind::kHostOptimizer, "host_optimizer"},
+    {MemoryRemedyKind::kParametersOnHost, "host_parameters"},
+    {MemoryRemedyKind::kOptimizerStates, "optimizer_states"},
+    {MemoryRemedyKind::kSplit, "split"},
+    {MemoryRemedyKind::kNodes, "nodes"}};
 
 }  // namespace stepwright::plan

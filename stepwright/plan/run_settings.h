@@ -16,7 +16,7 @@ inline constexpr Named<CheckpointWriting> kCheckpointWritingNames[] = {
 
 /// Settings of a whole training run that a user states (mapping `run` of a job, docs/formats.md).
 /// Missing values are assumed, and answers say so (`whole_run/conditions.h`).
-struct RunSettings {
+struct TrainingRunSettings {
   std::optional<double> tokens;  ///< Number of tokens to train on; nullopt: not stated.
   /// Price of one GPU for one hour, in any currency; nullopt: not stated.
   std::optional<double> price_per_gpu_hour;
@@ -50,7 +50,7 @@ struct RunSettings {
   /// Standard deviation of a step's time over devices, as a share of its mean; nullopt: not stated.
   std::optional<double> straggler_spread;
 
-  bool operator==(const RunSettings&) const = default;
+  bool operator==(const TrainingRunSettings&) const = default;
 };
 
 }  // namespace stepwright::plan

@@ -8,25 +8,25 @@
 namespace stepwright::plan {
 
 /// Value in lists of sharding groups that stands for the word `node`: each plan uses its own
-/// `node_sharding_group` or `node_expert_group` (plan/grid.h).
-inline constexpr std::int64_t kNodeGroup = 0;
+/// `node_sharding_group_size` or `node_expert_sharding_group_size` (plan/grid.h).
+inline constexpr std::int64_t kNodeShardingGroup = 0;
 
 /// Collective algorithms that the tuner may choose, for each parallelism scheme.
-struct CollectiveLists {
+struct SearchedCollectives {
   std::vector<collective::Algorithm> tensor, context, expert, data;
-  bool operator==(const CollectiveLists&) const = default;
+  bool operator==(const SearchedCollectives&) const = default;
 };
-/// Choices of host offload that the tuner may use: values of each field of `Offload`.
-struct OffloadLists {
+/// Choices of host offload that the tuner may use: values of each field of `HostOffload`.
+struct SearchedOffloads {
   std::vector<double> optimizer;
   std::vector<bool> masters;
-  std::vector<OffloadModules> activations;
+  std::vector<OffloadModuleSet> activations;
   std::vector<bool> parameters;
-  bool operator==(const OffloadLists&) const = default;
+  bool operator==(const SearchedOffloads&) const = default;
 };
 /// Values from which the tuner may choose, one list per choice of a plan (the job's `search:`
 /// mapping). An empty list: every legal value; for choices marked (*), only the default of `Plan`.
-struct Space {
+struct TunerSearchSpace {
   std::vector<std::int64_t> tensor;
   std::vector<std::int64_t> pipeline;
   std::vector<std::int64_t> context;
@@ -40,26 +40,27 @@ struct Space {
   std::vector<std::int64_t> strands;
   /// Sharding strategies; sizes of their groups are separate lists.
   std::vector<Sharding> sharding;
-  /// Numbers of ranks of a sharding group; `kNodeGroup`: as many as share a node.
+  /// Numbers of ranks of a sharding group; `kNodeShardingGroup`: as many as share a node.
   std::vector<std::int64_t> sharding_group;
-  /// Numbers of ranks of a sharding group of experts; `kNodeGroup`: as many as share a node.
+  /// Numbers of ranks of a sharding group of experts; `kNodeShardingGroup`: as many as share a
+  /// node.
   std::vector<std::int64_t> expert_group;
   /// Recomputations; empty: none, selective and full are tried.
   std::vector<Recompute> recompute;
   std::vector<bool> sequence_parallel;
-  std::vector<TensorInput> tensor_input;
+  std::vector<GatheredInputPolicy> tensor_input;
   std::vector<ContextKind> context_kind;
   std::vector<DType> accumulate;               ///< Types in which gradients are accumulated. (*)
   std::vector<std::int64_t> gradient_bucket;   ///< Elements of a gradient bucket. (*)
   std::vector<std::int64_t> parameter_bucket;  ///< Elements of a parameter bucket. (*)
   std::vector<Overlap> overlap;                ///< Combinations of overlap flags. (*)
-  CollectiveLists collectives;                 ///< Collective algorithms of each scheme. (*)
+  SearchedCollectives collectives;             ///< Collective algorithms of each scheme. (*)
   std::vector<RankOrder> rank_order;           ///< Orders of the parallelism axes on ranks. (*)
-  OffloadLists offload;                        ///< Values of each host-offload choice. (*)
+  SearchedOffloads offload;                    ///< Values of each host-offload choice. (*)
   /// Numbers of layers of each pipeline chunk; an empty inner list: the even split. (*)
   std::vector<std::vector<std::int64_t>> layers;
 
-  bool operator==(const Space&) const = default;
+  bool operator==(const TunerSearchSpace&) const = default;
 };
 
 }  // namespace stepwright::plan

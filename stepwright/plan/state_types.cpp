@@ -6,9 +6,9 @@ namespace stepwright::plan {
 namespace {
 
 /// Types of states for the job's optimizer; `alone`: parameters are sharded as its states are.
-StateTypes types_of(const Job& job, DType gradient, bool alone) {
-  const DType storage = storage_type(job.precision);
-  StateTypes types = copied_states(storage, gradient);
+StateDataTypes types_of(const Job& job, DType gradient, bool alone) {
+  const DType storage = parameter_storage_type(job.precision);
+  StateDataTypes types = master_copy_state_types(storage, gradient);
   if (job.kernels.masters == MasterWeights::kNone) types.master = types.stored;
   if (job.kernels.masters == MasterWeights::kAlone && alone) types.stored = types.master;
   return types;
@@ -16,11 +16,11 @@ StateTypes types_of(const Job& job, DType gradient, bool alone) {
 
 }  // namespace
 
-StateTypes state_types(const Job& job, const Plan& plan) {
+StateDataTypes state_types(const Job& job, const Plan& plan) {
   const Sharding sharding = canonical_sharding(job, plan);
   const bool alike =
       sharding.parameters != Spread::kNone && sharding.parameters == sharding.optimizer;
-  StateTypes types = types_of(job, plan.accumulate, alike);
+  StateDataTypes types = types_of(job, plan.accumulate, alike);
   // In PyTorch, gradients have the type of their parameters: pytorch/pytorch
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce: orig_dtype.
   const bool as_parameters = job.kernels.masters != MasterWeights::kBeside;
@@ -28,7 +28,7 @@ StateTypes state_types(const Job& job, const Plan& plan) {
   return types;
 }
 
-OtherModelCopies other_models(const Job& job) {
+OtherModelCounts other_models(const Job& job) {
   const TrainingMethod& method = job.method;
   const auto reference = [&](SecondModelPlace place) {
     return method.reference.place == place && !job.model.adapters ? 1 : 0;
@@ -39,8 +39,8 @@ OtherModelCopies other_models(const Job& job) {
           .on_hosts = reference(SecondModelPlace::kHost)};
 }
 
-StateTypes least_state_types(const Job& job) {
-  return types_of(job, storage_type(job.precision), true);
+StateDataTypes smallest_state_types(const Job& job) {
+  return types_of(job, parameter_storage_type(job.precision), true);
 }
 
 }  // namespace stepwright::plan

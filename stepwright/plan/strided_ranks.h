@@ -8,10 +8,10 @@ namespace stepwright::plan {
 
 /// `size` ranks at equal distance: each is `stride` ranks after the one before. A factor of a group
 /// of ranks.
-struct Extent {
+struct StridedRankFactor {
   std::int64_t size = 1;
   std::int64_t stride = 1;
-  auto operator<=>(const Extent&) const = default;
+  auto operator<=>(const StridedRankFactor&) const = default;
 };
 
 /// A group of ranks as a product of strided factors, fastest first: each rank is the first rank
@@ -22,45 +22,45 @@ class StridedRanks {
  public:
   /// Most factors that any group needs: tensor, data x context (two if a sharding group cuts it),
   /// pipeline.
-  static constexpr int kMost = 4;
+  static constexpr int kMaxStridedFactors = 4;
 
   /// Adds a factor of the product; factors may be added in any order.
-  void add(Extent extent);
+  void add(StridedRankFactor extent);
 
-  [[nodiscard]] const Extent* begin() const { return factors_.data(); }
-  [[nodiscard]] const Extent* end() const { return factors_.data() + count_; }
+  [[nodiscard]] const StridedRankFactor* begin() const { return factors_.data(); }
+  [[nodiscard]] const StridedRankFactor* end() const { return factors_.data() + count_; }
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
-  [[nodiscard]] const Extent& operator[](int index) const { return factors_[index]; }
+  [[nodiscard]] const StridedRankFactor& operator[](int index) const { return factors_[index]; }
   /// Returns the number of ranks in the group.
   [[nodiscard]] std::int64_t size() const;
   /// Returns the span of the group in ranks, size x stride of its slowest factor, after which the
   /// next block of such groups begins; 1 without factors.
   [[nodiscard]] std::int64_t block() const;
   /// Returns how many ranks of the group are below `limit`, if its first rank is 0.
-  [[nodiscard]] std::int64_t count_below(std::int64_t limit) const;
+  [[nodiscard]] std::int64_t count_ranks_below(std::int64_t limit) const;
   /// Returns the first rank of the group that contains `rank`, when groups of this shape partition
   /// all ranks.
-  [[nodiscard]] std::int64_t base(std::int64_t rank) const;
+  [[nodiscard]] std::int64_t first_rank_of_group(std::int64_t rank) const;
 
   auto operator<=>(const StridedRanks&) const = default;
 
  private:
   void merge_at(int index);
 
-  std::array<Extent, kMost> factors_{};
+  std::array<StridedRankFactor, kMaxStridedFactors> factors_{};
   int count_ = 0;
 };
 
 /// A group divided into runs of consecutive members. `inner`: one run; `outer`: the ranks with
 /// equal index in all runs.
-struct CutExtents {
+struct SplitRankGroup {
   StridedRanks inner;
   StridedRanks outer;
 };
 
 /// Divides a group into runs of `size` consecutive members; nullopt if the runs would not have one
 /// common shape of strided factors (6 of 4 x 3, if the factors do not continue each other).
-std::optional<CutExtents> cut(const StridedRanks& group, std::int64_t size);
+std::optional<SplitRankGroup> cut(const StridedRanks& group, std::int64_t size);
 
 }  // namespace stepwright::plan

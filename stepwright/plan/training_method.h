@@ -11,16 +11,17 @@ namespace stepwright::plan {
 /// with a frozen reference policy (arXiv 2305.18290). kGrpo: rewards of groups of generated
 /// sequences (arXiv 2402.03300). kPpo: rewards of generated sequences, with a trained value model
 /// (arXiv 1707.06347, 2203.02155).
-enum class MethodKind : std::uint8_t { kPretrain, kSft, kDpo, kGrpo, kPpo };
-inline constexpr Named<MethodKind> kMethodNames[] = {{MethodKind::kPretrain, "pretrain"},
-                                                     {MethodKind::kSft, "sft"},
-                                                     {MethodKind::kDpo, "dpo"},
-                                                     {MethodKind::kGrpo, "grpo"},
-                                                     {MethodKind::kPpo, "ppo"}};
+enum class TrainingMethodKind : std::uint8_t { kPretrain, kSft, kDpo, kGrpo, kPpo };
+inline constexpr Named<TrainingMethodKind> kMethodNames[] = {
+    {TrainingMethodKind::kPretrain, "pretrain"},
+    {TrainingMethodKind::kSft, "sft"},
+    {TrainingMethodKind::kDpo, "dpo"},
+    {TrainingMethodKind::kGrpo, "grpo"},
+    {TrainingMethodKind::kPpo, "ppo"}};
 
 /// True if each step of the method generates sequences (GRPO, PPO).
-constexpr bool generates(MethodKind kind) {
-  return kind == MethodKind::kGrpo || kind == MethodKind::kPpo;
+constexpr bool generates_sequences(TrainingMethodKind kind) {
+  return kind == TrainingMethodKind::kGrpo || kind == TrainingMethodKind::kPpo;
 }
 
 /// Where a second model of a step (reference or critic) is stored and runs. kNone: there is none.
@@ -59,7 +60,7 @@ struct Rollout {
 
 /// Sending of generated sequences from one process to the training devices, each padded to the
 /// longest possible length, as verl does (verl/protocol.py, single_controller/base/decorator.py).
-struct SequenceDispatch {
+struct RolloutSequenceDispatch {
   /// Seconds per padded token of verl's dispatch: ray.put of 6,400 sequences of 20,480 tokens with
   /// all their tensors takes 19.86 s in threads (verl-project/verl, pull request 3495; 28.85 s
   /// before it).
@@ -67,13 +68,13 @@ struct SequenceDispatch {
 
   std::int64_t padded = 0;  ///< Tokens of a padded sequence, prompt and answer.
   double token_s = kRayPutSecondsPerToken;
-  bool operator==(const SequenceDispatch&) const = default;
+  bool operator==(const RolloutSequenceDispatch&) const = default;
 };
 
 /// The training method of a job and the work of a step beside its updates (generation, reference,
 /// critic). The job's batch is that of one update.
 struct TrainingMethod {
-  MethodKind kind = MethodKind::kPretrain;
+  TrainingMethodKind kind = TrainingMethodKind::kPretrain;
   /// Number of updates, one after the other, on the sequences of one step; 0: a step only runs
   /// forwards (`forward_only_program`).
   std::int64_t updates = 1;
@@ -87,7 +88,7 @@ struct TrainingMethod {
   /// waits for generation.
   std::int64_t staleness = 1;
   std::optional<Rollout> rollout;
-  std::optional<SequenceDispatch> dispatch;
+  std::optional<RolloutSequenceDispatch> dispatch;
   bool operator==(const TrainingMethod&) const = default;
 };
 

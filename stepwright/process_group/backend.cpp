@@ -24,16 +24,16 @@ std::int64_t full_bytes(const at::Tensor& input, const at::Tensor& output) {
 
 }  // namespace
 
-StepwrightBackend::StepwrightBackend(GroupSetup setup, SplitGroup split)
+StepwrightBackend::StepwrightBackend(ProcessGroupSetup setup, SplitGroup split)
     : Backend(setup.rank, setup.size),
       setup_(std::move(setup)),
       split_(std::move(split)),
       board_(setup_.store, setup_.rank, setup_.size) {
   if (setup_.tiers.empty()) return;
-  engine_ =
-      std::make_unique<Engine>(setup_.tiers, setup_.rank, setup_.engine, std::move(setup_.lanes));
+  engine_ = std::make_unique<CollectiveEngine>(setup_.tiers, setup_.rank, setup_.engine,
+                                               std::move(setup_.lanes));
   setup_.lanes.clear();
-  runner_ = std::make_unique<Runner>(*engine_, board_, setup_.rank);
+  runner_ = std::make_unique<CollectiveCallRunner>(*engine_, board_, setup_.rank);
 }
 
 StepwrightBackend::~StepwrightBackend() {
@@ -104,7 +104,7 @@ c10d::Backend& StepwrightBackend::wrapped_for(const at::Tensor* tensor) {
   return on_cuda && setup_.wrapped_cuda ? *setup_.wrapped_cuda : *setup_.wrapped;
 }
 
-std::string StepwrightBackend::text_of(const Request& request) const {
+std::string StepwrightBackend::text_of(const CollectiveRequest& request) const {
   const at::Tensor& full =
       request.output.numel() > request.input.numel() ? request.output : request.input;
   return fmt::format("{}{}{} of {} {} (call {})", request.name, request.op ? " " : "",
@@ -112,7 +112,7 @@ std::string StepwrightBackend::text_of(const Request& request) const {
                      c10::toString(full.scalar_type()), calls_);
 }
 
-std::string StepwrightBackend::fallback_reason(const Request& request) const {
+std::string StepwrightBackend::fallback_reason(const CollectiveRequest& request) const {
   const at::Tensor& input = request.input;
   const at::Tensor& output = request.output;
   if (!input.device().is_cpu() || !output.device().is_cpu()) return "device";
@@ -120,7 +120,7 @@ std::string StepwrightBackend::fallback_reason(const Request& request) const {
   if (!engine_) return "layout";
   if (input.layout() != at::kStrided || output.layout() != at::kStrided) return "sparse";
   if (input.scalar_type() != output.scalar_type()) return "types differ";
-  if (request.op && !known_reduction(*request.op, input.scalar_type())) return "reduction";
+  if (request.op && !translate_reduction(*request.op, input.scalar_type())) return "reduction";
   const std::int64_t blocks = std::max(input.numel(), output.numel());
   if (blocks == 0) return "small";
   const bool sized = request.collective == collective::Collective::kAllGather
@@ -134,16 +134,17 @@ std::string StepwrightBackend::fallback_reason(const Request& request) const {
   // No other backend of host tensors has this reduction, so size does not matter.
   const bool only_here = request.op && request.op->op_ == c10d::ReduceOp::PREMUL_SUM;
   if (!only_here && full_bytes(input, output) < setup_.min_bytes) return "small";
-  if (!only_here && !method_of(request)) return "chosen";
+  if (!only_here && !algorithm_of_call(request)) return "chosen";
   return {};
 }
 
-std::optional<collective::Algorithm> StepwrightBackend::method_of(const Request& request) const {
-  return setup_.engine.method_for(request.collective,
-                                  static_cast<double>(full_bytes(request.input, request.output)));
+std::optional<collective::Algorithm> StepwrightBackend::algorithm_of_call(
+    const CollectiveRequest& request) const {
+  return setup_.engine.algorithm_for_bytes(
+      request.collective, static_cast<double>(full_bytes(request.input, request.output)));
 }
 
-void StepwrightBackend::record(const Request& request) const {
+void StepwrightBackend::record(const CollectiveRequest& request) const {
   const Tensors inputs{request.input};
   const Tensors outputs{request.output};
   const auto number = std::make_tuple(static_cast<std::int64_t>(calls_), false);
@@ -155,7 +156,8 @@ void StepwrightBackend::record(const Request& request) const {
       static_cast<int>(setup_.global_ranks.empty() ? 0 : setup_.global_ranks[0]), 1, size_);
 }
 
-StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, const Tensors& outputs,
+StepwrightBackend::Work StepwrightBackend::schedule(const CollectiveRequest& request,
+                                                    const Tensors& outputs,
                                                     std::function<void()> after) {
   const at::NoGradGuard no_gradients;
   ++calls_;
@@ -166,9 +168,9 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
                       .input = request.input,
                       .output = request.output,
                       .timeout = chosen(request.timeout, setup_.timeout),
-                      .method = method_of(request).value_or(setup_.engine.method)};
+                      .method = algorithm_of_call(request).value_or(setup_.engine.method)};
   if (request.op) {
-    const KnownReduction known = *known_reduction(*request.op, request.input.scalar_type());
+    const TransportReduction known = *translate_reduction(*request.op, request.input.scalar_type());
     call.reduction = known.reduction;
     call.factor = known.factor;
     call.average = known.average;
@@ -184,9 +186,9 @@ StepwrightBackend::Work StepwrightBackend::schedule(const Request& request, cons
       if (last) last();
     };
   }
-  auto work = c10::make_intrusive<ScheduledWork>(ScheduledWork::Place{rank_, request.type, calls_},
-                                                 fmt::format("stepwright:{}", request.name),
-                                                 Tensors{request.input}, outputs);
+  auto work = c10::make_intrusive<ScheduledCollectiveWork>(
+      ScheduledCollectiveWork::CallIdentity{rank_, request.type, calls_},
+      fmt::format("stepwright:{}", request.name), Tensors{request.input}, outputs);
   runner_->add({std::move(call), std::move(after), work});
   return kept(work);
 }
@@ -204,20 +206,20 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
   // The function owns copies, since a work may outlive its group.
   auto explain = [board = board_, text = std::move(text), rank = rank_]() mutable {
     return fmt::format(" in {} on rank {}{}", text, rank,
-                       board.compare(text, std::chrono::milliseconds(2000)));
+                       board.compare_failed_calls(text, std::chrono::milliseconds(2000)));
   };
   return kept(c10::make_intrusive<WrappedBackendWork>(std::move(inner), std::move(explain)));
 }
 
 StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
                                                      const c10d::AllreduceOptions& opts) {
-  const Request request{"all_reduce",
-                        collective::Collective::kAllReduce,
-                        c10d::OpType::ALLREDUCE,
-                        tensors.at(0),
-                        tensors.at(0),
-                        opts.reduceOp,
-                        opts.timeout};
+  const CollectiveRequest request{"all_reduce",
+                                  collective::Collective::kAllReduce,
+                                  c10d::OpType::ALLREDUCE,
+                                  tensors.at(0),
+                                  tensors.at(0),
+                                  opts.reduceOp,
+                                  opts.timeout};
   const std::string reason = tensors.size() > 1 ? "several tensors" : fallback_reason(request);
   if (reason.empty()) return schedule(request, tensors, {});
   return pass(request.name, reason, &tensors[0],
@@ -256,13 +258,13 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
     Tensors rows;
     for (const at::Tensor& tensor : tensors) rows.push_back(tensor.reshape({-1}));
     const at::Tensor flat = at::cat(rows);
-    const Request request{"all_reduce",
-                          collective::Collective::kAllReduce,
-                          c10d::OpType::ALLREDUCE_COALESCED,
-                          flat,
-                          flat,
-                          opts.reduceOp,
-                          opts.timeout};
+    const CollectiveRequest request{"all_reduce",
+                                    collective::Collective::kAllReduce,
+                                    c10d::OpType::ALLREDUCE_COALESCED,
+                                    flat,
+                                    flat,
+                                    opts.reduceOp,
+                                    opts.timeout};
     reason = fallback_reason(request);
     if (reason.empty()) {
       return schedule(request, tensors, [flat, to = tensors] { copy_in_order(flat, to); });
@@ -274,13 +276,13 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
 
 StepwrightBackend::Work StepwrightBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                            const c10d::AllgatherOptions& opts) {
-  const Request request{"all_gather",
-                        collective::Collective::kAllGather,
-                        c10d::OpType::_ALLGATHER_BASE,
-                        input,
-                        output,
-                        {},
-                        opts.timeout};
+  const CollectiveRequest request{"all_gather",
+                                  collective::Collective::kAllGather,
+                                  c10d::OpType::_ALLGATHER_BASE,
+                                  input,
+                                  output,
+                                  {},
+                                  opts.timeout};
   const std::string reason = fallback_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &output,
@@ -301,7 +303,7 @@ StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outpu
     const bool small = static_cast<std::int64_t>(input.nbytes()) * size_ < setup_.min_bytes;
     const at::Tensor flat =
         small ? at::Tensor() : at::empty({size_, input.numel()}, input.options());
-    const Request request{
+    const CollectiveRequest request{
         "all_gather", collective::Collective::kAllGather, c10d::OpType::ALLGATHER, input, flat, {},
         opts.timeout};
     reason = small ? "small" : fallback_reason(request);
@@ -325,13 +327,13 @@ StepwrightBackend::Work StepwrightBackend::allgather_into_tensor_coalesced(
 
 StepwrightBackend::Work StepwrightBackend::_reduce_scatter_base(
     at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) {
-  const Request request{"reduce_scatter",
-                        collective::Collective::kReduceScatter,
-                        c10d::OpType::_REDUCE_SCATTER_BASE,
-                        input,
-                        output,
-                        opts.reduceOp,
-                        opts.timeout};
+  const CollectiveRequest request{"reduce_scatter",
+                                  collective::Collective::kReduceScatter,
+                                  c10d::OpType::_REDUCE_SCATTER_BASE,
+                                  input,
+                                  output,
+                                  opts.reduceOp,
+                                  opts.timeout};
   const std::string reason = fallback_reason(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &input,
@@ -352,13 +354,13 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter(Tensors& outputs,
   if (alike) {
     const at::NoGradGuard no_gradients;
     const bool small = static_cast<std::int64_t>(output.nbytes()) * size_ < setup_.min_bytes;
-    const Request request{"reduce_scatter",
-                          collective::Collective::kReduceScatter,
-                          c10d::OpType::REDUCE_SCATTER,
-                          small ? output : at::stack(list),
-                          output,
-                          opts.reduceOp,
-                          opts.timeout};
+    const CollectiveRequest request{"reduce_scatter",
+                                    collective::Collective::kReduceScatter,
+                                    c10d::OpType::REDUCE_SCATTER,
+                                    small ? output : at::stack(list),
+                                    output,
+                                    opts.reduceOp,
+                                    opts.timeout};
     reason = small ? "small" : fallback_reason(request);
     if (reason.empty()) return schedule(request, outputs, {});
   }
@@ -380,13 +382,13 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                                                          std::vector<int64_t>& output_splits,
                                                          std::vector<int64_t>& input_splits,
                                                          const c10d::AllToAllOptions& opts) {
-  const Request request{"all_to_all",
-                        collective::Collective::kAllToAll,
-                        c10d::OpType::ALLTOALL_BASE,
-                        input,
-                        output,
-                        {},
-                        opts.timeout};
+  const CollectiveRequest request{"all_to_all",
+                                  collective::Collective::kAllToAll,
+                                  c10d::OpType::ALLTOALL_BASE,
+                                  input,
+                                  output,
+                                  {},
+                                  opts.timeout};
   const bool split = !output_splits.empty() || !input_splits.empty();
   // Ranks whose own splits happen to be even cannot know those of other ranks.
   const std::string reason = split ? "splits" : fallback_reason(request);

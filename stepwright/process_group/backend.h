@@ -20,7 +20,7 @@ namespace stepwright::process_group {
 
 /// Ingredients of a Stepwright process group: its ranks, its options, and the backends that it
 /// wraps.
-struct GroupSetup {
+struct ProcessGroupSetup {
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
   int size = 1;
@@ -31,7 +31,7 @@ struct GroupSetup {
   std::vector<std::int32_t> tiers;
   /// Collectives whose full buffer has fewer bytes go to the wrapped backend.
   std::int64_t min_bytes = 0;
-  EngineOptions engine;
+  ProcessGroupOptions engine;
   /// Wrapped backend (such as Gloo) for tensors in host memory and for calls without tensors.
   c10::intrusive_ptr<c10d::Backend> wrapped;
   /// Wrapped backend (such as NCCL) for tensors in CUDA memory; may be null.
@@ -54,7 +54,7 @@ class StepwrightBackend : public c10d::Backend {
 
   /// Makes the backend; every rank of the group must do so with equal options. `split` makes the
   /// backends of sub-groups.
-  StepwrightBackend(GroupSetup setup, SplitGroup split);
+  StepwrightBackend(ProcessGroupSetup setup, SplitGroup split);
   ~StepwrightBackend() override;
 
   const std::string getBackendName() const override { return "stepwright"; }
@@ -110,11 +110,11 @@ class StepwrightBackend : public c10d::Backend {
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
   /// Returns the ranks, options and wrapped backends with which the process group was made.
-  [[nodiscard]] const GroupSetup& setup() const { return setup_; }
+  [[nodiscard]] const ProcessGroupSetup& setup() const { return setup_; }
   /// Returns how often each operation was called so far, both those run by schedules and those
   /// passed to the wrapped backend.
-  [[nodiscard]] std::map<CallTally::Key, CallTally::Count> counts() const {
-    return tally_.counts();
+  [[nodiscard]] std::map<CallTally::Key, CallTally::CallCount> call_counts() const {
+    return tally_.call_counts();
   }
   /// Returns the most bytes of buffers, in addition to the tensors, that were held at a time; 0 if
   /// no collective was run by a schedule.
@@ -122,7 +122,7 @@ class StepwrightBackend : public c10d::Backend {
 
  private:
   /// A collective call that may be run by a schedule or passed to the wrapped backend.
-  struct Request {
+  struct CollectiveRequest {
     const char* name;
     collective::Collective collective;
     c10d::OpType type;
@@ -134,12 +134,14 @@ class StepwrightBackend : public c10d::Backend {
 
   /// Returns the reason why a call must go to the wrapped backend ("device", "small", ...); empty:
   /// it is run by a schedule.
-  [[nodiscard]] std::string fallback_reason(const Request& request) const;
+  [[nodiscard]] std::string fallback_reason(const CollectiveRequest& request) const;
   /// Returns the algorithm that runs a call; nullopt: the wrapped backend runs it.
-  [[nodiscard]] std::optional<collective::Algorithm> method_of(const Request& request) const;
-  Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
-  void record(const Request& request) const;
-  [[nodiscard]] std::string text_of(const Request& request) const;
+  [[nodiscard]] std::optional<collective::Algorithm> algorithm_of_call(
+      const CollectiveRequest& request) const;
+  Work schedule(const CollectiveRequest& request, const Tensors& outputs,
+                std::function<void()> after);
+  void record(const CollectiveRequest& request) const;
+  [[nodiscard]] std::string text_of(const CollectiveRequest& request) const;
   /// Passes a call to the wrapped backend by calling `act`, and counts it under `name` and
   /// `reason`.
   Work pass(const char* name, const std::string& reason, const at::Tensor* tensor,
@@ -147,12 +149,12 @@ class StepwrightBackend : public c10d::Backend {
   Work kept(Work work);
   c10d::Backend& wrapped_for(const at::Tensor* tensor);
 
-  GroupSetup setup_;
+  ProcessGroupSetup setup_;
   SplitGroup split_;
   CallTally tally_;
-  StatusBoard board_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Runner> runner_;
+  RankStatusBoard board_;
+  std::unique_ptr<CollectiveEngine> engine_;
+  std::unique_ptr<CollectiveCallRunner> runner_;
   std::uint64_t calls_ = 0;
   bool coalescing_ = false;
   std::vector<Work> coalesced_;

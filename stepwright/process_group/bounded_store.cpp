@@ -5,18 +5,18 @@
 
 namespace stepwright::process_group {
 
-BoundedStore::BoundedStore(Pointer store, Limits limits)
+TimeLimitedStore::TimeLimitedStore(Pointer store, StoreTimeLimits limits)
     : limits_(std::move(limits)), calls_(limits_.silent), store_(std::move(store)) {}
 
-BoundedStore::BoundedStore(const std::function<Pointer()>& open, Limits limits)
-    : BoundedStore(Pointer(), std::move(limits)) {
+TimeLimitedStore::TimeLimitedStore(const std::function<Pointer()>& open, StoreTimeLimits limits)
+    : TimeLimitedStore(Pointer(), std::move(limits)) {
   const auto opened = std::make_shared<Pointer>();
   calls_.run(limits_.patience, [open, opened] { *opened = open(); });
   store_ = *opened;
 }
 
 template <class Act>
-auto BoundedStore::answer(std::chrono::milliseconds waits, Act act) {
+auto TimeLimitedStore::answer(std::chrono::milliseconds waits, Act act) {
   using Answer = decltype(act(*store_));
   const auto patience = limits_.patience + waits;
   if constexpr (std::is_void_v<Answer>) {
@@ -30,63 +30,64 @@ auto BoundedStore::answer(std::chrono::milliseconds waits, Act act) {
   }
 }
 
-BoundedStore::Pointer BoundedStore::clone() { return clone(limits_.patience); }
+TimeLimitedStore::Pointer TimeLimitedStore::clone() { return clone(limits_.patience); }
 
-BoundedStore::Pointer BoundedStore::clone(std::chrono::milliseconds patience) {
+TimeLimitedStore::Pointer TimeLimitedStore::clone(std::chrono::milliseconds patience) {
   Pointer other = answer({}, [](Store& store) { return store.clone(); });
-  return c10::make_intrusive<BoundedStore>(std::move(other), Limits{patience, limits_.silent});
+  return c10::make_intrusive<TimeLimitedStore>(std::move(other),
+                                               StoreTimeLimits{patience, limits_.silent});
 }
 
-void BoundedStore::set(const std::string& key, const std::vector<std::uint8_t>& value) {
+void TimeLimitedStore::set(const std::string& key, const std::vector<std::uint8_t>& value) {
   answer({}, [key, value](Store& store) { store.set(key, value); });
 }
 
-std::vector<std::uint8_t> BoundedStore::compareSet(const std::string& key,
-                                                   const std::vector<std::uint8_t>& expected,
-                                                   const std::vector<std::uint8_t>& desired) {
+std::vector<std::uint8_t> TimeLimitedStore::compareSet(const std::string& key,
+                                                       const std::vector<std::uint8_t>& expected,
+                                                       const std::vector<std::uint8_t>& desired) {
   return answer({}, [key, expected, desired](Store& store) {
     return store.compareSet(key, expected, desired);
   });
 }
 
-std::vector<std::uint8_t> BoundedStore::get(const std::string& key) {
+std::vector<std::uint8_t> TimeLimitedStore::get(const std::string& key) {
   return answer(getTimeout(), [key](Store& store) { return store.get(key); });
 }
 
-std::int64_t BoundedStore::add(const std::string& key, std::int64_t value) {
+std::int64_t TimeLimitedStore::add(const std::string& key, std::int64_t value) {
   return answer({}, [key, value](Store& store) { return store.add(key, value); });
 }
 
-bool BoundedStore::deleteKey(const std::string& key) {
+bool TimeLimitedStore::deleteKey(const std::string& key) {
   return answer({}, [key](Store& store) { return store.deleteKey(key); });
 }
 
-bool BoundedStore::check(const std::vector<std::string>& keys) {
+bool TimeLimitedStore::check(const std::vector<std::string>& keys) {
   return answer({}, [keys](Store& store) { return store.check(keys); });
 }
 
-std::int64_t BoundedStore::getNumKeys() {
+std::int64_t TimeLimitedStore::getNumKeys() {
   return answer({}, [](Store& store) { return store.getNumKeys(); });
 }
 
-void BoundedStore::wait(const std::vector<std::string>& keys) { wait(keys, getTimeout()); }
+void TimeLimitedStore::wait(const std::vector<std::string>& keys) { wait(keys, getTimeout()); }
 
-void BoundedStore::wait(const std::vector<std::string>& keys,
-                        const std::chrono::milliseconds& timeout) {
+void TimeLimitedStore::wait(const std::vector<std::string>& keys,
+                            const std::chrono::milliseconds& timeout) {
   answer(timeout, [keys, timeout](Store& store) { store.wait(keys, timeout); });
 }
 
-void BoundedStore::append(const std::string& key, const std::vector<std::uint8_t>& value) {
+void TimeLimitedStore::append(const std::string& key, const std::vector<std::uint8_t>& value) {
   answer({}, [key, value](Store& store) { store.append(key, value); });
 }
 
-std::vector<std::vector<std::uint8_t>> BoundedStore::multiGet(
+std::vector<std::vector<std::uint8_t>> TimeLimitedStore::multiGet(
     const std::vector<std::string>& keys) {
   return answer(getTimeout(), [keys](Store& store) { return store.multiGet(keys); });
 }
 
-void BoundedStore::multiSet(const std::vector<std::string>& keys,
-                            const std::vector<std::vector<std::uint8_t>>& values) {
+void TimeLimitedStore::multiSet(const std::vector<std::string>& keys,
+                                const std::vector<std::vector<std::uint8_t>>& values) {
   answer({}, [keys, values](Store& store) { store.multiSet(keys, values); });
 }
 

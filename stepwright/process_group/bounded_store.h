@@ -13,25 +13,26 @@ namespace stepwright::process_group {
 
 /// A c10d store in which every call ends in bounded time. c10d's own TCP store waits forever if the
 /// process that serves it hangs.
-class BoundedStore : public c10d::Store {
+class TimeLimitedStore : public c10d::Store {
  public:
   using Pointer = c10::intrusive_ptr<c10d::Store>;
   /// The time limit of a store's calls, and the error message when it is exceeded.
-  struct Limits {
+  struct StoreTimeLimits {
     /// Longest time that a call may take in addition to the time for which it waits for keys.
     std::chrono::milliseconds patience{};
     /// Error message for a call that exceeds the limit; all later calls then fail at once.
     std::string silent;
   };
-  BoundedStore(Pointer store, Limits limits);
+  TimeLimitedStore(Pointer store, StoreTimeLimits limits);
   /// Opens a store with the function `open`, which may hang as well. Throws what `open` throws, or
   /// `kRuntime` with the message `silent` if it takes too long.
-  BoundedStore(const std::function<Pointer()>& open, Limits limits);
+  TimeLimitedStore(const std::function<Pointer()>& open, StoreTimeLimits limits);
 
   /// Opens another connection to the same store, so that its calls need not wait for calls on this
   /// one.
   Pointer clone() override;
-  /// Opens another connection to the same store, with another time limit (`Limits::patience`).
+  /// Opens another connection to the same store, with another time limit
+  /// (`StoreTimeLimits::patience`).
   Pointer clone(std::chrono::milliseconds patience);
 
   using Store::set;
@@ -66,8 +67,8 @@ class BoundedStore : public c10d::Store {
   template <class Act>
   auto answer(std::chrono::milliseconds waits, Act act);
 
-  Limits limits_;
-  transport::BoundedCalls calls_;
+  StoreTimeLimits limits_;
+  transport::TimeBoundedCalls calls_;
   Pointer store_;
 };
 

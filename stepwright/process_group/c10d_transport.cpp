@@ -23,7 +23,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 /// One message; it is registered with its transport while it exists, so that `abort` reaches it.
-class C10dTransfer : public transport::Transfer {
+class C10dTransfer : public transport::MessageTransfer {
  public:
   C10dTransfer(C10dTransport& transport, c10::intrusive_ptr<c10d::Work> work, std::string what)
       : transport_(transport), work_(std::move(work)), what_(std::move(what)) {
@@ -58,8 +58,8 @@ void C10dTransport::begin(std::chrono::milliseconds timeout) {
 }
 
 template <typename Start>
-std::unique_ptr<transport::Transfer> C10dTransport::started(const char* what, int lane,
-                                                            std::int32_t peer, Start start) {
+std::unique_ptr<transport::MessageTransfer> C10dTransport::started(const char* what, int lane,
+                                                                   std::int32_t peer, Start start) {
   if (lane >= static_cast<int>(lanes_.size())) {
     throw Error(ErrorKind::kRuntime, fmt::format("lane {} is closed", lane));
   }
@@ -79,16 +79,16 @@ std::unique_ptr<transport::Transfer> C10dTransport::started(const char* what, in
   return std::make_unique<C10dTransfer>(*this, std::move(work), std::move(name));
 }
 
-std::unique_ptr<transport::Transfer> C10dTransport::send(int lane, std::int32_t peer,
-                                                         std::span<const std::byte> bytes) {
+std::unique_ptr<transport::MessageTransfer> C10dTransport::send(int lane, std::int32_t peer,
+                                                                std::span<const std::byte> bytes) {
   return started("send to", lane, peer, [&](c10d::Backend& backend) {
     std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
     return backend.send(tensors, peer, 0);
   });
 }
 
-std::unique_ptr<transport::Transfer> C10dTransport::receive(int lane, std::int32_t peer,
-                                                            std::span<std::byte> bytes) {
+std::unique_ptr<transport::MessageTransfer> C10dTransport::receive(int lane, std::int32_t peer,
+                                                                   std::span<std::byte> bytes) {
   return started("receive from", lane, peer, [&](c10d::Backend& backend) {
     std::vector<at::Tensor> tensors{tensor_of(bytes.data(), bytes.size())};
     return backend.recv(tensors, peer, 0);

@@ -16,7 +16,7 @@ namespace stepwright::process_group {
 
 /// Sends messages between ranks by the point-to-point operations of torch.distributed backends, one
 /// backend per lane, so that lanes do not wait for each other. Used by one collective at a time.
-class C10dTransport : public transport::Transport {
+class C10dTransport : public transport::MessageTransport {
  public:
   /// `lanes[k]`: backend that carries the messages of lane k; all backends have the same ranks.
   explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
@@ -25,10 +25,10 @@ class C10dTransport : public transport::Transport {
   /// if the message has not arrived.
   void begin(std::chrono::milliseconds timeout);
 
-  std::unique_ptr<transport::Transfer> send(int lane, std::int32_t peer,
-                                            std::span<const std::byte> bytes) override;
-  std::unique_ptr<transport::Transfer> receive(int lane, std::int32_t peer,
-                                               std::span<std::byte> bytes) override;
+  std::unique_ptr<transport::MessageTransfer> send(int lane, std::int32_t peer,
+                                                   std::span<const std::byte> bytes) override;
+  std::unique_ptr<transport::MessageTransfer> receive(int lane, std::int32_t peer,
+                                                      std::span<std::byte> bytes) override;
   void abort() noexcept override;
 
   /// Releases the backends, which closes their connections, so that messages of the peers fail.
@@ -43,8 +43,8 @@ class C10dTransport : public transport::Transport {
   };
 
   template <typename Start>
-  std::unique_ptr<transport::Transfer> started(const char* what, int lane, std::int32_t peer,
-                                               Start start);
+  std::unique_ptr<transport::MessageTransfer> started(const char* what, int lane, std::int32_t peer,
+                                                      Start start);
   void register_work(c10d::Work* work);
   void forget(c10d::Work* work);
 

@@ -21,7 +21,7 @@ std::span<std::byte> span_of(const at::Tensor& tensor) {
 /// Returns the text on which all ranks must agree.
 std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
   return fmt::format("{} in {} by {}", call.text, chunks,
-                     name_of(collective::kAlgorithmNames, call.method));
+                     name_of(collective::kCollectiveAlgorithmNames, call.method));
 }
 
 bool overlaps(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -37,7 +37,7 @@ std::int64_t largest_divisor(std::int64_t number, std::int32_t most) {
 
 }  // namespace
 
-std::span<std::byte> Room::take(std::int64_t bytes) {
+std::span<std::byte> GrowingBuffer::take_uninitialised_bytes(std::int64_t bytes) {
   if (bytes > bytes_) {
     release();
     memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
@@ -46,38 +46,41 @@ std::span<std::byte> Room::take(std::int64_t bytes) {
   return {memory_.get(), static_cast<std::size_t>(bytes)};
 }
 
-void Room::release() {
+void GrowingBuffer::release() {
   memory_.reset();
   bytes_ = 0;
 }
 
-Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
-               std::vector<c10::intrusive_ptr<c10d::Backend>> lanes)
+CollectiveEngine::CollectiveEngine(std::vector<std::int32_t> tiers, std::int32_t rank,
+                                   ProcessGroupOptions options,
+                                   std::vector<c10::intrusive_ptr<c10d::Backend>> lanes)
     : tiers_(std::move(tiers)),
-      ranks_(collective::ranks_of({.tiers = tiers_})),
+      ranks_(collective::schedule_rank_count({.tiers = tiers_})),
       rank_(rank),
       options_(std::move(options)),
       transport_(std::move(lanes)),
       executor_({.message_bytes = options_.message_bytes}) {}
 
-std::optional<collective::Algorithm> EngineOptions::method_for(collective::Collective collective,
-                                                               double bytes) const {
+std::optional<collective::Algorithm> ProcessGroupOptions::algorithm_for_bytes(
+    collective::Collective collective, double bytes) const {
   for (const AlgorithmForSize& choice : choices) {
     if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
   }
   return collective == collective::Collective::kAllToAll ? collective::Algorithm::kRelay : method;
 }
 
-const Engine::Plan& Engine::plan(const CollectiveCall& call, std::int32_t chunks) {
+const CollectiveEngine::Plan& CollectiveEngine::plan(const CollectiveCall& call,
+                                                     std::int32_t chunks) {
   const auto key = std::tuple(call.method, call.collective, chunks);
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   const collective::ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
-  Plan made{collective::schedule_without_ranks(spec), collective::schedule_rank(spec, rank_)};
+  Plan made{collective::schedule_without_ranks(spec),
+            collective::generate_rank_schedule(spec, rank_)};
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-void Engine::run(const CollectiveCall& call) {
+void CollectiveEngine::run(const CollectiveCall& call) {
   transport_.begin(call.timeout);
   if (call.collective == collective::Collective::kAllReduce) {
     run_all_reduce(call);
@@ -85,12 +88,12 @@ void Engine::run(const CollectiveCall& call) {
     run_blocks(call);
   }
   note_peak();
-  for (Room* room : {&input_, &output_, &scratch_}) {
+  for (GrowingBuffer* room : {&input_, &output_, &scratch_}) {
     if (room->bytes() > kKeptBytes) room->release();
   }
 }
 
-void Engine::run_blocks(const CollectiveCall& call) {
+void CollectiveEngine::run_blocks(const CollectiveCall& call) {
   const bool gathers = call.collective == collective::Collective::kAllGather;
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
@@ -99,11 +102,11 @@ void Engine::run_blocks(const CollectiveCall& call) {
   const bool relayed = call.collective == collective::Collective::kAllToAll;
   const auto chunks = static_cast<std::int32_t>(
       relayed ? 1
-              : largest_divisor(block,
-                                collective::chunks_of(static_cast<double>(bytes),
-                                                      static_cast<double>(options_.chunk_bytes))));
+              : largest_divisor(block, collective::chunks_per_block(
+                                           static_cast<double>(bytes),
+                                           static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call, chunks);
-  transport::exchange_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::check_equal_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
   // In a gather the input may be the rank's own part of the output, where it belongs anyway.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
@@ -112,16 +115,16 @@ void Engine::run_blocks(const CollectiveCall& call) {
   run_part(call, used, {input, span_of(call.output), block / chunks});
 }
 
-void Engine::run_all_reduce(const CollectiveCall& call) {
+void CollectiveEngine::run_all_reduce(const CollectiveCall& call) {
   const std::int64_t element = call.output.element_size();
   const std::int64_t total = call.output.numel();
   const std::int64_t segment =
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
   const auto block = static_cast<double>(segment * element) / ranks_;
   const std::int32_t chunks =
-      collective::chunks_of(block, static_cast<double>(options_.chunk_bytes));
+      collective::chunks_per_block(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
-  transport::exchange_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::check_equal_call_texts(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
   for (std::int64_t first = 0; first < total; first += segment) {
     const std::int64_t count = std::min(segment, total - first);
@@ -130,31 +133,36 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
     const std::span<std::byte> own = all.subspan(static_cast<std::size_t>(first * element),
                                                  static_cast<std::size_t>(count * element));
     const std::span<const std::byte> input = prepared(call, own, padded * element);
-    const std::span<std::byte> output = padded == count ? own : output_.take(padded * element);
+    const std::span<std::byte> output =
+        padded == count ? own : output_.take_uninitialised_bytes(padded * element);
     run_part(call, used, {input, output, piece});
     if (padded != count) std::memcpy(own.data(), output.data(), own.size());
   }
 }
 
 /// Returns a copy of `input` multiplied by the call's factor, with zeros up to `bytes`.
-std::span<const std::byte> Engine::prepared(const CollectiveCall& call,
-                                            std::span<const std::byte> input, std::int64_t bytes) {
-  const std::span<std::byte> copy = input_.take(bytes);
+std::span<const std::byte> CollectiveEngine::prepared(const CollectiveCall& call,
+                                                      std::span<const std::byte> input,
+                                                      std::int64_t bytes) {
+  const std::span<std::byte> copy = input_.take_uninitialised_bytes(bytes);
   if (!input.empty()) std::memcpy(copy.data(), input.data(), input.size());
   std::ranges::fill(copy.subspan(input.size()), std::byte{0});
-  if (call.factor) transport::multiply(call.reduction.type, copy.first(input.size()), *call.factor);
+  if (call.factor)
+    transport::multiply_elements(call.reduction.type, copy.first(input.size()), *call.factor);
   return copy;
 }
 
-void Engine::run_part(const CollectiveCall& call, const Plan& plan, const Part& part) {
+void CollectiveEngine::run_part(const CollectiveCall& call, const Plan& plan,
+                                const ScheduledTensorPart& part) {
   const std::int64_t piece_bytes = part.piece_elements * call.output.element_size();
-  const transport::RankMemory memory{
-      part.input, part.output, scratch_.take(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
+  const transport::RankCollectiveBuffers memory{
+      part.input, part.output,
+      scratch_.take_uninitialised_bytes(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
   executor_.run(plan.schedule, memory, call.reduction, transport_);
-  if (call.average) transport::divide(call.reduction.type, part.output, ranks_);
+  if (call.average) transport::divide_elements(call.reduction.type, part.output, ranks_);
 }
 
-void Engine::note_peak() {
+void CollectiveEngine::note_peak() {
   peak_ = std::max(peak_,
                    input_.bytes() + output_.bytes() + scratch_.bytes() + executor_.staging_bytes());
 }

@@ -27,7 +27,7 @@ struct AlgorithmForSize {
 };
 
 /// Options of the process group that a user can set; they must be equal on all ranks.
-struct EngineOptions {
+struct ProcessGroupOptions {
   collective::Algorithm method = collective::Algorithm::kHoRing;
   /// Least bytes of the chunks (at most 32) into which a block is cut, so that sending overlaps
   /// additions.
@@ -42,8 +42,8 @@ struct EngineOptions {
   /// Returns the algorithm for a collective whose full buffer has `bytes` bytes; nullopt: the
   /// wrapped backend runs it. An all-to-all without an entry in `choices` runs by the algorithm
   /// `kRelay`.
-  [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,
-                                                                double bytes) const;
+  [[nodiscard]] std::optional<collective::Algorithm> algorithm_for_bytes(
+      collective::Collective collective, double bytes) const;
 };
 
 /// A collective call on flat, contiguous tensors; for an all-reduce, `input` and `output` are the
@@ -55,7 +55,7 @@ struct CollectiveCall {
   std::string text;
   at::Tensor input;
   at::Tensor output;
-  transport::Reduction reduction;
+  transport::CollectiveReduction reduction;
   /// Factor by which every input is multiplied before the sum; nullopt: none.
   std::optional<double> factor;
   bool average = false;  ///< True: the result is the mean over the ranks instead of the sum.
@@ -64,11 +64,11 @@ struct CollectiveCall {
 };
 
 /// A buffer that grows as needed and is kept for later calls.
-class Room {
+class GrowingBuffer {
  public:
   /// Returns the first `bytes` bytes of the buffer, with undefined content; spans returned before
   /// must not be used any more.
-  std::span<std::byte> take(std::int64_t bytes);
+  std::span<std::byte> take_uninitialised_bytes(std::int64_t bytes);
   /// Returns the size of the buffer in bytes.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   /// Frees the memory of the buffer, which is then empty.
@@ -80,12 +80,12 @@ class Room {
 };
 
 /// Runs this rank's part of collectives by schedules of messages, one collective after the other.
-class Engine {
+class CollectiveEngine {
  public:
   /// `tiers`: {ranks per node, nodes} of the group; `rank`: this rank's index in the group;
   /// `lanes`: a backend for each lane of messages, all with the same ranks.
-  Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
-         std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
+  CollectiveEngine(std::vector<std::int32_t> tiers, std::int32_t rank, ProcessGroupOptions options,
+                   std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
 
   /// Runs this rank's part of a collective and returns when it is done. Throws errors of the
   /// transport, and `Error{kInput}` if another rank calls a different collective.
@@ -107,7 +107,7 @@ class Engine {
   };
   /// The part of a tensor that one run of a schedule processes: its input, its output, and the
   /// number of elements in each piece.
-  struct Part {
+  struct ScheduledTensorPart {
     std::span<const std::byte> input;
     std::span<std::byte> output;
     std::int64_t piece_elements;
@@ -116,7 +116,7 @@ class Engine {
   const Plan& plan(const CollectiveCall& call, std::int32_t chunks);
   void run_blocks(const CollectiveCall& call);
   void run_all_reduce(const CollectiveCall& call);
-  void run_part(const CollectiveCall& call, const Plan& plan, const Part& part);
+  void run_part(const CollectiveCall& call, const Plan& plan, const ScheduledTensorPart& part);
   std::span<const std::byte> prepared(const CollectiveCall& call, std::span<const std::byte> input,
                                       std::int64_t bytes);
   void note_peak();
@@ -124,13 +124,13 @@ class Engine {
   std::vector<std::int32_t> tiers_;
   std::int32_t ranks_;
   std::int32_t rank_;
-  EngineOptions options_;
+  ProcessGroupOptions options_;
   C10dTransport transport_;
   transport::ScheduleExecutor executor_;
   std::map<std::tuple<collective::Algorithm, collective::Collective, std::int32_t>, Plan> plans_;
-  Room input_;
-  Room output_;
-  Room scratch_;
+  GrowingBuffer input_;
+  GrowingBuffer output_;
+  GrowingBuffer scratch_;
   std::int64_t peak_ = 0;
 };
 

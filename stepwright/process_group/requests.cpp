@@ -12,7 +12,7 @@ double premultiplied_by(const c10d::ReduceOp& op) {
 
 }  // namespace
 
-std::optional<transport::ElementType> element_type(at::ScalarType type) {
+std::optional<transport::ElementType> transport_element_type(at::ScalarType type) {
   switch (type) {
     case at::kDouble: return transport::ElementType::kFloat64;
     case at::kFloat: return transport::ElementType::kFloat32;
@@ -27,10 +27,11 @@ std::optional<transport::ElementType> element_type(at::ScalarType type) {
   }
 }
 
-std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type) {
-  const std::optional<transport::ElementType> element = element_type(type);
+std::optional<TransportReduction> translate_reduction(const c10d::ReduceOp& op,
+                                                      at::ScalarType type) {
+  const std::optional<transport::ElementType> element = transport_element_type(type);
   if (!element) return {};
-  KnownReduction known{.reduction = {.type = *element}};
+  TransportReduction known{.reduction = {.type = *element}};
   switch (op.op_) {
     case c10d::ReduceOp::SUM: return known;
     case c10d::ReduceOp::MIN: known.reduction.kind = transport::ReduceKind::kMin; return known;
@@ -39,7 +40,7 @@ std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::Scal
     case c10d::ReduceOp::PREMUL_SUM: known.factor = premultiplied_by(op); break;
     default: return {};
   }
-  if (!transport::is_floating(*element)) return {};
+  if (!transport::is_floating_point_type(*element)) return {};
   return known;
 }
 

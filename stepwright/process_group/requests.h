@@ -10,16 +10,17 @@
 namespace stepwright::process_group {
 
 /// A torch.distributed reduction (`ReduceOp`), translated to what Stepwright's transport can do.
-struct KnownReduction {
-  transport::Reduction reduction;
+struct TransportReduction {
+  transport::CollectiveReduction reduction;
   std::optional<double> factor;
   bool average = false;
 };
 /// Returns the transport's element type for a tensor type; nullopt: the transport cannot add such
 /// elements.
-std::optional<transport::ElementType> element_type(at::ScalarType type);
+std::optional<transport::ElementType> transport_element_type(at::ScalarType type);
 /// Translates the reduction `op` for tensors of a type; nullopt: the transport cannot do it.
-std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
+std::optional<TransportReduction> translate_reduction(const c10d::ReduceOp& op,
+                                                      at::ScalarType type);
 
 /// Returns the name of a torch.distributed reduction in messages: "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);

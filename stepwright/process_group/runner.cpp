@@ -16,12 +16,12 @@ constexpr std::chrono::milliseconds kGrace{2000};
 
 }  // namespace
 
-std::exception_ptr Runner::failure(const std::string& text) {
+std::exception_ptr CollectiveCallRunner::failure(const std::string& text) {
   return std::make_exception_ptr(
       c10::DistBackendError({__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)}, text));
 }
 
-void Runner::add(QueuedCall job) {
+void CollectiveCallRunner::add(QueuedCollectiveCall job) {
   std::unique_lock lock(mutex_);
   if (!broken_.empty()) {
     const std::string text = fmt::format("stepwright: {}: {}", job.call.text, broken_);
@@ -35,12 +35,12 @@ void Runner::add(QueuedCall job) {
   changed_.notify_all();
 }
 
-bool Runner::finish(std::chrono::milliseconds timeout) {
+bool CollectiveCallRunner::finish(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, timeout, [&] { return queue_.empty() && !busy_; });
 }
 
-void Runner::stop(const std::string& reason) {
+void CollectiveCallRunner::stop(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -52,13 +52,13 @@ void Runner::stop(const std::string& reason) {
   engine_.close();
 }
 
-void Runner::serve() {
+void CollectiveCallRunner::serve() {
   const at::NoGradGuard no_gradients;
   while (true) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    QueuedCall job = std::move(queue_.front());
+    QueuedCollectiveCall job = std::move(queue_.front());
     queue_.pop_front();
     const std::string refused = broken_;
     busy_ = true;
@@ -76,7 +76,7 @@ void Runner::serve() {
   }
 }
 
-void Runner::run(const QueuedCall& job) {
+void CollectiveCallRunner::run(const QueuedCollectiveCall& job) {
   std::string text;
   try {
     engine_.run(job.call);
@@ -85,18 +85,19 @@ void Runner::run(const QueuedCall& job) {
     text = error.what();
     // Neighbours learn of the failure by the closed connection, before this rank asks the others.
     break_off(text);
-    if (error.kind() != ErrorKind::kInput) text += board_.compare(job.call.text, kGrace);
+    if (error.kind() != ErrorKind::kInput)
+      text += board_.compare_failed_calls(job.call.text, kGrace);
   } catch (const std::exception& error) {
     text = error.what();
   }
-  if (text.empty()) return job.work->succeed();
+  if (text.empty()) return job.work->mark_succeeded();
   const std::string whole =
       fmt::format("stepwright: {} failed on rank {}: {}", job.call.text, rank_, text);
   break_off(whole);
   job.work->fail(failure(whole));
 }
 
-void Runner::break_off(const std::string& reason) {
+void CollectiveCallRunner::break_off(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
     if (broken_.empty()) broken_ = "an earlier collective of this group has failed: " + reason;

@@ -14,26 +14,26 @@
 namespace stepwright::process_group {
 
 /// A collective call that waits for its turn in a group's queue.
-struct QueuedCall {
+struct QueuedCollectiveCall {
   CollectiveCall call;
   /// Called when the outputs are complete, before the caller is told that the call is done; may be
   /// empty.
   std::function<void()> after;
-  c10::intrusive_ptr<ScheduledWork> work;
+  c10::intrusive_ptr<ScheduledCollectiveWork> work;
 };
 
 /// Runs the collectives of a process group in the order of their calls, on a thread of its own.
 /// After a failure all later ones fail too, since ranks are no longer in step.
-class Runner {
+class CollectiveCallRunner {
  public:
-  Runner(Engine& engine, StatusBoard& board, int rank)
+  CollectiveCallRunner(CollectiveEngine& engine, RankStatusBoard& board, int rank)
       : engine_(engine), board_(board), rank_(rank) {}
-  Runner(const Runner&) = delete;
-  Runner& operator=(const Runner&) = delete;
-  ~Runner() { stop("the group is destroyed"); }
+  CollectiveCallRunner(const CollectiveCallRunner&) = delete;
+  CollectiveCallRunner& operator=(const CollectiveCallRunner&) = delete;
+  ~CollectiveCallRunner() { stop("the group is destroyed"); }
 
   /// Queues a collective call, or fails it at once if an earlier one has failed.
-  void add(QueuedCall job);
+  void add(QueuedCollectiveCall job);
 
   /// Waits until all queued calls are done; returns false if they are not done within `timeout`.
   bool finish(std::chrono::milliseconds timeout);
@@ -43,16 +43,16 @@ class Runner {
 
  private:
   void serve();
-  void run(const QueuedCall& job);
+  void run(const QueuedCollectiveCall& job);
   void break_off(const std::string& reason);
   [[nodiscard]] static std::exception_ptr failure(const std::string& text);
 
-  Engine& engine_;
-  StatusBoard& board_;
+  CollectiveEngine& engine_;
+  RankStatusBoard& board_;
   int rank_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<QueuedCall> queue_;
+  std::deque<QueuedCollectiveCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
   std::string broken_;  ///< Reason why no further collective can run; empty: they can.

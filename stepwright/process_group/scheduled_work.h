@@ -13,17 +13,17 @@ namespace stepwright::process_group {
 
 /// The pending result of a collective that runs by a schedule; the thread that runs it completes
 /// it. Keeps the output tensors alive.
-class ScheduledWork : public c10d::Work {
+class ScheduledCollectiveWork : public c10d::Work {
  public:
   /// Identifies a call: the rank, the operation, and the call's number in its group.
-  struct Place {
+  struct CallIdentity {
     int rank = 0;
     c10d::OpType type{};
     std::uint64_t number = 0;  ///< Number of the call among those of its group.
   };
   /// `outputs`: output tensors, kept alive until the call is done.
-  ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,
-                std::vector<at::Tensor> outputs)
+  ScheduledCollectiveWork(const CallIdentity& place, const std::string& title,
+                          const std::vector<at::Tensor>& inputs, std::vector<at::Tensor> outputs)
       : Work(place.rank, place.type, title.c_str(), inputs),
         outputs_(std::move(outputs)),
         number_(place.number),
@@ -31,7 +31,7 @@ class ScheduledWork : public c10d::Work {
             c10::ListType::create(c10::TensorType::get()))) {}
 
   /// Marks the call as done, with its outputs. Call either this or `fail`, and only once.
-  void succeed() {
+  void mark_succeeded() {
     future_->markCompleted(c10::IValue(outputs_));
     finish();
   }

@@ -20,14 +20,16 @@ std::string status_key(int rank) { return fmt::format("stepwright/failed/{}", ra
 
 }  // namespace
 
-StatusBoard::StatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size)
+RankStatusBoard::RankStatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size)
     : rank_(rank), size_(size) {
   if (!store) return;
-  store_ = c10::make_intrusive<BoundedStore>(
-      store, BoundedStore::Limits{.patience = std::chrono::seconds(3), .silent = kNoStore});
+  store_ = c10::make_intrusive<TimeLimitedStore>(
+      store,
+      TimeLimitedStore::StoreTimeLimits{.patience = std::chrono::seconds(3), .silent = kNoStore});
 }
 
-std::string StatusBoard::compare(const std::string& call, std::chrono::milliseconds grace) try {
+std::string RankStatusBoard::compare_failed_calls(const std::string& call,
+                                                  std::chrono::milliseconds grace) try {
   if (!store_) return {};
   store_->set(status_key(rank_), std::vector<std::uint8_t>(call.begin(), call.end()));
   const auto end = std::chrono::steady_clock::now() + grace;

@@ -8,15 +8,15 @@ namespace stepwright::process_group {
 
 /// Finds out which ranks are out of step after a failure: each rank posts in the group's store
 /// which collective failed on it, and reads what the others have posted.
-class StatusBoard {
+class RankStatusBoard {
  public:
   /// `rank`: this rank's number among the `size` ranks that share the store.
-  StatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size);
+  RankStatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size);
 
   /// Posts that `call` failed on this rank, waits at most `grace` for the posts of the others, and
   /// returns a sentence about ranks that called something else or posted nothing, or about a store
   /// that does not answer.
-  std::string compare(const std::string& call, std::chrono::milliseconds grace);
+  std::string compare_failed_calls(const std::string& call, std::chrono::milliseconds grace);
 
  private:
   c10::intrusive_ptr<c10d::Store> store_;

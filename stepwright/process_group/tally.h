@@ -13,7 +13,7 @@ namespace stepwright::process_group {
 class CallTally {
  public:
   /// Number of calls, and their bytes.
-  struct Count {
+  struct CallCount {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;  ///< Bytes of the calls' full buffers, summed.
   };
@@ -24,19 +24,19 @@ class CallTally {
   /// empty: a schedule ran it.
   void add(const std::string& operation, const std::string& reason, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
-    Count& count = counts_[{operation, reason}];
+    CallCount& count = counts_[{operation, reason}];
     ++count.calls;
     count.bytes += bytes;
   }
   /// Returns the numbers and bytes of calls so far, by operation and reason.
-  [[nodiscard]] std::map<Key, Count> counts() const {
+  [[nodiscard]] std::map<Key, CallCount> call_counts() const {
     const std::scoped_lock lock(mutex_);
     return counts_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<Key, Count> counts_;
+  std::map<Key, CallCount> counts_;
 };
 
 }  // namespace stepwright::process_group

@@ -20,7 +20,7 @@ std::vector<std::vector<std::pair<double, double>>> slot_times(
   for (const step::Stage& stage : program.stages) {
     times.emplace_back(stage.schedule.size(), std::pair{prediction.step_time_s(), 0.0});
   }
-  for (const simulate::Event& event : prediction.simulation.events) {
+  for (const simulate::TimelineEvent& event : prediction.simulation.events) {
     if (program.templates[event.which].operators[event.operation].stream !=
         step::Stream::kCompute) {
       continue;
@@ -55,7 +55,7 @@ class Fillings {
 
 Json memory_curves_json(const simulate::Prediction& prediction) {
   const auto times = slot_times(prediction);
-  const auto moments = memory::memory_moments(prediction.planned.job, prediction.program);
+  const auto moments = memory::slot_memory_by_stage(prediction.planned.job, prediction.program);
   Json kinds = Json::array();
   for (const auto& kind : memory::kMemoryKindNames) kinds.push_back(kind.name);
   Json stages = Json::array();

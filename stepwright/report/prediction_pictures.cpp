@@ -10,16 +10,16 @@
 
 namespace stepwright::report {
 
-nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
-                                           const SearchAgain& search) {
+nlohmann::ordered_json prediction_charts_json(const simulate::Prediction& prediction,
+                                              const SearchAgain& search) {
   const simulate::Prediction recorded = simulate::predict(prediction.planned, true);
   return {{"prediction", simulate::prediction_json(prediction)},
           {"stated_error", cost::CostModel(prediction.planned.job).stated_error()},
           {"memory", memory::memory_json(prediction.memory)},
           {"memory_curves", memory_curves_json(recorded)},
           {"timeline", timeline_json(recorded)},
-          {"traffic", traffic_squares_json(recorded)},
-          {"sensitivity", sensitivity_json(prediction, search)}};
+          {"traffic", traffic_matrix_json(recorded)},
+          {"sensitivity", step_time_sensitivity_json(prediction, search)}};
 }
 
 }  // namespace stepwright::report

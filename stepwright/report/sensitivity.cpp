@@ -43,8 +43,8 @@ Json entry(const Change& change, bool searched) {
 Json with_the_plan(const simulate::Prediction& prediction, const Change& change) {
   Json result = entry(change, false);
   try {
-    result.update(
-        figures(simulate::predict(plan::with_field(prediction.planned, std::string(change.set)))));
+    result.update(figures(
+        simulate::predict(plan::plan_with_field(prediction.planned, std::string(change.set)))));
   } catch (const Error& error) {
     result["refused"] = error.what();
   }
@@ -71,7 +71,7 @@ Json with_a_node_fewer(const simulate::Prediction& prediction, const SearchAgain
 
 }  // namespace
 
-Json sensitivity_json(const simulate::Prediction& prediction, const SearchAgain& search) {
+Json step_time_sensitivity_json(const simulate::Prediction& prediction, const SearchAgain& search) {
   Json list = Json::array();
   for (const Change& change : kChanges) {
     const bool alone = prediction.planned.job.cluster.nodes == 1;

@@ -15,7 +15,7 @@ using SearchAgain = std::function<std::optional<simulate::Prediction>(const plan
 /// or micro-batch (plan unchanged), or one node fewer (plan found by `search`; left out if that is
 /// empty). JSON: {`now`, `changes` [{`what`, `set`, `searched` (the new plan), figures or
 /// `refused`}]}.
-nlohmann::ordered_json sensitivity_json(const simulate::Prediction& prediction,
-                                        const SearchAgain& search = {});
+nlohmann::ordered_json step_time_sensitivity_json(const simulate::Prediction& prediction,
+                                                  const SearchAgain& search = {});
 
 }  // namespace stepwright::report

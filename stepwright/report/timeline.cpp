@@ -95,7 +95,7 @@ class Timeline {
 
   Json overview() {
     std::map<Lane, std::vector<Bar>> rows;
-    for (const simulate::Event& event : simulation_.events) {
+    for (const simulate::TimelineEvent& event : simulation_.events) {
       if (event.end_s <= event.start_s) continue;
       for (const Lane& lane : lanes_of(event)) add(rows[lane], lane, event);
     }
@@ -119,20 +119,20 @@ class Timeline {
 
   Json detail() {
     const auto [from_s, to_s] = window();
-    std::vector<const simulate::Event*> events;
-    for (const simulate::Event& event : simulation_.events) {
+    std::vector<const simulate::TimelineEvent*> events;
+    for (const simulate::TimelineEvent& event : simulation_.events) {
       if (event.end_s > from_s && event.start_s < to_s && event.end_s > event.start_s) {
         events.push_back(&event);
       }
     }
-    const auto elsewhere = [&](const simulate::Event* event) {
+    const auto elsewhere = [&](const simulate::TimelineEvent* event) {
       return event->stage != simulation_.critical_stage;
     };
     if (events.size() > kMostOperators) std::erase_if(events, elsewhere);
     const Ticks ticks(to_s - from_s);
     Names names;
     std::map<Lane, Json> rows;
-    for (const simulate::Event* event : events) {
+    for (const simulate::TimelineEvent* event : events) {
       const double start_s = std::max(event->start_s, from_s);
       const double end_s = std::min(event->end_s, to_s);
       for (const Lane& lane : lanes_of(*event)) {
@@ -157,7 +157,7 @@ class Timeline {
   }
 
  private:
-  [[nodiscard]] const step::Operator& operator_of(const simulate::Event& event) const {
+  [[nodiscard]] const step::Operator& operator_of(const simulate::TimelineEvent& event) const {
     return program_.templates[event.which].operators[event.operation];
   }
   [[nodiscard]] const step::Stage& stage(std::int32_t position) const {
@@ -168,7 +168,7 @@ class Timeline {
   }
 
   /// Returns the rows of an event: its stream and, for a message, also its link.
-  [[nodiscard]] std::vector<Lane> lanes_of(const simulate::Event& event) const {
+  [[nodiscard]] std::vector<Lane> lanes_of(const simulate::TimelineEvent& event) const {
     const step::Operator& op = operator_of(event);
     std::vector<Lane> lanes = {{event.stage, static_cast<int>(op.stream)}};
     const cost::LinkClass link = prices_[event.which][event.operation].link;
@@ -178,11 +178,13 @@ class Timeline {
     return lanes;
   }
 
-  [[nodiscard]] std::string_view kind_of(const Lane& lane, const simulate::Event& event) const {
+  [[nodiscard]] std::string_view kind_of(const Lane& lane,
+                                         const simulate::TimelineEvent& event) const {
     if (lane.is_compute()) {
       const step::Sequence& own = sequence(event.stage, event.slot);
       if (own.beside >= 0) return kPair;
-      const bool shared = schedule::is_joint(own.direction) || schedule::is_pass(own.direction);
+      const bool shared =
+          schedule::is_joint_work(own.direction) || schedule::is_vocabulary_pass(own.direction);
       return shared ? kVocabulary : name_of(schedule::kDirectionNames, own.direction);
     }
     if (lane.place >= step::kStreams) return lane.name();
@@ -191,15 +193,15 @@ class Timeline {
 
   /// Returns the scheme of a message; empty for copies and updates of the host.
   static std::string_view messages_of(const step::Operator& op) {
-    return step::is_of_host(op.kind) ? kHostWork : name_of(step::kSchemeNames, op.scheme);
+    return step::involves_host(op.kind) ? kHostWork : name_of(step::kSchemeNames, op.scheme);
   }
 
   /// Adds an event to the row's last bar if it is in the same slot and of the same kind; otherwise
   /// as a new bar.
-  void add(std::vector<Bar>& row, const Lane& lane, const simulate::Event& event) const {
+  void add(std::vector<Bar>& row, const Lane& lane, const simulate::TimelineEvent& event) const {
     const std::string_view kind = kind_of(lane, event);
     // A message or host work on the computation stream makes computation wait.
-    const bool waits = lane.is_compute() && !step::computes(operator_of(event).kind);
+    const bool waits = lane.is_compute() && !step::computes_on_device(operator_of(event).kind);
     const double busy_s = waits ? 0 : event.end_s - event.start_s;
     if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
       row.push_back({event.slot, kind, event.start_s, event.end_s, busy_s});
@@ -230,7 +232,7 @@ class Timeline {
   }
 
   /// Returns name, phase and scheme of an operator.
-  [[nodiscard]] std::string label(const simulate::Event& event) const {
+  [[nodiscard]] std::string label(const simulate::TimelineEvent& event) const {
     const step::Operator& op = operator_of(event);
     std::string text(op.name.empty() ? name_of(step::kOperatorNames, op.kind) : op.name);
     text += '|';
@@ -254,7 +256,7 @@ class Timeline {
     while (first > 0 && !(goes_forward(first) && !goes_forward(first + 1))) --first;
     double from_s = simulation_.step_time_s;
     double to_s = 0;
-    for (const simulate::Event& event : simulation_.events) {
+    for (const simulate::TimelineEvent& event : simulation_.events) {
       const bool inside = event.slot == first || event.slot == first + 1;
       const bool own =
           event.stage == critical && operator_of(event).stream == step::Stream::kCompute;

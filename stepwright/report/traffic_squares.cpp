@@ -45,8 +45,8 @@ struct Squares {
 
 }  // namespace
 
-nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
-                                            std::int64_t most) {
+nlohmann::ordered_json traffic_matrix_json(const simulate::Prediction& prediction,
+                                           std::int64_t most) {
   const plan::Job& job = prediction.planned.job;
   const plan::Plan& plan = prediction.planned.plan;
   const plan::Grid grid(plan);

@@ -48,26 +48,29 @@ Enum choice(const Named<Enum> (&table)[kCount], std::string_view word, std::stri
 
 }  // namespace
 
-std::string word_of(const cost::PlanMessage& message) {
+std::string message_option_text(const cost::MeasurablePlanMessage& message) {
   const std::string_view library =
-      message.method ? name_of(collective::kAlgorithmNames, *message.method) : cost::kGlooLibrary;
+      message.method ? name_of(collective::kCollectiveAlgorithmNames, *message.method)
+                     : cost::kGlooLibraryName;
   return fmt::format("{}:{}:{}x{}:{:.0f}", library,
                      name_of(cost::kCollectiveNames, message.operation), message.group.nodes,
                      message.group.members, std::ceil(message.payload_bytes));
 }
 
-cost::PlanMessage parse_message_option(std::string_view word) {
+cost::MeasurablePlanMessage parse_message_option(std::string_view word) {
   const auto parts = parts_of(word, ':');
   const auto fail = [word](std::string_view why) {
     fail_input(fmt::format("--message {}: {}", word, why));
   };
   if (parts.size() != 4) fail("must be LIBRARY:OPERATION:NODESxRANKS:BYTES");
-  cost::PlanMessage message;
-  if (parts[0] != cost::kGlooLibrary) {
-    message.method = choice(collective::kGeneratedNames, parts[0], word, {cost::kGlooLibrary});
+  cost::MeasurablePlanMessage message;
+  if (parts[0] != cost::kGlooLibraryName) {
+    message.method =
+        choice(collective::kGeneratedAlgorithmNames, parts[0], word, {cost::kGlooLibraryName});
   }
   message.operation = choice(cost::kCollectiveNames, parts[1], word);
-  if (message.method && !collective::in_process_group(*message.method, message.operation)) {
+  if (message.method &&
+      !collective::is_run_by_own_process_group(*message.method, message.operation)) {
     fail(fmt::format("{} does not run as {} here", parts[1], parts[0]));
   }
   const auto group = parts_of(parts[2], 'x');

@@ -9,10 +9,10 @@ namespace stepwright::sample {
 
 /// Returns a message (a collective of one size) as the text that the option `--message` takes:
 /// LIBRARY:OPERATION:NODESxRANKS:BYTES, with RANKS per node and the bytes of the full buffer.
-std::string word_of(const cost::PlanMessage& message);
+std::string message_option_text(const cost::MeasurablePlanMessage& message);
 
 /// Reads a message (a collective of one size) from the text LIBRARY:OPERATION:NODESxRANKS:BYTES of
 /// the option `--message`. Fails with `kInput`, naming the option and the fault.
-cost::PlanMessage parse_message_option(std::string_view word);
+cost::MeasurablePlanMessage parse_message_option(std::string_view word);
 
 }  // namespace stepwright::sample

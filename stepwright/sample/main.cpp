@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
   stepwright::fill_standard_streams();
   stepwright::remove_unfinished_at_signals();
   const bool samples = argc > 1 && std::string_view(argv[1]) == "sample";
-  return samples ? stepwright::sample::run_sampler(argc - 1, argv + 1)
-                 : stepwright::runtime::run_rank(argc, argv);
+  return samples ? stepwright::sample::run_measuring_process(argc - 1, argv + 1)
+                 : stepwright::runtime::run_rank_command(argc, argv);
 }

@@ -60,8 +60,8 @@ step::Operator operator_of(collective::Collective operation) {
   }
 }
 
-std::vector<EvenGroup> even_shapes(const WorldShape& world) {
-  std::vector<EvenGroup> shapes;
+std::vector<EvenGroupShape> even_shapes(const WorldShape& world) {
+  std::vector<EvenGroupShape> shapes;
   for (std::int64_t nodes = 1; nodes <= world.nodes; ++nodes) {
     for (std::int64_t members = 1; members <= world.ranks_of_node; ++members) {
       if (world.nodes % nodes != 0 || world.ranks_of_node % members != 0) continue;
@@ -74,7 +74,7 @@ std::vector<EvenGroup> even_shapes(const WorldShape& world) {
 class MessageSampler {
  public:
   MessageSampler(const runtime::Groups::World& world, const WorldShape& shape,
-                 const MessageSampling& sampling, std::ostream& out)
+                 const MessageSamplingSettings& sampling, std::ostream& out)
       : world_(world), shape_(shape), sampling_(sampling), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
@@ -82,11 +82,11 @@ class MessageSampler {
   }
 
   /// Samples every operation and size in groups of a shape.
-  void sample(const EvenGroup& shape) {
+  void sample(const EvenGroupShape& shape) {
     const bool given = sampling_.most_bytes > 0;
     std::vector<std::optional<collective::Algorithm>> methods{std::nullopt};
     if (shape.nodes > 1 && shape.members > 1) {
-      for (const auto& [method, word] : collective::kGeneratedNames) {
+      for (const auto& [method, word] : collective::kGeneratedAlgorithmNames) {
         // Times of the other methods follow from their schedules.
         if (collective::definition_of(method).pattern != collective::MessagePattern::kAsScheduled)
           methods.push_back(method);
@@ -102,8 +102,8 @@ class MessageSampler {
   }
 
   /// Samples the requested messages, grouped by process group.
-  void sample(std::vector<cost::PlanMessage> asked) {
-    const auto group = [](const cost::PlanMessage& message) {
+  void sample(std::vector<cost::MeasurablePlanMessage> asked) {
+    const auto group = [](const cost::MeasurablePlanMessage& message) {
       return std::tuple(message.group.nodes, message.group.members, message.method);
     };
     std::ranges::stable_sort(asked, {}, group);
@@ -122,27 +122,27 @@ class MessageSampler {
   struct Series {
     std::string_view library;
     double chunk_bytes;
-    EvenGroup shape;
+    EvenGroupShape shape;
     runtime::Communicator group;
   };
 
-  Series open(std::optional<collective::Algorithm> method, const EvenGroup& shape) const {
-    const std::vector<std::int64_t> members = members_of(shape_, shape, world_.rank);
+  Series open(std::optional<collective::Algorithm> method, const EvenGroupShape& shape) const {
+    const std::vector<std::int64_t> members = group_members_of_rank(shape_, shape, world_.rank);
     const std::string_view library =
-        method ? name_of(collective::kAlgorithmNames, *method) : cost::kGlooLibrary;
+        method ? name_of(collective::kCollectiveAlgorithmNames, *method) : cost::kGlooLibraryName;
     const std::string name =
         fmt::format("sample/{}x{}/{}/{}", shape.nodes, shape.members, members.front(), library);
     const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
                                           static_cast<std::int32_t>(shape.nodes)};
-    return {
-        .library = library,
-        .chunk_bytes = method ? static_cast<double>(process_group::EngineOptions{}.chunk_bytes) : 0,
-        .shape = shape,
-        .group = runtime::Communicator(
-            method ? runtime::scheduled_backend(world_, name, members, tiers, *method)
-                   : runtime::gloo_backend(world_, name, members),
-            {.rank = world_.rank, .members = members}, world_.watch,
-            runtime::Communicator::Payload::kSent)};
+    return {.library = library,
+            .chunk_bytes =
+                method ? static_cast<double>(process_group::ProcessGroupOptions{}.chunk_bytes) : 0,
+            .shape = shape,
+            .group = runtime::Communicator(
+                method ? runtime::scheduled_backend(world_, name, members, tiers, *method)
+                       : runtime::gloo_backend(world_, name, members),
+                {.rank = world_.rank, .members = members}, world_.watch,
+                runtime::Communicator::RecordedPayload::kSent)};
   }
 
   void sample_sizes(collective::Collective operation, Series& series) {
@@ -193,26 +193,26 @@ class MessageSampler {
 
   const runtime::Groups::World& world_;
   WorldShape shape_;
-  MessageSampling sampling_;
+  MessageSamplingSettings sampling_;
   std::ostream& out_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
 }  // namespace
 
-void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
-                     const MessageSampling& sampling, std::ostream& out) {
-  for (const cost::PlanMessage& message : sampling.asked) {
+void measure_messages(const runtime::Groups::World& world, const WorldShape& shape,
+                      const MessageSamplingSettings& sampling, std::ostream& out) {
+  for (const cost::MeasurablePlanMessage& message : sampling.asked) {
     const auto& [nodes, members, groups] = message.group;
     if (shape.nodes % nodes == 0 && shape.ranks_of_node % members == 0) continue;
-    fail_input(
-        fmt::format("--message {}: groups of {} x {} ranks do not share {} nodes of {} evenly",
-                    word_of(message), nodes, members, shape.nodes, shape.ranks_of_node));
+    fail_input(fmt::format(
+        "--message {}: groups of {} x {} ranks do not share {} nodes of {} evenly",
+        message_option_text(message), nodes, members, shape.nodes, shape.ranks_of_node));
   }
   MessageSampler sampler(world, shape, sampling, out);
   if (!sampling.asked.empty()) return sampler.sample(sampling.asked);
   if (sampling.world_only) return sampler.sample({shape.nodes, shape.ranks_of_node});
-  for (const EvenGroup& each : even_shapes(shape)) sampler.sample(each);
+  for (const EvenGroupShape& each : even_shapes(shape)) sampler.sample(each);
 }
 
 }  // namespace stepwright::sample

@@ -10,7 +10,7 @@
 namespace stepwright::sample {
 
 /// Which messages (collectives of one size) are timed on the user's machines.
-struct MessageSampling {
+struct MessageSamplingSettings {
   /// Factor by which emulated training runs (`train --hold --scale`) divide the bytes of messages;
   /// the times are meant for such runs.
   double scale = 1;
@@ -21,7 +21,7 @@ struct MessageSampling {
   /// message takes long, and all operations are timed.
   std::int64_t most_bytes = 0;
   /// Messages to time, and no others; empty: all messages.
-  std::vector<cost::PlanMessage> asked;
+  std::vector<cost::MeasurablePlanMessage> asked;
 };
 
 /// Times collectives of c10d's Gloo backend and, between nodes, of Stepwright's own schedules, in
@@ -29,7 +29,7 @@ struct MessageSampling {
 /// seconds are those of an emulated run (`train --hold`): `scale` times the real ones. Every rank
 /// must call this. Fails with `kRuntime` if a rank is lost, and with `kInput` if a requested group
 /// does not fit the ranks.
-void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
-                     const MessageSampling& sampling, std::ostream& out);
+void measure_messages(const runtime::Groups::World& world, const WorldShape& shape,
+                      const MessageSamplingSettings& sampling, std::ostream& out);
 
 }  // namespace stepwright::sample

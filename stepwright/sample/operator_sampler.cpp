@@ -77,11 +77,12 @@ void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds)
   runtime::Groups groups({}, planned, program, stage, *device);
   const runtime::TrainOptions options;
   runtime::RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
-  runtime::TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
-  runtime::PacedPerformer paced(tensors, pace);
-  TimedPerformer timed(paced, seconds);
-  runtime::Executor executor(program, stage, timed, runtime::RankStreams::Compute::kWhereIssued,
-                             *device);
+  runtime::TensorOperatorRunner tensors(rank,
+                                        [&](std::int64_t) { return random_batch(job, plan); });
+  runtime::PacedOperatorRunner paced(tensors, pace);
+  TimedOperatorPerformer timed(paced, seconds);
+  runtime::StageStepExecutor executor(program, stage, timed,
+                                      runtime::RankStreams::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
     rank.sums = runtime::zero_step_sums(rank);
     store.zero_gradients();
@@ -103,8 +104,8 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
-void sample_operators(const runtime::Groups::World& world, DType precision, double pace,
-                      std::ostream& out) {
+void measure_operators(const runtime::Groups::World& world, DType precision, double pace,
+                       std::ostream& out) {
   std::vector<std::int64_t> all;
   for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
   const auto control =
@@ -119,7 +120,7 @@ void sample_operators(const runtime::Groups::World& world, DType precision, doub
     run(planned, pace, seconds);
     if (world.rank != 0) continue;
     for (const auto& [key, times] : seconds) {
-      const step::Operator op = key.example();
+      const step::Operator op = key.example_operator();
       out << fmt::format(
           "{},{},{},{},{:.0f},{:.0f},{:.6g}\n", name_of(step::kOperatorNames, op.kind),
           name_of(step::kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),

@@ -64,7 +64,7 @@ class OverlapSampler {
     runtime::Communicator group(
         runtime::gloo_backend(world_, fmt::format("sample/{}/{}", link, members.front()), members),
         {.rank = world_.rank, .members = members}, world_.watch,
-        runtime::Communicator::Payload::kSent);
+        runtime::Communicator::RecordedPayload::kSent);
     for (const OverlapComputation& computation : overlap_computations()) {
       for (const step::OperatorKind kind : kOverlapOperations) {
         for (const double payload : kPayloads) {
@@ -119,13 +119,14 @@ class OverlapSampler {
 
 }  // namespace
 
-void sample_overlap(const runtime::Groups::World& world, const WorldShape& shape,
-                    std::ostream& out) {
+void measure_overlap_slowdown(const runtime::Groups::World& world, const WorldShape& shape,
+                              std::ostream& out) {
   OverlapSampler overlap(world, out);
   if (shape.ranks_of_node > 1) {
-    overlap.sample("inside", members_of(shape, {1, shape.ranks_of_node}, world.rank));
+    overlap.sample("inside", group_members_of_rank(shape, {1, shape.ranks_of_node}, world.rank));
   }
-  if (shape.nodes > 1) overlap.sample("network", members_of(shape, {shape.nodes, 1}, world.rank));
+  if (shape.nodes > 1)
+    overlap.sample("network", group_members_of_rank(shape, {shape.nodes, 1}, world.rank));
 }
 
 }  // namespace stepwright::sample

@@ -40,31 +40,31 @@ DType type_of(std::string_view word) {
 }
 
 /// Writes the rows and returns the header that belongs to them.
-std::string_view measure(const runtime::Groups::World& world, const SampleOptions& options,
+std::string_view measure(const runtime::Groups::World& world, const SampleCommandOptions& options,
                          std::ostream& rows) {
   if (options.kind == "operators") {
-    sample_operators(world, type_of(options.dtype), options.pace, rows);
-    return cost::kComputationSampleHeader;
+    measure_operators(world, type_of(options.dtype), options.pace, rows);
+    return cost::kComputationSampleCsvHeader;
   }
   if (world.size < 2) fail_input("--ranks: messages need at least 2");
   if (options.kind == "overlap") {
-    sample_overlap(world, shape_of(world), rows);
-    return cost::kOverlapSampleHeader;
+    measure_overlap_slowdown(world, shape_of(world), rows);
+    return cost::kOverlapSampleCsvHeader;
   }
-  MessageSampling sampling{.scale = options.scale,
-                           .world_only = options.world_only,
-                           .most_bytes = options.most_bytes,
-                           .asked = {}};
+  MessageSamplingSettings sampling{.scale = options.scale,
+                                   .world_only = options.world_only,
+                                   .most_bytes = options.most_bytes,
+                                   .asked = {}};
   for (const std::string& word : options.messages)
     sampling.asked.push_back(parse_message_option(word));
-  sample_messages(world, shape_of(world), sampling, rows);
-  return cost::kMessageSampleHeader;
+  measure_messages(world, shape_of(world), sampling, rows);
+  return cost::kMessageSampleCsvHeader;
 }
 
-void run(const SampleOptions& options) {
+void run(const SampleCommandOptions& options) {
   check_sample_options(options);
   const runtime::LaunchedRank place = runtime::launched_rank().value_or(runtime::LaunchedRank{});
-  const runtime::JoinedWorld joined(place, options.timeout_s);
+  const runtime::RankWorldConnection joined(place, options.timeout_s);
   const runtime::Groups::World& world = joined.world();
   std::ostringstream rows;
   std::string_view header;
@@ -78,10 +78,10 @@ void run(const SampleOptions& options) {
 
 }  // namespace
 
-int run_sampler(int argc, char** argv) {
+int run_measuring_process(int argc, char** argv) {
   CLI::App app("One of the processes that measure; `stepwright sample` starts it.",
                "stepwright-rank sample");
-  SampleOptions options;
+  SampleCommandOptions options;
   add_sample_flags(app, options);
   CLI11_PARSE(app, argc, argv);
   return runtime::run_as_rank([&] { run(options); });

@@ -19,7 +19,7 @@ constexpr std::int64_t kMostLargest = std::int64_t{1} << 50;
 
 }  // namespace
 
-void add_sample_flags(CLI::App& app, SampleOptions& o) {
+void add_sample_flags(CLI::App& app, SampleCommandOptions& o) {
   app.add_option("WHAT", o.kind, "operators, collectives or overlap")->required();
   app.add_option("-o,--output", o.output, "Table of samples to write, for `stepwright fit`")
       ->required()
@@ -29,11 +29,11 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("N");
   app.add_option("--scale", o.scale,
                  "The --scale of train --hold in the runs for which collectives are\nsampled")
-      ->check(runtime::number_in({.low = 1, .high = kMostScale}))
+      ->check(runtime::number_range_validator({.low = 1, .high = kMostScale}))
       ->type_name("S");
   app.add_option("--pace", o.pace,
                  "The --pace of train in the runs for which operators are sampled")
-      ->check(runtime::number_in({.low = 1, .high = kMostScale}))
+      ->check(runtime::number_range_validator({.low = 1, .high = kMostScale}))
       ->type_name("P");
   app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
   app.add_option(
@@ -48,11 +48,11 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("MESSAGE");
   app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")
-      ->check(runtime::number_in({.low = 1, .high = runtime::kLongestWait}))
+      ->check(runtime::number_range_validator({.low = 1, .high = runtime::kMaxTimeoutSeconds}))
       ->type_name("S");
 }
 
-void check_sample_options(const SampleOptions& o) {
+void check_sample_options(const SampleCommandOptions& o) {
   const auto need = [](bool holds, std::string_view option, std::string_view rule) {
     if (!holds) fail_input(fmt::format("{}: {}", option, rule));
   };
@@ -70,12 +70,12 @@ void check_sample_options(const SampleOptions& o) {
        "cannot be given beside --world and --largest");
   for (const std::string& message : o.messages) parse_message_option(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
-  need(o.dtype == SampleOptions().dtype || o.kind == "operators", "--dtype",
+  need(o.dtype == SampleCommandOptions().dtype || o.kind == "operators", "--dtype",
        "is only for operators");
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
 }
 
-std::vector<std::string> sample_arguments(const SampleOptions& o) {
+std::vector<std::string> sample_rank_arguments(const SampleCommandOptions& o) {
   std::vector<std::string> words = {"sample",    o.kind,
                                     "--output",  o.output,
                                     "--scale",   fmt::format("{}", o.scale),

@@ -14,14 +14,15 @@ namespace stepwright::sample {
 
 /// Kinds of measurements of the command `stepwright sample`: operators, messages (collectives), or
 /// both at once.
-enum class SampleKind : std::uint8_t { kOperators, kMessages, kOverlap };
-inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators, "operators"},
-                                                         {SampleKind::kMessages, "collectives"},
-                                                         {SampleKind::kOverlap, "overlap"}};
+enum class MeasurementKind : std::uint8_t { kOperators, kMessages, kOverlap };
+inline constexpr Named<MeasurementKind> kSampleKindNames[] = {
+    {MeasurementKind::kOperators, "operators"},
+    {MeasurementKind::kMessages, "collectives"},
+    {MeasurementKind::kOverlap, "overlap"}};
 
 /// The options of the command `stepwright sample`, which times operators and messages on this
 /// machine.
-struct SampleOptions {
+struct SampleCommandOptions {
   /// Kind of measurement: a word of `kSampleKindNames` (operators, collectives, overlap).
   std::string kind;
   std::string output;  ///< Path of the CSV table to write.
@@ -45,12 +46,12 @@ struct SampleOptions {
 
 /// Adds the options of `sample` to a command; the programs `stepwright` and `stepwright-rank` share
 /// them.
-void add_sample_flags(CLI::App& app, SampleOptions& options);
+void add_sample_flags(CLI::App& app, SampleCommandOptions& options);
 
 /// Checks the options of `sample`. Fails with `kInput`, naming the wrong option.
-void check_sample_options(const SampleOptions& options);
+void check_sample_options(const SampleCommandOptions& options);
 
 /// Returns the command-line arguments that pass the options of `sample` to a rank's process.
-std::vector<std::string> sample_arguments(const SampleOptions& options);
+std::vector<std::string> sample_rank_arguments(const SampleCommandOptions& options);
 
 }  // namespace stepwright::sample

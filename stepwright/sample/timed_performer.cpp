@@ -5,7 +5,7 @@
 
 namespace stepwright::sample {
 
-runtime::Work TimedPerformer::issue(runtime::PlacedOperator placed) {
+runtime::Work TimedOperatorPerformer::issue(runtime::OperatorWithOperands placed) {
   const step::Operator& op = placed.op;
   runtime::Work work = inner_.issue(std::move(placed));
   if (step::is_communication(op.kind)) return work;

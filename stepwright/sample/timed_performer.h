@@ -9,38 +9,38 @@ namespace stepwright::sample {
 
 /// The properties of an operator on which its time depends; timed operators with equal keys are
 /// averaged.
-struct OperatorKey {
+struct TimedOperatorKey {
   step::OperatorKind kind{};
   step::Phase phase{};
   DType dtype{};
   bool gated = false;
   step::Shape shape{};
-  auto operator<=>(const OperatorKey&) const = default;
+  auto operator<=>(const TimedOperatorKey&) const = default;
 
   /// Returns some operator that has these properties.
-  [[nodiscard]] step::Operator example() const {
+  [[nodiscard]] step::Operator example_operator() const {
     return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
   }
 };
 
 /// Measured seconds of each run of an operator, by the operator's properties.
-using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
+using OperatorSeconds = std::map<TimedOperatorKey, std::vector<double>>;
 
 /// Runs operators through another performer and measures the time of each on the thread that issues
 /// it.
-class TimedPerformer : public runtime::Performer {
+class TimedOperatorPerformer : public runtime::OperatorRunner {
  public:
   /// `inner` runs the operators; measured times are appended to `seconds`. Both must outlive this
   /// object.
-  TimedPerformer(runtime::Performer& inner, OperatorSeconds& seconds)
+  TimedOperatorPerformer(runtime::OperatorRunner& inner, OperatorSeconds& seconds)
       : inner_(inner), seconds_(seconds) {}
 
   void begin_step() override { inner_.begin_step(); }
-  runtime::Work issue(runtime::PlacedOperator placed) override;
+  runtime::Work issue(runtime::OperatorWithOperands placed) override;
   void end_step() override { inner_.end_step(); }
 
  private:
-  runtime::Performer& inner_;
+  runtime::OperatorRunner& inner_;
   OperatorSeconds& seconds_;
 };
 

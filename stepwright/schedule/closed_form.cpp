@@ -4,7 +4,7 @@
 
 namespace stepwright::schedule {
 
-double PipelineSeconds::through_s() const {
+double PipelinePositionSeconds::micro_batch_round_trip_s() const {
   return std::accumulate(forward.begin(), forward.end(), 0.0) +
          std::accumulate(backward.begin(), backward.end(), 0.0);
 }

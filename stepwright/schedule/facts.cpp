@@ -17,7 +17,7 @@ bool alike(const Part& a, const Part& b) {
 
 /// True if `a` is before a turn like that of `b` and has at least as many micro-batches waiting, of
 /// each kind and chunk.
-bool covers(const Moment& a, const Moment& b) {
+bool covers(const WaitingMicroBatches& a, const WaitingMicroBatches& b) {
   const bool pairs = a.beside.has_value();
   return pairs == b.beside.has_value() && alike(a.part, b.part) &&
          (!pairs || alike(*a.beside, *b.beside)) &&
@@ -25,14 +25,15 @@ bool covers(const Moment& a, const Moment& b) {
          std::ranges::equal(a.weight, b.weight, std::ranges::greater_equal{});
 }
 
-void add(std::vector<Moment>& fullest, const Moment& moment) {
-  if (std::ranges::any_of(fullest, [&](const Moment& m) { return covers(m, moment); })) return;
-  std::erase_if(fullest, [&](const Moment& m) { return covers(moment, m); });
+void add(std::vector<WaitingMicroBatches>& fullest, const WaitingMicroBatches& moment) {
+  if (std::ranges::any_of(fullest, [&](const WaitingMicroBatches& m) { return covers(m, moment); }))
+    return;
+  std::erase_if(fullest, [&](const WaitingMicroBatches& m) { return covers(moment, m); });
   fullest.push_back(moment);
 }
 
 /// Updates the numbers of waiting micro-batches after a part has run.
-void run(const Part& part, Moment& waiting) {
+void run(const Part& part, WaitingMicroBatches& waiting) {
   const auto chunk = static_cast<std::size_t>(part.chunk);
   switch (part.direction) {
     case Direction::kForward: ++waiting.backward[chunk]; break;
@@ -48,8 +49,8 @@ void run(const Part& part, Moment& waiting) {
 
 }  // namespace
 
-ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
-  ChunkEnds ends;
+ChunkFirstLastPasses chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
+  ChunkFirstLastPasses ends;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].chunk != chunk) continue;
     const auto index = static_cast<std::int32_t>(i);
@@ -69,10 +70,11 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk) {
   return ends;
 }
 
-std::vector<Moment> fullest_moments(std::span<const ScheduleTurn> turns, std::int64_t chunks) {
+std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const ScheduleTurn> turns,
+                                                     std::int64_t chunks) {
   const std::vector<std::int32_t> none(static_cast<std::size_t>(chunks), 0);
-  Moment now{.part = {}, .beside = {}, .backward = none, .weight = none};
-  std::vector<Moment> fullest;
+  WaitingMicroBatches now{.part = {}, .beside = {}, .backward = none, .weight = none};
+  std::vector<WaitingMicroBatches> fullest;
   for (const ScheduleTurn& turn : turns) {
     now.part = turn.part;
     now.beside = turn.beside;
@@ -84,7 +86,7 @@ std::vector<Moment> fullest_moments(std::span<const ScheduleTurn> turns, std::in
   return fullest;
 }
 
-std::int64_t weights_at_end(std::span<const Part> parts) {
+std::int64_t trailing_weight_gradients(std::span<const Part> parts) {
   std::int64_t weights = 0;
   for (const Part& part : parts) {
     if (part.direction == Direction::kDataGradient) weights = 0;
@@ -105,7 +107,7 @@ BackwardForm backward_form(const Schedule& schedule) {
         continue;
       }
       const std::vector<Part> parts =
-          turn_parts(definition->turns({kFew, 0, kRounds * kFew, kFew}));
+          parts_in_issue_order(definition->turns({kFew, 0, kRounds * kFew, kFew}));
       const auto any = [&](Direction direction) {
         return std::ranges::find(parts, direction, &Part::direction) != parts.end();
       };

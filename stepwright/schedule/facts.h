@@ -9,22 +9,22 @@
 
 namespace stepwright::schedule {
 
-/// The first and last passes of one chunk of a position in a step, as indices into `turn_parts`;
-/// -1: none. Gathers that the previous step postponed come before the first forward; gradient
-/// reductions follow the last pass that computes gradients.
-struct ChunkEnds {
+/// The first and last passes of one chunk of a position in a step, as indices into
+/// `parts_in_issue_order`; -1: none. Gathers that the previous step postponed come before the first
+/// forward; gradient reductions follow the last pass that computes gradients.
+struct ChunkFirstLastPasses {
   std::int32_t first_forward = -1;
   /// Index of the last whole backward or data gradient of the chunk; -1: none.
   std::int32_t last_backward = -1;
   /// Index of the last weight gradient of the chunk; -1: none, or a whole backward follows it.
   std::int32_t last_weight = -1;
 };
-ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
+ChunkFirstLastPasses chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 
 /// Numbers of micro-batches, by chunk, that wait on a pipeline position when an entry of its
 /// schedule begins: `backward` wait for their backward or data gradient, `weight` after that for
 /// their weight gradient.
-struct Moment {
+struct WaitingMicroBatches {
   Part part;  ///< The work that begins; the forward if a forward and a backward overlap.
   /// The backward (or a part of it) that overlaps the forward; nullopt: none does.
   std::optional<Part> beside;
@@ -34,10 +34,11 @@ struct Moment {
 /// Returns the moments of a position's schedule at which memory can be fullest, whatever a
 /// micro-batch keeps: no other moment before equal work (directions and chunks) has at least as
 /// many micro-batches waiting of each kind. `chunks`: number of chunks of the position.
-std::vector<Moment> fullest_moments(std::span<const ScheduleTurn> turns, std::int64_t chunks);
+std::vector<WaitingMicroBatches> peak_memory_moments(std::span<const ScheduleTurn> turns,
+                                                     std::int64_t chunks);
 
 /// Returns the number of weight gradients of a position after its last data gradient.
-std::int64_t weights_at_end(std::span<const Part> parts);
+std::int64_t trailing_weight_gradients(std::span<const Part> parts);
 
 /// Whether a schedule's backwards are whole, split into data and weight gradients that run at
 /// separate times, or some of each.

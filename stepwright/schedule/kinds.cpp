@@ -15,18 +15,20 @@ std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pi
   return definition.form.seconds(pipeline.micro_batches, {forward, backward, chunk, 0});
 }
 
-ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions) {
+ChunkCountRange chunk_range(ScheduleKind kind, std::int64_t positions) {
   const ScheduleTraits& traits = traits_of(kind);
   if (!traits.several_apart) return {traits.least_chunks, traits.most_chunks};
-  return positions > 1 ? ChunkRange{2, traits.most_chunks} : ChunkRange{1, 1};
+  return positions > 1 ? ChunkCountRange{2, traits.most_chunks} : ChunkCountRange{1, 1};
 }
 
-std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed) {
+std::vector<std::int64_t> chunk_counts_to_try(ScheduleKind kind,
+                                              const std::vector<std::int64_t>& listed) {
   if (has_chunk_choice(kind)) return listed;
   return {traits_of(kind).least_chunks};
 }
 
-std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed) {
+std::vector<std::int64_t> strand_counts_to_try(ScheduleKind kind,
+                                               const std::vector<std::int64_t>& listed) {
   if (traits_of(kind).pairs) return listed;
   return {1};
 }

@@ -16,7 +16,7 @@ namespace stepwright::schedule {
 
 /// Properties of a kind of pipeline schedule, and what it demands of a plan.
 struct ScheduleTraits {
-  PlacementKind placement = PlacementKind::kCyclic;
+  ChunkPlacementKind placement = ChunkPlacementKind::kCyclic;
   std::int64_t least_chunks = 1;  ///< Least number of chunks per position.
   std::int64_t most_chunks = 1;
   /// True if positions need at least two chunks each, unless there is a single position, which has
@@ -43,22 +43,22 @@ struct ScheduleTraits {
 };
 
 /// Value of `most_chunks` for a schedule that allows as many chunks as there are layers.
-inline constexpr std::int64_t kAnyChunks = std::int64_t{1} << 30;
+inline constexpr std::int64_t kUnlimitedChunks = std::int64_t{1} << 30;
 
 /// One position of a pipeline and its sizes, as input for a function that writes its schedule.
-struct PipelineSize {
+struct PipelinePositionSizes {
   std::int64_t stages = 1;
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
   std::int64_t chunks = 1;  ///< Number of chunks per position.
-  /// Number of micro-batches in a group; 0: the smallest legal group (`least_group`).
+  /// Number of micro-batches in a group; 0: the smallest legal group (`least_group_size`).
   std::int64_t group = 0;
 
   /// Returns the number of positions after this one.
-  [[nodiscard]] std::int64_t behind() const { return stages - 1 - position; }
+  [[nodiscard]] std::int64_t positions_behind() const { return stages - 1 - position; }
   /// Returns the number of micro-batches that pass through a chunk before the next chunk starts.
-  [[nodiscard]] std::int64_t grouped() const {
-    return group > 0 ? group : least_group(stages, micro_batches);
+  [[nodiscard]] std::int64_t micro_batch_group_size() const {
+    return group > 0 ? group : least_group_size(stages, micro_batches);
   }
 };
 
@@ -68,10 +68,10 @@ struct ScheduleDefinition {
   ScheduleTraits traits = {};
   /// Returns the turns (entries of the schedule) of a position in order; nullptr if the order is
   /// searched for. All other properties of the schedule follow from these turns (`facts.h`).
-  Turns (*turns)(const PipelineSize&) = nullptr;
+  Turns (*turns)(const PipelinePositionSizes&) = nullptr;
   /// Closed forms of seconds and waiting micro-batches for positions that take different times;
   /// faster than simulating turns.
-  PipelineForm form = {};
+  PipelineClosedForms form = {};
   /// Returns the seconds of a pipeline whose positions all take equally long; nullopt if the
   /// schedule has no closed form for these sizes.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
@@ -84,12 +84,12 @@ extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZ
 }  // namespace kinds
 
 /// A kind of pipeline schedule, its name in files, and its definition.
-struct ScheduleRow {
+struct ScheduleKindRow {
   ScheduleKind kind;
   std::string_view name;
   const ScheduleDefinition* definition;
 };
-inline constexpr ScheduleRow kScheduleRows[] = {
+inline constexpr ScheduleKindRow kScheduleRows[] = {
     {ScheduleKind::kGpipe, "gpipe", &kinds::kGpipe},
     {ScheduleKind::kOneForwardOneBackward, "1f1b", &kinds::kOneForwardOneBackward},
     {ScheduleKind::kInterleaved, "interleaved", &kinds::kInterleaved},
@@ -116,7 +116,7 @@ struct ScheduleNames<std::index_sequence<kRow...>> {
       {kScheduleRows[kRow].kind, kScheduleRows[kRow].name}...};
 };
 /// Names of the kinds of pipeline schedules in files, in the order of `ScheduleKind`.
-inline constexpr auto& kScheduleNames =
+inline constexpr auto& kScheduleKindNames =
     ScheduleNames<std::make_index_sequence<std::size(kScheduleRows)>>::kNames;
 
 inline const ScheduleDefinition& definition_of(ScheduleKind kind) {
@@ -136,15 +136,15 @@ std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pi
 
 /// Least and largest number of chunks per position that a schedule kind supports on `positions`
 /// positions.
-struct ChunkRange {
+struct ChunkCountRange {
   std::int64_t least = 1;
   std::int64_t most = 1;
 };
-ChunkRange chunk_range(ScheduleKind kind, std::int64_t positions);
+ChunkCountRange chunk_range(ScheduleKind kind, std::int64_t positions);
 
 /// True if a schedule kind has a fixed order of work without passes over the vocabulary and may be
 /// used by plans: one of those that `auto` may choose.
-inline bool is_named_order(ScheduleKind kind) {
+inline bool is_fixed_order_kind(ScheduleKind kind) {
   const ScheduleTraits& traits = traits_of(kind);
   return traits.runs && !traits.found && !traits.spreads_vocabulary;
 }
@@ -155,9 +155,11 @@ inline bool has_chunk_choice(ScheduleKind kind) {
 }
 /// Returns the numbers of chunks per position to try for a schedule kind: `listed` if the kind
 /// supports several, else its only number.
-std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
+std::vector<std::int64_t> chunk_counts_to_try(ScheduleKind kind,
+                                              const std::vector<std::int64_t>& listed);
 /// Returns the numbers of strands (micro-batches that run at the same time) to try for a schedule
 /// kind: `listed` if it overlaps a forward with a backward, else only 1.
-std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
+std::vector<std::int64_t> strand_counts_to_try(ScheduleKind kind,
+                                               const std::vector<std::int64_t>& listed);
 
 }  // namespace stepwright::schedule

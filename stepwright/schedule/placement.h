@@ -7,7 +7,7 @@
 namespace stepwright::schedule {
 
 /// How the chunks of a model are assigned to pipeline positions (p: number of positions).
-enum class PlacementKind : std::uint8_t {
+enum class ChunkPlacementKind : std::uint8_t {
   /// Chunk c of the model is on position c mod p: a plain pipeline with one chunk per position, an
   /// interleaved one with more (2104.04473).
   kCyclic,
@@ -20,10 +20,10 @@ enum class PlacementKind : std::uint8_t {
 };
 
 /// Where a chunk of the model is: its pipeline position, and its index among the position's chunks.
-struct Place {
+struct ChunkPlace {
   std::int64_t position = 0;
   std::int64_t chunk = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const ChunkPlace&) const = default;
 };
 
 /// The assignment of the model's chunks to pipeline positions, and the neighbours of each chunk. A
@@ -35,37 +35,39 @@ class Placement {
   Placement() = default;
   /// Creates a placement with `chunks` chunks on each of `positions` positions; `kV` and
   /// `kMirrored` need two chunks.
-  Placement(PlacementKind kind, std::int64_t positions, std::int64_t chunks)
+  Placement(ChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks)
       : kind_(kind), positions_(positions), chunks_(chunks) {}
 
   [[nodiscard]] std::int64_t positions() const { return positions_; }
   /// Returns the number of chunks on each position.
   [[nodiscard]] std::int64_t chunks() const { return chunks_; }
   /// Returns the number of chunks of the model.
-  [[nodiscard]] std::int64_t model_chunks() const {
-    return kind_ == PlacementKind::kMirrored ? positions_ : positions_ * chunks_;
+  [[nodiscard]] std::int64_t model_chunk_count() const {
+    return kind_ == ChunkPlacementKind::kMirrored ? positions_ : positions_ * chunks_;
   }
   /// Returns the index in the model of the chunk at a place (position, index on the position).
-  [[nodiscard]] std::int64_t model_chunk(const Place& place) const;
+  [[nodiscard]] std::int64_t model_chunk_index(const ChunkPlace& place) const;
   /// Returns the position of a chunk of the model, and its index there; in a mirrored placement the
   /// first of its two places.
-  [[nodiscard]] Place holder(std::int64_t model_chunk) const {
-    return on_route_of({0, 0}, model_chunk);
+  [[nodiscard]] ChunkPlace holder(std::int64_t model_chunk_index) const {
+    return on_route_of({0, 0}, model_chunk_index);
   }
 
   /// Returns where the next chunk of a forward is; nullopt after the last chunk. If it is on the
   /// same position, no message is sent.
-  [[nodiscard]] std::optional<Place> next(const Place& place) const;
+  [[nodiscard]] std::optional<ChunkPlace> next(const ChunkPlace& place) const;
   /// Returns where the next chunk of a backward is; nullopt after the first chunk of the model.
-  [[nodiscard]] std::optional<Place> previous(const Place& place) const;
+  [[nodiscard]] std::optional<ChunkPlace> previous_chunk_place(const ChunkPlace& place) const;
   /// True if a chunk's forward (or backward) sends its result to another position.
-  [[nodiscard]] bool sends_forward(const Place& place) const;
-  [[nodiscard]] bool sends_backward(const Place& place) const;
+  [[nodiscard]] bool sends_forward(const ChunkPlace& place) const;
+  [[nodiscard]] bool sends_backward(const ChunkPlace& place) const;
 
   /// True if this chunk contains the embedding (or the head) of the model.
-  [[nodiscard]] bool holds_embedding(const Place& place) const { return model_chunk(place) == 0; }
-  [[nodiscard]] bool holds_head(const Place& place) const {
-    return model_chunk(place) + 1 == model_chunks();
+  [[nodiscard]] bool holds_embedding(const ChunkPlace& place) const {
+    return model_chunk_index(place) == 0;
+  }
+  [[nodiscard]] bool holds_head(const ChunkPlace& place) const {
+    return model_chunk_index(place) + 1 == model_chunk_count();
   }
   /// True if any chunk of the position contains the embedding (or the head) of the model.
   [[nodiscard]] bool holds_embedding(std::int64_t position) const;
@@ -73,37 +75,43 @@ class Placement {
 
   /// Returns the first position that holds the embedding (or the head) of the model.
   [[nodiscard]] std::int64_t embedding_position() const { return holder(0).position; }
-  [[nodiscard]] std::int64_t head_position() const { return holder(model_chunks() - 1).position; }
+  [[nodiscard]] std::int64_t head_position() const {
+    return holder(model_chunk_count() - 1).position;
+  }
 
   bool operator==(const Placement&) const = default;
 
  private:
-  [[nodiscard]] Place on_route_of(const Place& place, std::int64_t model_chunk) const;
+  [[nodiscard]] ChunkPlace on_route_of(const ChunkPlace& place,
+                                       std::int64_t model_chunk_index) const;
 
-  PlacementKind kind_ = PlacementKind::kCyclic;
+  ChunkPlacementKind kind_ = ChunkPlacementKind::kCyclic;
   std::int64_t positions_ = 1;
   std::int64_t chunks_ = 1;
 };
 
-inline std::int64_t Placement::model_chunk(const Place& place) const {
+inline std::int64_t Placement::model_chunk_index(const ChunkPlace& place) const {
   switch (kind_) {
-    case PlacementKind::kCyclic: return place.chunk * positions_ + place.position;
-    case PlacementKind::kV:
+    case ChunkPlacementKind::kCyclic: return place.chunk * positions_ + place.position;
+    case ChunkPlacementKind::kV:
       return place.chunk == 0 ? place.position : 2 * positions_ - 1 - place.position;
-    case PlacementKind::kMirrored:
+    case ChunkPlacementKind::kMirrored:
       return place.chunk == 0 ? place.position : positions_ - 1 - place.position;
   }
   return 0;
 }
 
-inline Place Placement::on_route_of(const Place& place, std::int64_t model_chunk) const {
+inline ChunkPlace Placement::on_route_of(const ChunkPlace& place,
+                                         std::int64_t model_chunk_index) const {
   switch (kind_) {
-    case PlacementKind::kCyclic: return {model_chunk % positions_, model_chunk / positions_};
-    case PlacementKind::kV:
-      return model_chunk < positions_ ? Place{model_chunk, 0}
-                                      : Place{2 * positions_ - 1 - model_chunk, 1};
-    case PlacementKind::kMirrored:
-      return {place.chunk == 0 ? model_chunk : positions_ - 1 - model_chunk, place.chunk};
+    case ChunkPlacementKind::kCyclic:
+      return {model_chunk_index % positions_, model_chunk_index / positions_};
+    case ChunkPlacementKind::kV:
+      return model_chunk_index < positions_ ? ChunkPlace{model_chunk_index, 0}
+                                            : ChunkPlace{2 * positions_ - 1 - model_chunk_index, 1};
+    case ChunkPlacementKind::kMirrored:
+      return {place.chunk == 0 ? model_chunk_index : positions_ - 1 - model_chunk_index,
+              place.chunk};
   }
   return {};
 }

@@ -14,7 +14,7 @@
 namespace stepwright::schedule {
 
 /// Nanoseconds and kept bytes of one chunk of the model for one micro-batch.
-struct ChunkLoad {
+struct ChunkTimeAndMemory {
   std::int64_t forward_ns = 0;
   std::int64_t data_ns = 0;    ///< Nanoseconds of the data gradients of a backward that is split.
   std::int64_t weight_ns = 0;  ///< Nanoseconds of the weight gradients of a backward that is split.
@@ -24,25 +24,25 @@ struct ChunkLoad {
   std::int64_t forward_bytes = 0;
   /// Bytes kept from the data gradients to the weight gradients of a split backward.
   std::int64_t weight_bytes = 0;
-  auto operator<=>(const ChunkLoad&) const = default;
+  auto operator<=>(const ChunkTimeAndMemory&) const = default;
 };
 
 /// Placements of chunks for which an order of work (`auto` schedule) may be searched, with their
 /// names.
-inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, "v"},
-                                                            {PlacementKind::kCyclic, "cyclic"}};
+inline constexpr Named<ChunkPlacementKind> kSearchablePlacements[] = {
+    {ChunkPlacementKind::kV, "v"}, {ChunkPlacementKind::kCyclic, "cyclic"}};
 
 /// The pipeline (times, memory, placement) for which the order of work of an `auto` schedule is
 /// searched.
-struct OrderBasis {
+struct OrderSearchBasis {
   /// How chunks are assigned to positions: kV or kCyclic.
-  PlacementKind placement = PlacementKind::kV;
+  ChunkPlacementKind placement = ChunkPlacementKind::kV;
   /// Nanoseconds and bytes of the chunks in model order; empty: no order has been chosen yet.
-  std::vector<ChunkLoad> chunks;
+  std::vector<ChunkTimeAndMemory> chunks;
   std::int64_t hop_ns = 0;  ///< Nanoseconds of a message between neighbouring positions.
   /// For each position, the most activation bytes that its chunks may keep.
   std::vector<std::int64_t> room_bytes;
-  auto operator<=>(const OrderBasis&) const = default;
+  auto operator<=>(const OrderSearchBasis&) const = default;
 };
 
 /// Turns (schedule entries) of each position that a search found, and the number of micro-batches
@@ -72,32 +72,33 @@ struct Schedule {
   /// Number of micro-batches in a group, for schedules with groups; 0: the smallest legal group.
   std::int64_t group = 0;
   /// For an `auto` schedule without an order: the only placement of chunks to search; nullopt: all.
-  std::optional<PlacementKind> placement = std::nullopt;
+  std::optional<ChunkPlacementKind> placement = std::nullopt;
   /// For an `auto` schedule: the pipeline for which its order was searched; equal pipelines have
   /// equal orders.
-  OrderBasis basis = {};
+  OrderSearchBasis basis = {};
   CachedTurns known = {};  ///< For an `auto` schedule: its order, if already found.
   auto operator<=>(const Schedule&) const = default;
 };
 
 /// Returns the schedules of a kind with each of these numbers of chunks and strands, as far as the
 /// kind offers a choice.
-std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
-                                   const std::vector<std::int64_t>& strands);
+std::vector<Schedule> schedules_of_kind(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
+                                        const std::vector<std::int64_t>& strands);
 
 /// Returns the assignment of chunks to `positions` pipeline positions that a schedule uses.
-Placement placement_of(const Schedule& schedule, std::int64_t positions);
+Placement chunk_placement_of(const Schedule& schedule, std::int64_t positions);
 
 /// Returns the number of micro-batches in a group of a schedule with groups; the smallest legal
 /// group if the schedule states none.
-std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
+std::int64_t group_size_of(const Schedule& schedule, std::int64_t positions,
+                           std::int64_t micro_batches);
 
 /// True if the basis of an `auto` schedule has the numbers of chunks and positions of a placement.
-bool fits(const OrderBasis& basis, const Placement& placement);
+bool fits(const OrderSearchBasis& basis, const Placement& placement);
 
 /// Returns the turns (schedule entries) of each position, for every schedule kind except `auto`,
 /// for which `all_turns` exists.
-std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
-                               std::int64_t micro_batches);
+std::vector<Turns> turns_of_named_schedule(const Schedule& schedule, std::int64_t positions,
+                                           std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

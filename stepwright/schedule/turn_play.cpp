@@ -25,7 +25,7 @@ std::int64_t micro_batches_of(std::span<const Turns> turns) {
 
 /// Returns the time in seconds at which the parameters of a turn's forward are gathered; they stay
 /// gathered for the step.
-double gathered_s(const std::vector<ChunkMessages>& messages, const ScheduleTurn& turn) {
+double gathered_s(const std::vector<ChunkMessageSeconds>& messages, const ScheduleTurn& turn) {
   double ready_s = 0;
   for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
     if (part == nullptr || part->direction != Direction::kForward) continue;
@@ -46,10 +46,10 @@ bool releases_gradients(Direction direction) {
 
 /// Returns the time in seconds at which a position has sent the messages that follow its turns: a
 /// chunk's messages start after its last backward begins, one chunk after the other.
-double sent_s(const std::vector<double>& ends, const Turns& turns, const TurnSeconds& seconds,
-              std::size_t position) {
+double sent_s(const std::vector<double>& ends, const Turns& turns,
+              const PipelineScheduleSeconds& seconds, std::size_t position) {
   if (seconds.messages.empty()) return 0;
-  const std::vector<ChunkMessages>& messages = seconds.messages[position];
+  const std::vector<ChunkMessageSeconds>& messages = seconds.messages[position];
   // start times of last backwards, with their chunks, the last chunk first
   std::vector<std::pair<double, std::size_t>> begins;
   std::vector<bool> seen(messages.size(), false);
@@ -83,9 +83,9 @@ struct Links {
   End backward;            ///< The chunk whose backward must end before this chunk's backward.
 };
 
-Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {
+Links::End end_at(const Placement& placement, std::optional<ChunkPlace> place, std::int64_t own) {
   if (!place) return {};
-  return {placement.model_chunk(*place), place->position != own};
+  return {placement.model_chunk_index(*place), place->position != own};
 }
 
 /// Returns the links of all places, by position, then chunk.
@@ -94,9 +94,9 @@ std::vector<Links> links_of(const Placement& placement) {
   links.reserve(static_cast<std::size_t>(placement.positions() * placement.chunks()));
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
-      const Place own{position, chunk};
-      links.push_back({.chunk = placement.model_chunk(own),
-                       .forward = end_at(placement, placement.previous(own), position),
+      const ChunkPlace own{position, chunk};
+      links.push_back({.chunk = placement.model_chunk_index(own),
+                       .forward = end_at(placement, placement.previous_chunk_place(own), position),
                        .backward = end_at(placement, placement.next(own), position)});
     }
   }
@@ -105,7 +105,7 @@ std::vector<Links> links_of(const Placement& placement) {
 
 /// Sorts the turns (schedule entries) of all positions so that each comes after the turns that it
 /// waits for.
-template <class Step>
+template <class TurnDependencies>
 class Ordering {
  public:
   Ordering(std::span<const Turns> turns, const Placement& placement,
@@ -114,13 +114,13 @@ class Ordering {
         links_(links_of(placement)),
         chunks_of_position_(placement.chunks()),
         first_(first),
-        chunks_(placement.model_chunks()),
+        chunks_(placement.model_chunk_count()),
         known_(static_cast<std::size_t>(2 * micro_batches_of(turns) * chunks_), kNotYet),
         next_(turns.size(), 0),
         posted_(turns.size(), 0) {}
 
-  std::vector<Step> run() {
-    std::vector<Step> steps;
+  std::vector<TurnDependencies> run() {
+    std::vector<TurnDependencies> steps;
     steps.reserve(static_cast<std::size_t>(first_.back()));
     for (bool moved = true; moved;) {
       moved = meet(steps);
@@ -138,10 +138,10 @@ class Ordering {
   static constexpr std::int32_t kNotYet = -1;
 
   /// Index in `known_` for a forward, or for a backward or data gradient.
-  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk,
+  [[nodiscard]] std::size_t cell(Direction direction, std::int64_t model_chunk_index,
                                  std::int64_t micro_batch) const {
     const std::int64_t passed = 2 * micro_batch + (direction == Direction::kForward ? 0 : 1);
-    return static_cast<std::size_t>(passed * chunks_ + model_chunk);
+    return static_cast<std::size_t>(passed * chunks_ + model_chunk_index);
   }
 
   [[nodiscard]] const Links& links(std::int64_t position, std::int64_t chunk) const {
@@ -150,7 +150,7 @@ class Ordering {
 
   /// Finds the turn that one part of a step waits for; returns false if that turn has not been
   /// placed yet.
-  bool find(const Part& part, Step& step, std::size_t which) const {
+  bool find(const Part& part, TurnDependencies& step, std::size_t which) const {
     const Links& own = links(step.position, part.chunk);
     std::int32_t& turn = step.waits[which];
     if (part.direction == Direction::kWeightGradient) {
@@ -167,21 +167,21 @@ class Ordering {
     return turn != kNotYet;
   }
 
-  [[nodiscard]] Step step_at(std::size_t position) const {
-    Step step;
+  [[nodiscard]] TurnDependencies step_at(std::size_t position) const {
+    TurnDependencies step;
     step.turn = first_[position] + static_cast<std::int32_t>(next_[position]);
     step.position = static_cast<std::int16_t>(position);
     return step;
   }
 
   /// Places the next turn of all positions if it is the same joint turn; returns whether it did.
-  bool meet(std::vector<Step>& steps) {
+  bool meet(std::vector<TurnDependencies>& steps) {
     const auto next = [&](std::size_t position) {
       const Turns& own = turns_[position];
       return next_[position] < own.size() ? own[next_[position]].part : Part{};
     };
     const Part first = next(0);
-    if (!is_joint(first.direction)) return false;
+    if (!is_joint_work(first.direction)) return false;
     for (std::size_t position = 1; position < turns_.size(); ++position) {
       if (next(position) != first) return false;
     }
@@ -195,13 +195,13 @@ class Ordering {
 
   /// Places the next turn of a position if all turns that it waits for are placed; returns whether
   /// it did.
-  bool advance(std::size_t position, std::vector<Step>& steps) {
+  bool advance(std::size_t position, std::vector<TurnDependencies>& steps) {
     const std::size_t at = next_[position];
     if (at == turns_[position].size()) return false;
     const ScheduleTurn& turn = turns_[position][at];
-    if (is_joint(turn.part.direction)) return false;
-    if (is_pass(turn.part.direction)) return pass(position, turn.part.direction, steps);
-    Step step = step_at(position);
+    if (is_joint_work(turn.part.direction)) return false;
+    if (is_vocabulary_pass(turn.part.direction)) return pass(position, turn.part.direction, steps);
+    TurnDependencies step = step_at(position);
     if (!find(turn.part, step, 0)) return false;
     if (turn.beside && !find(*turn.beside, step, 1)) return false;
     for (const Part* part : {&turn.part, turn.beside ? &*turn.beside : nullptr}) {
@@ -216,13 +216,13 @@ class Ordering {
 
   /// Places a pass over the vocabulary if all positions have posted the messages that it awaits;
   /// returns whether it did.
-  bool pass(std::size_t position, Direction direction, std::vector<Step>& steps) {
-    Step step = step_at(position);
-    if (awaits(direction)) {
+  bool pass(std::size_t position, Direction direction, std::vector<TurnDependencies>& steps) {
+    TurnDependencies step = step_at(position);
+    if (waits_for_joint_messages(direction)) {
       step.waits[0] = posted_[position] - 1;
       if (step.waits[0] >= std::ranges::min(posted_)) return false;
     }
-    if (posts(direction)) step.waits[1] = posted_[position]++;
+    if (sends_joint_message(direction)) step.waits[1] = posted_[position]++;
     step.pass = true;
     steps.push_back(step);
     ++next_[position];
@@ -252,7 +252,7 @@ class Ordering {
 
 }  // namespace
 
-double PartSeconds::of(Direction direction) const {
+double ChunkWorkSeconds::of(Direction direction) const {
   switch (direction) {
     case Direction::kForward: return forward;
     case Direction::kBackward: return backward;
@@ -267,15 +267,15 @@ double PartSeconds::of(Direction direction) const {
   return 0;
 }
 
-double TurnSeconds::of(std::size_t position, const ScheduleTurn& turn) const {
-  const auto seconds_of = [&](const Part& part) -> const PartSeconds& {
+double PipelineScheduleSeconds::of(std::size_t position, const ScheduleTurn& turn) const {
+  const auto seconds_of = [&](const Part& part) -> const ChunkWorkSeconds& {
     return parts[position][static_cast<std::size_t>(part.chunk)];
   };
   const auto factor = [&](const Part& part) {
     return factors.empty() ? 1.0 : factors[static_cast<std::size_t>(part.micro_batch)];
   };
-  if (is_pass(turn.part.direction)) {
-    const std::size_t pass = pass_index(turn.part.direction);
+  if (is_vocabulary_pass(turn.part.direction)) {
+    const std::size_t pass = vocabulary_pass_index(turn.part.direction);
     return passes.empty() ? 0 : factor(turn.part) * passes[position].own[pass];
   }
   const double own_s = factor(turn.part) * seconds_of(turn.part).of(turn.part.direction);
@@ -293,18 +293,17 @@ TurnOrder::TurnOrder(std::span<const Turns> turns, const Placement& placement) :
   for (const Turns& list : turns) {
     first_.push_back(first_.back() + static_cast<std::int32_t>(list.size()));
   }
-  steps_ = Ordering<Step>(turns, placement, first_).run();
+  steps_ = Ordering<TurnDependencies>(turns, placement, first_).run();
 }
 
-const std::vector<std::vector<double>>& TurnSimulator::play(const TurnOrder& order,
-                                                            std::span<const Turns> turns,
-                                                            const TurnSeconds& seconds) {
+const std::vector<std::vector<double>>& TurnSimulator::play(
+    const TurnOrder& order, std::span<const Turns> turns, const PipelineScheduleSeconds& seconds) {
   all_ends_.resize(order.steps_.size());
   free_.assign(turns.size(), 0);
   messages_.clear();
   message_ends_.clear();
   for (std::size_t s = 0; s < order.steps_.size(); ++s) {
-    const TurnOrder::Step& step = order.steps_[s];
+    const TurnOrder::TurnDependencies& step = order.steps_[s];
     const auto position = static_cast<std::size_t>(step.position);
     const std::int32_t at = step.turn - order.first_[position];
     const ScheduleTurn& turn = turns[position][static_cast<std::size_t>(at)];
@@ -340,40 +339,41 @@ const std::vector<std::vector<double>>& TurnSimulator::play(const TurnOrder& ord
   return ends_;
 }
 
-void TurnSimulator::meet(std::span<const TurnOrder::Step> steps, const ScheduleTurn& turn,
-                         const TurnSeconds& seconds) {
+void TurnSimulator::meet(std::span<const TurnOrder::TurnDependencies> steps,
+                         const ScheduleTurn& turn, const PipelineScheduleSeconds& seconds) {
   double longest_s = 0;
   for (std::size_t position = 0; position < steps.size(); ++position) {
     longest_s = std::max(longest_s, seconds.of(position, turn));
   }
   const double end = std::ranges::max(free_) + longest_s;
-  for (const TurnOrder::Step& step : steps) all_ends_[static_cast<std::size_t>(step.turn)] = end;
+  for (const TurnOrder::TurnDependencies& step : steps)
+    all_ends_[static_cast<std::size_t>(step.turn)] = end;
   free_.assign(steps.size(), end);
 }
 
-void TurnSimulator::pass(const TurnOrder::Step& step, const ScheduleTurn& turn,
-                         const TurnSeconds& seconds) {
+void TurnSimulator::pass(const TurnOrder::TurnDependencies& step, const ScheduleTurn& turn,
+                         const PipelineScheduleSeconds& seconds) {
   const auto position = static_cast<std::size_t>(step.position);
   const auto& [awaited, posted] = step.waits;
-  const std::size_t pass = pass_index(turn.part.direction);
+  const std::size_t pass = vocabulary_pass_index(turn.part.direction);
   const bool is_there = !seconds.passes.empty() && seconds.passes[position].is_there[pass];
   double& free = free_[position];
-  if (awaited >= 0 && is_there) free = std::max(free, arrived_s(awaited));
+  if (awaited >= 0 && is_there) free = std::max(free, message_end_s(awaited));
   free += seconds.of(position, turn);
   all_ends_[static_cast<std::size_t>(step.turn)] = is_there ? free : 0;
   if (posted < 0) return;
   const auto number = static_cast<std::size_t>(posted);
   if (messages_.size() <= number) messages_.resize(number + 1);
-  Message& message = messages_[number];
+  JointMessage& message = messages_[number];
   message.posted_s = std::max(message.posted_s, free);
   if (seconds.passes.empty()) return;
   message.seconds = std::max(message.seconds, seconds.passes[position].messages[pass]);
 }
 
-double TurnSimulator::arrived_s(std::int32_t message) {
+double TurnSimulator::message_end_s(std::int32_t message) {
   const auto number = static_cast<std::size_t>(message);
   while (message_ends_.size() <= number) {
-    const Message& next = messages_[message_ends_.size()];
+    const JointMessage& next = messages_[message_ends_.size()];
     const double free = message_ends_.empty() ? 0 : message_ends_.back();
     message_ends_.push_back(std::max(free, next.posted_s) + next.seconds);
   }
@@ -389,7 +389,7 @@ double makespan_s(const std::vector<std::vector<double>>& ends) {
 }
 
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
-                  const TurnSeconds& seconds) {
+                  const PipelineScheduleSeconds& seconds) {
   double last_s = makespan_s(ends);
   for (std::size_t position = 0; position < turns.size(); ++position) {
     last_s = std::max(last_s, sent_s(ends[position], turns[position], seconds, position));

@@ -25,7 +25,7 @@ struct Beside {
 };
 
 /// Seconds of the work of one chunk on one position for one micro-batch, by direction.
-struct PartSeconds {
+struct ChunkWorkSeconds {
   double forward = 0;
   double backward = 0;  ///< Seconds of a whole backward: data and weight gradients together.
   double data = 0;
@@ -44,7 +44,7 @@ struct PartSeconds {
 
 /// Seconds of a position's passes over its part of the vocabulary, for one micro-batch: `own` for
 /// the work, `messages` for the message that each pass sends.
-struct PassSeconds {
+struct VocabularyPassSeconds {
   std::array<double, kVocabularyPasses> own{};
   std::array<double, kVocabularyPasses> messages{};
   /// True for each pass that the position has, even if it takes no time; a pass that it lacks waits
@@ -54,7 +54,7 @@ struct PassSeconds {
 
 /// Seconds of messages of one chunk on one position that are sent once in a step (parameter
 /// gathers, gradient reductions). Messages of a position are sent one after the other.
-struct ChunkMessages {
+struct ChunkMessageSeconds {
   /// Seconds of messages from the start of the step on, in the order of chunks; they must end
   /// before the chunk's first forward ends.
   double before_s = 0;
@@ -64,14 +64,14 @@ struct ChunkMessages {
 
 /// Seconds of everything in a pipeline schedule: work of chunks, messages between positions,
 /// messages once in a step, and vocabulary passes.
-struct TurnSeconds {
+struct PipelineScheduleSeconds {
   /// Seconds of the work of each chunk: [position][chunk].
-  std::vector<std::vector<PartSeconds>> parts;
+  std::vector<std::vector<ChunkWorkSeconds>> parts;
   double hop_s = 0;  ///< Seconds of a message between neighbouring positions.
   /// Messages that are sent once in a step: [position][chunk]; empty: none.
-  std::vector<std::vector<ChunkMessages>> messages;
+  std::vector<std::vector<ChunkMessageSeconds>> messages;
   /// Seconds of passes over the vocabulary, by position; empty: there are none.
-  std::vector<PassSeconds> passes = {};
+  std::vector<VocabularyPassSeconds> passes = {};
   /// For each micro-batch, a factor on its seconds; empty: all factors are 1.
   std::vector<double> factors = {};
 
@@ -97,7 +97,7 @@ class TurnOrder {
   friend class TurnSimulator;
   /// A turn, and the numbers of the turns that its work and its overlapped work wait for. Turns are
   /// numbered from the first turn of the first position; negative: none.
-  struct Step {
+  struct TurnDependencies {
     std::int32_t turn = 0;
     std::array<std::int32_t, 2> waits = {-1, -1};
     std::int16_t position = 0;
@@ -110,7 +110,7 @@ class TurnOrder {
     /// positions: the last one that the pass awaits, and the one that it sends.
     bool pass = false;
   };
-  std::vector<Step> steps_;
+  std::vector<TurnDependencies> steps_;
   /// Number of the first turn of each position; the last entry is the number of all turns.
   std::vector<std::int32_t> first_;
 };
@@ -124,29 +124,30 @@ class TurnSimulator {
   /// Returns the time in seconds at which each turn ends: [position][turn]. `order` must be made
   /// from `turns`.
   const std::vector<std::vector<double>>& play(const TurnOrder& order, std::span<const Turns> turns,
-                                               const TurnSeconds& seconds);
+                                               const PipelineScheduleSeconds& seconds);
   const std::vector<std::vector<double>>& play(std::span<const Turns> turns,
                                                const Placement& placement,
-                                               const TurnSeconds& seconds) {
+                                               const PipelineScheduleSeconds& seconds) {
     return play(TurnOrder(turns, placement), turns, seconds);
   }
 
  private:
   /// Simulates one turn that all positions run together.
-  void meet(std::span<const TurnOrder::Step> steps, const ScheduleTurn& turn,
-            const TurnSeconds& seconds);
-  void pass(const TurnOrder::Step& step, const ScheduleTurn& turn, const TurnSeconds& seconds);
+  void meet(std::span<const TurnOrder::TurnDependencies> steps, const ScheduleTurn& turn,
+            const PipelineScheduleSeconds& seconds);
+  void pass(const TurnOrder::TurnDependencies& step, const ScheduleTurn& turn,
+            const PipelineScheduleSeconds& seconds);
   /// Returns the time in seconds at which a message between all positions has ended.
-  double arrived_s(std::int32_t message);
+  double message_end_s(std::int32_t message);
 
   /// A message between all positions: the time at which the last position sends it, and its
   /// duration, in seconds.
-  struct Message {
+  struct JointMessage {
     double posted_s = 0;
     double seconds = 0;
   };
   std::vector<double> all_ends_;
-  std::vector<Message> messages_;
+  std::vector<JointMessage> messages_;
   /// End times in seconds of the first messages between all positions, as far as they are computed.
   std::vector<double> message_ends_;
   /// Time in seconds at which each position ends its last started turn.
@@ -160,6 +161,6 @@ double makespan_s(const std::vector<std::vector<double>>& ends);
 /// Returns the time in seconds at which the last turn, and the messages after the turns, end.
 /// `ends`: [position][turn].
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
-                  const TurnSeconds& seconds);
+                  const PipelineScheduleSeconds& seconds);
 
 }  // namespace stepwright::schedule

@@ -13,7 +13,7 @@ ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
   return {.part = make_turn_part(direction, chunk, micro_batch), .beside = std::nullopt};
 }
 
-std::vector<Part> turn_parts(std::span<const ScheduleTurn> turns) {
+std::vector<Part> parts_in_issue_order(std::span<const ScheduleTurn> turns) {
   std::vector<Part> parts;
   parts.reserve(turns.size());
   for (const ScheduleTurn& turn : turns) {
@@ -25,12 +25,12 @@ std::vector<Part> turn_parts(std::span<const ScheduleTurn> turns) {
   return parts;
 }
 
-Turns without_pairs(Turns turns) {
+Turns without_overlapped_pairs(Turns turns) {
   const auto paired = [](const ScheduleTurn& turn) { return turn.beside.has_value(); };
   if (std::ranges::none_of(turns, paired)) return turns;
   Turns single;
   single.reserve(turns.size());
-  for (const Part& part : turn_parts(turns))
+  for (const Part& part : parts_in_issue_order(turns))
     single.push_back({.part = part, .beside = std::nullopt});
   return single;
 }

@@ -17,7 +17,8 @@ enum class Direction : std::uint8_t {
   kDataGradient,  ///< Gradients of a chunk's inputs, for which the previous chunk's backward waits.
   kWeightGradient,  ///< Gradients of a chunk's weights, at any time after its data gradients.
   kHeadGradient,    ///< Weight gradients of the head, after all other turns of its position.
-  // Joint work of all positions at the same time, each on its part of the vocabulary (`is_joint`):
+  // Joint work of all positions at the same time, each on its part of the vocabulary
+  // (`is_joint_work`):
   /// All positions look up the embedding rows of tokens, each in its part, for the first chunk.
   kEmbed,
   /// All positions compute logits, the loss and their gradients, each for its part of the
@@ -27,7 +28,7 @@ enum class Direction : std::uint8_t {
   /// table.
   kEmbedGradient,
   // Passes of each position at a time of its own; messages between all positions overlap other
-  // turns (`is_pass`):
+  // turns (`is_vocabulary_pass`):
   /// Looks up tokens in this position's part of the embedding table; rows are then summed over
   /// positions.
   kLookUp,
@@ -71,29 +72,29 @@ inline constexpr Named<Direction> kDirectionNames[] = {
 
 /// True if all positions do this work at the same time, each on its part of the vocabulary. Such
 /// work belongs to no chunk; its `Part::chunk` is 0.
-constexpr bool is_joint(Direction direction) {
+constexpr bool is_joint_work(Direction direction) {
   return direction >= Direction::kEmbed && direction <= Direction::kEmbedGradient;
 }
 
 /// True if the work is a pass that a position runs over its part of the vocabulary. Such work
 /// belongs to no chunk; its `Part::chunk` is 0.
-constexpr bool is_pass(Direction direction) { return direction >= Direction::kLookUp; }
+constexpr bool is_vocabulary_pass(Direction direction) { return direction >= Direction::kLookUp; }
 inline constexpr std::size_t kVocabularyPasses = 9;
 /// Returns the index of a vocabulary pass among all vocabulary passes, from 0.
-constexpr std::size_t pass_index(Direction pass) {
+constexpr std::size_t vocabulary_pass_index(Direction pass) {
   return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kLookUp);
 }
 
 /// True if a vocabulary pass sends a message between all positions; all positions send them in the
 /// same order.
-constexpr bool posts(Direction direction) {
+constexpr bool sends_joint_message(Direction direction) {
   return direction == Direction::kLookUp || direction == Direction::kHandRows ||
          direction == Direction::kLogits || direction == Direction::kSumGradient ||
          direction == Direction::kHandGradient;
 }
 
 /// True if a vocabulary pass waits until the messages that its position has sent before have ended.
-constexpr bool awaits(Direction direction) {
+constexpr bool waits_for_joint_messages(Direction direction) {
   return direction == Direction::kTakeRows || direction == Direction::kLogits ||
          direction == Direction::kLogitGradient || direction == Direction::kTakeGradient ||
          direction == Direction::kTableGradient;
@@ -125,9 +126,9 @@ ScheduleTurn make_single_part_turn(Direction direction, std::int64_t chunk,
 
 /// Returns the work of schedule entries in the order of issue: of two pieces that overlap, the
 /// backward comes first, as it frees memory for the forward.
-std::vector<Part> turn_parts(std::span<const ScheduleTurn> turns);
+std::vector<Part> parts_in_issue_order(std::span<const ScheduleTurn> turns);
 
 /// Returns the schedule entries with overlapping work changed to one entry after the other.
-Turns without_pairs(Turns turns);
+Turns without_overlapped_pairs(Turns turns);
 
 }  // namespace stepwright::schedule

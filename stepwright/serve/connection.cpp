@@ -27,12 +27,15 @@ iovec part_of(std::string_view text, std::size_t from, std::size_t most) {
 
 }  // namespace
 
-Connection::Connection(Descriptor socket, const ServeLimits& limits, Time now)
+BrowserConnection::BrowserConnection(Descriptor socket, const BrowserConnectionLimits& limits,
+                                     Time now)
     : socket_(std::move(socket)), limits_(&limits), deadline_(now + limits.request) {}
 
-short Connection::events() const { return state_ == State::kIsAnswered ? POLLOUT : POLLIN; }
+short BrowserConnection::poll_events() const {
+  return state_ == State::kIsAnswered ? POLLOUT : POLLIN;
+}
 
-void Connection::go_on(const ServedPage& page, Time now) {
+void BrowserConnection::advance_without_blocking(const ServedPage& page, Time now) {
   switch (state_) {
     case State::kAsks: return read_request(page, now);
     case State::kIsAnswered: return send_on(now);
@@ -41,13 +44,13 @@ void Connection::go_on(const ServedPage& page, Time now) {
   }
 }
 
-void Connection::end_if_late(Time now) {
+void BrowserConnection::close_if_late(Time now) {
   if (now < deadline_) return;
-  if (state_ == State::kAsks && !said_.empty()) return begin_answer(timeout_answer(), now);
+  if (state_ == State::kAsks && !said_.empty()) return begin_answer(timeout_response(), now);
   state_ = State::kOver;
 }
 
-void Connection::read_request(const ServedPage& page, Time now) {
+void BrowserConnection::read_request(const ServedPage& page, Time now) {
   std::array<char, kReadBytes> buffer;
   const ssize_t size = ::recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size < 0 && would_wait()) return;
@@ -56,10 +59,10 @@ void Connection::read_request(const ServedPage& page, Time now) {
     return;
   }
   said_.append(buffer.data(), static_cast<std::size_t>(size));
-  if (auto answer = http_answer(said_, page)) begin_answer(*std::move(answer), now);
+  if (auto answer = http_response(said_, page)) begin_answer(*std::move(answer), now);
 }
 
-void Connection::begin_answer(HttpAnswer answer, Time now) {
+void BrowserConnection::begin_answer(HttpResponse answer, Time now) {
   state_ = State::kIsAnswered;
   answer_ = std::move(answer);
   answer_deadline_ = now + limits_->answer;
@@ -67,7 +70,7 @@ void Connection::begin_answer(HttpAnswer answer, Time now) {
   send_on(now);
 }
 
-void Connection::send_on(Time now) {
+void BrowserConnection::send_on(Time now) {
   const std::size_t head = answer_.head.size();
   std::array<iovec, 2> parts = {part_of(answer_.head, sent_, kSentBytes),
                                 part_of(answer_.body, std::max(sent_, head) - head, kSentBytes)};
@@ -89,7 +92,7 @@ void Connection::send_on(Time now) {
   deadline_ = now + limits_->farewell;
 }
 
-void Connection::read_away() {
+void BrowserConnection::read_away() {
   std::array<char, kReadBytes> buffer;
   const ssize_t size = ::recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size == 0 || (size < 0 && !would_wait())) state_ = State::kOver;

@@ -11,7 +11,7 @@
 namespace stepwright::serve {
 
 /// Time limits for each browser, and the number of connections at a time.
-struct ServeLimits {
+struct BrowserConnectionLimits {
   /// Longest time in which a browser may send its request.
   std::chrono::milliseconds request{10'000};
   /// Longest time during which a browser may accept no byte of the answer.
@@ -25,40 +25,40 @@ struct ServeLimits {
 
 /// The connection of one browser, which sends one HTTP request, receives the answer and is closed.
 /// No member function blocks.
-class Connection {
+class BrowserConnection {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Connection(Descriptor socket, const ServeLimits& limits, Time now);
+  BrowserConnection(Descriptor socket, const BrowserConnectionLimits& limits, Time now);
 
   [[nodiscard]] int socket() const { return socket_.get(); }
   /// Returns the `poll` events for which the connection's socket must be watched.
-  [[nodiscard]] short events() const;
-  /// Returns the time after which `end_if_late` must be called.
+  [[nodiscard]] short poll_events() const;
+  /// Returns the time after which `close_if_late` must be called.
   [[nodiscard]] Time deadline() const { return deadline_; }
   [[nodiscard]] bool is_over() const { return state_ == State::kOver; }
 
   /// Reads the request or sends the answer as far as possible without blocking. `page`: the page to
   /// serve.
-  void go_on(const ServedPage& page, Time now);
+  void advance_without_blocking(const ServedPage& page, Time now);
   /// Closes the connection if its time limit is over; answers an incomplete request with 408 first.
-  void end_if_late(Time now);
+  void close_if_late(Time now);
 
  private:
   enum class State { kAsks, kIsAnswered, kEnds, kOver };
 
   void read_request(const ServedPage& page, Time now);
-  void begin_answer(HttpAnswer answer, Time now);
+  void begin_answer(HttpResponse answer, Time now);
   void send_on(Time now);
   void read_away();
 
   Descriptor socket_;
-  const ServeLimits* limits_;
+  const BrowserConnectionLimits* limits_;
   State state_ = State::kAsks;
   Time deadline_;
   Time answer_deadline_;
   std::string said_;
-  HttpAnswer answer_;
+  HttpResponse answer_;
   std::size_t sent_ = 0;  ///< Number of bytes of the answer (head, then body) already sent.
 };
 

@@ -22,7 +22,7 @@ std::optional<fs::path> found_explorer() {
 
 }  // namespace
 
-std::optional<MissingRequirement> missing_explorer() {
+std::optional<MissingRequirement> missing_explorer_error() {
   if (found_explorer()) return std::nullopt;
   return MissingRequirement{
       fmt::format("{} is not there: the explorer is the planner compiled for browsers",
@@ -31,9 +31,9 @@ std::optional<MissingRequirement> missing_explorer() {
       "--page"};
 }
 
-fs::path explorer_file() {
+fs::path explorer_page_path() {
   if (const auto found = found_explorer()) return *found;
-  const MissingRequirement lack = *missing_explorer();
+  const MissingRequirement lack = *missing_explorer_error();
   fail_unsupported(fmt::format("{}; {}", lack.what, lack.remedy));
 }
 

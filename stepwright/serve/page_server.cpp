@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kWaiting = 128;  // browsers that wait in the kernel's queue
 
-using Connections = std::vector<Connection>;
+using Connections = std::vector<BrowserConnection>;
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
@@ -31,15 +31,16 @@ sockaddr_in loopback(std::uint16_t port) {
 }
 
 /// Returns the milliseconds until the first deadline, rounded up; -1: there is none.
-int until_next(const Connections& open, Connection::Time now) {
+int until_next(const Connections& open, BrowserConnection::Time now) {
   if (open.empty()) return -1;
-  const auto first = std::ranges::min_element(open, {}, &Connection::deadline)->deadline();
+  const auto first = std::ranges::min_element(open, {}, &BrowserConnection::deadline)->deadline();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(first, now) - now);
   return static_cast<int>(left.count());
 }
 
 /// Accepts waiting browsers as long as the limit of connections allows.
-void accept_all(int listening, Connections& open, const ServeLimits& limits, Connection::Time now) {
+void accept_all(int listening, Connections& open, const BrowserConnectionLimits& limits,
+                BrowserConnection::Time now) {
   while (open.size() < limits.connections) {
     Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open()) {
@@ -55,10 +56,10 @@ void accept_all(int listening, Connections& open, const ServeLimits& limits, Con
 
 }  // namespace
 
-PageServer::PageServer(std::uint16_t port, const ServeLimits& limits)
+PageServer::PageServer(std::uint16_t port, const BrowserConnectionLimits& limits)
     : limits_(limits),
-      listening_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
-                         "make a socket")) {
+      listening_(checked_system_call(
+          ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "make a socket")) {
   const int yes = 1;  // a port is usable even if old connections on it have not expired
   ::setsockopt(listening_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const sockaddr_in address = loopback(port);
@@ -75,8 +76,8 @@ PageServer::PageServer(std::uint16_t port, const ServeLimits& limits)
 std::string PageServer::address() const {
   sockaddr_in address{};
   socklen_t size = sizeof address;
-  checked(::getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&address), &size),
-          "ask for the port");
+  checked_system_call(::getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&address), &size),
+                      "ask for the port");
   return fmt::format("http://127.0.0.1:{}/", ntohs(address.sin_port));
 }
 
@@ -86,7 +87,8 @@ void PageServer::run(const ServedPage& page, int stop_fd) {
   while (true) {
     const bool room = open.size() < limits_.connections;
     watched = {{stop_fd, POLLIN, 0}, {listening_.get(), static_cast<short>(room ? POLLIN : 0), 0}};
-    for (const Connection& one : open) watched.push_back({one.socket(), one.events(), 0});
+    for (const BrowserConnection& one : open)
+      watched.push_back({one.socket(), one.poll_events(), 0});
     const int ready =
         ::poll(watched.data(), watched.size(), until_next(open, std::chrono::steady_clock::now()));
     if (ready < 0 && errno == EINTR) continue;
@@ -94,10 +96,10 @@ void PageServer::run(const ServedPage& page, int stop_fd) {
     if (watched[0].revents != 0) return;
     const auto now = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < open.size(); ++i) {
-      if (watched[i + 2].revents != 0) open[i].go_on(page, now);
-      open[i].end_if_late(now);
+      if (watched[i + 2].revents != 0) open[i].advance_without_blocking(page, now);
+      open[i].close_if_late(now);
     }
-    std::erase_if(open, [](const Connection& one) { return one.is_over(); });
+    std::erase_if(open, [](const BrowserConnection& one) { return one.is_over(); });
     if (room && watched[1].revents != 0) accept_all(listening_.get(), open, limits_, now);
   }
 }

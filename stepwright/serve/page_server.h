@@ -14,7 +14,7 @@ class PageServer {
  public:
   /// Listens for browsers on a TCP port of this machine; 0: any free port. Fails with `kInput` if
   /// the port cannot be used.
-  explicit PageServer(std::uint16_t port, const ServeLimits& limits = {});
+  explicit PageServer(std::uint16_t port, const BrowserConnectionLimits& limits = {});
 
   /// Returns the address of the page: "http://127.0.0.1:8017/".
   [[nodiscard]] std::string address() const;
@@ -25,7 +25,7 @@ class PageServer {
   void run(const ServedPage& page, int stop_fd);
 
  private:
-  ServeLimits limits_;
+  BrowserConnectionLimits limits_;
   Descriptor listening_;
 };
 

@@ -28,8 +28,8 @@ constexpr std::string_view kRevalidate = "Cache-Control: no-cache\r\nVary: Accep
 constexpr std::string_view kForADay = "Cache-Control: max-age=86400\r\n";
 
 /// Builds an answer; `more`: additional header lines.
-HttpAnswer answer(std::string_view status, std::string_view type, std::size_t length,
-                  std::string_view more = kNoStore) {
+HttpResponse answer(std::string_view status, std::string_view type, std::size_t length,
+                    std::string_view more = kNoStore) {
   return {
       .head = fmt::format("HTTP/1.1 {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\n"
                           "{}X-Content-Type-Options: nosniff\r\n"
@@ -39,27 +39,27 @@ HttpAnswer answer(std::string_view status, std::string_view type, std::size_t le
 }
 
 /// Returns the page, compressed if the browser accepts that, or 304 if the browser already has it.
-HttpAnswer page_answer(const ServedPage& page, bool takes_gzip, std::string_view known_tags) {
+HttpResponse page_answer(const ServedPage& page, bool takes_gzip, std::string_view known_tags) {
   const std::string cached = fmt::format("ETag: {}\r\n{}", page.tag, kRevalidate);
   const std::string_view body = takes_gzip ? page.packed : page.text;
   if (known_tags.find(page.tag) != std::string_view::npos) {
     return answer("304 Not Modified", "text/html", body.size(), cached);
   }
-  HttpAnswer found = answer("200 OK", "text/html", body.size(),
-                            takes_gzip ? "Content-Encoding: gzip\r\n" + cached : cached);
+  HttpResponse found = answer("200 OK", "text/html", body.size(),
+                              takes_gzip ? "Content-Encoding: gzip\r\n" + cached : cached);
   found.body = body;
   return found;
 }
 
-HttpAnswer icon_answer() {
-  HttpAnswer icon = answer("200 OK", "image/svg+xml", favicon().size(), kForADay);
+HttpResponse icon_answer() {
+  HttpResponse icon = answer("200 OK", "image/svg+xml", favicon().size(), kForADay);
   icon.body = favicon();
   return icon;
 }
 
-HttpAnswer refusal(std::string_view status, std::string_view why = "") {
+HttpResponse refusal(std::string_view status, std::string_view why = "") {
   const std::string text = fmt::format("{}{}{}\n", status, why.empty() ? "" : ": ", why);
-  HttpAnswer refused = answer(status, "text/plain", text.size());
+  HttpResponse refused = answer(status, "text/plain", text.size());
   refused.head += text;
   return refused;
 }
@@ -164,19 +164,19 @@ bool is_own(std::string_view host) {
 
 }  // namespace
 
-std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page) {
-  const HttpAnswer bad = refusal("400 Bad Request");
+std::optional<HttpResponse> http_response(std::string_view said, const ServedPage& page) {
+  const HttpResponse bad = refusal("400 Bad Request");
   // TLS and other protocols do not begin with a letter; they are refused without waiting for a
   // line.
   if (!said.empty() && std::isalpha(static_cast<unsigned char>(said.front())) == 0) return bad;
   const std::size_t end = said.find("\r\n\r\n");
   if (end == std::string_view::npos) {
     const bool other_lines = said.find("\n\n") != std::string_view::npos;
-    if (other_lines || said.size() > kLongestHead) return bad;
+    if (other_lines || said.size() > kMaxRequestHeadBytes) return bad;
     return std::nullopt;
   }
   const std::optional<Request> request = read_request(said.substr(0, end));
-  if (!request || end > kLongestHead) return bad;
+  if (!request || end > kMaxRequestHeadBytes) return bad;
   if (request->host && !is_own(*request->host)) {
     return refusal("421 Misdirected Request",
                    "this server answers to localhost, 127.0.0.1 and [::1]");
@@ -186,12 +186,12 @@ std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& p
   }
   const std::string_view path = request->target.substr(0, request->target.find('?'));
   if (path != "/" && path != "/favicon.ico") return refusal("404 Not Found");
-  HttpAnswer found =
+  HttpResponse found =
       path == "/" ? page_answer(page, request->takes_gzip, request->known_tags) : icon_answer();
   if (request->method == "HEAD") found.body = {};
   return found;
 }
 
-HttpAnswer timeout_answer() { return refusal("408 Request Timeout"); }
+HttpResponse timeout_response() { return refusal("408 Request Timeout"); }
 
 }  // namespace stepwright::serve

@@ -9,10 +9,10 @@
 namespace stepwright::serve {
 
 /// The most bytes of an HTTP request's head; browsers send about a tenth of that.
-inline constexpr std::size_t kLongestHead = 16'384;
+inline constexpr std::size_t kMaxRequestHeadBytes = 16'384;
 
 /// An HTTP response, after which the connection is closed.
-struct HttpAnswer {
+struct HttpResponse {
   /// Status line, header fields and the empty line; for an error also the text of the response.
   std::string head;
   /// Body of the response: the page or the icon, which the caller keeps alive; empty: none.
@@ -23,9 +23,9 @@ struct HttpAnswer {
 /// `GET /` and `HEAD /` return the page (gzip if accepted; 304 if unchanged), `/favicon.ico` the
 /// icon; other paths get 404, other methods 405, malformed requests 400. Hosts other than localhost
 /// get 421, so that another web page cannot read this one through a host name of its own.
-std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page);
+std::optional<HttpResponse> http_response(std::string_view said, const ServedPage& page);
 
 /// Returns the HTTP response (408) to a request that was not complete in time.
-HttpAnswer timeout_answer();
+HttpResponse timeout_response();
 
 }  // namespace stepwright::serve

@@ -51,9 +51,10 @@ std::vector<std::pair<std::string, packing::Packing>> neighbours_of(const packin
 }
 
 plan::PlannedJob repacked(plan::PlannedJob planned, const packing::Packing& packing) {
-  plan::DocumentBatch& documents = *planned.job.documents;
+  plan::PackedDocumentBatch& documents = *planned.job.documents;
   documents.packing = packing;
-  documents.packs = packing::pack_with_statistics(documents.lengths, packing, planned.job.length);
+  documents.packs =
+      packing::packed_sequence_statistics(documents.lengths, packing, planned.job.length);
   return planned;
 }
 
@@ -81,43 +82,46 @@ bool can_choose_context(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-DocumentFigures document_figures(const Prediction& prediction) {
+DocumentStepMetrics document_step_metrics(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
   const packing::PackingStatistics& packs = job.documents->packs;
   const step::StepTokens tokens = step::step_tokens(job, plan);
   const double step_s = prediction.step_time_s();
-  const packing::LengthHistogram documents = step::unpadded_documents(job, plan);
-  return {.efficiency = tokens.of_documents / tokens.slots,
-          .per_sequence = packing::total_count(documents),
-          .mean_length = packing::total_tokens(documents) / packing::total_count(documents),
-          .sequence_length =
-              static_cast<double>(step::sequence_length(job, plan, step::MicroBatchSize::kMean)),
-          .too_long = packs.too_long,
-          .tokens = tokens.of_documents,
-          .tokens_per_s = tokens.of_documents / step_s,
-          .even_step_s = step_s - prediction.price.uneven.waits_s,
-          .uneven = prediction.price.uneven};
+  const packing::LengthHistogram documents = step::mean_documents_by_length(job, plan);
+  return {
+      .efficiency = tokens.of_documents / tokens.slots,
+      .per_sequence = packing::total_document_count(documents),
+      .mean_length = packing::total_tokens(documents) / packing::total_document_count(documents),
+      .padded_sequence_tokens = static_cast<double>(
+          step::padded_sequence_tokens(job, plan, step::RepresentativeMicroBatch::kMean)),
+      .too_long = packs.too_long,
+      .tokens = tokens.of_documents,
+      .tokens_per_s = tokens.of_documents / step_s,
+      .even_step_s = step_s - prediction.price.uneven.waits_s,
+      .uneven = prediction.price.uneven};
 }
 
-std::vector<PackingGain> packing_gains(const Prediction& prediction) {
-  const double own = document_figures(prediction).tokens_per_s;
-  std::vector<PackingGain> gains;
+std::vector<DocumentPackingGain> document_packing_gains(const Prediction& prediction) {
+  const double own = document_step_metrics(prediction).tokens_per_s;
+  std::vector<DocumentPackingGain> gains;
   for (const auto& [set, packing] : neighbours_of(prediction.planned.job.documents->packing)) {
     const Prediction other = predict(repacked(prediction.planned, packing));
-    const double tokens_per_s = document_figures(other).tokens_per_s;
+    const double tokens_per_s = document_step_metrics(other).tokens_per_s;
     gains.push_back({set, other.step_time_s(), tokens_per_s, tokens_per_s / own - 1});
   }
-  std::ranges::stable_sort(gains, std::greater{}, &PackingGain::gain);
+  std::ranges::stable_sort(gains, std::greater{}, &DocumentPackingGain::gain);
   return gains;
 }
 
-std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
+std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
+    const Prediction& prediction) {
   const plan::PlannedJob& planned = prediction.planned;
   if (!can_choose_context(planned.job, planned.plan)) return std::nullopt;
   const std::int64_t context = planned.plan.parallel.context;
   packing::LengthHistogram short_ones;
   packing::LengthHistogram long_ones;
-  for (const packing::LengthCount& each : step::unpadded_documents(planned.job, planned.plan)) {
+  for (const packing::LengthCount& each :
+       step::mean_documents_by_length(planned.job, planned.plan)) {
     (each.length <= planned.job.length / context ? short_ones : long_ones).push_back(each);
   }
   if (short_ones.empty()) return std::nullopt;
@@ -126,21 +130,23 @@ std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
     if (lengths.empty()) return true;
     const plan::PlannedJob part = on_ranks(planned, lengths, fewer);
     if (plan::find_plan_rejection(part.job, part.plan)) return false;
-    seconds += packing::total_tokens(lengths) / document_figures(predict(part)).tokens_per_s;
+    seconds += packing::total_tokens(lengths) / document_step_metrics(predict(part)).tokens_per_s;
     return true;
   };
   if (!add(short_ones, context) || !add(long_ones, 1)) return std::nullopt;
   const double tokens_per_s =
       (packing::total_tokens(short_ones) + packing::total_tokens(long_ones)) / seconds;
-  return DynamicContext{tokens_per_s, tokens_per_s / document_figures(prediction).tokens_per_s - 1};
+  return DynamicContextParallelGain{
+      tokens_per_s, tokens_per_s / document_step_metrics(prediction).tokens_per_s - 1};
 }
 
-Json documents_json(const Prediction& prediction) {
-  const DocumentFigures figures = document_figures(prediction);
+Json document_metrics_json(const Prediction& prediction) {
+  const DocumentStepMetrics figures = document_step_metrics(prediction);
   const double step_s = prediction.step_time_s();
-  const std::optional<DynamicContext> dynamic = dynamic_context(prediction);
+  const std::optional<DynamicContextParallelGain> dynamic =
+      dynamic_context_parallel_gain(prediction);
   Json gains = Json::array();
-  for (const PackingGain& gain : packing_gains(prediction)) {
+  for (const DocumentPackingGain& gain : document_packing_gains(prediction)) {
     gains.push_back({{"set", gain.set},
                      {"step_time_s", gain.step_time_s},
                      {"document_tokens_per_s", gain.tokens_per_s},
@@ -149,7 +155,7 @@ Json documents_json(const Prediction& prediction) {
   return {{"efficiency", figures.efficiency},
           {"documents_per_sequence", figures.per_sequence},
           {"mean_length", figures.mean_length},
-          {"sequence_length", figures.sequence_length},
+          {"sequence_length", figures.padded_sequence_tokens},
           {"too_long_share", figures.too_long},
           {"tokens_per_step", figures.tokens},
           {"document_tokens_per_s", figures.tokens_per_s},

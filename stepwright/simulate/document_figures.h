@@ -11,11 +11,12 @@ namespace stepwright::simulate {
 
 /// Figures of a predicted step whose training data are documents (sequences of unequal length,
 /// packed or padded), in addition to the figures of any step.
-struct DocumentFigures {
-  double efficiency = 0;       ///< Tokens of documents over all tokens computed (padding included).
-  double per_sequence = 0;     ///< Mean number of documents in a packed sequence.
-  double mean_length = 0;      ///< Mean number of tokens in a document.
-  double sequence_length = 0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
+struct DocumentStepMetrics {
+  double efficiency = 0;    ///< Tokens of documents over all tokens computed (padding included).
+  double per_sequence = 0;  ///< Mean number of documents in a packed sequence.
+  double mean_length = 0;   ///< Mean number of tokens in a document.
+  double padded_sequence_tokens =
+      0;  ///< Tokens of a sequence in the mean micro-batch, padding included.
   /// Share of the documents in the data that were split or dropped because they are too long.
   double too_long = 0;
   double tokens = 0;        ///< Number of tokens of documents in a step, without padding.
@@ -23,15 +24,15 @@ struct DocumentFigures {
   /// Seconds of the step if all micro-batches had the mean amount of work.
   double even_step_s = 0;
   /// Seconds that micro-batches of unequal work add to the step, and how much step times vary.
-  UnevenStepWaits uneven;
+  UnevenMicroBatchWaits uneven;
 };
 
 /// Returns the document figures (padding, tokens of documents per second) of a prediction whose job
 /// has documents.
-DocumentFigures document_figures(const Prediction& prediction);
+DocumentStepMetrics document_step_metrics(const Prediction& prediction);
 
 /// The predicted speed of a plan if its documents were packed in another way.
-struct PackingGain {
+struct DocumentPackingGain {
   std::string set;  ///< The job field that sets this packing, written as for `--set`.
   double step_time_s = 0;
   double tokens_per_s = 0;  ///< Tokens of documents per second with this packing, without padding.
@@ -41,11 +42,11 @@ struct PackingGain {
 };
 /// Predicts the gain or loss of every other way to pack the plan's documents, including padding to
 /// the longest document and balancing by cost; best first. Each way takes about ten milliseconds.
-std::vector<PackingGain> packing_gains(const Prediction& prediction);
+std::vector<DocumentPackingGain> document_packing_gains(const Prediction& prediction);
 
 /// Gain from choosing the context-parallel degree anew for each micro-batch (dynamic context
 /// parallelism, Megatron-LM #5679).
-struct DynamicContext {
+struct DynamicContextParallelGain {
   double tokens_per_s = 0;  ///< Tokens of documents per second with dynamic context parallelism.
   /// Gain in tokens of documents per second over the plan without dynamic context parallelism, as a
   /// share: 0.05 is 5 % more.
@@ -55,10 +56,11 @@ struct DynamicContext {
 /// one rank each, the others as planned. nullopt if the plan does not cut packed sequences over
 /// context ranks, or uses what Megatron does not run with it: degrees that are no powers of two,
 /// experts, latent attention, sharded parameters.
-std::optional<DynamicContext> dynamic_context(const Prediction& prediction);
+std::optional<DynamicContextParallelGain> dynamic_context_parallel_gain(
+    const Prediction& prediction);
 
 /// Returns the JSON value of the key `documents` in the output of `stepwright predict --json`
 /// (docs/formats.md, "Prediction").
-nlohmann::ordered_json documents_json(const Prediction& prediction);
+nlohmann::ordered_json document_metrics_json(const Prediction& prediction);
 
 }  // namespace stepwright::simulate

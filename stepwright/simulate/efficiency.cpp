@@ -16,7 +16,7 @@ double mean_of_tokens(const plan::Job& job, const plan::Plan& plan,
   if (!job.documents) return flops_per_token(job.model, job.length);
   double flops = 0;
   double tokens = 0;
-  for (const auto& [length, count] : step::unpadded_documents(job, plan)) {
+  for (const auto& [length, count] : step::mean_documents_by_length(job, plan)) {
     const double these = static_cast<double>(length) * count;
     flops += these * flops_per_token(job.model, length);
     tokens += these;
@@ -26,19 +26,20 @@ double mean_of_tokens(const plan::Job& job, const plan::Plan& plan,
 
 }  // namespace
 
-double step_flops_per_token(const plan::Job& job, const plan::Plan& plan) {
+double model_flops_per_token(const plan::Job& job, const plan::Plan& plan) {
   return mean_of_tokens(job, plan, &model::training_flops_per_token);
 }
 
-double step_masked_share(const plan::Job& job, const plan::Plan& plan) {
-  return mean_of_tokens(job, plan, &model::masked_flops_per_token) /
-         step_flops_per_token(job, plan);
+double masked_attention_flops_share(const plan::Job& job, const plan::Plan& plan) {
+  return mean_of_tokens(job, plan, &model::flops_saved_by_causal_mask) /
+         model_flops_per_token(job, plan);
 }
 
-Efficiency efficiency(const plan::Job& job, const plan::Plan& plan, double step_time_s) {
+ModelFlopsEfficiency model_flops_efficiency(const plan::Job& job, const plan::Plan& plan,
+                                            double step_time_s) {
   const double step_flops =
-      step_flops_per_token(job, plan) * step::step_tokens(job, plan).of_documents;
-  Efficiency used;
+      model_flops_per_token(job, plan) * step::step_tokens(job, plan).of_documents;
+  ModelFlopsEfficiency used;
   used.flops_per_s = step_flops / (step_time_s * static_cast<double>(job.cluster.devices()));
   used.peak_flops = job.cluster.device.peak_flops.at(job.precision);
   used.mfu = used.flops_per_s / used.peak_flops;

@@ -9,7 +9,8 @@
 
 namespace stepwright::simulate {
 
-std::optional<ExpertLoadEffect> imbalance_span(const plan::PlannedJob& planned, double even_s) {
+std::optional<ExpertImbalanceEffect> expert_imbalance_effect(const plan::PlannedJob& planned,
+                                                             double even_s) {
   const plan::Job& job = planned.job;
   const bool stated = job.imbalance != 1 || !job.expert_tokens.empty() || job.capacity_factor > 0;
   if (!job.model.experts || planned.plan.parallel.expert == 1 || stated) return std::nullopt;
@@ -17,11 +18,11 @@ std::optional<ExpertLoadEffect> imbalance_span(const plan::PlannedJob& planned, 
   plan::Job loaded = job;
   loaded.imbalance = load;
   const cost::CostModel cost(loaded);
-  const double loaded_s = Pricer(loaded, cost).price(planned.plan).seconds;
-  return ExpertLoadEffect{.load = load, .longer = loaded_s / even_s};
+  const double loaded_s = PlanPricer(loaded, cost).price(planned.plan).seconds;
+  return ExpertImbalanceEffect{.load = load, .longer = loaded_s / even_s};
 }
 
-std::string imbalance_note(const ExpertLoadEffect& span, double step_s) {
+std::string expert_imbalance_note(const ExpertImbalanceEffect& span, double step_s) {
   return fmt::format(
       "Nothing says how evenly experts are loaded: {} assumes equal loads. With {:g} times the "
       "mean on the busiest rank the step would take {}; state what your router does with the key "

@@ -36,10 +36,10 @@ constexpr int kTries = 3;
 constexpr double kOvershoot = 1.1;
 
 /// True if every position has memory for one micro-batch.
-bool holds_one(const schedule::OrderBasis& basis, const plan::Plan& plan) {
-  const schedule::Placement placement = plan::placement_of(plan);
+bool holds_one(const schedule::OrderSearchBasis& basis, const plan::Plan& plan) {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   std::vector<std::int64_t> left = basis.room_bytes;
-  for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
+  for (std::int64_t i = 0; i < placement.model_chunk_count(); ++i) {
     left[static_cast<std::size_t>(placement.holder(i).position)] -=
         basis.chunks[static_cast<std::size_t>(i)].forward_bytes;
   }
@@ -65,7 +65,7 @@ std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double use
     memory::MemoryReport memory = memory::memory_report(job, program);
     if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
     for (std::size_t at = 0; at < memory.stages.size(); ++at) {
-      const double over = memory.stages[at].peak_bytes - memory.usable_bytes();
+      const double over = memory.stages[at].peak_bytes - memory.usable_memory_bytes();
       if (over > 0) schedule.basis.room_bytes[at] -= std::llround(kOvershoot * over);
     }
   }
@@ -76,18 +76,20 @@ std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double use
 /// found by price, with memory for as many activations as fit, up to those of twice as many
 /// micro-batches as 1F1B keeps. `offer` may change `best_s`.
 template <class Offer>
-void offer_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
+void offer_orders(PlanPricer& pricer, const plan::Job& job, const plan::Plan& plan,
                   const double& best_s, Offer offer) {
   const std::int64_t count = plan::micro_batches(job, plan);
   const std::int64_t most = std::min(2 * plan.parallel.pipeline, count);
-  for (const auto& [placement, name] : schedule::kFoundPlacements) {
-    if (placement != schedule::PlacementKind::kV && plan.schedule.chunks == 1) continue;
+  for (const auto& [placement, name] : schedule::kSearchablePlacements) {
+    if (placement != schedule::ChunkPlacementKind::kV && plan.schedule.chunks == 1) continue;
     if (plan.schedule.placement.value_or(placement) != placement) continue;
     plan::Plan order = plan;
     order.schedule.placement.reset();
     order.schedule.basis.placement = placement;
-    order.schedule.basis = order_basis_of_plan(pricer, order, most);
-    if (schedule::least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
+    order.schedule.basis = schedule_order_search_input(pricer, order, most);
+    if (schedule::least_seconds_of_any_order(order.schedule, order.parallel.pipeline, count) >=
+        best_s)
+      continue;
     if (auto built = with_room(job, std::move(order), best_s)) offer(std::move(*built));
   }
 }
@@ -100,7 +102,7 @@ class Settling {
   /// Returns the best candidate. If the plan asks for a placement, only orders in it count, unless
   /// none fits.
   plan::Plan run() {
-    Pricer pricer(job_, cost_);
+    PlanPricer pricer(job_, cost_);
     if (plan_.schedule.placement) {
       offer_found(pricer, plan_);
       if (fits()) return best_;
@@ -119,20 +121,20 @@ class Settling {
  private:
   struct Priced {
     plan::Plan plan;
-    Price price;
+    PlanPrice price;
   };
 
   [[nodiscard]] bool fits() const { return best_s_ < std::numeric_limits<double>::infinity(); }
 
-  void offer_found(Pricer& pricer, const plan::Plan& plan) {
+  void offer_found(PlanPricer& pricer, const plan::Plan& plan) {
     offer_orders(pricer, job_, plan, best_s_, [&](const Built& built) { offer(built); });
   }
 
   /// Returns the legal plans with a named schedule, sorted by price.
-  std::vector<Priced> named(Pricer& pricer) const {
+  std::vector<Priced> named(PlanPricer& pricer) const {
     std::vector<Priced> list;
-    for (const auto& [kind, name] : schedule::kScheduleNames) {
-      if (!schedule::is_named_order(kind)) continue;
+    for (const auto& [kind, name] : schedule::kScheduleKindNames) {
+      if (!schedule::is_fixed_order_kind(kind)) continue;
       for (std::int64_t chunks = 1; chunks <= most_auto_chunks(); ++chunks) {
         plan::Plan plan = plan_;
         plan.schedule = {.kind = kind, .chunks = chunks};
@@ -173,45 +175,45 @@ class Settling {
 
 /// Returns a note that says which schedule an `auto` schedule became.
 std::string order_note(const schedule::Schedule& schedule,
-                       std::optional<schedule::PlacementKind> asked) {
+                       std::optional<schedule::ChunkPlacementKind> asked) {
   if (asked) {
     const bool found =
         schedule.chunks > 1 && !schedule.basis.chunks.empty() && schedule.basis.placement == *asked;
-    const std::string_view placement = name_of(schedule::kFoundPlacements, *asked);
+    const std::string_view placement = name_of(schedule::kSearchablePlacements, *asked);
     return found
                ? fmt::format("schedule auto: an order found with placement {}", placement)
                : fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
-                             placement, name_of(schedule::kScheduleNames, schedule.kind),
+                             placement, name_of(schedule::kScheduleKindNames, schedule.kind),
                              schedule.chunks);
   }
   if (!schedule::traits_of(schedule.kind).found) {
     return fmt::format("schedule auto: {} with chunks {} is the best, no found order is faster",
-                       name_of(schedule::kScheduleNames, schedule.kind), schedule.chunks);
+                       name_of(schedule::kScheduleKindNames, schedule.kind), schedule.chunks);
   }
   return fmt::format(
       "schedule auto: an order found for what this plan's chunks ({}) take and keep is the best",
       schedule.chunks == 1 ? "one a position"
-      : schedule.basis.placement == schedule::PlacementKind::kV
+      : schedule.basis.placement == schedule::ChunkPlacementKind::kV
           ? "two a position, down and up again"
           : "two a position, around");
 }
 
 }  // namespace
 
-schedule::OrderBasis order_basis_of_plan(Pricer& pricer, const plan::Plan& plan,
-                                         std::int64_t micro_batches) {
+schedule::OrderSearchBasis schedule_order_search_input(PlanPricer& pricer, const plan::Plan& plan,
+                                                       std::int64_t micro_batches) {
   const ChunkSecondsAndBytes parts = pricer.parts(plan);
-  const schedule::Placement placement = plan::placement_of(plan);
-  schedule::OrderBasis basis{.placement = plan.schedule.basis.placement,
-                             .chunks = {},
-                             .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
-                             .room_bytes = {}};
-  for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  schedule::OrderSearchBasis basis{.placement = plan.schedule.basis.placement,
+                                   .chunks = {},
+                                   .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
+                                   .room_bytes = {}};
+  for (std::int64_t i = 0; i < placement.model_chunk_count(); ++i) {
     const auto [position, chunk] = placement.holder(i);
     const auto at = static_cast<std::size_t>(position);
     const auto own = static_cast<std::size_t>(chunk);
-    const schedule::PartSeconds& part = parts.seconds.parts[at][own];
-    const ChunkBytes& bytes = parts.bytes[at][own];
+    const schedule::ChunkWorkSeconds& part = parts.seconds.parts[at][own];
+    const ChunkActivationBytes& bytes = parts.bytes[at][own];
     basis.chunks.push_back({.forward_ns = whole_nanoseconds(part.forward),
                             .data_ns = whole_nanoseconds(part.data),
                             .weight_ns = whole_nanoseconds(part.weight),
@@ -221,7 +223,8 @@ schedule::OrderBasis order_basis_of_plan(Pricer& pricer, const plan::Plan& plan,
   }
   for (std::size_t i = 0; i < parts.bytes.size(); ++i) {
     double most = 0;
-    for (const ChunkBytes& bytes : parts.bytes[i]) most += std::max(bytes.forward, bytes.weight);
+    for (const ChunkActivationBytes& bytes : parts.bytes[i])
+      most += std::max(bytes.forward, bytes.weight);
     most *= static_cast<double>(micro_batches);
     basis.room_bytes.push_back(
         std::llround(std::floor(std::max(0.0, std::min(most, parts.room_bytes[i])))));
@@ -229,7 +232,7 @@ schedule::OrderBasis order_basis_of_plan(Pricer& pricer, const plan::Plan& plan,
   return basis;
 }
 
-std::vector<plan::Plan> plans_with_found_orders(Pricer& pricer, const plan::Job& job,
+std::vector<plan::Plan> plans_with_found_orders(PlanPricer& pricer, const plan::Job& job,
                                                 const plan::Plan& plan, double useful_s) {
   if (schedule::has_decided_order(plan.schedule)) return {plan};
   std::vector<plan::Plan> orders;
@@ -246,7 +249,7 @@ plan::PlannedJob resolve_schedule_order(plan::PlannedJob planned) {
   schedule::Schedule& schedule = planned.plan.schedule;
   if (!schedule::traits_of(schedule.kind).found) return planned;
   if (!schedule::has_decided_order(schedule)) {
-    const std::optional<schedule::PlacementKind> asked = schedule.placement;
+    const std::optional<schedule::ChunkPlacementKind> asked = schedule.placement;
     planned.plan = Settling(planned.job, planned.plan).run();
     planned.job.notes.push_back(order_note(schedule, asked));
     return planned;

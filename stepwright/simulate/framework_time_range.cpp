@@ -15,7 +15,7 @@
 
 namespace stepwright::simulate {
 
-std::optional<FrameworkTimeRange> framework_span(const plan::PlannedJob& planned) {
+std::optional<FrameworkTimeRange> framework_step_time_range(const plan::PlannedJob& planned) {
   if (!planned.job.framework.name.empty() || !planned.job.measured.empty()) return std::nullopt;
   std::vector<std::pair<double, std::string_view>> steps;
   for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan)) {
@@ -24,7 +24,7 @@ std::optional<FrameworkTimeRange> framework_span(const plan::PlannedJob& planned
     job.kernels = plan::default_kernels(job.framework, job.cluster.device);
     if (plan::find_plan_rejection(job, planned.plan)) continue;
     const cost::CostModel cost(job);
-    steps.emplace_back(Pricer(job, cost).price(planned.plan).seconds, name);
+    steps.emplace_back(PlanPricer(job, cost).price(planned.plan).seconds, name);
   }
   if (steps.size() < 2) return std::nullopt;
   std::ranges::sort(steps);
@@ -50,7 +50,7 @@ std::string unnamed_framework_note(const plan::Job& job,
       format_time(step_s), best);
 }
 
-std::string framework_span_text(const FrameworkTimeRange& span) {
+std::string framework_step_time_range_text(const FrameworkTimeRange& span) {
   return fmt::format("{} ({}) to {} ({}) in the {} that run this plan, {} in the middle",
                      format_time(span.least_s), span.fastest, format_time(span.most_s),
                      span.slowest, span.frameworks, format_time(span.middle_s));

@@ -20,7 +20,7 @@ struct FrameworkTimeRange {
 
 /// Returns the range of step times over frameworks for a job that names no framework; nullopt if it
 /// names one, or if fewer than two frameworks run the plan.
-std::optional<FrameworkTimeRange> framework_span(const plan::PlannedJob& planned);
+std::optional<FrameworkTimeRange> framework_step_time_range(const plan::PlannedJob& planned);
 
 /// Returns a note for users on the assumptions behind a step time that is predicted without a
 /// framework; empty if the job names one or has measured its own cluster.
@@ -29,6 +29,6 @@ std::string unnamed_framework_note(const plan::Job& job,
 
 /// Returns the range of step times over frameworks in one line: "72.9 s to 73.2 s in the 3
 /// frameworks that run this plan".
-std::string framework_span_text(const FrameworkTimeRange& span);
+std::string framework_step_time_range_text(const FrameworkTimeRange& span);
 
 }  // namespace stepwright::simulate

@@ -10,20 +10,20 @@ namespace stepwright::simulate {
 namespace {
 
 /// The keys of the terms of a breakdown in their order, without the first (compute).
-constexpr std::array<const char*, kTerms - 1> kTermKeys = {
+constexpr std::array<const char*, kTimeBreakdownTermCount - 1> kTermKeys = {
     "bubble",         "optimizer",        "exposed_tensor", "exposed_context",
     "exposed_expert", "exposed_pipeline", "exposed_data",   "exposed_host"};
 
 }  // namespace
 
-double useful_s(const Prediction& prediction) {
+double useful_computation_s(const Prediction& prediction) {
   const auto stage = static_cast<std::size_t>(prediction.simulation.critical_stage);
   return useful_flops(prediction.program, prediction.program.stages[stage]) / prediction.peak_flops;
 }
 
-std::vector<Loss> losses(const Prediction& prediction) {
+std::vector<StepTimeLoss> step_time_losses(const Prediction& prediction) {
   const Simulation& simulation = prediction.simulation;
-  const Breakdown& breakdown =
+  const StageTimeBreakdown& breakdown =
       simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
   const auto once_s = [&](ComputeKind kind) {
     const auto i = static_cast<std::size_t>(kind);
@@ -31,19 +31,19 @@ std::vector<Loss> losses(const Prediction& prediction) {
   };
   const double memory_s = once_s(ComputeKind::kMemoryBound);
   const double routing_s = once_s(ComputeKind::kRouting);
-  const double again_s = breakdown.recomputed_s();
-  std::vector<Loss> list = {
+  const double again_s = breakdown.recomputation_s();
+  std::vector<StepTimeLoss> list = {
       {"below_peak", "matrix products and attention below the dense peak",
-       breakdown.compute_s - again_s - memory_s - routing_s - useful_s(prediction)},
+       breakdown.compute_s - again_s - memory_s - routing_s - useful_computation_s(prediction)},
       {"recomputation", "recomputation", again_s},
       {"memory_bound", "memory-bound kernels", memory_s},
       {"routing", "routing of tokens to experts", routing_s}};
   const auto terms = breakdown_terms(breakdown);
-  for (std::size_t i = 1; i < kTerms; ++i) {
+  for (std::size_t i = 1; i < kTimeBreakdownTermCount; ++i) {
     list.push_back({kTermKeys[i - 1], kTermNames[i], terms[i]});
   }
-  std::erase_if(list, [](const Loss& loss) { return loss.seconds == 0; });
-  std::ranges::stable_sort(list, std::ranges::greater{}, &Loss::seconds);
+  std::erase_if(list, [](const StepTimeLoss& loss) { return loss.seconds == 0; });
+  std::ranges::stable_sort(list, std::ranges::greater{}, &StepTimeLoss::seconds);
   return list;
 }
 

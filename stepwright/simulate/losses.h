@@ -9,7 +9,7 @@ namespace stepwright::simulate {
 
 /// A part of the step in which the critical stage does something other than matrix products and
 /// attention at the dense peak; never negative.
-struct Loss {
+struct StepTimeLoss {
   std::string_view key;   ///< Key of the loss in JSON: `exposed_tensor`.
   std::string_view name;  ///< Name of the loss for users: "exposed tensor-parallel messages".
   double seconds = 0;     ///< Seconds per step that are lost.
@@ -18,10 +18,10 @@ struct Loss {
 /// Returns the seconds that the matrix products and attention of the critical stage would take at
 /// the dense peak. Counts only FLOPs that kernels must compute: no recomputation, and no positions
 /// behind the causal mask (which MFU counts).
-double useful_s(const Prediction& prediction);
+double useful_computation_s(const Prediction& prediction);
 
-/// Returns the losses of a step, largest first, without zero losses. The losses and `useful_s` add
-/// up to the step time.
-std::vector<Loss> losses(const Prediction& prediction);
+/// Returns the losses of a step, largest first, without zero losses. The losses and
+/// `useful_computation_s` add up to the step time.
+std::vector<StepTimeLoss> step_time_losses(const Prediction& prediction);
 
 }  // namespace stepwright::simulate

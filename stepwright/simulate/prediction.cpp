@@ -44,7 +44,7 @@ void check_recorded(const step::StepProgram& program) {
       }
       of_sequence.push_back(sum);
     }
-    for (const step::Slot& slot : stage.schedule) {
+    for (const step::ScheduleSlot& slot : stage.schedule) {
       operators += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -76,7 +76,7 @@ double recomputed_flops(const step::StepProgram& program) {
       }
       of_sequence.push_back(sum);
     }
-    for (const step::Slot& slot : stage.schedule) {
+    for (const step::ScheduleSlot& slot : stage.schedule) {
       total += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -86,20 +86,20 @@ double recomputed_flops(const step::StepProgram& program) {
 
 /// Returns the operators, each name once, that are larger or smaller than all sizes that their
 /// price was fitted on; those that differ in the same way form one entry.
-std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
-                                              const cost::ComputeCost& cost) {
+std::vector<UnmeasuredOperatorSizes> unmeasured_sizes(const step::StepProgram& program,
+                                                      const cost::ComputationCostModel& cost) {
   std::vector<std::string_view> seen;
-  std::vector<UnmeasuredSizes> ways;
+  std::vector<UnmeasuredOperatorSizes> ways;
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (step::is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end())
         continue;
       if (op.kind == step::OperatorKind::kOptimizer && op.shape.rows == 1)
         continue;  // the whole update runs on the host
-      const std::string how = cost.outside_range(op);
+      const std::string how = cost.outside_fitted_range_text(op);
       if (how.empty()) continue;
       seen.push_back(op.name);
-      auto way = std::ranges::find(ways, how, &UnmeasuredSizes::how);
+      auto way = std::ranges::find(ways, how, &UnmeasuredOperatorSizes::how);
       if (way == ways.end()) way = ways.insert(ways.end(), {.operators = {}, .how = how});
       way->operators.emplace_back(op.name);
     }
@@ -108,10 +108,10 @@ std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
 }
 
 /// Returns one sentence on all unmeasured sizes, which names the first operators.
-std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
+std::string unmeasured_note(const std::vector<UnmeasuredOperatorSizes>& sizes) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string_view> names;
-  for (const UnmeasuredSizes& way : sizes) {
+  for (const UnmeasuredOperatorSizes& way : sizes) {
     names.insert(names.end(), way.operators.begin(), way.operators.end());
   }
   const std::size_t named = names.size() > kNamed + 1 ? kNamed : names.size();
@@ -128,9 +128,10 @@ void add_interval(Prediction& p, const cost::CostModel& cost) {
   const double step_s = p.simulation.step_time_s;
   const auto critical = static_cast<std::size_t>(p.simulation.critical_stage);
   const double waits = waiting_share(p.simulation.stages[critical].breakdown, step_s);
-  const StepTimeInterval span = step_span(p.planned, cost, {step_s, p.price.seconds, waits});
+  const StepTimeInterval span =
+      predicted_step_time_interval(p.planned, cost, {step_s, p.price.seconds, waits});
   p.interval = span.interval;
-  if (span.loads) p.notes.push_back(imbalance_note(*span.loads, step_s));
+  if (span.loads) p.notes.push_back(expert_imbalance_note(*span.loads, step_s));
   p.frameworks = span.frameworks;
   std::string unnamed = unnamed_framework_note(p.planned.job, p.frameworks, step_s);
   if (!unnamed.empty()) p.notes.push_back(std::move(unnamed));
@@ -139,16 +140,17 @@ void add_interval(Prediction& p, const cost::CostModel& cost) {
 void add_notes(Prediction& p, const cost::CostModel& cost) {
   if (!p.planned.job.framework.name.empty()) {
     for (const plan::UnsupportedChoice& what :
-         plan::not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
+         plan::unsupported_choices(p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
   }
   for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
   add_interval(p, cost);
-  if (std::string clocks = cost::clock_note(p.planned.job.cluster.device); !clocks.empty()) {
+  if (std::string clocks = cost::power_limit_sentence(p.planned.job.cluster.device);
+      !clocks.empty()) {
     p.basis.push_back(std::move(clocks));
   }
-  p.basis.push_back(cost.provenance());
+  p.basis.push_back(cost.prediction_basis_text());
   p.unmeasured = unmeasured_sizes(p.program, cost.compute());
   if (!p.unmeasured.empty()) p.basis.push_back(unmeasured_note(p.unmeasured));
 }
@@ -156,15 +158,15 @@ void add_notes(Prediction& p, const cost::CostModel& cost) {
 void add_rates(Prediction& p, const plan::Job& job) {
   const double step = p.simulation.step_time_s;
   const auto devices = static_cast<double>(p.program.ranks);
-  const Efficiency used = efficiency(job, p.planned.plan, step);
+  const ModelFlopsEfficiency used = model_flops_efficiency(job, p.planned.plan, step);
   p.parameters = model::count_parameters(job.model);
   p.active_parameters = model::count_active_parameters(job.model);
-  p.flops_per_token = step_flops_per_token(job, p.planned.plan);
+  p.flops_per_token = model_flops_per_token(job, p.planned.plan);
   p.tokens_per_s_per_device = step::step_tokens(job, p.planned.plan).slots / (step * devices);
   p.flops_per_s_per_device = used.flops_per_s;
   p.peak_flops = used.peak_flops;
   p.mfu = used.mfu;
-  p.unmasked_mfu = used.mfu * (1 - step_masked_share(p.planned.job, p.planned.plan));
+  p.unmasked_mfu = used.mfu * (1 - masked_attention_flops_share(p.planned.job, p.planned.plan));
   p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * p.peak_flops);
 }
 
@@ -179,7 +181,7 @@ Json stage_json(const Prediction& p, std::size_t i) {
           {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.stages[i].peak_bytes)},
           {"end_s", times.end_s},
           {"compute_busy_s", times.compute_busy_s},
-          {"breakdown", breakdown_json(times.breakdown)}};
+          {"breakdown", time_breakdown_json(times.breakdown)}};
 }
 
 Json model_json(const Prediction& p) {
@@ -187,14 +189,15 @@ Json model_json(const Prediction& p) {
   Json model{{"name", job.model_name},
              {"parameters", p.parameters},
              {"active_parameters", p.active_parameters}};
-  if (job.model.freezes()) model["trained_parameters"] = model::count_trained_parameters(job.model);
+  if (job.model.has_frozen_weights())
+    model["trained_parameters"] = model::count_trained_parameters(job.model);
   model["flops_per_token"] = p.flops_per_token;
   return model;
 }
 
 Json losses_json(const Prediction& p) {
   Json list = Json::array();
-  for (const Loss& loss : losses(p)) {
+  for (const StepTimeLoss& loss : step_time_losses(p)) {
     list.push_back({{"what", loss.key},
                     {"time_s", loss.seconds},
                     {"share", loss.seconds / p.simulation.step_time_s}});
@@ -204,7 +207,7 @@ Json losses_json(const Prediction& p) {
 
 }  // namespace
 
-std::vector<std::string> Prediction::ranked_notes() const {
+std::vector<std::string> Prediction::ordered_prediction_notes() const {
   std::vector<std::string> all = notes;
   all.insert(all.end(), basis.begin(), basis.end());
   return all;
@@ -220,10 +223,11 @@ Prediction predict(const plan::PlannedJob& given, bool record) {
   const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   p.program = step::build_program(job, plan);
   p.memory = memory::memory_report(job, p.program);
-  if (job.documents) p.program = step::build_program(job, plan, step::MicroBatchSize::kMean);
+  if (job.documents)
+    p.program = step::build_program(job, plan, step::RepresentativeMicroBatch::kMean);
   if (record) check_recorded(p.program);
   p.simulation = simulate(p.program, cost, layouts, plan, record);
-  Pricer pricer(job, cost);
+  PlanPricer pricer(job, cost);
   p.price = pricer.price(plan);
   add_uneven_waits(p.simulation, p.price.uneven.waits_s);
   add_rates(p, job);
@@ -231,7 +235,7 @@ Prediction predict(const plan::PlannedJob& given, bool record) {
   return p;
 }
 
-std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
+std::vector<std::vector<double>> isolated_operator_seconds(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
   const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   const Prices prices =
@@ -244,7 +248,7 @@ std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
   return times;
 }
 
-Json breakdown_json(const Breakdown& b) {
+Json time_breakdown_json(const StageTimeBreakdown& b) {
   Json computation = Json::object();
   for (std::size_t i = 0; i < kComputeKinds; ++i) {
     computation[fmt::format("{}_s", kComputeKindNames[i].name)] = b.computation[i];
@@ -285,7 +289,7 @@ Json prediction_json(const Prediction& p) {
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
            {"reserve_bytes", static_cast<std::int64_t>(p.memory.reserve_bytes)},
            {"critical_stage", critical},
-           {"breakdown", breakdown_json(p.simulation.stages[critical].breakdown)},
+           {"breakdown", time_breakdown_json(p.simulation.stages[critical].breakdown)},
            {"losses", losses_json(p)}};
   if (p.memory.host_bytes > 0) {
     out["host_memory_bytes"] = static_cast<std::int64_t>(p.memory.host_bytes);
@@ -305,9 +309,9 @@ Json prediction_json(const Prediction& p) {
                          {"least_s", span->least_s},  {"middle_s", span->middle_s},
                          {"slowest", span->slowest},  {"most_s", span->most_s}};
   }
-  if (p.planned.job.documents) out["documents"] = documents_json(p);
-  out["notes"] = p.ranked_notes();
-  for (const UnmeasuredSizes& way : p.unmeasured) {
+  if (p.planned.job.documents) out["documents"] = document_metrics_json(p);
+  out["notes"] = p.ordered_prediction_notes();
+  for (const UnmeasuredOperatorSizes& way : p.unmeasured) {
     out["unmeasured_sizes"].push_back({{"operators", way.operators}, {"how", way.how}});
   }
   return out;

@@ -17,7 +17,7 @@ namespace stepwright::simulate {
 
 /// Operators whose sizes lie outside of the sizes that were measured for their price, grouped by
 /// how they differ.
-struct UnmeasuredSizes {
+struct UnmeasuredOperatorSizes {
   std::vector<std::string> operators;  ///< Names of the operators: "mlp.fc1".
   std::string how;  ///< How the sizes differ: "columns 28,672, measured 2,048 to 8,192".
 };
@@ -30,7 +30,7 @@ struct Prediction {
   step::StepProgram program;
   Simulation simulation;
   memory::MemoryReport memory;
-  Price price;
+  PlanPrice price;
   std::int64_t parameters = 0;
   std::int64_t active_parameters = 0;
   /// Model FLOPs per token, forward and backward, at the job's sequence length.
@@ -45,14 +45,14 @@ struct Prediction {
   /// HFU: like MFU, but with the FLOPs that recomputation repeats.
   double hfu = 0;
   /// 80 % confidence interval of the step time, as shares of the step time.
-  cost::StepInterval interval;
+  cost::StepTimeRatioInterval interval;
   /// Range of step times over frameworks; nullopt if the job names its framework.
   std::optional<FrameworkTimeRange> frameworks;
   std::vector<std::string> notes;  ///< Remarks on this plan for users, most important first.
   /// Remarks for users on the assumptions and sources of the predicted figures.
   std::vector<std::string> basis;
   /// Operators whose sizes lie outside of the measured sizes; empty: all sizes were measured.
-  std::vector<UnmeasuredSizes> unmeasured;
+  std::vector<UnmeasuredOperatorSizes> unmeasured;
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
   /// Returns tokens per second over all devices, padding included.
@@ -60,7 +60,7 @@ struct Prediction {
     return step::step_tokens(planned.job, planned.plan).slots / step_time_s();
   }
   /// Returns all remarks for users: first those on the plan, then those on assumptions and sources.
-  [[nodiscard]] std::vector<std::string> ranked_notes() const;
+  [[nodiscard]] std::vector<std::string> ordered_prediction_notes() const;
 };
 
 /// Predicts program, memory, closed-form price and simulated time of a plan. An `auto` schedule
@@ -71,13 +71,13 @@ Prediction predict(const plan::PlannedJob& planned, bool record = false);
 
 /// Returns the seconds of each operator of each template ([template][operator]) when it runs alone:
 /// for a message, without the slow-down by work at the same time.
-std::vector<std::vector<double>> operator_times(const Prediction& prediction);
+std::vector<std::vector<double>> isolated_operator_seconds(const Prediction& prediction);
 
 /// Returns the JSON document of `stepwright predict --json` (docs/formats.md, "Prediction").
 nlohmann::ordered_json prediction_json(const Prediction& prediction);
 
 /// Returns a time breakdown as JSON: `compute_s`, `computation` {...}, `bubble_s`, `optimizer_s`,
 /// `exposed` {...}.
-nlohmann::ordered_json breakdown_json(const Breakdown& breakdown);
+nlohmann::ordered_json time_breakdown_json(const StageTimeBreakdown& breakdown);
 
 }  // namespace stepwright::simulate

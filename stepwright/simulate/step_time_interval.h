@@ -12,30 +12,31 @@ namespace stepwright::simulate {
 
 /// The 80 % confidence interval of a step's time, and the unstated facts of the job that widen it.
 struct StepTimeInterval {
-  cost::StepInterval interval;  ///< The 80 % confidence interval, as shares of the step time.
+  cost::StepTimeRatioInterval
+      interval;  ///< The 80 % confidence interval, as shares of the step time.
   /// Effect of uneven expert loads; nullopt if the job states them or has no experts on several
   /// ranks.
-  std::optional<ExpertLoadEffect> loads;
+  std::optional<ExpertImbalanceEffect> loads;
   /// Range of step times over frameworks; nullopt if the job names its framework.
   std::optional<FrameworkTimeRange> frameworks;
 };
 
 /// Seconds of one step of a plan, simulated and by closed form.
-struct StepSeconds {
+struct StepTimeEstimates {
   double simulated_s;
-  double priced_s;  ///< Seconds of one step by closed form (`Pricer`).
+  double priced_s;  ///< Seconds of one step by closed form (`PlanPricer`).
   /// Share (0 to 1) of the simulated step in which its critical stage waits.
   double waiting_share;
 };
 
 /// Returns the share (0 to 1) of a step of `step_s` seconds in which the critical stage neither
 /// computes nor updates parameters.
-double waiting_share(const Breakdown& critical, double step_s);
+double waiting_share(const StageTimeBreakdown& critical, double step_s);
 
 /// Returns the 80 % confidence interval of a step time that published runs of similar jobs show. It
 /// is widened to uneven expert loads if the job states none, and to every framework that runs the
 /// plan if the job names none.
-StepTimeInterval step_span(const plan::PlannedJob& planned, const cost::CostModel& cost,
-                           StepSeconds step);
+StepTimeInterval predicted_step_time_interval(const plan::PlannedJob& planned,
+                                              const cost::CostModel& cost, StepTimeEstimates step);
 
 }  // namespace stepwright::simulate

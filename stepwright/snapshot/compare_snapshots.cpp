@@ -27,7 +27,7 @@ class PlannedPeaks {
   PlannedPeaks(const plan::Job& job, const step::StepProgram& program)
       : job_(job), program_(program) {}
 
-  const PlannedPeak& at(std::int64_t stage) {
+  const PlannedStagePeak& at(std::int64_t stage) {
     const auto [found, fresh] = peaks_.try_emplace(stage);
     if (fresh) {
       found->second =
@@ -46,7 +46,7 @@ class PlannedPeaks {
  private:
   const plan::Job& job_;
   const step::StepProgram& program_;
-  std::map<std::int64_t, PlannedPeak> peaks_;
+  std::map<std::int64_t, PlannedStagePeak> peaks_;
 };
 
 /// Decides the rank and position of each recording.
@@ -85,7 +85,7 @@ class Placing {
   }
 
  private:
-  ComparedRank& rank(std::int64_t i) { return out_.ranks[static_cast<std::size_t>(i)]; }
+  RankSnapshotComparison& rank(std::int64_t i) { return out_.ranks[static_cast<std::size_t>(i)]; }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
 
   [[nodiscard]] std::int64_t position(std::int64_t rank) const {
@@ -97,12 +97,12 @@ class Placing {
   bool by_name() {
     std::set<std::int64_t> ranks;
     const std::int64_t all = program_.ranks;
-    for (ComparedRank& one : out_.ranks) {
-      const std::int64_t named = logs::rank_of_name(one.file);
+    for (RankSnapshotComparison& one : out_.ranks) {
+      const std::int64_t named = logs::rank_in_file_name(one.file);
       if (named < 0 || named >= all || !ranks.insert(named).second) return false;
     }
-    for (ComparedRank& one : out_.ranks) {
-      one.rank = logs::rank_of_name(one.file);
+    for (RankSnapshotComparison& one : out_.ranks) {
+      one.rank = logs::rank_in_file_name(one.file);
       one.stage = position(one.rank);
     }
     return true;
@@ -112,12 +112,12 @@ class Placing {
   SnapshotComparison& out_;
 };
 
-void note_snapshot(const Snapshot& snapshot, SnapshotComparison& out) {
+void note_snapshot(const AllocatorSnapshot& snapshot, SnapshotComparison& out) {
   for (const auto& [kind, count] : snapshot.unknown_events) {
     out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" count for nothing.",
                                     snapshot.file, count_with_noun(count, "event"), kind));
   }
-  for (const DeviceRecording& recording : snapshot.devices) {
+  for (const DeviceSnapshot& recording : snapshot.devices) {
     if (recording.events == 0) {
       out.notes.push_back(
           fmt::format("{}: no events: the peak is what was in use when the snapshot was taken. "
@@ -133,10 +133,10 @@ void note_snapshot(const Snapshot& snapshot, SnapshotComparison& out) {
   }
 }
 
-Json unexplained_json(const std::vector<BlockGroup>& groups) {
+Json unexplained_json(const std::vector<SameStackBlocks>& groups) {
   Json list = Json::array();
-  BlockGroup rest{.frames = {"smaller groups"}};
-  for (const BlockGroup& group : groups) {
+  SameStackBlocks rest{.frames = {"smaller groups"}};
+  for (const SameStackBlocks& group : groups) {
     if (list.size() < kMostGroups) {
       list.push_back({{"bytes", group.bytes}, {"count", group.count}, {"frames", group.frames}});
     } else {
@@ -150,26 +150,26 @@ Json unexplained_json(const std::vector<BlockGroup>& groups) {
   return list;
 }
 
-Json missing_json(const std::vector<MissingBlocks>& groups) {
+Json missing_json(const std::vector<MissingPredictedBlocks>& groups) {
   Json list = Json::array();
-  for (const MissingBlocks& group : groups) {
+  for (const MissingPredictedBlocks& group : groups) {
     list.push_back({{"tensor", group.tensor}, {"bytes", group.bytes}, {"count", group.count}});
   }
   return list;
 }
 
-Json rank_json(const ComparedRank& rank) {
-  const DeviceRecording& recording = rank.recording;
+Json rank_json(const RankSnapshotComparison& rank) {
+  const DeviceSnapshot& recording = rank.recording;
   Json json{{"file", rank.file},
             {"device", recording.device},
             {"rank", rank.rank < 0 ? Json() : Json(rank.rank)},
             {"stage", rank.stage},
             {"peak_bytes", recording.peak_bytes},
-            {"at_event", recording.peak_event ? Json(*recording.peak_event) : Json()},
+            {"at_event", recording.peak_event_index ? Json(*recording.peak_event_index) : Json()},
             {"events", recording.events},
             {"predicted_peak_bytes", rank.predicted_peak_bytes},
             {"reserved_bytes", recording.reserved_bytes},
-            {"before_bytes", recording.before_bytes},
+            {"before_bytes", recording.bytes_before_first_event},
             {"matched_bytes", rank.match.matched_bytes},
             {"matched_by",
              {{"size", rank.match.by_size},
@@ -184,7 +184,7 @@ Json rank_json(const ComparedRank& rank) {
   }
   json["failures"] = std::move(failures);
   Json timeline = Json::array();
-  for (const TimelinePoint& point : recording.timeline) {
+  for (const MemoryTimelinePoint& point : recording.timeline) {
     timeline.push_back({{"event", point.event}, {"bytes", point.bytes}});
   }
   json["timeline"] = std::move(timeline);
@@ -196,12 +196,12 @@ Json rank_json(const ComparedRank& rank) {
 SnapshotComparison compare_snapshots(const std::vector<std::string>& files, const plan::Job& job,
                                      const step::StepProgram& program) {
   SnapshotComparison out;
-  std::vector<StackTable> stacks;
+  std::vector<CallStackTable> stacks;
   std::vector<std::size_t> stacks_of;
   for (const std::string& file : files) {
-    Snapshot snapshot = read_snapshot(std::filesystem::path(file));
+    AllocatorSnapshot snapshot = read_allocator_snapshot(std::filesystem::path(file));
     note_snapshot(snapshot, out);
-    for (DeviceRecording& recording : snapshot.devices) {
+    for (DeviceSnapshot& recording : snapshot.devices) {
       out.ranks.push_back({.file = file, .recording = std::move(recording)});
       stacks_of.push_back(stacks.size());
     }
@@ -210,18 +210,18 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
   PlannedPeaks peaks(job, program);
   Placing(program, out).place(peaks, files.size());
   for (std::size_t i = 0; i < out.ranks.size(); ++i) {
-    ComparedRank& rank = out.ranks[i];
-    const PlannedPeak& planned = peaks.at(rank.stage);
+    RankSnapshotComparison& rank = out.ranks[i];
+    const PlannedStagePeak& planned = peaks.at(rank.stage);
     rank.predicted_peak_bytes = planned.bytes;
-    rank.match = match_blocks(rank.recording, stacks[stacks_of[i]], planned);
+    rank.match = match_predicted_blocks(rank.recording, stacks[stacks_of[i]], planned);
     if (rank.recording.peak_bytes > out.ranks[out.fullest].recording.peak_bytes) out.fullest = i;
   }
   return out;
 }
 
-LearnedMargins learned_margins(const SnapshotComparison& comparison,
-                               const memory::MemoryReport& report) {
-  const ComparedRank& rank = comparison.ranks[comparison.fullest];
+LearnedMemoryMargins learned_margins(const SnapshotComparison& comparison,
+                                     const memory::MemoryReport& report) {
+  const RankSnapshotComparison& rank = comparison.ranks[comparison.fullest];
   const memory::StageMemory& stage = report.stages[static_cast<std::size_t>(rank.stage)];
   const auto kind = [&](memory::MemoryKind which) {
     return stage.kinds[static_cast<std::size_t>(which)];
@@ -236,9 +236,9 @@ LearnedMargins learned_margins(const SnapshotComparison& comparison,
           .fragmentation = tensors > 0 ? std::clamp(unused / tensors, 0.0, 10.0) : 0};
 }
 
-Json snapshot_json(const SnapshotComparison& comparison) {
+Json snapshot_comparison_json(const SnapshotComparison& comparison) {
   Json ranks = Json::array();
-  for (const ComparedRank& rank : comparison.ranks) ranks.push_back(rank_json(rank));
+  for (const RankSnapshotComparison& rank : comparison.ranks) ranks.push_back(rank_json(rank));
   const Json& fullest = ranks[comparison.fullest];
   Json json = Json::object();
   for (const char* key : {"file", "stage", "peak_bytes", "at_event", "predicted_peak_bytes",

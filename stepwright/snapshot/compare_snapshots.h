@@ -11,19 +11,20 @@
 namespace stepwright::snapshot {
 
 /// The comparison of one rank's memory snapshot with the plan.
-struct ComparedRank {
+struct RankSnapshotComparison {
   std::string file;
   std::int64_t rank = -1;  ///< Rank whose memory the snapshot recorded; -1: unknown.
   std::int64_t stage = 0;  ///< Pipeline stage of the rank.
-  DeviceRecording recording;
+  DeviceSnapshot recording;
   /// Predicted peak of the rank's stage in bytes, as PyTorch's caching allocator counts.
   std::int64_t predicted_peak_bytes = 0;
-  SnapshotMatch match;
+  SnapshotBlockMatch match;
 };
 
 /// The comparison of several ranks' memory snapshots with the plan that they ran.
 struct SnapshotComparison {
-  std::vector<ComparedRank> ranks;  ///< Compared ranks, in the order of files and devices.
+  std::vector<RankSnapshotComparison>
+      ranks;                       ///< Compared ranks, in the order of files and devices.
   std::size_t fullest = 0;         ///< Index in `ranks` of the rank with the largest measured peak.
   std::vector<std::string> notes;  ///< Notes for the user about the comparison.
 };
@@ -37,17 +38,17 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
 
 /// Memory that a framework needs in addition to predicted tensors and states, learned from a
 /// snapshot.
-struct LearnedMargins {
+struct LearnedMemoryMargins {
   /// Bytes in PyTorch's allocator beyond the predicted states and tensors.
   double other_bytes = 0;
   /// Bytes reserved by PyTorch's allocator but not in use, divided by the bytes of tensors that
   /// come and go in a step.
   double fragmentation = 0;
 };
-LearnedMargins learned_margins(const SnapshotComparison& comparison,
-                               const memory::MemoryReport& report);
+LearnedMemoryMargins learned_margins(const SnapshotComparison& comparison,
+                                     const memory::MemoryReport& report);
 
 /// Returns the JSON value of the key `snapshot` in the output of `memory --json` (docs/formats.md).
-nlohmann::ordered_json snapshot_json(const SnapshotComparison& comparison);
+nlohmann::ordered_json snapshot_comparison_json(const SnapshotComparison& comparison);
 
 }  // namespace stepwright::snapshot

@@ -13,7 +13,7 @@ namespace stepwright::snapshot {
 namespace {
 
 using memory::MemoryKind;
-using memory::PlannedBlock;
+using memory::PredictedAllocation;
 
 /// The smallest buffer that is matched to a sum of several blocks; smaller sums would match by
 /// chance.
@@ -21,21 +21,22 @@ constexpr std::int64_t kLeastBuffer = std::int64_t{1} << 20;
 /// Most padding at the end of a flat buffer, which is a multiple of the ranks that share it.
 constexpr std::int64_t kMostPadding = 512;
 
-bool is_state(const PlannedBlock& block) {
+bool is_state(const PredictedAllocation& block) {
   return block.kind == MemoryKind::kParameters || block.kind == MemoryKind::kGradients ||
          block.kind == MemoryKind::kOptimizer;
 }
 
 class Matching {
  public:
-  Matching(const DeviceRecording& recording, const StackTable& stacks, const PlannedPeak& planned)
+  Matching(const DeviceSnapshot& recording, const CallStackTable& stacks,
+           const PlannedStagePeak& planned)
       : run_(recording.at_peak),
         stacks_(stacks),
         plan_(planned.blocks),
         run_open_(run_.size(), 1),
         plan_open_(plan_.size(), 1) {}
 
-  SnapshotMatch match() {
+  SnapshotBlockMatch match() {
     find_sizes();
     pair_all(Likeness::kModule);
     pair_all(Likeness::kAge);
@@ -62,7 +63,7 @@ class Matching {
   struct OfSize {
     std::vector<std::size_t> run, plan;
   };
-  using Kinship = std::pair<bool, Module>;
+  using Kinship = std::pair<bool, StackModuleKind>;
 
   void find_sizes() {
     for (std::size_t i = 0; i < run_.size(); ++i) {
@@ -81,20 +82,21 @@ class Matching {
 
   /// Pairs blocks of one size in order.
   void pair_up(const OfSize& blocks, Likeness likeness) {
-    const auto kinship = [&](bool state, Module module) {
+    const auto kinship = [&](bool state, StackModuleKind module) {
       return Kinship{likeness != Likeness::kSize && has_older_ && state,
-                     likeness == Likeness::kModule ? module : Module::kUnknown};
+                     likeness == Likeness::kModule ? module : StackModuleKind::kUnknown};
     };
     std::map<Kinship, std::vector<std::size_t>> waiting;
     for (std::size_t i = blocks.plan.size(); i-- > 0;) {
       const std::size_t plan = blocks.plan[i];
       if (plan_open_[plan] == 0) continue;
-      waiting[kinship(is_state(plan_[plan]), module_of(plan_[plan].part))].push_back(plan);
+      waiting[kinship(is_state(plan_[plan]), module_kind_by_name(plan_[plan].part))].push_back(
+          plan);
     }
     for (const std::size_t run : blocks.run) {
       if (run_open_[run] == 0) continue;
-      const Module module = module_in(run_[run].what);
-      if (likeness == Likeness::kModule && module == Module::kUnknown) continue;
+      const StackModuleKind module = module_in(run_[run].what);
+      if (likeness == Likeness::kModule && module == StackModuleKind::kUnknown) continue;
       std::vector<std::size_t>& candidates = waiting[kinship(run_[run].event < 0, module)];
       if (candidates.empty()) continue;
       close_plan(candidates.back());
@@ -104,12 +106,12 @@ class Matching {
   }
 
   /// Returns the module that the innermost frame with a module names.
-  Module module_in(std::uint64_t stack) {
-    const auto [found, fresh] = modules_.emplace(stack, Module::kUnknown);
+  StackModuleKind module_in(std::uint64_t stack) {
+    const auto [found, fresh] = modules_.emplace(stack, StackModuleKind::kUnknown);
     if (!fresh) return found->second;
     for (const FrameId frame : stacks_.frames(static_cast<StackId>(stack))) {
-      found->second = module_of(stacks_.text(frame));
-      if (found->second != Module::kUnknown) break;
+      found->second = module_kind_by_name(stacks_.text(frame));
+      if (found->second != StackModuleKind::kUnknown) break;
     }
     return found->second;
   }
@@ -228,15 +230,15 @@ class Matching {
   }
 
   void name_unexplained() {
-    std::vector<Block> open;
+    std::vector<MemoryBlock> open;
     for (std::size_t i = 0; i < run_.size(); ++i) {
       if (run_open_[i] != 0) open.push_back(run_[i]);
     }
-    result_.unexplained = blocks_by_frames(stacks_, open);
+    result_.unexplained = group_blocks_by_stack(stacks_, open);
   }
 
   void name_missing() {
-    std::map<std::string, MissingBlocks> by_name;
+    std::map<std::string, MissingPredictedBlocks> by_name;
     std::int64_t states = 0, states_count = 0;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       if (plan_open_[i] == 0) continue;
@@ -246,7 +248,7 @@ class Matching {
         ++states_count;
         continue;
       }
-      MissingBlocks& group = by_name[memory::block_name(plan_[i])];
+      MissingPredictedBlocks& group = by_name[memory::allocation_name(plan_[i])];
       group.bytes += plan_[i].bytes;
       ++group.count;
     }
@@ -257,7 +259,7 @@ class Matching {
       group.tensor = name;
       result_.missing.push_back(std::move(group));
     }
-    std::ranges::stable_sort(result_.missing, std::greater<>(), &MissingBlocks::bytes);
+    std::ranges::stable_sort(result_.missing, std::greater<>(), &MissingPredictedBlocks::bytes);
   }
 
   void close_run(std::size_t run, std::int64_t& bytes) {
@@ -266,35 +268,37 @@ class Matching {
   }
   void close_plan(std::size_t plan) { plan_open_[plan] = 0; }
 
-  std::span<const Block> run_;
-  const StackTable& stacks_;
-  std::span<const PlannedBlock> plan_;
+  std::span<const MemoryBlock> run_;
+  const CallStackTable& stacks_;
+  std::span<const PredictedAllocation> plan_;
   std::vector<char> run_open_, plan_open_;
   std::map<std::int64_t, OfSize> sizes_;
   bool has_older_ = false;  ///< True if the run has blocks from before the recording.
-  std::unordered_map<std::uint64_t, Module> modules_;  ///< Modules by their stack.
-  SnapshotMatch result_;
+  std::unordered_map<std::uint64_t, StackModuleKind> modules_;  ///< Modules by their stack.
+  SnapshotBlockMatch result_;
 };
 
 }  // namespace
 
-std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<const Block> blocks) {
-  std::map<std::vector<std::string>, BlockGroup> by_frames;
-  for (const Block& block : blocks) {
-    std::vector<std::string> frames = shown_frames(stacks, static_cast<StackId>(block.what));
-    BlockGroup& group = by_frames[frames];
+std::vector<SameStackBlocks> group_blocks_by_stack(const CallStackTable& stacks,
+                                                   std::span<const MemoryBlock> blocks) {
+  std::map<std::vector<std::string>, SameStackBlocks> by_frames;
+  for (const MemoryBlock& block : blocks) {
+    std::vector<std::string> frames = frames_to_show(stacks, static_cast<StackId>(block.what));
+    SameStackBlocks& group = by_frames[frames];
     group.frames = std::move(frames);
     group.bytes += block.bytes;
     ++group.count;
   }
-  std::vector<BlockGroup> groups;
+  std::vector<SameStackBlocks> groups;
   for (auto& [frames, group] : by_frames) groups.push_back(std::move(group));
-  std::ranges::stable_sort(groups, std::greater<>(), &BlockGroup::bytes);
+  std::ranges::stable_sort(groups, std::greater<>(), &SameStackBlocks::bytes);
   return groups;
 }
 
-SnapshotMatch match_blocks(const DeviceRecording& recording, const StackTable& stacks,
-                           const PlannedPeak& planned) {
+SnapshotBlockMatch match_predicted_blocks(const DeviceSnapshot& recording,
+                                          const CallStackTable& stacks,
+                                          const PlannedStagePeak& planned) {
   return Matching(recording, stacks, planned).match();
 }
 

@@ -11,7 +11,7 @@
 namespace stepwright::snapshot {
 
 /// Blocks in use at the memory peak of a recorded run that were allocated by the same call stack.
-struct BlockGroup {
+struct SameStackBlocks {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   /// Call stack that allocated the blocks, innermost frame first, as shown to the user; empty: not
@@ -21,10 +21,11 @@ struct BlockGroup {
 
 /// Returns blocks grouped by the call stack that allocated them, the group with the most bytes
 /// first.
-std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<const Block> blocks);
+std::vector<SameStackBlocks> group_blocks_by_stack(const CallStackTable& stacks,
+                                                   std::span<const MemoryBlock> blocks);
 
 /// Predicted blocks of one name at the peak that the recorded run does not have.
-struct MissingBlocks {
+struct MissingPredictedBlocks {
   std::string tensor;  ///< Name of the predicted blocks: "mlp.fc1: activation".
   std::int64_t bytes = 0;
   std::int64_t count = 0;
@@ -32,7 +33,7 @@ struct MissingBlocks {
 
 /// The blocks in use at a recorded run's memory peak, matched to the blocks predicted for the
 /// plan's peak. Matched bytes are those of the run.
-struct SnapshotMatch {
+struct SnapshotBlockMatch {
   /// Bytes of all matched blocks: the sum of `by_size`, `by_layout` and `by_lifetime`.
   std::int64_t matched_bytes = 0;
   /// Bytes of recorded blocks matched to predicted blocks of equal size.
@@ -43,16 +44,17 @@ struct SnapshotMatch {
   /// model states.
   std::int64_t by_lifetime = 0;
   /// Recorded blocks that match no predicted block, the group with the most bytes first.
-  std::vector<BlockGroup> unexplained;
+  std::vector<SameStackBlocks> unexplained;
   /// Predicted blocks that match no recorded block, the most bytes first.
-  std::vector<MissingBlocks> missing;
+  std::vector<MissingPredictedBlocks> missing;
 };
 
 /// Matches recorded blocks to predicted ones, in this order of criteria: equal size, age (from
 /// before the recording or not) and module; equal size and age; one block to neighbouring model
 /// states whose sizes add up (up to 1/128 of padding), or the reverse; equal size; blocks from
 /// before the recording to the remaining model states.
-SnapshotMatch match_blocks(const DeviceRecording& recording, const StackTable& stacks,
-                           const PlannedPeak& planned);
+SnapshotBlockMatch match_predicted_blocks(const DeviceSnapshot& recording,
+                                          const CallStackTable& stacks,
+                                          const PlannedStagePeak& planned);
 
 }  // namespace stepwright::snapshot

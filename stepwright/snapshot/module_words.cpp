@@ -11,31 +11,31 @@ namespace {
 /// `Qwen3MoeSparseMoeBlock`) and of parts of layers (step/layer_part.h).
 struct ModuleWord {
   std::string_view word;
-  Module module;
+  StackModuleKind module;
 };
 
 /// Words in order of precedence: the first one that occurs in a text counts. "norm.mlp" is a norm,
 /// "moe/mlp.py" experts.
 constexpr ModuleWord kModuleWords[] = {
-    {"norm", Module::kNorm},          {"attention", Module::kAttention},
-    {"attn", Module::kAttention},     {"rotary", Module::kAttention},
-    {"expert", Module::kExperts},     {"moe", Module::kExperts},
-    {"router", Module::kExperts},     {"mlp", Module::kMlp},
-    {"feed_forward", Module::kMlp},   {"feedforward", Module::kMlp},
-    {"swiglu", Module::kMlp},         {"embed", Module::kEmbedding},
-    {"lm_head", Module::kHead},       {"output_layer", Module::kHead},
-    {"cross_entropy", Module::kHead}, {"logits", Module::kHead},
-    {"loss", Module::kHead},          {"optim", Module::kOptimizer},
-    {"adam", Module::kOptimizer},     {"muon", Module::kOptimizer}};
+    {"norm", StackModuleKind::kNorm},          {"attention", StackModuleKind::kAttention},
+    {"attn", StackModuleKind::kAttention},     {"rotary", StackModuleKind::kAttention},
+    {"expert", StackModuleKind::kExperts},     {"moe", StackModuleKind::kExperts},
+    {"router", StackModuleKind::kExperts},     {"mlp", StackModuleKind::kMlp},
+    {"feed_forward", StackModuleKind::kMlp},   {"feedforward", StackModuleKind::kMlp},
+    {"swiglu", StackModuleKind::kMlp},         {"embed", StackModuleKind::kEmbedding},
+    {"lm_head", StackModuleKind::kHead},       {"output_layer", StackModuleKind::kHead},
+    {"cross_entropy", StackModuleKind::kHead}, {"logits", StackModuleKind::kHead},
+    {"loss", StackModuleKind::kHead},          {"optim", StackModuleKind::kOptimizer},
+    {"adam", StackModuleKind::kOptimizer},     {"muon", StackModuleKind::kOptimizer}};
 
 }  // namespace
 
-Module module_of(std::string_view text) {
+StackModuleKind module_kind_by_name(std::string_view text) {
   const std::string lower = lower_case(text);
   for (const auto& [word, module] : kModuleWords) {
     if (lower.find(word) != std::string::npos) return module;
   }
-  return Module::kUnknown;
+  return StackModuleKind::kUnknown;
 }
 
 }  // namespace stepwright::snapshot

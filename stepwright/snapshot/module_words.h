@@ -7,7 +7,7 @@ namespace stepwright::snapshot {
 
 /// Kinds of modules (attention, MLP, norm, ...) that can be recognised both in the names of a
 /// plan's layer parts and in the call stacks of programs.
-enum class Module : std::uint8_t {
+enum class StackModuleKind : std::uint8_t {
   kUnknown,
   kNorm,
   kAttention,
@@ -20,6 +20,6 @@ enum class Module : std::uint8_t {
 
 /// Returns the kind of module that the name of a layer part, function or file implies; `kUnknown`
 /// if none.
-Module module_of(std::string_view text);
+StackModuleKind module_kind_by_name(std::string_view text);
 
 }  // namespace stepwright::snapshot

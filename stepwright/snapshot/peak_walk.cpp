@@ -9,7 +9,7 @@ constexpr std::size_t kMostBlocks = std::size_t{4} << 20;
 
 }  // namespace
 
-bool PeakWalk::allocate(std::uint64_t key, const Block& block) {
+bool MemoryPeakFinder::allocate(std::uint64_t key, const MemoryBlock& block) {
   if (in_use_.size() >= kMostBlocks) {
     overflows_ = true;
     return false;
@@ -23,9 +23,9 @@ bool PeakWalk::allocate(std::uint64_t key, const Block& block) {
   return true;
 }
 
-void PeakWalk::free(std::uint64_t key, const Block& block) {
+void MemoryPeakFinder::free(std::uint64_t key, const MemoryBlock& block) {
   const auto found = in_use_.find(key);
-  Block freed = block;
+  MemoryBlock freed = block;
   freed.event = -1;
   if (found != in_use_.end()) {
     freed = found->second;
@@ -42,7 +42,7 @@ void PeakWalk::free(std::uint64_t key, const Block& block) {
   }
 }
 
-void PeakWalk::found_at_end(std::uint64_t key, const Block& block) {
+void MemoryPeakFinder::add_block_in_use_at_end(std::uint64_t key, const MemoryBlock& block) {
   if (in_use_.contains(key)) return;
   if (never_freed_.size() >= kMostBlocks) {
     overflows_ = true;
@@ -52,13 +52,13 @@ void PeakWalk::found_at_end(std::uint64_t key, const Block& block) {
   never_freed_.push_back({.bytes = block.bytes, .event = -1, .what = block.what});
 }
 
-std::vector<Block> PeakWalk::at_peak() const {
-  std::vector<Block> blocks = never_freed_;
+std::vector<MemoryBlock> MemoryPeakFinder::at_peak() const {
+  std::vector<MemoryBlock> blocks = never_freed_;
   blocks.insert(blocks.end(), freed_.begin(), freed_.end());
   for (const auto& [key, block] : in_use_) {
     if (block.event <= peak_event_) blocks.push_back(block);
   }
-  std::ranges::sort(blocks, [](const Block& a, const Block& b) {
+  std::ranges::sort(blocks, [](const MemoryBlock& a, const MemoryBlock& b) {
     if (a.event != b.event) return a.event < b.event;
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.what < b.what;
   });

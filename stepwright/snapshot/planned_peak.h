@@ -8,13 +8,13 @@
 namespace stepwright::snapshot {
 
 /// The predicted blocks of memory of one pipeline stage at its peak.
-struct PlannedPeak {
+struct PlannedStagePeak {
   std::int64_t bytes = 0;
   /// Blocks in use at the peak, in the order of their allocation.
-  std::vector<memory::PlannedBlock> blocks;
+  std::vector<memory::PredictedAllocation> blocks;
 };
 
-PlannedPeak planned_peak(const plan::Job& job, const step::StepProgram& program,
-                         const step::Stage& stage);
+PlannedStagePeak planned_peak(const plan::Job& job, const step::StepProgram& program,
+                              const step::Stage& stage);
 
 }  // namespace stepwright::snapshot

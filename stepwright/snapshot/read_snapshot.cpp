@@ -37,7 +37,7 @@ class SnapshotBuilder {
  public:
   explicit SnapshotBuilder(std::string file) { snapshot_.file = std::move(file); }
 
-  StackTable& stacks() { return snapshot_.stacks; }
+  CallStackTable& stacks() { return snapshot_.stacks; }
 
   void count_unknown(std::string_view kind) {
     auto& counts = snapshot_.unknown_events;
@@ -45,7 +45,7 @@ class SnapshotBuilder {
     if (counts.contains(name) || counts.size() < kMostUnknownKinds) ++counts[name];
   }
 
-  void add(Segment segment) {
+  void add(AllocatorSegment segment) {
     if (segments_.size() >= kMostSegments) {
       fail_input(fmt::format("{}: more than {} segments", snapshot_.file, kMostSegments));
     }
@@ -53,16 +53,16 @@ class SnapshotBuilder {
   }
 
   /// Returns the finished snapshot; `traces`: one for each device.
-  Snapshot finish(std::vector<TraceWalk> traces) && {
-    std::map<std::int64_t, std::vector<const Segment*>> by_device;
-    for (const Segment& segment : segments_) by_device[segment.device].push_back(&segment);
+  AllocatorSnapshot finish(std::vector<DeviceTraceWalk> traces) && {
+    std::map<std::int64_t, std::vector<const AllocatorSegment*>> by_device;
+    for (const AllocatorSegment& segment : segments_) by_device[segment.device].push_back(&segment);
     for (const auto& [device, segments] : by_device) {
       if (device >= std::ssize(traces)) traces.resize(static_cast<std::size_t>(device) + 1);
     }
     for (std::size_t device = 0; device < traces.size(); ++device) {
-      DeviceRecording recording =
+      DeviceSnapshot recording =
           std::move(traces[device]).finish(by_device[static_cast<std::int64_t>(device)]);
-      if (recording.overflows) {
+      if (recording.has_left_out_blocks) {
         fail_input(fmt::format("{}: device {}: more than 4 Mi blocks in use at once",
                                snapshot_.file, device));
       }
@@ -79,8 +79,8 @@ class SnapshotBuilder {
   }
 
  private:
-  Snapshot snapshot_;
-  std::vector<Segment> segments_;
+  AllocatorSnapshot snapshot_;
+  std::vector<AllocatorSegment> segments_;
 };
 
 /// Reads a snapshot that is a pickle, record by record.
@@ -88,11 +88,13 @@ class PickledSnapshot {
  public:
   explicit PickledSnapshot(logs::ByteSource& source)
       : pickle_(source, kMostSnapshotValues), builder_(source.name()) {
-    pickle_.on_record("action", [&](PickleId record, PickleId list) { event(record, list); });
-    pickle_.on_record("blocks", [&](PickleId record, PickleId list) { segment(record, list); });
+    pickle_.pass_mappings_with_key("action",
+                                   [&](PickleId record, PickleId list) { event(record, list); });
+    pickle_.pass_mappings_with_key("blocks",
+                                   [&](PickleId record, PickleId list) { segment(record, list); });
   }
 
-  Snapshot read() {
+  AllocatorSnapshot read() {
     const PickleId root = pickle_.read();
     const PickleId segments = pickle_.find(root, "segments");
     const PickleId traces = pickle_.find(root, "device_traces");
@@ -106,7 +108,7 @@ class PickledSnapshot {
     if (!pickle_.inside(segments).empty()) {
       pickle_.fail(pickle_.inside(segments).front(), "a segment without 'blocks'");
     }
-    std::vector<TraceWalk> walks;
+    std::vector<DeviceTraceWalk> walks;
     for (const PickleId list : pickle_.inside(traces)) {
       if (pickle_.kind(list) != PickleKind::kList) {
         pickle_.fail(list, "a device's trace must be a list of events");
@@ -176,18 +178,18 @@ class PickledSnapshot {
   }
 
   void event(PickleId record, PickleId list) {
-    TraceWalk& walk = traces_[list];
+    DeviceTraceWalk& walk = traces_[list];
     const std::string_view name = pickle_.text(need(record, "action", "an event"));
-    const auto kind = event_kind(name);
+    const auto kind = trace_event_kind(name);
     if (!kind) {
       builder_.count_unknown(name);
-      return walk.skip();
+      return walk.count_non_memory_event();
     }
-    TraceEvent event{.kind = *kind};
-    if (*kind == EventKind::kOutOfMemory) {
+    MemoryTraceEvent event{.kind = *kind};
+    if (*kind == TraceEventKind::kOutOfMemory) {
       event.bytes = bytes(record, "size", "an event");
       event.free_bytes = bytes(record, "device_free", "an event");
-    } else if (*kind != EventKind::kSnapshot) {
+    } else if (*kind != TraceEventKind::kSnapshot) {
       event.address = address(record, "addr", "an event");
       event.bytes = bytes(record, "size", "an event");
       event.stack = stack_in(record);
@@ -197,7 +199,7 @@ class PickledSnapshot {
 
   void segment(PickleId record, PickleId) {
     constexpr std::string_view kWhat = "a segment";
-    Segment segment{.bytes = bytes(record, "total_size", kWhat)};
+    AllocatorSegment segment{.bytes = bytes(record, "total_size", kWhat)};
     if (const PickleId device = pickle_.find(record, "device"); device != logs::kNoPickleValue) {
       segment.device = whole(device, "device", kMostDevices);
     }
@@ -207,14 +209,14 @@ class PickledSnapshot {
       const std::int64_t size = bytes(block, "size", "a block");
       const std::string_view state = pickle_.text(need(block, "state", "a block"));
       if (is_in_use(state)) segment.blocks.push_back(in_use(block, at, size));
-      unused = is_unused(state) ? segment.add_unused(size, unused) : 0;
+      unused = is_unused(state) ? segment.add_unused_piece(size, unused) : 0;
       at += static_cast<std::uint64_t>(size);
     }
     builder_.add(std::move(segment));
   }
 
   /// Returns a block in use. Blocks of PyTorch 2.0 have their stack in a history.
-  SegmentBlock in_use(PickleId block, std::uint64_t at, std::int64_t size) {
+  AllocatorSegmentBlock in_use(PickleId block, std::uint64_t at, std::int64_t size) {
     const PickleId history = pickle_.find(block, "history");
     if (history != logs::kNoPickleValue && !pickle_.inside(history).empty()) {
       const PickleId last = pickle_.inside(history).front();
@@ -227,7 +229,8 @@ class PickledSnapshot {
 
   logs::PickleReader pickle_;
   SnapshotBuilder builder_;
-  std::map<PickleId, TraceWalk> traces_;  ///< Walks, by the pickled list that holds their events.
+  std::map<PickleId, DeviceTraceWalk>
+      traces_;  ///< Walks, by the pickled list that holds their events.
   std::vector<FrameId> frames_;
 };
 
@@ -237,7 +240,7 @@ class JsonSnapshot {
  public:
   explicit JsonSnapshot(logs::ByteSource& source) : source_(source), builder_(source.name()) {}
 
-  Snapshot read() {
+  AllocatorSnapshot read() {
     constexpr std::string_view kLists[] = {"segments", "device_traces"};
     std::array<bool, 2> there{};
     logs::scan_json(source_, kLists, [&](const logs::JsonPiece& piece) {
@@ -293,30 +296,30 @@ class JsonSnapshot {
   void trace(const logs::JsonPiece& piece, const dom::element& value) {
     dom::array list;
     if (value.get(list) != simdjson::SUCCESS) fail(piece, "a device's trace must be a list");
-    TraceWalk& walk = walks_.emplace_back();
+    DeviceTraceWalk& walk = walks_.emplace_back();
     if (std::ssize(walks_) > kMostDevices) fail(piece, "more than 4,096 devices");
     for (const dom::element entry : list) {
       const std::string_view name = logs::json_text_field(entry, "action");
-      const auto kind = event_kind(name);
+      const auto kind = trace_event_kind(name);
       if (!kind) {
         builder_.count_unknown(name);
-        walk.skip();
+        walk.count_non_memory_event();
         continue;
       }
-      TraceEvent event{.kind = *kind};
-      if (*kind == EventKind::kOutOfMemory) {
+      MemoryTraceEvent event{.kind = *kind};
+      if (*kind == TraceEventKind::kOutOfMemory) {
         event.free_bytes = whole(piece, entry, "device_free");
-      } else if (*kind != EventKind::kSnapshot) {
+      } else if (*kind != TraceEventKind::kSnapshot) {
         event.address = static_cast<std::uint64_t>(whole(piece, entry, "addr", INT64_MAX));
         event.stack = stack_in(entry);
       }
-      if (*kind != EventKind::kSnapshot) event.bytes = whole(piece, entry, "size");
+      if (*kind != TraceEventKind::kSnapshot) event.bytes = whole(piece, entry, "size");
       walk.add(event);
     }
   }
 
   void segment(const logs::JsonPiece& piece, const dom::element& value) {
-    Segment segment{.bytes = whole(piece, value, "total_size")};
+    AllocatorSegment segment{.bytes = whole(piece, value, "total_size")};
     if (logs::json_integer_field(value, "device")) {
       segment.device = whole(piece, value, "device", kMostDevices);
     }
@@ -327,7 +330,7 @@ class JsonSnapshot {
     for (const dom::element block : blocks) {
       const std::int64_t size = whole(piece, block, "size");
       const std::string state(logs::json_text_field(block, "state"));
-      unused = is_unused(state) ? segment.add_unused(size, unused) : 0;
+      unused = is_unused(state) ? segment.add_unused_piece(size, unused) : 0;
       if (is_in_use(state)) {
         const bool says = logs::json_integer_field(block, "requested_size").has_value();
         segment.blocks.push_back(
@@ -342,23 +345,23 @@ class JsonSnapshot {
 
   logs::ByteSource& source_;
   SnapshotBuilder builder_;
-  std::vector<TraceWalk> walks_;
+  std::vector<DeviceTraceWalk> walks_;
   dom::parser parser_;
 };
 
 }  // namespace
 
-Snapshot read_snapshot(logs::ByteSource& source) {
-  const std::string_view beginning = source.beginning();
-  const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+AllocatorSnapshot read_allocator_snapshot(logs::ByteSource& source) {
+  const std::string_view peek_beginning = source.peek_beginning();
+  const std::size_t first = peek_beginning.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) fail_input(source.name() + ": is empty");
-  if (beginning[first] == '{') return JsonSnapshot(source).read();
+  if (peek_beginning[first] == '{') return JsonSnapshot(source).read();
   return PickledSnapshot(source).read();
 }
 
-Snapshot read_snapshot(const std::filesystem::path& path) {
+AllocatorSnapshot read_allocator_snapshot(const std::filesystem::path& path) {
   logs::ByteSource source(path);
-  return read_snapshot(source);
+  return read_allocator_snapshot(source);
 }
 
 }  // namespace stepwright::snapshot

@@ -21,13 +21,13 @@ struct OutOfMemory {
 
 /// Contents of a memory snapshot for one device: its peak, the blocks at the peak, and failures.
 /// Events are numbered from 0 on each device.
-struct DeviceRecording {
+struct DeviceSnapshot {
   std::int64_t device = 0;
   std::int64_t events = 0;
   /// Largest number of bytes in use, as the program requested them.
   std::int64_t peak_bytes = 0;
   /// Index of the event that reached the peak; nullopt: the peak was before the first event.
-  std::optional<std::int64_t> peak_event;
+  std::optional<std::int64_t> peak_event_index;
   /// Bytes that the caching allocator had reserved from the device at the peak.
   std::int64_t reserved_bytes = 0;
   /// Bytes that the caching allocator had reserved from the device when the snapshot was taken.
@@ -37,22 +37,23 @@ struct DeviceRecording {
   /// Largest contiguous piece, in bytes, of the reserved memory that no block used when the
   /// snapshot was taken.
   std::int64_t largest_unused_bytes = 0;
-  std::int64_t before_bytes = 0;  ///< Bytes in use before the first event.
+  std::int64_t bytes_before_first_event = 0;  ///< Bytes in use before the first event.
   /// Blocks in use at the peak, in order of allocation; their `what` is the `StackId` of their call
   /// stack.
-  std::vector<Block> at_peak;
-  std::vector<TimelinePoint> timeline;  ///< Bytes in use over the events, in at most 256 points.
-  std::vector<OutOfMemory> failures;    ///< The first 100 allocations that failed.
+  std::vector<MemoryBlock> at_peak;
+  std::vector<MemoryTimelinePoint>
+      timeline;                       ///< Bytes in use over the events, in at most 256 points.
+  std::vector<OutOfMemory> failures;  ///< The first 100 allocations that failed.
   /// True if more than 4 Mi blocks were in use at a time, so that some were left out.
-  bool overflows = false;
+  bool has_left_out_blocks = false;
 };
 
 /// A memory snapshot of PyTorch's caching allocator, as read from a file.
-struct Snapshot {
+struct AllocatorSnapshot {
   std::string file;
   /// Recordings of the devices that hold or held memory, by device number.
-  std::vector<DeviceRecording> devices;
-  StackTable stacks;
+  std::vector<DeviceSnapshot> devices;
+  CallStackTable stacks;
   /// Number of ignored events, by their unknown kind.
   std::map<std::string, std::int64_t> unknown_events;
 };

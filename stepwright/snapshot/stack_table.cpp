@@ -32,7 +32,7 @@ std::string_view short_path(std::string_view path) {
 
 }  // namespace
 
-FrameId StackTable::frame(const Frame& frame) {
+FrameId CallStackTable::frame(const Frame& frame) {
   std::string text = frame.file.empty() || frame.file == "??"
                          ? std::string(frame.name)
                          : fmt::format("{}:{} {}", short_path(frame.file), frame.line, frame.name);
@@ -42,7 +42,7 @@ FrameId StackTable::frame(const Frame& frame) {
   return found->second;
 }
 
-StackId StackTable::stack(std::span<const FrameId> frames) {
+StackId CallStackTable::stack(std::span<const FrameId> frames) {
   if (frames.empty()) return 0;
   const std::vector<FrameId> key(frames.begin(), frames.end());
   if (stacks_.size() >= kMostStacks && !known_stacks_.contains(key)) return 0;
@@ -51,12 +51,12 @@ StackId StackTable::stack(std::span<const FrameId> frames) {
   return found->second;
 }
 
-std::span<const FrameId> StackTable::frames(StackId stack) const {
+std::span<const FrameId> CallStackTable::frames(StackId stack) const {
   if (stack == 0) return {};
   return *stacks_[stack - 1];
 }
 
-std::vector<std::string> shown_frames(const StackTable& table, StackId stack) {
+std::vector<std::string> frames_to_show(const CallStackTable& table, StackId stack) {
   std::vector<std::string> python, all;
   for (const FrameId frame : table.frames(stack)) {
     const std::string_view text = table.text(frame);

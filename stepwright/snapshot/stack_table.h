@@ -10,7 +10,7 @@
 
 namespace stepwright::snapshot {
 
-/// Number of a call stack in a `StackTable`; 0: a stack without frames.
+/// Number of a call stack in a `CallStackTable`; 0: a stack without frames.
 using StackId = std::uint32_t;
 using FrameId = std::uint32_t;
 
@@ -22,11 +22,11 @@ struct Frame {
 };
 
 /// The call stacks of a memory snapshot, innermost frame first, each stored once.
-class StackTable {
+class CallStackTable {
  public:
-  StackTable() = default;
-  StackTable(StackTable&&) = default;
-  StackTable& operator=(StackTable&&) = default;
+  CallStackTable() = default;
+  CallStackTable(CallStackTable&&) = default;
+  CallStackTable& operator=(CallStackTable&&) = default;
 
   FrameId frame(const Frame& frame);
   /// Stores a call stack and returns its number. After 4 Mi different stacks, further ones count as
@@ -46,6 +46,6 @@ class StackTable {
 
 /// Returns at most eight frames of a call stack to show to the user: those of Python if there are
 /// any, without PyTorch's own recording code.
-std::vector<std::string> shown_frames(const StackTable& table, StackId stack);
+std::vector<std::string> frames_to_show(const CallStackTable& table, StackId stack);
 
 }  // namespace stepwright::snapshot

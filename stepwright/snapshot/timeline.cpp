@@ -9,11 +9,11 @@ constexpr std::int64_t kMostPoints = 256;
 
 }  // namespace
 
-void Timeline::add(std::int64_t event, std::int64_t bytes) {
+void MemoryTimeline::add(std::int64_t event, std::int64_t bytes) {
   while (event / width_ >= kMostPoints) {
     width_ *= 2;
-    std::vector<TimelinePoint> wider;
-    for (const TimelinePoint& point : points_) {
+    std::vector<MemoryTimelinePoint> wider;
+    for (const MemoryTimelinePoint& point : points_) {
       const std::int64_t first = point.event / width_ * width_;
       if (wider.empty() || wider.back().event != first) {
         wider.push_back({first, point.bytes});

@@ -13,7 +13,7 @@ namespace stepwright::snapshot {
 
 /// The kinds of events in a memory snapshot's trace. Source: pytorch 2.13
 /// torch/csrc/cuda/memory_snapshot.cpp, action_to_str.
-enum class EventKind : std::uint8_t {
+enum class TraceEventKind : std::uint8_t {
   kAlloc,
   kFreeRequested,
   kFreeCompleted,
@@ -24,24 +24,24 @@ enum class EventKind : std::uint8_t {
   kOutOfMemory,
   kSnapshot,
 };
-inline constexpr Named<EventKind> kEventKindNames[] = {
-    {EventKind::kAlloc, "alloc"},
-    {EventKind::kFreeRequested, "free_requested"},
-    {EventKind::kFreeCompleted, "free_completed"},
-    {EventKind::kSegmentAlloc, "segment_alloc"},
-    {EventKind::kSegmentFree, "segment_free"},
-    {EventKind::kSegmentMap, "segment_map"},
-    {EventKind::kSegmentUnmap, "segment_unmap"},
-    {EventKind::kOutOfMemory, "oom"},
-    {EventKind::kSnapshot, "snapshot"}};
+inline constexpr Named<TraceEventKind> kEventKindNames[] = {
+    {TraceEventKind::kAlloc, "alloc"},
+    {TraceEventKind::kFreeRequested, "free_requested"},
+    {TraceEventKind::kFreeCompleted, "free_completed"},
+    {TraceEventKind::kSegmentAlloc, "segment_alloc"},
+    {TraceEventKind::kSegmentFree, "segment_free"},
+    {TraceEventKind::kSegmentMap, "segment_map"},
+    {TraceEventKind::kSegmentUnmap, "segment_unmap"},
+    {TraceEventKind::kOutOfMemory, "oom"},
+    {TraceEventKind::kSnapshot, "snapshot"}};
 
 /// Returns the kind of a trace event by its name; nullopt for kinds that PyTorch 2.13 does not
 /// write.
-std::optional<EventKind> event_kind(std::string_view name);
+std::optional<TraceEventKind> trace_event_kind(std::string_view name);
 
 /// An event of a memory snapshot's trace, such as an allocation or a free.
-struct TraceEvent {
-  EventKind kind{};
+struct MemoryTraceEvent {
+  TraceEventKind kind{};
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
   StackId stack = 0;
@@ -50,7 +50,7 @@ struct TraceEvent {
 };
 
 /// A block of memory in use when the snapshot was taken, inside a segment.
-struct SegmentBlock {
+struct AllocatorSegmentBlock {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;  ///< Bytes that the program requested.
   StackId stack = 0;
@@ -58,17 +58,17 @@ struct SegmentBlock {
 
 /// A segment (memory that the caching allocator reserved from the device at once) when the snapshot
 /// was taken, with the blocks in use.
-struct Segment {
+struct AllocatorSegment {
   std::int64_t device = 0;
   std::int64_t bytes = 0;
   std::int64_t unused_bytes = 0;  ///< Bytes of the segment that no block uses.
   /// Largest contiguous piece, in bytes, of the segment that no block uses.
   std::int64_t largest_unused_bytes = 0;
-  std::vector<SegmentBlock> blocks;
+  std::vector<AllocatorSegmentBlock> blocks;
 
   /// Adds an unused piece of the segment. `run`: bytes of unused pieces directly before it. Returns
   /// the bytes of the whole contiguous unused run.
-  std::int64_t add_unused(std::int64_t piece_bytes, std::int64_t run) {
+  std::int64_t add_unused_piece(std::int64_t piece_bytes, std::int64_t run) {
     unused_bytes += piece_bytes;
     largest_unused_bytes = std::max(largest_unused_bytes, run + piece_bytes);
     return run + piece_bytes;
@@ -76,22 +76,22 @@ struct Segment {
 };
 
 /// Processes the events of one device's trace in order, to find its memory peak.
-class TraceWalk {
+class DeviceTraceWalk {
  public:
-  void add(const TraceEvent& event);
+  void add(const MemoryTraceEvent& event);
   /// Counts an event that does not change memory.
-  void skip() { ++events_; }
+  void count_non_memory_event() { ++events_; }
   /// Returns the recording of the device after all events. `segments`: the device's segments when
   /// the snapshot was taken.
-  [[nodiscard]] DeviceRecording finish(const std::vector<const Segment*>& segments) &&;
+  [[nodiscard]] DeviceSnapshot finish(const std::vector<const AllocatorSegment*>& segments) &&;
 
  private:
-  PeakWalk walk_;
+  MemoryPeakFinder walk_;
   std::int64_t events_ = 0;
   std::int64_t reserved_ = 0;  ///< Bytes of segments reserved minus released by the events so far.
   /// Bytes of segments reserved minus released by the events up to the peak.
   std::int64_t reserved_at_peak_ = 0;
-  Timeline timeline_;
+  MemoryTimeline timeline_;
   std::vector<OutOfMemory> failures_;
 };
 

@@ -13,7 +13,7 @@
 namespace stepwright::snapshot {
 namespace {
 
-using memory::PlannedBlock;
+using memory::PredictedAllocation;
 
 /// The caching allocator rounds blocks up to a multiple of this. Source: pytorch
 /// c10/core/CachingDeviceAllocator.h (c10/cuda/CUDACachingAllocator.cpp before 2.10),
@@ -72,7 +72,7 @@ class Segments {
 };
 
 struct PlacedBlock {
-  PlannedBlock block;
+  PredictedAllocation block;
   std::int64_t address = 0;
   std::int64_t size = 0;  ///< Bytes of the block, rounded up.
 };
@@ -89,7 +89,7 @@ class SnapshotWriter {
     memory::walk_allocations(
         job, program, stage,
         {.allocate = [&](std::int64_t number,
-                         const PlannedBlock& block) { allocate(number, block); },
+                         const PredictedAllocation& block) { allocate(number, block); },
          .free = [&](std::int64_t number) { free(number); },
          .begin_step = [&] { recording_ = true; }});
     out_.close_list();
@@ -111,7 +111,7 @@ class SnapshotWriter {
     std::int64_t bytes = 0;
   };
 
-  void allocate(std::int64_t number, const PlannedBlock& block) {
+  void allocate(std::int64_t number, const PredictedAllocation& block) {
     const std::int64_t size = (block.bytes + kBlockGrain - 1) / kBlockGrain * kBlockGrain;
     const PlacedBlock& placed =
         in_use_.insert_or_assign(number, PlacedBlock{block, segments_.allocate(size), size})
@@ -149,14 +149,14 @@ class SnapshotWriter {
     out_.close_mapping();
   }
 
-  void frames(const PlannedBlock& block) {
+  void frames(const PredictedAllocation& block) {
     const auto key = std::tuple(block.unit, block.part, block.tensor);
     if (const auto known = stacks_.find(key); known != stacks_.end()) {
       return out_.named(known->second);
     }
     out_.open_list();
     frame(block.part, block.tensor);
-    const std::string unit = memory::unit_name(block.unit);
+    const std::string unit = memory::model_unit_name(block.unit);
     if (!unit.empty()) frame("", unit);
     out_.close_list();
     stacks_[key] = out_.name();
@@ -234,8 +234,8 @@ class SnapshotWriter {
 
 }  // namespace
 
-void write_snapshot(const plan::Job& job, const step::StepProgram& program,
-                    const std::function<void(std::string_view bytes)>& sink) {
+void write_predicted_snapshot(const plan::Job& job, const step::StepProgram& program,
+                              const std::function<void(std::string_view bytes)>& sink) {
   PickleWriter out(sink);
   SnapshotWriter writer(out);
   out.open_mapping();

@@ -47,7 +47,7 @@ struct Adapter {
 
 std::optional<Adapter> adapter_of(const BlockBuildContext& e, const Product& p) {
   if (!e.s.model->adapters) return std::nullopt;
-  const model::AdaptedWeight* names = model::adapted_weight(name_of(p.part));
+  const model::AdaptableWeight* names = model::find_adaptable_weight(name_of(p.part));
   if (names == nullptr) return std::nullopt;
   Adapter adapter{.roles = *std::ranges::find(kAdapterRoles, p.part, &AdapterRoles::part),
                   .down = p,
@@ -68,7 +68,7 @@ std::optional<Adapter> adapter_of(const BlockBuildContext& e, const Product& p) 
 /// type in which they are stored, never in a narrower one.
 Operator adapter_product(const BlockBuildContext& e, Phase phase, const Adapter& adapter,
                          bool down) {
-  Operator op = product_operator(e, phase, down ? adapter.down : adapter.up);
+  Operator op = matrix_product_operator(e, phase, down ? adapter.down : adapter.up);
   op.dtype = e.s.storage;
   op.purpose = down ? Purpose::kAdapterDown : Purpose::kAdapterUp;
   op.parameter = down ? adapter.down_parameter : adapter.up_parameter;
@@ -96,7 +96,7 @@ Operator dropping(const BlockBuildContext& e, Phase phase, const Product& p) {
 /// Returns the input of A: `x` after the adapter's dropout, if it has one.
 TensorId dropped(BlockBuildContext& e, TensorId x, const Adapter& adapter, const Product& p) {
   if (e.s.model->adapters->dropout == 0) return x;
-  const TensorId rest = product_result(e, "dropped", p, p.inner);
+  const TensorId rest = create_matrix_product_result(e, "dropped", p, p.inner);
   const TensorId mask = e.out.tensor({.name = "mask",
                                       .dtype = DType::kInt8,
                                       .routed = p.groups > 0,
@@ -118,7 +118,7 @@ bool casts_input(const BlockBuildContext& e) {
 /// Number of adapted linear layers that a product stands for, each with an A of its own.
 std::int64_t layers_of(const BlockBuildContext& e, const Product& p) {
   using model::AdapterTarget;
-  const model::Adapters& adapters = *e.s.model->adapters;
+  const model::LoraAdapters& adapters = *e.s.model->adapters;
   if (adapters.joined) return 1;
   if (p.part == LayerPart::kQkv) {
     return adapters.has(AdapterTarget::kQuery) + adapters.has(AdapterTarget::kKey) +
@@ -155,11 +155,11 @@ void add_adapter(BlockBuildContext& e, TensorId x, TensorId y, const Product& p)
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return;
   const TensorId input = dropped(e, x, *adapter, p);
-  const TensorId narrow = product_result(e, "narrow", p, adapter->down.columns);
+  const TensorId narrow = create_matrix_product_result(e, "narrow", p, adapter->down.columns);
   e.out.add(adapter_product(e, e.forward, *adapter, true), {input, p.counts, e.parameters},
             {narrow, input_casts(e, *adapter, p)});
   e.kept.set(adapter->roles.narrow, narrow);
-  const TensorId wide = product_result(e, "adapter", p, adapter->up.columns);
+  const TensorId wide = create_matrix_product_result(e, "adapter", p, adapter->up.columns);
   e.out.add(adapter_product(e, e.forward, *adapter, false), {narrow, p.counts, e.parameters},
             {wide});
   const std::int64_t columns = adapter->up.columns;
@@ -171,9 +171,10 @@ AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const 
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return {};
   const Phase phase = Phase::kDataGradient;
-  const AdapterGradients d{.wide = product_result(e, "gradient", p, adapter->up.columns),
-                           .narrow = product_result(e, "gradient", p, adapter->down.columns),
-                           .input = product_result(e, "gradient", p, p.inner)};
+  const AdapterGradients d{
+      .wide = create_matrix_product_result(e, "gradient", p, adapter->up.columns),
+      .narrow = create_matrix_product_result(e, "gradient", p, adapter->down.columns),
+      .input = create_matrix_product_result(e, "gradient", p, p.inner)};
   e.out.add(element_wise(e, phase, p, adapter->up.columns, Purpose::kAdapterScale), {dy}, {d.wide});
   e.out.add(adapter_product(e, phase, *adapter, false), {d.wide, p.counts, e.parameters},
             {d.narrow});
@@ -185,28 +186,30 @@ AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const 
   return d;
 }
 
-void adapter_weight_gradient(BlockBuildContext& e, const AdapterGradients& gradients, TensorId x,
-                             const Product& p) {
+void append_lora_weight_gradients(BlockBuildContext& e, const AdapterGradients& gradients,
+                                  TensorId x, const Product& p) {
   const std::optional<Adapter> adapter = adapter_of(e, p);
   if (!adapter) return;
   const bool apart = e.s.model->adapters->dropout > 0 || casts_input(e);
   const TensorId input = apart ? kept(e, adapter->roles.input) : x;
   const Phase phase = Phase::kWeightGradient;
-  add_weight_gradient(e, adapter_product(e, phase, *adapter, false), gradients.wide,
-                      kept(e, adapter->roles.narrow), p.counts);
-  add_weight_gradient(e, adapter_product(e, phase, *adapter, true), gradients.narrow, input,
-                      p.counts);
+  append_weight_gradient_operator(e, adapter_product(e, phase, *adapter, false), gradients.wide,
+                                  kept(e, adapter->roles.narrow), p.counts);
+  append_weight_gradient_operator(e, adapter_product(e, phase, *adapter, true), gradients.narrow,
+                                  input, p.counts);
 }
 
-TensorId add_to(BlockBuildContext& e, TensorId dx, TensorId adapter, const Product& p) {
+TensorId add_adapter_input_gradient(BlockBuildContext& e, TensorId dx, TensorId adapter,
+                                    const Product& p) {
   if (adapter < 0) return dx;
   e.out.add(element_wise(e, Phase::kDataGradient, p, p.inner, Purpose::kAdapterAdd), {dx, adapter},
             {dx});
   return dx;
 }
 
-TensorId adapted_linear(BlockBuildContext& e, TensorId x, const Product& p, Keep input) {
-  const TensorId y = linear_keeping(e, x, p, input, x);
+TensorId append_product_with_adapter(BlockBuildContext& e, TensorId x, const Product& p,
+                                     Keep input) {
+  const TensorId y = append_product_keeping_input(e, x, p, input, x);
   add_adapter(e, x, y, p);
   return y;
 }

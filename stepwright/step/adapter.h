@@ -37,11 +37,12 @@ struct AdapterGradients {
 AdapterGradients adapter_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p);
 /// Appends the weight gradients of a LoRA adapter's matrices B and A; `x` is the input of the
 /// product that has the adapter.
-void adapter_weight_gradient(BlockBuildContext& e, const AdapterGradients& gradients, TensorId x,
-                             const Product& p);
+void append_lora_weight_gradients(BlockBuildContext& e, const AdapterGradients& gradients,
+                                  TensorId x, const Product& p);
 
 /// Adds `adapter`, the gradient of a LoRA adapter's input (-1: no adapter), to `dx`, the gradient
 /// of the input of the adapter's product, in place; returns `dx`.
-TensorId add_to(BlockBuildContext& e, TensorId dx, TensorId adapter, const Product& p);
+TensorId add_adapter_input_gradient(BlockBuildContext& e, TensorId dx, TensorId adapter,
+                                    const Product& p);
 
 }  // namespace stepwright::step

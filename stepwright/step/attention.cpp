@@ -4,11 +4,11 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNorm,
-                           Keep::kQueryNormCopies};
+constexpr NormNames kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNorm,
+                            Keep::kQueryNormCopies};
 
 Product qkv_product(const Setting& s) {
-  Product product{s.tokens, s.model->hidden, projected_width(s), LayerPart::kQkv};
+  Product product{s.tokens, s.model->hidden, attention_projection_width(s), LayerPart::kQkv};
   if (!s.kernels.fused_qkv) product.parts = 3;
   return product;
 }
@@ -76,11 +76,13 @@ TensorId norm_heads(BlockBuildContext& e, TensorId qkv) {
   const std::int64_t statistics =
       norms_whole_width(s) ? 2 * numbers_of_norm(s) : s.heads() + s.kv_heads();
   const TensorId sums = shared_sums(e, qkv, -1, e.forward);
-  const TensorId normed = activation(e, "attention.qk_normed", s.tokens, projected_width(s));
+  const TensorId normed =
+      activation(e, "attention.qk_normed", s.tokens, attention_projection_width(s));
   const TensorId stats = activation(e, "statistics", e.s.exact, s.tokens, statistics);
   TensorId copies = -1;
   if (!s.kernels.fused_norm) {
-    const std::int64_t count = norm_copies(s, is_trained(e, e.out.parameter(kQkNorm.part)));
+    const std::int64_t count =
+        norm_kept_size_factor(s, is_trained(e, e.out.parameter(kQkNorm.part)));
     copies = e.out.tensor(
         {.name = "copies",
          .dtype = s.storage,
@@ -99,7 +101,7 @@ TensorId norm_heads_backward(BlockBuildContext& e, TensorId d_qkv) {
   const TensorId sums = shared_sums(e, d_qkv, qkv, phase);
   e.out.add(head_norm(e, phase, Purpose::kHeadNorm),
             {d_qkv, qkv, kept(e, Keep::kQkStatistics), sums, e.parameters},
-            {d_qkv, gradients_of(e, e.out.parameter(kQkNorm.part))});
+            {d_qkv, parameter_gradient_tensor(e, e.out.parameter(kQkNorm.part))});
   return d_qkv;
 }
 
@@ -155,18 +157,18 @@ void join_gates(BlockBuildContext& e, TensorId d_qkv, TensorId d_gates) {
 }
 
 TensorId project(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
-  if (e.s.model->latent) return latent_projections(e, normed);
-  TensorId qkv = column_linear(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
+  if (e.s.model->latent) return append_latent_projections(e, normed);
+  TensorId qkv = append_column_product(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
   if (e.s.model->qk_norm != model::QkNorm::kNone) qkv = norm_heads(e, qkv);
   rotate(e, qkv, e.forward, layer);
   return qkv;
 }
 
 TensorId project_backward(BlockBuildContext& e, TensorId d_qkv, const model::LayerClass& layer) {
-  if (e.s.model->latent) return latent_projections_backward(e, d_qkv);
+  if (e.s.model->latent) return append_latent_projections_backward(e, d_qkv);
   rotate(e, d_qkv, Phase::kDataGradient, layer);
   if (e.s.model->qk_norm != model::QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
-  return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
+  return append_column_product_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
 }
 
 }  // namespace
@@ -176,28 +178,29 @@ namespace {
 /// Returns the role of the output projection's input: the core's result (which the core's backward
 /// also needs), the gated result, or a narrow copy.
 Keep projected_role(const BlockBuildContext& e, const Product& output) {
-  if (keeps_narrow(e, output)) return Keep::kProjectionInput;
+  if (keeps_narrow_input_copy(e, output)) return Keep::kProjectionInput;
   return e.s.model->attention_gate ? Keep::kAttentionGated : Keep::kAttentionOut;
 }
 
 }  // namespace
 
-TensorId attention_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
+TensorId append_attention_block(BlockBuildContext& e, TensorId normed,
+                                const model::LayerClass& layer) {
   const TensorId qkv = project(e, normed, layer);
-  const TensorId out = attention_core(e, qkv, layer);
+  const TensorId out = append_attention_core(e, qkv, layer);
   e.kept.set(Keep::kAttentionOut, out);
   const TensorId result = gate_result(e, out);
-  end_module(e, plan::Module::kCoreAttention, result);
+  mark_module_end(e, plan::Module::kCoreAttention, result);
   const Product output = output_product(e.s);
-  return adapted_linear(e, result, output, projected_role(e, output));
+  return append_product_with_adapter(e, result, output, projected_role(e, output));
 }
 
-TensorId attention_block_backward(BlockBuildContext& e, TensorId dy,
-                                  const model::LayerClass& layer) {
+TensorId append_attention_block_backward(BlockBuildContext& e, TensorId dy,
+                                         const model::LayerClass& layer) {
   const Product output = output_product(e.s);
-  const TensorId d_result = linear_backward(e, dy, projected_role(e, output), output);
+  const TensorId d_result = append_product_backward(e, dy, projected_role(e, output), output);
   const GateGradients d = gate_backward(e, d_result);
-  const TensorId d_qkv = attention_core_backward(e, d.out, layer);
+  const TensorId d_qkv = append_attention_core_backward(e, d.out, layer);
   join_gates(e, d_qkv, d.gates);
   return project_backward(e, d_qkv, layer);
 }

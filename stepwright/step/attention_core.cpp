@@ -71,7 +71,7 @@ TensorId unfused_attention_backward(BlockBuildContext& e, TensorId d_out, Tensor
 
 }  // namespace
 
-std::int64_t unmasked_pairs(std::int64_t length, const model::LayerClass& layer) {
+std::int64_t unmasked_query_key_pairs(std::int64_t length, const model::LayerClass& layer) {
   const std::int64_t reach = layer.window > 0 ? std::min(layer.window, length) : length;
   if (layer.bidirectional) return length * reach;
   if (layer.chunked) {
@@ -81,21 +81,21 @@ std::int64_t unmasked_pairs(std::int64_t length, const model::LayerClass& layer)
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
-std::int64_t mean_sequence_pairs(const Setting& s, const model::LayerClass& layer) {
-  if (s.documents.empty()) return unmasked_pairs(s.length, layer);
+std::int64_t mean_sequence_query_key_pairs(const Setting& s, const model::LayerClass& layer) {
+  if (s.documents.empty()) return unmasked_query_key_pairs(s.length, layer);
   double pairs = 0;
   for (const auto& [length, count] : s.documents) {
-    pairs += static_cast<double>(unmasked_pairs(length, layer)) * count;
+    pairs += static_cast<double>(unmasked_query_key_pairs(length, layer)) * count;
   }
   return std::llround(pairs);
 }
 
 std::int64_t attended_pairs(const Setting& s, model::LayerClass layer) {
-  if (s.model->has_indexer()) {
+  if (s.model->has_sparse_attention_indexer()) {
     const std::int64_t chosen = s.model->latent->index_top_k;
     layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
   }
-  return mean_sequence_pairs(s, layer);
+  return mean_sequence_query_key_pairs(s, layer);
 }
 
 std::int64_t key_value_width(const Setting& s) {
@@ -106,7 +106,7 @@ std::int64_t query_key_value_width(const Setting& s) {
   return s.heads() * s.model->head_dim + key_value_width(s);
 }
 
-std::int64_t projected_width(const Setting& s) {
+std::int64_t attention_projection_width(const Setting& s) {
   const std::int64_t gates = s.model->attention_gate ? s.heads() * s.model->value_dim() : 0;
   return query_key_value_width(s) + gates;
 }
@@ -128,10 +128,10 @@ TensorId sink_weights(const BlockBuildContext& e) { return e.s.model->sinks ? e.
 TensorId sink_gradients(const BlockBuildContext& e) { return e.s.model->sinks ? e.gradients : -1; }
 
 TensorId chosen_keys(BlockBuildContext& e) {
-  return e.s.model->has_indexer() ? kept(e, Keep::kIndices) : -1;
+  return e.s.model->has_sparse_attention_indexer() ? kept(e, Keep::kIndices) : -1;
 }
 
-TensorId local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
+TensorId append_local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention(e, qkv, shape);
   const TensorId out =
       activation(e, "attention.out", shape.batch * shape.queries, shape.heads * shape.value_dim);
@@ -143,8 +143,8 @@ TensorId local_attention(BlockBuildContext& e, TensorId qkv, const Shape& shape)
   return out;
 }
 
-TensorId local_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv, TensorId out,
-                                  const Shape& shape) {
+TensorId append_local_attention_backward(BlockBuildContext& e, TensorId d_out, TensorId qkv,
+                                         TensorId out, const Shape& shape) {
   if (!fused(e.s)) return unfused_attention_backward(e, d_out, qkv, shape);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const Tensor& whole = e.out.at(qkv);
@@ -190,7 +190,7 @@ TensorId expand_heads_backward(BlockBuildContext& e, TensorId d_expanded) {
 
 }  // namespace
 
-TensorId attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
+TensorId append_attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerClass& layer) {
   if (expands_heads(e.s)) qkv = expand_heads(e, qkv);
   e.kept.set(Keep::kQkv, qkv);
   if (e.s.context > 1) {
@@ -200,12 +200,12 @@ TensorId attention_core(BlockBuildContext& e, TensorId qkv, const model::LayerCl
       case plan::ContextKind::kUlysses: return ulysses_attention(e, qkv, layer);
     }
   }
-  return local_attention(
+  return append_local_attention(
       e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
-TensorId attention_core_backward(BlockBuildContext& e, TensorId d_out,
-                                 const model::LayerClass& layer) {
+TensorId append_attention_core_backward(BlockBuildContext& e, TensorId d_out,
+                                        const model::LayerClass& layer) {
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
       case plan::ContextKind::kRing: return ring_attention_backward(e, d_out, layer);
@@ -215,7 +215,7 @@ TensorId attention_core_backward(BlockBuildContext& e, TensorId d_out,
   }
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
-  const TensorId d_qkv = local_attention_backward(
+  const TensorId d_qkv = append_local_attention_backward(
       e, d_out, qkv, out,
       attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
   return expands_heads(e.s) ? expand_heads_backward(e, d_qkv) : d_qkv;

@@ -16,9 +16,9 @@ namespace {
 /// torchao/float8/float8_tensor_parallel.py, for scales per tensor only).
 DType gathered_type(const Setting& s) {
   switch (s.kernels.casts) {
-    case plan::CastScaling::kTensorwise: return s.matrix;
-    case plan::CastScaling::kRowwise: return s.storage;
-    case plan::CastScaling::kLibrary: break;
+    case plan::LowPrecisionCastScaling::kTensorwise: return s.matrix;
+    case plan::LowPrecisionCastScaling::kRowwise: return s.storage;
+    case plan::LowPrecisionCastScaling::kLibrary: break;
   }
   return s.overlap.tensor ? s.matrix : s.storage;
 }
@@ -80,7 +80,7 @@ Stream message_stream(const Setting& s, Scheme scheme) {
   }
 }
 
-void end_module(BlockBuildContext& e, plan::Module module, TensorId result) {
+void mark_module_end(BlockBuildContext& e, plan::Module module, TensorId result) {
   if (e.ends == nullptr) return;
   e.ends->at(static_cast<std::size_t>(module)) = {
       result, static_cast<std::int32_t>(e.out.piece().operators.size())};
@@ -107,15 +107,15 @@ TensorId activation(BlockBuildContext& e, std::string_view name, std::int64_t ro
   return activation(e, name, e.s.storage, rows, columns);
 }
 
-TensorId message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
-                        std::int64_t columns) {
+TensorId create_message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                               std::int64_t columns) {
   return e.out.tensor({.name = name,
                        .kind = TensorKind::kCommunication,
                        .dtype = e.s.storage,
                        .extents = {rows, columns, 1}});
 }
 
-Operator product_operator(const BlockBuildContext& e, Phase phase, const Product& p) {
+Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const Product& p) {
   const bool fetches = e.s.fetches_experts && p.groups > 0 && phase != Phase::kWeightGradient;
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
@@ -129,8 +129,8 @@ Operator product_operator(const BlockBuildContext& e, Phase phase, const Product
           .parameter = e.out.parameter(p.part)};
 }
 
-TensorId product_result(BlockBuildContext& e, std::string_view name, const Product& p,
-                        std::int64_t columns) {
+TensorId create_matrix_product_result(BlockBuildContext& e, std::string_view name, const Product& p,
+                                      std::int64_t columns) {
   return e.out.tensor({.name = name,
                        .dtype = e.s.storage,
                        .routed = p.groups > 0,
@@ -147,17 +147,19 @@ TensorId wide_weight(BlockBuildContext& e, Phase phase, const Product& p) {
   const ParameterId parameter = e.out.parameter(p.part);
   const bool narrow =
       parameter >= 0 && e.out.piece().parameters[static_cast<std::size_t>(parameter)].narrow;
-  if (!narrow || centibits(e.s.matrix) <= centibits(e.s.base)) return e.parameters;
+  if (!narrow || element_size_centibits(e.s.matrix) <= element_size_centibits(e.s.base))
+    return e.parameters;
   const std::int64_t matrices = std::max<std::int64_t>(1, p.groups);
   const TensorId weight = activation(e, "weight", matrices * p.inner, p.columns);
-  e.out.add(
-      {.kind = OperatorKind::kDequantize,
-       .phase = phase,
-       .dtype = e.s.storage,
-       .shape = {.rows = matrices * p.inner, .columns = p.columns, .inner = centibits(e.s.base)},
-       .part = p.part,
-       .parameter = parameter},
-      {e.parameters}, {weight});
+  e.out.add({.kind = OperatorKind::kDequantize,
+             .phase = phase,
+             .dtype = e.s.storage,
+             .shape = {.rows = matrices * p.inner,
+                       .columns = p.columns,
+                       .inner = element_size_centibits(e.s.base)},
+             .part = p.part,
+             .parameter = parameter},
+            {e.parameters}, {weight});
   return weight;
 }
 
@@ -167,14 +169,14 @@ bool is_trained(const BlockBuildContext& e, ParameterId parameter) {
   return parameter >= 0 && !e.out.piece().parameters[static_cast<std::size_t>(parameter)].frozen;
 }
 
-TensorId gradients_of(const BlockBuildContext& e, ParameterId parameter) {
+TensorId parameter_gradient_tensor(const BlockBuildContext& e, ParameterId parameter) {
   return parameter < 0 || is_trained(e, parameter) ? e.gradients : -1;
 }
 
 namespace {
 
 bool is_narrow(const BlockBuildContext& e, const Product& p) {
-  return e.s.narrow_layouts > 0 && !p.wide;
+  return e.s.narrow_operand_layout_count > 0 && !p.wide;
 }
 
 /// Creates a tensor for narrow copies of rows in `layouts` layouts; -1 if there are none.
@@ -204,43 +206,43 @@ bool shares_input(const BlockBuildContext& e, const Product& p) {
 TensorId multiplied(BlockBuildContext& e, TensorId x, const Product& p,
                     std::initializer_list<TensorId> kept) {
   const TensorId weight = wide_weight(e, e.forward, p);
-  const TensorId y = product_result(e, name_of(p.part), p, p.columns);
+  const TensorId y = create_matrix_product_result(e, name_of(p.part), p, p.columns);
   std::vector<TensorId> writes = {y};
   writes.insert(writes.end(), kept.begin(), kept.end());
-  e.out.add(product_operator(e, e.forward, p), std::vector{x, p.counts, weight}, writes);
+  e.out.add(matrix_product_operator(e, e.forward, p), std::vector{x, p.counts, weight}, writes);
   return y;
 }
 
 }  // namespace
 
-bool keeps_narrow(const BlockBuildContext& e, const Product& p) {
+bool keeps_narrow_input_copy(const BlockBuildContext& e, const Product& p) {
   return is_narrow(e, p) && backward_needs_input(e, p) && !has_adapter(e, p) && !shares_input(e, p);
 }
 
-TensorId linear(BlockBuildContext& e, TensorId x, const Product& p) {
+TensorId append_matrix_product(BlockBuildContext& e, TensorId x, const Product& p) {
   return multiplied(e, x, p, {});
 }
 
-TensorId linear_keeping(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
-                        TensorId own) {
+TensorId append_product_keeping_input(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
+                                      TensorId own) {
   if (!is_narrow(e, p)) {
     e.kept.set(role, own);
-    return linear(e, x, p);
+    return append_matrix_product(e, x, p);
   }
-  const bool keeps = keeps_narrow(e, p);
+  const bool keeps = keeps_narrow_input_copy(e, p);
   const TensorId copy = keeps ? narrow_copies(e, e.out.at(own), 1) : -1;
   e.kept.set(role, keeps ? copy : own);
   if (keeps && e.originals != nullptr) e.originals->set(role, own);
-  const std::int64_t others = keeps ? e.s.narrow_layouts - 1 : 1;
+  const std::int64_t others = keeps ? e.s.narrow_operand_layout_count - 1 : 1;
   return multiplied(e, x, p, {copy, narrow_copies(e, e.out.at(x), others)});
 }
 
-TensorId linear_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p, TensorId held,
-                              TensorId into) {
+TensorId append_product_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
+                                      TensorId held, TensorId into) {
   const TensorId weight = wide_weight(e, Phase::kDataGradient, p);
-  const TensorId dx = into >= 0 ? into : product_result(e, "gradient", p, p.inner);
-  e.out.add(product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held},
-            {dx, narrow_gradient(e, dy, p, e.s.narrow_layouts)});
+  const TensorId dx = into >= 0 ? into : create_matrix_product_result(e, "gradient", p, p.inner);
+  e.out.add(matrix_product_operator(e, Phase::kDataGradient, p), {dy, p.counts, weight, held},
+            {dx, narrow_gradient(e, dy, p, e.s.narrow_operand_layout_count)});
   return dx;
 }
 
@@ -264,32 +266,34 @@ void add_product(BlockBuildContext& e, const Operator& op, std::initializer_list
 
 }  // namespace
 
-void linear_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p) {
-  const Operator op = product_operator(e, Phase::kWeightGradient, p);
+void append_product_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x,
+                                    const Product& p) {
+  const Operator op = matrix_product_operator(e, Phase::kWeightGradient, p);
   if (op.parameter >= 0 && !is_trained(e, op.parameter)) return;
   add_product(e, op, {dy, x, p.counts}, narrow_gradient(e, dy, p, 1));
 }
 
-void add_weight_gradient(BlockBuildContext& e, const Operator& op, TensorId dy, TensorId x,
-                         TensorId counts) {
+void append_weight_gradient_operator(BlockBuildContext& e, const Operator& op, TensorId dy,
+                                     TensorId x, TensorId counts) {
   add_product(e, op, {dy, x, counts}, -1);
 }
 
-std::int64_t norm_copies(const Setting& setting, bool trained) {
+std::int64_t norm_kept_size_factor(const Setting& setting, bool trained) {
   const std::int64_t wide = size_bytes(setting.exact, 8) / size_bytes(setting.storage, 8);
   if (!trained) return wide;
   return wide + (setting.wide_norms ? wide : 1);
 }
 
-TensorId norm(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet,
-              const NormRole& role) {
+TensorId norm(BlockBuildContext& e, TensorId x, const ActivationMatrixSize& sheet,
+              const NormNames& role) {
   const std::int64_t statistics =
-      (e.s.norm_of(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
+      (e.s.norm_kind_of_part(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
   const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
   const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;
   if (!e.s.kernels.fused_norm) {
-    const std::int64_t count = norm_copies(e.s, is_trained(e, e.out.parameter(role.part)));
+    const std::int64_t count =
+        norm_kept_size_factor(e.s, is_trained(e, e.out.parameter(role.part)));
     copies = e.out.tensor(
         {.name = "copies", .dtype = e.s.storage, .extents = {sheet.rows, sheet.columns, count}});
     e.kept.set(role.copies, copies);
@@ -306,8 +310,8 @@ TensorId norm(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet,
   return y;
 }
 
-TensorId norm_backward(BlockBuildContext& e, TensorId dy, const ActivationExtents& sheet,
-                       const NormRole& role, TensorId residual) {
+TensorId append_norm_backward(BlockBuildContext& e, TensorId dy, const ActivationMatrixSize& sheet,
+                              const NormNames& role, TensorId residual) {
   const TensorId statistics = kept(e, role.statistics);
   const TensorId copies = kept(e, role.copies);
   const TensorId x = copies < 0 || e.kept.has(role.input) ? kept(e, role.input) : -1;
@@ -319,7 +323,7 @@ TensorId norm_backward(BlockBuildContext& e, TensorId dy, const ActivationExtent
              .part = role.part,
              .parameter = e.out.parameter(role.part)},
             {dy, x, statistics, copies, residual, e.parameters},
-            {dx, gradients_of(e, e.out.parameter(role.part))});
+            {dx, parameter_gradient_tensor(e, e.out.parameter(role.part))});
   return dx;
 }
 
@@ -370,13 +374,13 @@ void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Pha
             {tensor}, {tensor});
 }
 
-void begin_pass(BlockBuildContext& e, schedule::Direction pass) {
+void begin_vocabulary_pass(BlockBuildContext& e, schedule::Direction pass) {
   if (e.s.barriers > 0) e.out.begin(pass);
 }
 
-TensorId hand_out(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part) {
+TensorId broadcast_residual_rows(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part) {
   const std::int64_t h = e.s.model->hidden;
-  const TensorId all = rows >= 0 ? rows : message_buffer(e, "handed_out", e.s.rows, h);
+  const TensorId all = rows >= 0 ? rows : create_message_buffer(e, "handed_out", e.s.rows, h);
   e.out.add({.kind = OperatorKind::kBroadcast,
              .phase = phase,
              .stream = message_stream(e.s, Scheme::kPipeline),
@@ -416,13 +420,13 @@ bool gathers_alone(const BlockBuildContext& e, const Product& p) {
 
 }  // namespace
 
-TensorId column_linear(BlockBuildContext& e, TensorId x, Keep input, const Product& p) {
+TensorId append_column_product(BlockBuildContext& e, TensorId x, Keep input, const Product& p) {
   const TensorRegionCrossing crossing{p.inner, p.part, e.forward};
   const TensorId gathered = enter_tensor_region(e, x, crossing);
   const TensorId own = e.s.keep_gathered ? gathered : x;
   const auto engine = engine_input(e, p);
   if (engine && (own != x || !backward_needs_input(e, p))) e.kept.set(*engine, x);
-  const TensorId y = linear_keeping(e, gathered, p, input, own);
+  const TensorId y = append_product_keeping_input(e, gathered, p, input, own);
   add_adapter(e, gathers_alone(e, p) ? enter_tensor_region(e, x, crossing) : gathered, y, p);
   return y;
 }
@@ -438,8 +442,8 @@ TensorId backward_of_parts(BlockBuildContext& e, TensorId dy, TensorId x, const 
   TensorId sum = -1;
   for (std::int64_t i = 0; i < p.parts; ++i) {
     if (i + 1 == p.parts) part.columns += p.columns % p.parts;
-    const TensorId dx = leave_tensor_region(e, linear_data_gradient(e, dy, part), crossing);
-    linear_weight_gradient(e, dy, x, part);
+    const TensorId dx = leave_tensor_region(e, append_product_data_gradient(e, dy, part), crossing);
+    append_product_weight_gradient(e, dy, x, part);
     if (i == 0) {
       sum = dx;
       continue;
@@ -466,7 +470,8 @@ void sum_parts(BlockBuildContext& e, TensorId dx, const Product& p) {
 
 }  // namespace
 
-TensorId column_linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
+TensorId append_column_product_backward(BlockBuildContext& e, TensorId dy, Keep input,
+                                        const Product& p) {
   const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   TensorId x = -1;
   if (backward_needs_input(e, p)) {
@@ -479,28 +484,29 @@ TensorId column_linear_backward(BlockBuildContext& e, TensorId dy, Keep input, c
   }
   const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
   const auto engine = engine_input(e, p);
-  const TensorId base = linear_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
+  const TensorId base = append_product_data_gradient(e, dy, p, engine ? e.kept.get(*engine) : -1);
   sum_parts(e, base, p);
   TensorId dx = -1;
   if (gathers_alone(e, p)) {
     Product rows = p;
     rows.rows = e.s.rows;
-    dx = add_to(e, leave_tensor_region(e, base, crossing),
-                leave_tensor_region(e, adapter.input, crossing), rows);
+    dx = add_adapter_input_gradient(e, leave_tensor_region(e, base, crossing),
+                                    leave_tensor_region(e, adapter.input, crossing), rows);
   } else {
-    dx = leave_tensor_region(e, add_to(e, base, adapter.input, p), crossing);
+    dx = leave_tensor_region(e, add_adapter_input_gradient(e, base, adapter.input, p), crossing);
   }
-  linear_weight_gradient(e, dy, x, p);
-  adapter_weight_gradient(e, adapter, x, p);
+  append_product_weight_gradient(e, dy, x, p);
+  append_lora_weight_gradients(e, adapter, x, p);
   return dx;
 }
 
-TensorId linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
+TensorId append_product_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p) {
   const AdapterGradients adapter = adapter_data_gradient(e, dy, p);
-  const TensorId dx = add_to(e, linear_data_gradient(e, dy, p), adapter.input, p);
+  const TensorId dx =
+      add_adapter_input_gradient(e, append_product_data_gradient(e, dy, p), adapter.input, p);
   const TensorId x = backward_needs_input(e, p) ? kept(e, input) : -1;
-  linear_weight_gradient(e, dy, x, p);
-  adapter_weight_gradient(e, adapter, x, p);
+  append_product_weight_gradient(e, dy, x, p);
+  append_lora_weight_gradients(e, adapter, x, p);
   return dx;
 }
 
@@ -533,7 +539,7 @@ TensorId scaled_gradient(BlockBuildContext& e, TensorId dz, Keep mask) {
 
 }  // namespace
 
-TensorId residual_add(BlockBuildContext& e, TensorId x, TensorId y, Keep mask) {
+TensorId append_residual_addition(BlockBuildContext& e, TensorId x, TensorId y, Keep mask) {
   dropout(e, y, mask);
   const std::int64_t h = e.s.model->hidden;
   const TensorId z = activation(e, "residual", e.s.rows, h);
@@ -543,7 +549,7 @@ TensorId residual_add(BlockBuildContext& e, TensorId x, TensorId y, Keep mask) {
   return z;
 }
 
-TensorId residual_backward(BlockBuildContext& e, TensorId dz, Keep mask) {
+TensorId append_residual_backward(BlockBuildContext& e, TensorId dz, Keep mask) {
   if (!e.kept.has(mask)) return scaled_gradient(e, dz, mask);
   const std::int64_t h = e.s.model->hidden;
   const TensorId dy = activation(e, "gradient", e.s.rows, h);

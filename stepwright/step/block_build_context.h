@@ -37,7 +37,7 @@ struct BlockBuildContext {
 };
 
 /// Records, for recomputation, that the forward of a module ends with the tensor `result`.
-void end_module(BlockBuildContext& e, plan::Module module, TensorId result);
+void mark_module_end(BlockBuildContext& e, plan::Module module, TensorId result);
 
 /// Returns the tensor that the forward kept for its backward under the name `role`; in a backward,
 /// first recomputes it if it was not kept. -1 if the forward has no such tensor.
@@ -68,7 +68,7 @@ struct Product {
 };
 
 /// Sizes of a matrix of activations, [rows, columns].
-struct ActivationExtents {
+struct ActivationMatrixSize {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   /// True if `rows` is a mean over expert ranks, which receive different numbers of rows.
@@ -81,64 +81,66 @@ TensorId activation(BlockBuildContext& e, std::string_view name, DType type, std
 TensorId activation(BlockBuildContext& e, std::string_view name, std::int64_t rows,
                     std::int64_t columns);
 /// Creates a tensor [rows, columns] in the template that a message fills.
-TensorId message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
-                        std::int64_t columns);
+TensorId create_message_buffer(BlockBuildContext& e, std::string_view name, std::int64_t rows,
+                               std::int64_t columns);
 
-/// Returns the operator of a matrix product in a phase (forward or a gradient); `product_result`
-/// creates the tensor of its result.
-Operator product_operator(const BlockBuildContext& e, Phase phase, const Product& p);
-TensorId product_result(BlockBuildContext& e, std::string_view name, const Product& p,
-                        std::int64_t columns);
+/// Returns the operator of a matrix product in a phase (forward or a gradient);
+/// `create_matrix_product_result` creates the tensor of its result.
+Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const Product& p);
+TensorId create_matrix_product_result(BlockBuildContext& e, std::string_view name, const Product& p,
+                                      std::int64_t columns);
 
 /// Appends a matrix product, without its LoRA adapter, and returns its output [rows, columns].
-TensorId linear(BlockBuildContext& e, TensorId x, const Product& p);
+TensorId append_matrix_product(BlockBuildContext& e, TensorId x, const Product& p);
 /// Appends a matrix product and returns its output. Keeps for the weight gradient, under the name
 /// `role`, either `own` (this rank's shard of the input) or a narrow (fp8) copy of it.
-TensorId linear_keeping(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
-                        TensorId own);
+TensorId append_product_keeping_input(BlockBuildContext& e, TensorId x, const Product& p, Keep role,
+                                      TensorId own);
 /// True if a product in fp8 or a narrower type keeps a narrow copy of its input for the weight
 /// gradient: its weight is trained, and no other operator keeps the input. Megatron-Core asks for
 /// no copies for two products whose input is kept for other operators anyway, if scales need no
 /// history (NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/attention.py and
 /// moe/shared_experts.py, set_save_original_input); fp8 is taken as Megatron's default,
 /// `--fp8-recipe delayed`, whose scales have a history.
-bool keeps_narrow(const BlockBuildContext& e, const Product& p);
+bool keeps_narrow_input_copy(const BlockBuildContext& e, const Product& p);
 /// Appends the gradient [rows, inner] of a product's input and returns its tensor. `held`: a tensor
 /// that stays in memory until this operator has run (-1: none); `into`: the tensor of which the
 /// gradient fills some rows (-1: a new tensor).
-TensorId linear_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
-                              TensorId held = -1, TensorId into = -1);
+TensorId append_product_data_gradient(BlockBuildContext& e, TensorId dy, const Product& p,
+                                      TensorId held = -1, TensorId into = -1);
 /// Appends a product's weight gradient, which is added to the accumulated gradient; appends nothing
 /// if the weight is frozen.
-void linear_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, const Product& p);
+void append_product_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x,
+                                    const Product& p);
 /// Appends the weight gradient computed by the operator `op` from `dy` and `x`, which is added to
 /// the accumulated gradient. `counts`: row counts of experts; -1: none.
-void add_weight_gradient(BlockBuildContext& e, const Operator& op, TensorId dy, TensorId x,
-                         TensorId counts);
+void append_weight_gradient_operator(BlockBuildContext& e, const Operator& op, TensorId dy,
+                                     TensorId x, TensorId counts);
 
 /// True if a parameter of the block that is being built is trained, not frozen.
 bool is_trained(const BlockBuildContext& e, ParameterId parameter);
 /// Returns the tensor that receives the gradient of a parameter; -1 if the parameter is frozen.
-TensorId gradients_of(const BlockBuildContext& e, ParameterId parameter);
+TensorId parameter_gradient_tensor(const BlockBuildContext& e, ParameterId parameter);
 
 /// Appends a matrix product with its LoRA adapter, if it has one, and returns their sum; keeps the
 /// product's input under the name `input`.
-TensorId adapted_linear(BlockBuildContext& e, TensorId x, const Product& p, Keep input);
+TensorId append_product_with_adapter(BlockBuildContext& e, TensorId x, const Product& p,
+                                     Keep input);
 /// Appends the backward of a matrix product and its LoRA adapter: the gradients of trained weights,
 /// and the gradient of the input, which it returns. `input`: the name under which the forward kept
 /// the product's input.
-TensorId linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p);
+TensorId append_product_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p);
 
 /// Returns the size of what an unfused norm keeps, as a multiple of its input's size in the type of
 /// activations: the input in fp32, and the normed rows before the weight multiplies them, which
 /// only the weight's gradient needs (huggingface/transformers models/llama/modeling_llama.py,
 /// LlamaRMSNorm).
-std::int64_t norm_copies(const Setting& setting, bool trained);
+std::int64_t norm_kept_size_factor(const Setting& setting, bool trained);
 
 /// Names of a norm's layer part and of the tensors that it keeps: its input and its statistics. An
 /// unfused norm is a series of elementary operators on an fp32 copy, which its backward reads
 /// instead of the input.
-struct NormRole {
+struct NormNames {
   Keep input{};
   Keep statistics{};
   LayerPart part{};
@@ -146,12 +148,12 @@ struct NormRole {
   /// Number of parts of a row that are normed separately (heads, for example).
   std::int64_t parts = 1;
 };
-TensorId norm(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet,
-              const NormRole& role);
+TensorId norm(BlockBuildContext& e, TensorId x, const ActivationMatrixSize& sheet,
+              const NormNames& role);
 /// Appends a norm's backward, with the gradient of the norm's weight. Returns the gradient of the
 /// norm's input, plus `residual` if it is not -1.
-TensorId norm_backward(BlockBuildContext& e, TensorId dy, const ActivationExtents& sheet,
-                       const NormRole& role, TensorId residual = -1);
+TensorId append_norm_backward(BlockBuildContext& e, TensorId dy, const ActivationMatrixSize& sheet,
+                              const NormNames& role, TensorId residual = -1);
 
 /// Sizes and labels of the message with which rows enter or leave a tensor-parallel region.
 struct TensorRegionCrossing {
@@ -178,29 +180,30 @@ void append_all_reduce(BlockBuildContext& e, Scheme scheme, TensorId tensor, Pha
 
 /// Starts a pass over the vocabulary: operators appended from here on belong to it. No effect if
 /// all pipeline positions run the vocabulary's work at the same time.
-void begin_pass(BlockBuildContext& e, schedule::Direction pass);
+void begin_vocabulary_pass(BlockBuildContext& e, schedule::Direction pass);
 
 /// Appends a broadcast of the residual stream's rows from the first or last pipeline position to
 /// all others, and returns the rows. `rows`: -1 on a position that receives them.
-TensorId hand_out(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part);
+TensorId broadcast_residual_rows(BlockBuildContext& e, TensorId rows, Phase phase, LayerPart part);
 
 /// Appends a column-parallel product and, before it, the gather of its input under sequence
 /// parallelism. Keeps, under the name `input`, what the weight gradient needs: the gathered input,
 /// or the sharded one, which the backward gathers again.
-TensorId column_linear(BlockBuildContext& e, TensorId x, Keep input, const Product& p);
+TensorId append_column_product(BlockBuildContext& e, TensorId x, Keep input, const Product& p);
 /// Appends the backward of a column-parallel product and returns the gradient of its input, reduced
 /// over the tensor ranks. `input`: the name under which the forward kept the input.
-TensorId column_linear_backward(BlockBuildContext& e, TensorId dy, Keep input, const Product& p);
+TensorId append_column_product_backward(BlockBuildContext& e, TensorId dy, Keep input,
+                                        const Product& p);
 
 /// Appends an in-place dropout of `x` if the model has dropout; keeps its mask under the name
 /// `mask`.
 void dropout(BlockBuildContext& e, TensorId x, Keep mask);
 /// Appends the residual addition x + y and returns the sum; y goes through dropout if the model has
 /// it (mask kept under the name `mask`).
-TensorId residual_add(BlockBuildContext& e, TensorId x, TensorId y, Keep mask);
+TensorId append_residual_addition(BlockBuildContext& e, TensorId x, TensorId y, Keep mask);
 /// Appends the backward of a residual addition x + y with dropout on y, and returns the gradient of
 /// y.
-TensorId residual_backward(BlockBuildContext& e, TensorId dz, Keep mask);
+TensorId append_residual_backward(BlockBuildContext& e, TensorId dz, Keep mask);
 
 /// Returns the stream on which the messages of a kind of parallelism run: one of their own if the
 /// plan lets them overlap computation, else the compute stream.

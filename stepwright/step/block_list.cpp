@@ -37,9 +37,9 @@ TemplateId TemplateStore::add(Template piece) {
   return static_cast<TemplateId>(templates_.size() - 1);
 }
 
-Block TemplateStore::add(BlockPair pair, schedule::BackwardForm form) {
+ModelBlock TemplateStore::add(BlockTemplatePair pair, schedule::BackwardForm form) {
   if (!pair.forward_passes.empty()) return add_passes(pair);
-  Block block;
+  ModelBlock block;
   block.size = unit_size(s_, pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
   if (pair.backward.operators.empty()) return block;
@@ -54,56 +54,57 @@ Block TemplateStore::add(BlockPair pair, schedule::BackwardForm form) {
   return block;
 }
 
-Block TemplateStore::add_passes(const BlockPair& pair) {
-  Block block;
+ModelBlock TemplateStore::add_passes(const BlockTemplatePair& pair) {
+  ModelBlock block;
   block.size = unit_size(s_, pair.forward.parameters);
-  for (VocabularyPass& pass : cut_passes(pair)) {
+  for (VocabularyPass& pass : split_vocabulary_passes(pair)) {
     block.directions.push_back(pass.direction);
     block.passes.push_back(add(std::move(pass.piece)));
   }
   return block;
 }
 
-Block TemplateStore::embedding(const plan::LayerRecompute& recompute, bool at_end) {
-  Block block = add(build_embedding(s_, recompute.whole, at_end), schedule::BackwardForm::kWhole);
-  block.unit = kEmbeddingUnit;
-  block.gradients = embedding_gradients(*s_.model);
+ModelBlock TemplateStore::embedding(const plan::LayerRecompute& recompute, bool at_end) {
+  ModelBlock block =
+      add(build_embedding(s_, recompute.whole, at_end), schedule::BackwardForm::kWhole);
+  block.unit = kEmbeddingBlockNumber;
+  block.gradients = embedding_gradient_extent(*s_.model);
   return block;
 }
 
-Block TemplateStore::head(bool own_table, bool at_end) {
+ModelBlock TemplateStore::head(bool own_table, bool at_end) {
   return head(build_head(s_, own_table, at_end));
 }
 
-Block TemplateStore::head_beside_embedding() {
+ModelBlock TemplateStore::add_tied_head_templates() {
   Setting setting = s_;
   setting.overlap.defer_embedding_gradient = false;
   return head(build_head(setting, false));
 }
 
-Block TemplateStore::head(BlockPair pair) {
-  Block block = add(std::move(pair), schedule::BackwardForm::kWhole);
-  block.unit = kHeadUnit;
+ModelBlock TemplateStore::head(BlockTemplatePair pair) {
+  ModelBlock block = add(std::move(pair), schedule::BackwardForm::kWhole);
+  block.unit = kHeadBlockNumber;
   block.gradients = head_gradients(*s_.model);
   return block;
 }
 
-Block TemplateStore::multi_token(std::int64_t depth, bool own_table,
-                                 const plan::LayerRecompute& recompute) {
-  Block block =
-      add(build_multi_token(s_, depth, own_table, recompute), schedule::BackwardForm::kWhole);
+ModelBlock TemplateStore::multi_token(std::int64_t depth, bool own_table,
+                                      const plan::LayerRecompute& recompute) {
+  ModelBlock block =
+      add(build_multi_token_layer(s_, depth, own_table, recompute), schedule::BackwardForm::kWhole);
   block.unit = static_cast<std::int32_t>(s_.model->layers + depth);
   return block;
 }
 
-Block TemplateStore::layer(std::int64_t index, const plan::LayerRecompute& recompute) {
+ModelBlock TemplateStore::layer(std::int64_t index, const plan::LayerRecompute& recompute) {
   const model::LayerClass which = s_.model->layer_class(index);
   const auto key = std::make_pair(which, recompute);
   auto found = layers_.find(key);
   if (found == layers_.end()) {
     found = layers_.emplace(key, add(build_layer(s_, which, recompute), form_)).first;
   }
-  Block block = found->second;
+  ModelBlock block = found->second;
   block.layer = static_cast<std::int32_t>(index);
   block.unit = block.layer;
   block.gradients = which.gradients;
@@ -112,22 +113,22 @@ Block TemplateStore::layer(std::int64_t index, const plan::LayerRecompute& recom
 
 TemplateId TemplateStore::send(schedule::Direction direction) {
   const auto [entry, fresh] = messages_.try_emplace({true, direction}, -1);
-  if (fresh) entry->second = add(build_send(s_, direction));
+  if (fresh) entry->second = add(build_pipeline_send(s_, direction));
   return entry->second;
 }
 
 TemplateId TemplateStore::receive(schedule::Direction direction) {
   const auto [entry, fresh] = messages_.try_emplace({false, direction}, -1);
-  if (fresh) entry->second = add(build_receive(s_, direction));
+  if (fresh) entry->second = add(build_pipeline_receive(s_, direction));
   return entry->second;
 }
 
-TemplateId TemplateStore::hand_over() {
+TemplateId TemplateStore::leave_residual_template() {
   if (hand_over_ < 0) hand_over_ = add(build_residual_hand_over(s_));
   return hand_over_;
 }
 
-TemplateId TemplateStore::take_over() {
+TemplateId TemplateStore::pick_up_residual_template() {
   if (take_over_ < 0) take_over_ = add(build_residual_take_over(s_));
   return take_over_;
 }
@@ -138,7 +139,8 @@ TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
   if (fresh) {
     const Template& first = templates_[static_cast<std::size_t>(forward)];
     const Template& second = templates_[static_cast<std::size_t>(backward)];
-    entry->second = add(pair_template(first, second, pair_order(first, second, seconds)));
+    entry->second = add(merge_forward_backward_templates(
+        first, second, paired_operator_order(first, second, seconds)));
   }
   return entry->second;
 }
@@ -157,7 +159,8 @@ TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const BlockPar
 }
 
 TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
-                                 const std::vector<BlockParameterSizes>& bucket, Reduction how) {
+                                 const std::vector<BlockParameterSizes>& bucket,
+                                 GradientReduction how) {
   std::vector<std::int64_t> key{how.last ? 1 : 0, how.done ? 1 : 0};
   for (const BlockParameterSizes& unit : bucket) {
     key.insert(key.end(), {unit.dense, unit.expert, unit.borrowed});
@@ -170,27 +173,28 @@ TemplateId TemplateStore::reduce(const ShardingBuilder& sharding,
   return entry->second;
 }
 
-std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& block, bool first,
-                                           const Progress& progress) {
-  const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
-  if (!postponed && !sharding_.gathers_each_use()) return -1;
+std::int32_t ChunkSequenceBuilder::append_gather(Sequence& sequence, const ModelBlock& block,
+                                                 bool first, const SequenceBuildState& progress) {
+  const bool postponed =
+      first && gathers_updates_by_block(plan_) && sharding_.gathers_parameters_after_step();
+  if (!postponed && !sharding_.gathers_parameters_each_use()) return -1;
   const bool forward = sequence.direction == schedule::Direction::kForward;
-  const TemplateId which =
-      store_.gather(sharding_, block.size, postponed, forward && store_.copies_out(block));
+  const TemplateId which = store_.gather(sharding_, block.size, postponed,
+                                         forward && store_.copies_parameters_from_gathered(block));
   if (which < 0) return -1;
   // Gathered blocks use two buffers, so a gather waits until the block before the last is done. A
   // gather that only refreshes resident parameters has no buffer to wait for.
   std::vector<std::int32_t> after;
   const std::size_t ahead = plan_.overlap.parameters ? 2 : 1;
   const std::vector<std::int32_t>& done = progress.done;
-  if (sharding_.gathers_each_use() && done.size() >= ahead) {
+  if (sharding_.gathers_parameters_each_use() && done.size() >= ahead) {
     after.push_back(done[done.size() - ahead]);
   }
   return append(sequence, {which, block.layer, std::move(after), {}, {block.unit}});
 }
 
-void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::int32_t gather,
-                                  Progress& progress) {
+void ChunkSequenceBuilder::append_block(Sequence& sequence, const Item& block, std::int32_t gather,
+                                        SequenceBuildState& progress) {
   const Template& piece = store_.templates()[static_cast<std::size_t>(block.which)];
   Item item = block;
   if (progress.source >= 0) item.after.push_back(progress.source);
@@ -204,40 +208,40 @@ void SequenceWriter::append_block(Sequence& sequence, const Item& block, std::in
   progress.done.push_back(progress.source);
 }
 
-void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
+void ChunkSequenceBuilder::append_reduction(Sequence& sequence, Bucket& bucket, bool last) {
   if (bucket.units.empty()) return;
   const TemplateId which =
-      store_.reduce(sharding_, bucket.units, {last, store_.reduced_by_loss(bucket.ids)});
+      store_.reduce(sharding_, bucket.units, {last, store_.is_head_reduced_by_loss(bucket.ids)});
   if (which >= 0) append(sequence, {which, -1, {bucket.after}, bucket.sources, bucket.ids});
   bucket = {};
 }
 
-Sequence SequenceWriter::forward(bool first) {
+Sequence ChunkSequenceBuilder::forward(bool first) {
   Sequence sequence{.direction = schedule::Direction::kForward, .chunk = chunk_.index, .items = {}};
-  Progress progress;
+  SequenceBuildState progress;
   append_source(sequence, progress, chunk_.before);
-  for (const Block& block : chunk_.blocks) append_forward(sequence, block, first, progress);
+  for (const ModelBlock& block : chunk_.blocks) append_forward(sequence, block, first, progress);
   append_target(sequence, progress.source, chunk_.behind);
   return sequence;
 }
 
-void SequenceWriter::append_forward(Sequence& sequence, const Block& block, bool first,
-                                    Progress& progress) {
+void ChunkSequenceBuilder::append_forward(Sequence& sequence, const ModelBlock& block, bool first,
+                                          SequenceBuildState& progress) {
   const std::int32_t gather = append_gather(sequence, block, first, progress);
   append_block(sequence, {block.forward, block.layer, {}, {}, {block.unit}}, gather, progress);
 }
 
 /// True if this sequence, the last of its kind, includes the reductions that end a step.
-bool SequenceWriter::ends_step(bool last) const {
-  return last && sharding_.reduces_last_backward() && reduces_in_buckets(plan_);
+bool ChunkSequenceBuilder::ends_step(bool last) const {
+  return last && sharding_.reduces_more_in_last_backward() && reduces_in_buckets(plan_);
 }
 
 /// Adds a block, whose gradients the item `progress.source` has completed, to the bucket of
 /// gradients to reduce.
-void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& block,
-                             const Progress& progress, bool last) {
+void ChunkSequenceBuilder::collect(Sequence& sequence, Bucket& bucket, const ModelBlock& block,
+                                   const SequenceBuildState& progress, bool last) {
   const bool ends = ends_step(last);
-  if (!sharding_.reduces_each_backward() && !ends) return;
+  if (!sharding_.reduces_gradients_each_backward() && !ends) return;
   if (!block.size.trains()) return;
   bucket.units.push_back(block.size);
   bucket.ids.push_back(block.unit);
@@ -251,25 +255,26 @@ void SequenceWriter::collect(Sequence& sequence, Bucket& bucket, const Block& bl
   }
 }
 
-bool SequenceWriter::gradient_reaches_chunk() const {
-  return std::ranges::any_of(chunk_.blocks, [](const Block& block) { return block.backward >= 0; });
+bool ChunkSequenceBuilder::gradient_reaches_chunk() const {
+  return std::ranges::any_of(chunk_.blocks,
+                             [](const ModelBlock& block) { return block.backward >= 0; });
 }
 
-bool SequenceWriter::gradient_goes_on() const {
-  return std::ranges::all_of(chunk_.blocks, [](const Block& block) {
+bool ChunkSequenceBuilder::gradient_goes_on() const {
+  return std::ranges::all_of(chunk_.blocks, [](const ModelBlock& block) {
     return block.gradients == model::LayerGradientFlow::kThrough;
   });
 }
 
-Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
+Sequence ChunkSequenceBuilder::backward(bool last) { return backward(last, true); }
 
-Sequence SequenceWriter::data_gradients(bool last) { return backward(last, false); }
+Sequence ChunkSequenceBuilder::data_gradients(bool last) { return backward(last, false); }
 
-Sequence SequenceWriter::backward(bool last, bool whole) {
+Sequence ChunkSequenceBuilder::backward(bool last, bool whole) {
   const schedule::Direction direction =
       whole ? schedule::Direction::kBackward : schedule::Direction::kDataGradient;
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
-  Progress progress;
+  SequenceBuildState progress;
   Bucket bucket;
   if (!gradient_reaches_chunk() && !gradient_goes_on()) return sequence;
   append_source(sequence, progress, chunk_.behind);
@@ -286,18 +291,21 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
   return sequence;
 }
 
-Sequence SequenceWriter::weight_gradients(bool last) {
-  return late_gradients(schedule::Direction::kWeightGradient, &Block::weight, last);
+Sequence ChunkSequenceBuilder::weight_gradients(bool last) {
+  return postponed_weight_gradients(schedule::Direction::kWeightGradient, &ModelBlock::weight,
+                                    last);
 }
 
-Sequence SequenceWriter::head_gradient(bool last) {
-  return late_gradients(schedule::Direction::kHeadGradient, &Block::deferred, last);
+Sequence ChunkSequenceBuilder::deferred_head_gradient_sequence(bool last) {
+  return postponed_weight_gradients(schedule::Direction::kHeadGradient, &ModelBlock::deferred,
+                                    last);
 }
 
-Sequence SequenceWriter::late_gradients(schedule::Direction direction, TemplateId Block::* part,
-                                        bool last) {
+Sequence ChunkSequenceBuilder::postponed_weight_gradients(schedule::Direction direction,
+                                                          TemplateId ModelBlock::* part,
+                                                          bool last) {
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
-  Progress progress;
+  SequenceBuildState progress;
   Bucket bucket;
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
     const TemplateId which = (*block).*part;
@@ -309,16 +317,16 @@ Sequence SequenceWriter::late_gradients(schedule::Direction direction, TemplateI
   return sequence;
 }
 
-Sequence SequenceWriter::embed(bool first) {
+Sequence ChunkSequenceBuilder::embedding_lookup_sequence(bool first) {
   Sequence sequence = forward(first);
   sequence.direction = schedule::Direction::kEmbed;
   return sequence;
 }
 
-Sequence SequenceWriter::predict(bool first, bool last) {
+Sequence ChunkSequenceBuilder::predict(bool first, bool last) {
   Sequence sequence{.direction = schedule::Direction::kPredict, .chunk = chunk_.index, .items = {}};
-  const Block& head = chunk_.blocks.front();
-  Progress progress;
+  const ModelBlock& head = chunk_.blocks.front();
+  SequenceBuildState progress;
   Bucket bucket;
   append_source(sequence, progress, chunk_.before);
   append_forward(sequence, head, first, progress);
@@ -330,14 +338,14 @@ Sequence SequenceWriter::predict(bool first, bool last) {
   return sequence;
 }
 
-Sequence SequenceWriter::embed_gradient(bool last) {
+Sequence ChunkSequenceBuilder::embedding_gradient_sequence(bool last) {
   Sequence sequence = backward(last);
   sequence.direction = schedule::Direction::kEmbedGradient;
   return sequence;
 }
 
-Sequence SequenceWriter::pass(std::size_t which, bool first, bool last) {
-  const Block& block = chunk_.blocks.front();
+Sequence ChunkSequenceBuilder::pass(std::size_t which, bool first, bool last) {
+  const ModelBlock& block = chunk_.blocks.front();
   const auto piece = [&](TemplateId id) -> const Template& {
     return store_.templates()[static_cast<std::size_t>(id)];
   };
@@ -355,7 +363,7 @@ Sequence SequenceWriter::pass(std::size_t which, bool first, bool last) {
                                  block.passes.end(),
                                  [&](TemplateId other) { return makes_gradients(piece(other)); });
   Sequence sequence{.direction = block.directions[which], .chunk = chunk_.index, .items = {}};
-  Progress progress;
+  SequenceBuildState progress;
   Bucket bucket;
   if (takes) append_source(sequence, progress, ChunkLink::kSamePosition);
   const std::int32_t gather = begins ? append_gather(sequence, block, first, progress) : -1;
@@ -368,22 +376,23 @@ Sequence SequenceWriter::pass(std::size_t which, bool first, bool last) {
 
 /// Appends the item from which a sequence gets the residual stream: a receive, or the take-over
 /// from another chunk of the position.
-void SequenceWriter::append_source(Sequence& sequence, Progress& progress, ChunkLink from) {
+void ChunkSequenceBuilder::append_source(Sequence& sequence, SequenceBuildState& progress,
+                                         ChunkLink from) {
   if (from == ChunkLink::kNone) return;
   Item item{.which = from == ChunkLink::kMessage ? store_.receive(passing(sequence))
-                                                 : store_.take_over()};
+                                                 : store_.pick_up_residual_template()};
   if (from == ChunkLink::kSamePosition) item.units = {kHandedOverResidual};
   progress.source = append(sequence, std::move(item));
 }
 
 /// Appends the item to which a sequence passes the residual stream: a send, or the hand-over to
 /// another chunk of the position.
-void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, ChunkLink to) {
+void ChunkSequenceBuilder::append_target(Sequence& sequence, std::int32_t source, ChunkLink to) {
   if (to == ChunkLink::kNone) return;
-  Item item{
-      .which = to == ChunkLink::kMessage ? store_.send(passing(sequence)) : store_.hand_over(),
-      .after = {source},
-      .inputs = {{source, 0}}};
+  Item item{.which = to == ChunkLink::kMessage ? store_.send(passing(sequence))
+                                               : store_.leave_residual_template(),
+            .after = {source},
+            .inputs = {{source, 0}}};
   if (to == ChunkLink::kSamePosition) item.units = {kHandedOverResidual};
   append(sequence, std::move(item));
 }

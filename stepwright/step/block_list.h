@@ -12,7 +12,7 @@ namespace stepwright::step {
 
 /// A block (layer, embedding or head) of a pipeline chunk: the templates of its forward and
 /// backward, and the sizes of its parameters.
-struct Block {
+struct ModelBlock {
   TemplateId forward = -1;
   /// Template of the block's backward: data gradients alone if the backward is split into data and
   /// weight gradients, else the whole backward; -1: no backward.
@@ -32,7 +32,7 @@ struct Block {
   std::vector<schedule::Direction> directions;
   std::int32_t layer = -1;
   /// Number of the block in the model: the layer's index, a number after those of the layers for a
-  /// multi-token layer, `kEmbeddingUnit` or `kHeadUnit`.
+  /// multi-token layer, `kEmbeddingBlockNumber` or `kHeadBlockNumber`.
   std::int32_t unit = -1;
   model::LayerGradientFlow gradients = model::LayerGradientFlow::kThrough;
   BlockParameterSizes size;
@@ -49,20 +49,20 @@ class TemplateStore {
 
   /// Adds the templates of the token embedding. `at_end`: the pipeline position is the first of the
   /// model; false: it holds only a part of the vocabulary table.
-  Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
-  Block head(bool own_table, bool at_end = true);
+  ModelBlock embedding(const plan::LayerRecompute& recompute, bool at_end = true);
+  ModelBlock head(bool own_table, bool at_end = true);
   /// Adds the templates of a language-model head on a rank that also holds the embedding's table
   /// (tied weights). The table's gradients are reduced after both blocks' backwards, so this head
   /// defers no weight gradient.
-  Block head_beside_embedding();
-  Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
-  Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
+  ModelBlock add_tied_head_templates();
+  ModelBlock multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
+  ModelBlock layer(std::int64_t index, const plan::LayerRecompute& recompute);
   TemplateId send(schedule::Direction direction);
   TemplateId receive(schedule::Direction direction);
   /// Returns the template that leaves the residual stream for the next chunk of the same pipeline
-  /// position; `take_over` returns the template that picks it up.
-  TemplateId hand_over();
-  TemplateId take_over();
+  /// position; `pick_up_residual_template` returns the template that picks it up.
+  TemplateId leave_residual_template();
+  TemplateId pick_up_residual_template();
   /// Returns the template that gathers a block's sharded parameters before a use; -1 if there is
   /// nothing to gather.
   TemplateId gather(const ShardingBuilder& sharding, const BlockParameterSizes& unit,
@@ -71,18 +71,18 @@ class TemplateStore {
   /// computes: all blocks except a head whose loss is computed outside the model's forward, or in
   /// tiles. A loss in tiles reads the head's weight, which the model's own group gathers ahead of
   /// its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
-  [[nodiscard]] bool copies_out(const Block& block) const {
+  [[nodiscard]] bool copies_parameters_from_gathered(const ModelBlock& block) const {
     const bool by_model = s_.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
-    return block.unit != kHeadUnit || (s_.loss_in_forward && !by_model);
+    return block.unit != kHeadBlockNumber || (s_.loss_in_forward && !by_model);
   }
   /// Returns the template that reduces the gradients of a bucket of blocks over the data-parallel
   /// ranks; -1 if there is nothing to reduce.
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<BlockParameterSizes>& bucket,
-                    Reduction how);
+                    GradientReduction how);
   /// True if `units` holds only the head and the loss has already reduced the head's gradients.
-  [[nodiscard]] bool reduced_by_loss(const std::vector<std::int32_t>& units) const {
+  [[nodiscard]] bool is_head_reduced_by_loss(const std::vector<std::int32_t>& units) const {
     return s_.copies_gradients && s_.kernels.loss_keeps == plan::LossSavedTensors::kGradients &&
-           units == std::vector<std::int32_t>{kHeadUnit};
+           units == std::vector<std::int32_t>{kHeadBlockNumber};
   }
   TemplateId add(Template piece);
   /// Adds the template in which the operators of a forward and a backward of two micro-batches are
@@ -93,13 +93,13 @@ class TemplateStore {
   std::vector<Template> take() { return std::move(templates_); }
 
  private:
-  Block add(BlockPair pair, schedule::BackwardForm form);
-  Block head(BlockPair pair);
-  Block add_passes(const BlockPair& pair);
+  ModelBlock add(BlockTemplatePair pair, schedule::BackwardForm form);
+  ModelBlock head(BlockTemplatePair pair);
+  ModelBlock add_passes(const BlockTemplatePair& pair);
   const Setting& s_;
   schedule::BackwardForm form_;
   std::vector<Template> templates_;
-  std::map<std::pair<model::LayerClass, plan::LayerRecompute>, Block> layers_;
+  std::map<std::pair<model::LayerClass, plan::LayerRecompute>, ModelBlock> layers_;
   std::map<std::pair<bool, schedule::Direction>, TemplateId> messages_;
   std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
   TemplateId hand_over_ = -1;
@@ -114,18 +114,18 @@ enum class ChunkLink : std::uint8_t { kNone, kMessage, kSamePosition };
 
 /// Builds the sequences of one pipeline chunk: forward, backward and, if backwards are split,
 /// weight gradients of one micro-batch, each with the data-parallel messages that overlap it.
-class SequenceWriter {
+class ChunkSequenceBuilder {
  public:
   /// The pipeline chunk whose sequences are built, and its connections to the previous (`before`)
   /// and next (`behind`) chunk of the model.
   struct Chunk {
-    const std::vector<Block>& blocks;
+    const std::vector<ModelBlock>& blocks;
     std::int32_t index = 0;  ///< Index of the chunk among the chunks of its pipeline position.
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };
-  SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const plan::Plan& plan,
-                 const Chunk& chunk)
+  ChunkSequenceBuilder(TemplateStore& store, const ShardingBuilder& sharding,
+                       const plan::Plan& plan, const Chunk& chunk)
       : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
   /// Builds the forward of one micro-batch. `first`: it is the first forward of the step and
@@ -139,14 +139,14 @@ class SequenceWriter {
   [[nodiscard]] Sequence weight_gradients(bool last);
   /// Builds the weight gradients that the chunk's head deferred until after all backwards, and
   /// their reduction.
-  [[nodiscard]] Sequence head_gradient(bool last);
+  [[nodiscard]] Sequence deferred_head_gradient_sequence(bool last);
 
   /// Builds the look-up of embeddings that all pipeline positions, each with a part of the
-  /// vocabulary, run at the same time; `predict` and `embed_gradient` build their head with its
-  /// loss, and the embedding's gradient. The chunk has one block.
-  [[nodiscard]] Sequence embed(bool first);
+  /// vocabulary, run at the same time; `predict` and `embedding_gradient_sequence` build their head
+  /// with its loss, and the embedding's gradient. The chunk has one block.
+  [[nodiscard]] Sequence embedding_lookup_sequence(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
-  [[nodiscard]] Sequence embed_gradient(bool last);
+  [[nodiscard]] Sequence embedding_gradient_sequence(bool last);
   /// Builds pass number `which` of a block (embedding or head) that the schedule runs in several
   /// passes.
   [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
@@ -154,30 +154,33 @@ class SequenceWriter {
  private:
   struct Bucket {
     std::vector<BlockParameterSizes> units;
-    std::vector<Source> sources;
+    std::vector<TemplateInputSource> sources;
     std::vector<std::int32_t> ids;
     std::int64_t elements = 0;
     std::int32_t after = -1;
   };
   Sequence backward(bool last, bool whole);
-  /// Builds a sequence of postponed weight gradients: the template `part` (`Block::weight` or
-  /// `Block::deferred`) of every block of the chunk, the last block first.
-  Sequence late_gradients(schedule::Direction direction, TemplateId Block::* part, bool last);
+  /// Builds a sequence of postponed weight gradients: the template `part` (`ModelBlock::weight` or
+  /// `ModelBlock::deferred`) of every block of the chunk, the last block first.
+  Sequence postponed_weight_gradients(schedule::Direction direction, TemplateId ModelBlock::* part,
+                                      bool last);
   /// State while a sequence is built. `source`: index of the item whose output is the residual
   /// stream (-1: none yet); `done`: indices of the items of all blocks added so far.
-  struct Progress {
+  struct SequenceBuildState {
     std::int32_t source = -1;
     std::vector<std::int32_t> done;
   };
-  std::int32_t append_gather(Sequence& sequence, const Block& block, bool first,
-                             const Progress& progress);
-  void append_forward(Sequence& sequence, const Block& block, bool first, Progress& progress);
-  void append_block(Sequence& sequence, const Item& block, std::int32_t gather, Progress& progress);
-  void append_source(Sequence& sequence, Progress& progress, ChunkLink from);
+  std::int32_t append_gather(Sequence& sequence, const ModelBlock& block, bool first,
+                             const SequenceBuildState& progress);
+  void append_forward(Sequence& sequence, const ModelBlock& block, bool first,
+                      SequenceBuildState& progress);
+  void append_block(Sequence& sequence, const Item& block, std::int32_t gather,
+                    SequenceBuildState& progress);
+  void append_source(Sequence& sequence, SequenceBuildState& progress, ChunkLink from);
   void append_target(Sequence& sequence, std::int32_t source, ChunkLink to);
   void append_reduction(Sequence& sequence, Bucket& bucket, bool last);
-  void collect(Sequence& sequence, Bucket& bucket, const Block& block, const Progress& progress,
-               bool last);
+  void collect(Sequence& sequence, Bucket& bucket, const ModelBlock& block,
+               const SequenceBuildState& progress, bool last);
   [[nodiscard]] bool ends_step(bool last) const;
   /// True if the gradient of the loss reaches any block of this chunk. `gradient_goes_on`: true if
   /// the gradient also continues to the chunk before.
@@ -193,7 +196,7 @@ class SequenceWriter {
 /// Merges the forward of one micro-batch and the backward of another into one sequence: the first
 /// layer of the forward is interleaved with the first layer of the backward in one template, and so
 /// on. Blocks before, between and after the paired layers keep their order, the backward's first.
-Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
-                       const OperatorSeconds& seconds);
+Sequence merge_forward_with_backward(TemplateStore& store, const Sequence& forward,
+                                     const Sequence& backward, const OperatorSeconds& seconds);
 
 }  // namespace stepwright::step

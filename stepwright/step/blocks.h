@@ -10,26 +10,27 @@ namespace stepwright::step {
 /// Appends the operators of a layer's attention, without the norm before it: from normed rows
 /// [rows, hidden] to the output projection's partial result [tokens, hidden], which
 /// `leave_tensor_region` sums over the tensor ranks.
-TensorId attention_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer);
+TensorId append_attention_block(BlockBuildContext& e, TensorId normed,
+                                const model::LayerClass& layer);
 /// Appends the operators of the backward of a layer's attention: from the gradient of the output
 /// projection's result [tokens, hidden] to the gradient of the attention's normed input.
-TensorId attention_block_backward(BlockBuildContext& e, TensorId dy,
-                                  const model::LayerClass& layer);
+TensorId append_attention_block_backward(BlockBuildContext& e, TensorId dy,
+                                         const model::LayerClass& layer);
 
 /// Appends the operators of a mixer that carries a state along the sequence (delta net, Mamba,
 /// short convolution): from normed rows [rows, hidden] to the partial result [tokens, hidden] of
-/// its last projection. `state_mixer_block_backward` appends the backward.
-TensorId state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind);
-TensorId state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind);
+/// its last projection. `append_state_mixer_block_backward` appends the backward.
+TensorId append_state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind);
+TensorId append_state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind);
 
 /// Appends the projections of latent attention (DeepSeek's MLA) from normed rows to queries, keys
-/// and values; `latent_projections_backward` appends their backward.
-TensorId latent_projections(BlockBuildContext& e, TensorId normed);
-TensorId latent_projections_backward(BlockBuildContext& e, TensorId d_qkv);
+/// and values; `append_latent_projections_backward` appends their backward.
+TensorId append_latent_projections(BlockBuildContext& e, TensorId normed);
+TensorId append_latent_projections_backward(BlockBuildContext& e, TensorId d_qkv);
 
 /// Names of one MLP's operators and of the tensors that it keeps for its backward, and its width:
 /// the dense MLP of a layer, or the shared experts beside the routed ones.
-struct MlpRole {
+struct MlpNames {
   LayerPart fc1{};
   LayerPart activation{};
   LayerPart fc2{};
@@ -38,38 +39,38 @@ struct MlpRole {
   Keep activation_out{};
   std::int64_t ffn = 0;
 };
-MlpRole dense_mlp(const model::Architecture& model, const model::LayerClass& layer);
-MlpRole shared_mlp(const model::Architecture& model);
+MlpNames dense_mlp(const model::Architecture& model, const model::LayerClass& layer);
+MlpNames shared_mlp(const model::Architecture& model);
 
 /// Appends the operators of an MLP, without the norm before it: from [rows, hidden] to a partial
-/// result [tokens, hidden], still to be summed over the tensor ranks. `mlp_block_backward` appends
-/// the backward.
-TensorId mlp_block(BlockBuildContext& e, TensorId normed, const MlpRole& role);
-TensorId mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role);
+/// result [tokens, hidden], still to be summed over the tensor ranks. `append_mlp_block_backward`
+/// appends the backward.
+TensorId append_mlp_block(BlockBuildContext& e, TensorId normed, const MlpNames& role);
+TensorId append_mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role);
 /// Appends the first half of an MLP, from normed rows to the activated [tokens, ffn] of this tensor
-/// rank; `mlp_down` appends the second half, from there to the output.
-TensorId mlp_up(BlockBuildContext& e, TensorId normed, const MlpRole& role);
-TensorId mlp_down(BlockBuildContext& e, TensorId active, const MlpRole& role);
-TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role);
-TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpRole& role);
+/// rank; `append_mlp_second_half` appends the second half, from there to the output.
+TensorId append_mlp_first_half(BlockBuildContext& e, TensorId normed, const MlpNames& role);
+TensorId append_mlp_second_half(BlockBuildContext& e, TensorId active, const MlpNames& role);
+TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role);
+TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpNames& role);
 
 /// Appends the operators of a mixture of experts (routed and shared), without the norm before it:
-/// from [rows, hidden] to the complete result [rows, hidden]. `experts_block_backward` appends the
-/// backward.
-TensorId experts_block(BlockBuildContext& e, TensorId normed);
-TensorId experts_block_backward(BlockBuildContext& e, TensorId dy);
+/// from [rows, hidden] to the complete result [rows, hidden]. `append_experts_block_backward`
+/// appends the backward.
+TensorId append_experts_block(BlockBuildContext& e, TensorId normed);
+TensorId append_experts_block_backward(BlockBuildContext& e, TensorId dy);
 
 /// Appends the look-up of the token embeddings [rows, hidden], without position embeddings;
-/// `embedded_rows_backward` appends the gradient of the embedding table.
-TensorId embedded_rows(BlockBuildContext& e);
-void embedded_rows_backward(BlockBuildContext& e, TensorId dy);
+/// `append_embedding_table_gradient` appends the gradient of the embedding table.
+TensorId append_embedding_lookup(BlockBuildContext& e);
+void append_embedding_table_gradient(BlockBuildContext& e, TensorId dy);
 
 /// Appends the final norm, the head and the cross entropy; returns what each chunk of the loss
 /// keeps in addition to `e.kept`. `predict_backward` appends the backward and returns the gradient
 /// of `x`, plus `beside` if it is not -1. On a pipeline position that only holds a part of the
 /// vocabulary table, `x` and its gradient are -1.
-std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormRole& norm);
-TensorId predict_backward(BlockBuildContext& e, const NormRole& norm, std::span<const Kept> chunks,
+std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormNames& norm);
+TensorId predict_backward(BlockBuildContext& e, const NormNames& norm, std::span<const Kept> chunks,
                           TensorId beside);
 
 /// Appends the two branches of a layer (mixer and MLP), and decides which of their operators run
@@ -90,7 +91,7 @@ class LayerWriter {
   /// and returns the gradient of the layer's input. `b.kept` must hold the tensors restored from
   /// the forward.
   TensorId backward(BlockBuildContext& b, TensorId dy,
-                    const Rematerialisation::Source& source) const;
+                    const Rematerialisation::RecomputationSource& source) const;
 
  private:
   void forget_local_results(Kept& kept) const;
@@ -120,14 +121,15 @@ struct ActivationOperands {
 
 /// True if the activated gates of a gated MLP stay in memory until the backward, because no kernel
 /// fuses the activation with the multiplication by the gates.
-bool keeps_gates(const Setting& setting);
+bool keeps_activated_gates(const Setting& setting);
 
 /// Appends an activation function with [rows, columns] results (a gated one reads twice as many
-/// elements) and returns its result; `activate_backward` appends the backward.
-TensorId activate(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet, LayerPart part,
-                  const ActivationOperands& beside = {});
-TensorId activate_backward(BlockBuildContext& e, TensorId dy, TensorId x,
-                           const ActivationExtents& sheet, LayerPart part,
-                           const ActivationOperands& beside = {});
+/// elements) and returns its result; `append_activation_function_backward` appends the backward.
+TensorId append_activation_function(BlockBuildContext& e, TensorId x,
+                                    const ActivationMatrixSize& sheet, LayerPart part,
+                                    const ActivationOperands& beside = {});
+TensorId append_activation_function_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+                                             const ActivationMatrixSize& sheet, LayerPart part,
+                                             const ActivationOperands& beside = {});
 
 }  // namespace stepwright::step

@@ -17,7 +17,7 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size)
+  ProgramBuilder(const plan::Job& job, const plan::Plan& plan, RepresentativeMicroBatch size)
       : job_(job),
         plan_(plan::with_canonical_sharding(job, plan)),
         grid_(plan_),
@@ -25,9 +25,10 @@ class ProgramBuilder {
         sharding_(setting_, plan_, grid_, job),
         form_(schedule::backward_form(plan.schedule)),
         store_(setting_, form_),
-        placement_(plan::placement_of(plan)),
-        seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
-        layers_(plan::chunk_layers(job, plan)),
+        placement_(plan::chunk_placement_of(plan)),
+        seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughOperatorSeconds(job, grid_))
+                                           : nullptr),
+        layers_(plan::layers_per_chunk(job, plan)),
         turns_(schedule::all_turns(plan.schedule, plan.parallel.pipeline,
                                    plan::micro_batches(job, plan))) {}
 
@@ -44,7 +45,8 @@ class ProgramBuilder {
     program.micro_batches = plan::micro_batches(job_, plan_);
     program.imbalance = setting_.busiest;
     program.keeps_on_host = !setting_.offloaded.empty();
-    program.even_routing = job_.routing == plan::Routing::kBalanced && routes_evenly(setting_);
+    program.even_routing =
+        job_.routing == plan::Routing::kBalanced && routes_equal_rows_to_ranks(setting_);
     for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
       program.stages.push_back(build_stage(position));
     }
@@ -56,27 +58,30 @@ class ProgramBuilder {
   /// True if the embedding's table, which the model's last position uses too, is stored on two
   /// positions, each with its own copy.
   [[nodiscard]] bool split_table() const {
-    return shares_table(job_.model) && !spreads() &&
+    return shares_embedding_table(job_.model) && !spreads() &&
            placement_.embedding_position() != placement_.head_position();
   }
 
   /// True if both ends of the model use one table and are on one position.
-  [[nodiscard]] bool joins_table() const { return shares_table(job_.model) && !split_table(); }
+  [[nodiscard]] bool joins_table() const {
+    return shares_embedding_table(job_.model) && !split_table();
+  }
 
   /// True if each position holds a part of the vocabulary tables, which all positions use at the
   /// same time.
   [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
-  std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
-    const schedule::Place place{stage.position, chunk};
-    const std::int64_t which = placement_.model_chunk(place);
+  std::vector<ModelBlock> chunk_blocks(Stage& stage, std::int64_t chunk) {
+    const schedule::ChunkPlace place{stage.position, chunk};
+    const std::int64_t which = placement_.model_chunk_index(place);
     std::int64_t layer = 0;
     for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
-    std::vector<Block> blocks;
+    std::vector<ModelBlock> blocks;
     std::vector<std::int64_t> held;
-    const plan::Recompute recompute = plan::recompute_at(plan_.recompute, place.position);
+    const plan::Recompute recompute =
+        plan::recompute_of_pipeline_rank(plan_.recompute, place.position);
     if (!spreads() && placement_.holds_embedding(place)) {
-      blocks.push_back(embedding(plan::recomputed(recompute)));
+      blocks.push_back(embedding(plan::recomputed_layer_part(recompute)));
     }
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
       blocks.push_back(store_.layer(layer, plan::layer_recompute(recompute, i)));
@@ -84,16 +89,18 @@ class ProgramBuilder {
     }
     if (!spreads() && placement_.holds_head(place)) {
       // The head is added first: multi-token layers use its table.
-      blocks.push_back(joins_table() ? store_.head_beside_embedding() : store_.head(split_table()));
+      blocks.push_back(joins_table() ? store_.add_tied_head_templates()
+                                     : store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.extra_predicted_tokens(); ++depth) {
-        blocks.push_back(store_.multi_token(depth, split_table(), plan::recomputed(recompute)));
+        blocks.push_back(
+            store_.multi_token(depth, split_table(), plan::recomputed_layer_part(recompute)));
       }
     }
     stage.chunks.push_back(std::move(held));
     return blocks;
   }
 
-  Block embedding(const plan::LayerRecompute& recompute) {
+  ModelBlock embedding(const plan::LayerRecompute& recompute) {
     if (embedding_.forward < 0) embedding_ = store_.embedding(recompute);
     return embedding_;
   }
@@ -114,32 +121,32 @@ class ProgramBuilder {
     /// Weight gradients that the chunk's head defers; -1: none.
     std::int32_t head = -1, head_last = -1;
     /// Sequences that all positions run at the same time.
-    std::int32_t embed_first, embed, predict_first, predict, predict_last;
-    std::int32_t embed_gradient, embed_gradient_last;
+    std::int32_t embed_first, embedding_lookup_sequence, predict_first, predict, predict_last;
+    std::int32_t embedding_gradient_sequence, embed_gradient_last;
     /// For each pass over the vocabulary: the sequence of the first micro-batch, of the last, and
     /// of all others.
     std::array<std::array<std::int32_t, 3>, schedule::kVocabularyPasses> passes;
   };
 
   /// How a chunk is connected to the previous and next chunk of the model.
-  [[nodiscard]] ChunkLink before(const schedule::Place& place) const {
+  [[nodiscard]] ChunkLink before(const schedule::ChunkPlace& place) const {
     if (spreads() && placement_.holds_embedding(place)) return ChunkLink::kSamePosition;
-    return link_to(place, placement_.previous(place));
+    return link_to(place, placement_.previous_chunk_place(place));
   }
-  [[nodiscard]] ChunkLink behind(const schedule::Place& place) const {
+  [[nodiscard]] ChunkLink behind(const schedule::ChunkPlace& place) const {
     if (spreads() && placement_.holds_head(place)) return ChunkLink::kSamePosition;
     return link_to(place, placement_.next(place));
   }
 
-  static ChunkLink link_to(const schedule::Place& own,
-                           const std::optional<schedule::Place>& other) {
+  static ChunkLink link_to(const schedule::ChunkPlace& own,
+                           const std::optional<schedule::ChunkPlace>& other) {
     if (!other) return ChunkLink::kNone;
     return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
   }
 
   /// True if the first forward of a step has gathers that the previous step postponed.
   [[nodiscard]] bool postponed() const {
-    return refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
+    return gathers_updates_by_block(plan_) && sharding_.gathers_parameters_after_step();
   }
 
   /// Adds the embedding and head work that a position does at the same time as all others, in
@@ -147,76 +154,80 @@ class ProgramBuilder {
   void add_joint(Stage& stage, ChunkSequences& made, BlockParameterSizes& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
-    const plan::LayerRecompute recompute =
-        plan::recomputed(plan::recompute_at(plan_.recompute, stage.position));
+    const plan::LayerRecompute recompute = plan::recomputed_layer_part(
+        plan::recompute_of_pipeline_rank(plan_.recompute, stage.position));
     const auto link = [](bool at_end) {
       return at_end ? ChunkLink::kSamePosition : ChunkLink::kNone;
     };
-    const std::vector<Block> embedding = {
+    const std::vector<ModelBlock> embedding = {
         part(embeddings_, first, [&] { return store_.embedding(recompute, first); })};
-    const std::vector<Block> head = {part(heads_, last, [&] { return store_.head(false, last); })};
+    const std::vector<ModelBlock> head = {
+        part(heads_, last, [&] { return store_.head(false, last); })};
     size += embedding.front().size;
     size += head.front().size;
     if (setting_.barriers > 0) {
       add_passes(stage, made, embedding);
       return add_passes(stage, made, head);
     }
-    SequenceWriter tokens(store_, sharding_, plan_, {.blocks = embedding, .behind = link(first)});
-    SequenceWriter logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
+    ChunkSequenceBuilder tokens(store_, sharding_, plan_,
+                                {.blocks = embedding, .behind = link(first)});
+    ChunkSequenceBuilder logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
     const bool several = plan::micro_batches(job_, plan_) > 1;
     const bool begins = postponed() && several;
-    const bool ends = sharding_.reduces_last_backward() && several;
-    made.embed_first = append(stage, tokens.embed(true));
-    made.embed = begins ? append(stage, tokens.embed(false)) : made.embed_first;
+    const bool ends = sharding_.reduces_more_in_last_backward() && several;
+    made.embed_first = append(stage, tokens.embedding_lookup_sequence(true));
+    made.embedding_lookup_sequence =
+        begins ? append(stage, tokens.embedding_lookup_sequence(false)) : made.embed_first;
     made.predict_first = append(stage, logits.predict(true, !several));
     made.predict = begins ? append(stage, logits.predict(false, false)) : made.predict_first;
     made.predict_last = ends ? append(stage, logits.predict(false, true)) : made.predict;
-    made.embed_gradient_last = append(stage, tokens.embed_gradient(true));
-    made.embed_gradient =
-        ends ? append(stage, tokens.embed_gradient(false)) : made.embed_gradient_last;
+    made.embed_gradient_last = append(stage, tokens.embedding_gradient_sequence(true));
+    made.embedding_gradient_sequence =
+        ends ? append(stage, tokens.embedding_gradient_sequence(false)) : made.embed_gradient_last;
   }
 
   /// Adds the passes of the embedding's or head's blocks.
-  void add_passes(Stage& stage, ChunkSequences& made, const std::vector<Block>& blocks) {
-    SequenceWriter writer(store_, sharding_, plan_, {.blocks = blocks});
+  void add_passes(Stage& stage, ChunkSequences& made, const std::vector<ModelBlock>& blocks) {
+    ChunkSequenceBuilder writer(store_, sharding_, plan_, {.blocks = blocks});
     const bool alone = plan::micro_batches(job_, plan_) == 1;
     for (std::size_t i = 0; i < blocks.front().passes.size(); ++i) {
       const schedule::Direction pass = blocks.front().directions[i];
-      made.passes[schedule::pass_index(pass)] = {append(stage, writer.pass(i, true, alone)),
-                                                 append(stage, writer.pass(i, false, true)),
-                                                 append(stage, writer.pass(i, false, false))};
+      made.passes[schedule::vocabulary_pass_index(pass)] = {
+          append(stage, writer.pass(i, true, alone)), append(stage, writer.pass(i, false, true)),
+          append(stage, writer.pass(i, false, false))};
     }
   }
 
   template <class Make>
-  static Block part(std::array<Block, 2>& known, bool at_end, Make&& make) {
-    Block& block = known[at_end ? 1 : 0];
+  static ModelBlock part(std::array<ModelBlock, 2>& known, bool at_end, Make&& make) {
+    ModelBlock& block = known[at_end ? 1 : 0];
     if (block.forward < 0 && block.passes.empty()) block = make();
     return block;
   }
 
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, BlockParameterSizes& size) {
-    const std::vector<Block> blocks = chunk_blocks(stage, chunk);
-    for (const Block& block : blocks) size += block.size;
-    const schedule::Place place{stage.position, chunk};
-    SequenceWriter writer(store_, sharding_, plan_,
-                          {.blocks = blocks,
-                           .index = static_cast<std::int32_t>(chunk),
-                           .before = before(place),
-                           .behind = behind(place)});
+    const std::vector<ModelBlock> blocks = chunk_blocks(stage, chunk);
+    for (const ModelBlock& block : blocks) size += block.size;
+    const schedule::ChunkPlace place{stage.position, chunk};
+    ChunkSequenceBuilder writer(store_, sharding_, plan_,
+                                {.blocks = blocks,
+                                 .index = static_cast<std::int32_t>(chunk),
+                                 .before = before(place),
+                                 .behind = behind(place)});
     const bool several = plan::micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward =
         postponed() && several ? append(stage, writer.forward(false)) : made.forward_first;
-    const bool ends = sharding_.reduces_last_backward() && several;
+    const bool ends = sharding_.reduces_more_in_last_backward() && several;
     if (form_ != schedule::BackwardForm::kSplit) {
       made.backward_last = append(stage, writer.backward(true));
       made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
     }
-    if (std::ranges::any_of(blocks, [](const Block& block) { return block.deferred >= 0; })) {
-      made.head_last = append(stage, writer.head_gradient(true));
-      made.head = ends ? append(stage, writer.head_gradient(false)) : made.head_last;
+    if (std::ranges::any_of(blocks, [](const ModelBlock& block) { return block.deferred >= 0; })) {
+      made.head_last = append(stage, writer.deferred_head_gradient_sequence(true));
+      made.head =
+          ends ? append(stage, writer.deferred_head_gradient_sequence(false)) : made.head_last;
     }
     if (form_ == schedule::BackwardForm::kWhole) return made;
     made.data_last = append(stage, writer.data_gradients(true));
@@ -230,7 +241,7 @@ class ProgramBuilder {
   [[nodiscard]] std::int64_t loads(const Stage& stage) const {
     const model::Architecture& model = job_.model;
     const auto corrects = [&](std::int64_t layer) {
-      return model.corrects_routers(model.layer_class(layer));
+      return model.adjusts_router_biases(model.layer_class(layer));
     };
     std::int64_t routers = 0;
     for (const auto& layers : stage.chunks) routers += std::ranges::count_if(layers, corrects);
@@ -243,9 +254,9 @@ class ProgramBuilder {
   Sequence update_sequence(const Stage& stage, const BlockParameterSizes& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
-    ShardingBuilder::Update what{.stage = size};
+    ShardingBuilder::StepUpdateSizes what{.stage = size};
     if (split_table() && (first || last)) {
-      const bool frozen = embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove;
+      const bool frozen = embedding_gradient_extent(job_.model) == model::LayerGradientFlow::kAbove;
       what.tied_table = frozen ? 0 : setting_.vocabulary * job_.model.hidden;
     }
     what.loss = last;
@@ -277,9 +288,9 @@ class ProgramBuilder {
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
     schedule::Turns turns = turns_[static_cast<std::size_t>(stage.position)];
-    if (plan_.schedule.strands == 1) turns = schedule::without_pairs(std::move(turns));
-    const std::vector<schedule::Part> parts = schedule::turn_parts(turns);
-    std::vector<schedule::ChunkEnds> ends;
+    if (plan_.schedule.strands == 1) turns = schedule::without_overlapped_pairs(std::move(turns));
+    const std::vector<schedule::Part> parts = schedule::parts_in_issue_order(turns);
+    std::vector<schedule::ChunkFirstLastPasses> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
       ends.push_back(schedule::chunk_ends(parts, chunk));
     }
@@ -297,7 +308,8 @@ class ProgramBuilder {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
         continue;
       }
-      // The list (`turn_parts`) has the backward before the forward that runs together with it.
+      // The list (`parts_in_issue_order`) has the backward before the forward that runs together
+      // with it.
       const std::int32_t backward = parts[static_cast<std::size_t>(i - 1)].micro_batch;
       const std::int32_t forward = parts[static_cast<std::size_t>(i)].micro_batch;
       const std::int32_t second = next_sequence();
@@ -320,12 +332,12 @@ class ProgramBuilder {
     const auto at = [&](std::int32_t index) -> const Sequence& {
       return stage.sequences[static_cast<std::size_t>(index)];
     };
-    return append(stage, pair_sequence(store_, at(forward), at(backward), seconds_));
+    return append(stage, merge_forward_with_backward(store_, at(forward), at(backward), seconds_));
   }
 
   /// Returns the index of the sequence that the i-th part of a position's schedule runs.
   [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk,
-                                         const schedule::ChunkEnds& ends,
+                                         const schedule::ChunkFirstLastPasses& ends,
                                          const schedule::Part& part, std::int32_t i) const {
     const bool first = part.micro_batch == 0;
     const bool last = part.micro_batch + 1 == plan::micro_batches(job_, plan_);
@@ -338,14 +350,18 @@ class ProgramBuilder {
         return i == ends.last_backward ? chunk.data_last : chunk.data;
       case schedule::Direction::kWeightGradient:
         return i == ends.last_weight ? chunk.weight_last : chunk.weight;
-      case schedule::Direction::kEmbed: return first ? chunk.embed_first : chunk.embed;
+      case schedule::Direction::kEmbed:
+        return first ? chunk.embed_first : chunk.embedding_lookup_sequence;
       case schedule::Direction::kPredict:
         if (first) return chunk.predict_first;
         return last ? chunk.predict_last : chunk.predict;
       case schedule::Direction::kEmbedGradient:
-        return last ? chunk.embed_gradient_last : chunk.embed_gradient;
+        return last ? chunk.embed_gradient_last : chunk.embedding_gradient_sequence;
       case schedule::Direction::kUpdate: return -1;
-      default: return chunk.passes[schedule::pass_index(part.direction)][first ? 0 : last ? 1 : 2];
+      default:
+        return chunk.passes[schedule::vocabulary_pass_index(part.direction)][first  ? 0
+                                                                             : last ? 1
+                                                                                    : 2];
     }
     return -1;
   }
@@ -361,15 +377,16 @@ class ProgramBuilder {
   OperatorSeconds seconds_;  ///< Seconds by which strands are interleaved.
   std::vector<std::int64_t> layers_;
   std::vector<schedule::Turns> turns_;  ///< Turns (schedule entries) of each pipeline position.
-  Block embedding_;
+  ModelBlock embedding_;
   /// Blocks of the split vocabulary: [0] on positions between the ends of the model, [1] on the
   /// position at its end.
-  std::array<Block, 2> embeddings_, heads_;
+  std::array<ModelBlock, 2> embeddings_, heads_;
 };
 
 }  // namespace
 
-StepProgram build_program(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
+StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
+                          RepresentativeMicroBatch size) {
   return ProgramBuilder(job, plan, size).build();
 }
 

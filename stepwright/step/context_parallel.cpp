@@ -45,7 +45,7 @@ struct RingSteps {
 /// half, or the later half of the queries sees all. Window masks cut every step.
 RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
   const std::int64_t length = s.local_length();
-  const std::int64_t pairs = mean_sequence_pairs(s, layer) / s.context;
+  const std::int64_t pairs = mean_sequence_query_key_pairs(s, layer) / s.context;
   if (layer.window > 0) {
     const Shape mean = attention_shape(s, length, length, 1, pairs / s.context);
     return {mean, mean};
@@ -58,7 +58,7 @@ RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
 /// Sends `from` to the next rank of the ring and receives into a new buffer.
 TensorId shift(BlockBuildContext& e, TensorId from, std::int64_t columns, Phase phase,
                LayerPart part) {
-  const TensorId to = message_buffer(e, name_of(part), e.s.tokens, columns);
+  const TensorId to = create_message_buffer(e, name_of(part), e.s.tokens, columns);
   e.out.add(context_message(e, OperatorKind::kShift, phase, part, e.s.tokens * columns), {from},
             {to});
   return to;
@@ -66,9 +66,9 @@ TensorId shift(BlockBuildContext& e, TensorId from, std::int64_t columns, Phase 
 
 /// Exchanges the core's output, or its gradient, between the layout split by heads and the layout
 /// split by tokens.
-TensorId exchange_out(BlockBuildContext& e, TensorId from, const ActivationExtents& to_sheet,
+TensorId exchange_out(BlockBuildContext& e, TensorId from, const ActivationMatrixSize& to_sheet,
                       Phase phase) {
-  const TensorId to = message_buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
+  const TensorId to = create_message_buffer(e, "context.out", to_sheet.rows, to_sheet.columns);
   e.out.add(context_message(e, OperatorKind::kAllToAll, phase, LayerPart::kContextOut,
                             to_sheet.rows * to_sheet.columns, Purpose::kAttentionOut),
             {from}, {to});
@@ -97,18 +97,18 @@ TensorId exchange_qkv(BlockBuildContext& e, TensorId from, TensorId to, Phase ph
 }
 
 Shape ulysses_shape(const Setting& s, const model::LayerClass& layer) {
-  return attention_shape(s, s.length, s.length, s.context, mean_sequence_pairs(s, layer));
+  return attention_shape(s, s.length, s.length, s.context, mean_sequence_query_key_pairs(s, layer));
 }
 
 Shape gathered_shape(const Setting& s, const model::LayerClass& layer) {
   return attention_shape(s, s.local_length(), s.length, 1,
-                         mean_sequence_pairs(s, layer) / s.context);
+                         mean_sequence_query_key_pairs(s, layer) / s.context);
 }
 
 TensorId gather_key_values(BlockBuildContext& e, TensorId qkv, Phase phase) {
   const std::int64_t width = key_value_width(e.s);
   const std::int64_t rows = e.s.tokens * e.s.context;
-  const TensorId all = message_buffer(e, "gathered", rows, width);
+  const TensorId all = create_message_buffer(e, "gathered", rows, width);
   e.out.add(
       context_message(e, OperatorKind::kAllGather, phase, LayerPart::kKeyValues, rows * width),
       {qkv}, {all});
@@ -148,7 +148,7 @@ TensorId ring_attention_backward(BlockBuildContext& e, TensorId d_out,
   const TensorId qkv = kept(e, Keep::kQkv);
   const TensorId out = kept(e, Keep::kAttentionOut);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, attention_projection_width(s));
   TensorId key_values = qkv;
   // Gradient of the keys and values that were received, which is sent on with them.
   TensorId travelling = -1;
@@ -158,7 +158,8 @@ TensorId ring_attention_backward(BlockBuildContext& e, TensorId d_out,
       next = shift(e, key_values, key_value_width(s), phase, LayerPart::kKeyValues);
     }
     const bool own = step == 0;
-    const TensorId d_kv = own ? d_qkv : message_buffer(e, "gradient", s.tokens, key_value_width(s));
+    const TensorId d_kv =
+        own ? d_qkv : create_message_buffer(e, "gradient", s.tokens, key_value_width(s));
     e.out.add(computation(e, OperatorKind::kAttention, phase, LayerPart::kAttentionCore,
                           own ? steps.own : steps.visiting),
               {d_out, qkv, own ? TensorId{-1} : key_values, out, log_sum_exp, travelling,
@@ -197,8 +198,8 @@ TensorId gathered_attention_backward(BlockBuildContext& e, TensorId d_out,
   const TensorId out = kept(e, Keep::kAttentionOut);
   const TensorId log_sum_exp = kept(e, Keep::kLogSumExp);
   const TensorId all = gather_key_values(e, qkv, phase);
-  const TensorId d_all = message_buffer(e, "gradient", rows, width);
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
+  const TensorId d_all = create_message_buffer(e, "gradient", rows, width);
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, attention_projection_width(s));
   e.out.add({.kind = OperatorKind::kAttention,
              .phase = phase,
              .dtype = s.storage,
@@ -218,7 +219,7 @@ TensorId ulysses_attention(BlockBuildContext& e, TensorId qkv, const model::Laye
   const TensorId heads_qkv = activation(e, "heads", rows, query_key_value_width(s) / s.context);
   exchange_qkv(e, qkv, heads_qkv, e.forward);
   e.kept.set(Keep::kHeadsQkv, heads_qkv);
-  const TensorId heads_out = local_attention(e, heads_qkv, ulysses_shape(s, layer));
+  const TensorId heads_out = append_local_attention(e, heads_qkv, ulysses_shape(s, layer));
   e.kept.set(Keep::kHeadsOut, heads_out);
   return exchange_out(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward);
 }
@@ -232,8 +233,8 @@ TensorId ulysses_attention_backward(BlockBuildContext& e, TensorId d_out,
   const TensorId heads_out = kept(e, Keep::kHeadsOut);
   const TensorId d_heads = exchange_out(e, d_out, {s.tokens * s.context, width / s.context}, phase);
   const TensorId d_heads_qkv =
-      local_attention_backward(e, d_heads, heads_qkv, heads_out, ulysses_shape(s, layer));
-  const TensorId d_qkv = activation(e, "gradient", s.tokens, projected_width(s));
+      append_local_attention_backward(e, d_heads, heads_qkv, heads_out, ulysses_shape(s, layer));
+  const TensorId d_qkv = activation(e, "gradient", s.tokens, attention_projection_width(s));
   return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
 }
 

@@ -7,7 +7,7 @@
 
 namespace stepwright::step {
 
-std::int64_t loss_width(const Setting& s) {
+std::int64_t loss_vocabulary_width(const Setting& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
 }
 
@@ -16,15 +16,15 @@ TensorId logits_tensor(BlockBuildContext& e, std::string_view name, DType dtype,
   return e.out.tensor({.name = name,
                        .kind = TensorKind::kLogits,
                        .dtype = dtype,
-                       .extents = {rows_of(e), width, 1}});
+                       .extents = {loss_chunk_tokens(e), width, 1}});
 }
 
-Operator loss_pass(const BlockBuildContext& e, Phase phase, std::string_view name,
-                   Purpose purpose) {
+Operator logits_pass_operator(const BlockBuildContext& e, Phase phase, std::string_view name,
+                              Purpose purpose) {
   return {.kind = OperatorKind::kLossLocal,
           .phase = phase,
           .dtype = e.s.exact,
-          .shape = {.rows = rows_of(e), .columns = loss_width(e.s)},
+          .shape = {.rows = loss_chunk_tokens(e), .columns = loss_vocabulary_width(e.s)},
           .rows = e.rows,
           .name = name,
           .purpose = purpose};
@@ -40,7 +40,7 @@ bool by_handlers(const Setting& s) {
 
 /// True if the kernels of Megatron-Core work on a copy of the logits in fp32.
 bool is_native(const Setting& s) {
-  return s.kernels.cross_entropy == plan::CrossEntropy::kNative && !s.kernels.plain_loss;
+  return s.kernels.cross_entropy == plan::CrossEntropyKernel::kNative && !s.kernels.plain_loss;
 }
 
 /// Writes the passes over the loss's input: maximum, logit of the target, sum of exponentials
@@ -48,20 +48,23 @@ bool is_native(const Setting& s) {
 /// needs. `held`: tensors that stay in memory until the loss is done.
 void take_loss(BlockBuildContext& e, TensorId logits, std::span<const TensorId> held) {
   const bool fused = e.s.kernels.fused_loss() && !by_handlers(e.s);
-  const TensorId maximum = per_token(e, "maximum", 1);
-  e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
+  const TensorId maximum = create_loss_statistics_tensor(e, "maximum", 1);
+  e.out.add(logits_pass_operator(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits},
+            {maximum});
   all_reduce_loss_statistics(e, maximum, "loss.maximum", true);
-  const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
-  const TensorId sum = fused ? target : per_token(e, "sum", 1);
+  const TensorId target =
+      create_loss_statistics_tensor(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
+  const TensorId sum = fused ? target : create_loss_statistics_tensor(e, "sum", 1);
   const bool capped = e.s.model->logit_cap > 0;
-  const TensorId exponentials = fused && !capped && !is_native(e.s)
-                                    ? logits
-                                    : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
+  const TensorId exponentials =
+      fused && !capped && !is_native(e.s)
+          ? logits
+          : logits_tensor(e, "exponentials", e.s.exact, loss_vocabulary_width(e.s));
   std::vector<TensorId> reads = {logits, maximum};
   if (e.s.head_beside_loss) reads.push_back(e.parameters);
   reads.insert(reads.end(), held.begin(), held.end());
   const TensorId writes[] = {target, fused ? TensorId{-1} : sum, exponentials};
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), reads, writes);
+  e.out.add(logits_pass_operator(e, e.forward, "loss.sum"), reads, writes);
   all_reduce_loss_statistics(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) all_reduce_loss_statistics(e, sum, "loss.sum");
   if (capped) e.kept.set(Keep::kWideLogits, logits);  // the gradient of the cap needs them
@@ -72,10 +75,10 @@ void take_loss(BlockBuildContext& e, TensorId logits, std::span<const TensorId> 
 
 TensorId gather_logits(BlockBuildContext& e, TensorId own) {
   if (!e.s.tensor_parallel()) return own;
-  const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_width(e.s));
+  const TensorId all = logits_tensor(e, "gathered", e.s.storage, loss_vocabulary_width(e.s));
   // The rows gathered from each rank; a copy joins their columns (_maybe_view_chunk_cat).
   const TensorId parts = e.s.kernels.plain_loss
-                             ? logits_tensor(e, "parts", e.s.storage, loss_width(e.s))
+                             ? logits_tensor(e, "parts", e.s.storage, loss_vocabulary_width(e.s))
                              : TensorId{-1};
   e.out.add({.kind = OperatorKind::kAllGather,
              .phase = e.forward,
@@ -83,7 +86,7 @@ TensorId gather_logits(BlockBuildContext& e, TensorId own) {
              .scheme = Scheme::kTensor,
              .group = plan::GroupKind::kTensor,
              .dtype = e.s.storage,
-             .payload_elements = rows_of(e) * loss_width(e.s),
+             .payload_elements = loss_chunk_tokens(e) * loss_vocabulary_width(e.s),
              .name = "head.logits"},
             {own}, {all, parts});
   return all;
@@ -113,8 +116,8 @@ bool holds_result(const Setting& s) {
 TensorId loss_input(BlockBuildContext& e, TensorId own) {
   const TensorId all = e.s.kernels.gathered_logits ? gather_logits(e, own) : own;
   if (!is_plain(e.s)) return all;  // the loss itself keeps these logits
-  const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.cast"), {all}, {wide});
+  const TensorId wide = logits_tensor(e, "logits", e.s.exact, loss_vocabulary_width(e.s));
+  e.out.add(logits_pass_operator(e, e.forward, "loss.cast"), {all}, {wide});
   if (holds_result(e.s)) e.kept.set(Keep::kWideLogits, e.s.kernels.plain_loss ? all : wide);
   return wide;
 }
@@ -123,14 +126,17 @@ TensorId loss_input(BlockBuildContext& e, TensorId own) {
 /// of the log-probabilities. DTensor's handler adds the exponentials to it and multiplies the sum.
 TensorId wide_gradient(BlockBuildContext& e) {
   const Phase phase = Phase::kDataGradient;
-  const auto another = [&] { return logits_tensor(e, "gradient", e.s.exact, loss_width(e.s)); };
+  const auto another = [&] {
+    return logits_tensor(e, "gradient", e.s.exact, loss_vocabulary_width(e.s));
+  };
   const TensorId from = e.kept.get(Keep::kLogits);
   const TensorId first = another();
-  e.out.add(loss_pass(e, phase, "loss.choice"), {}, {first});
+  e.out.add(logits_pass_operator(e, phase, "loss.choice"), {}, {first});
   const TensorId second = another();
   const TensorId exponentials = by_handlers(e.s) ? another() : TensorId{-1};
   const TensorId held = holds_result(e.s) ? e.kept.get(Keep::kWideLogits) : TensorId{-1};
-  e.out.add(loss_pass(e, phase, "loss.gradient"), {first, from, held}, {second, exponentials});
+  e.out.add(logits_pass_operator(e, phase, "loss.gradient"), {first, from, held},
+            {second, exponentials});
   return second;
 }
 
@@ -140,12 +146,13 @@ bool computes_loss_in_chunks(const Setting& s) {
   return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossSavedTensors::kLogits;
 }
 
-std::int64_t rows_of(const BlockBuildContext& e) {
+std::int64_t loss_chunk_tokens(const BlockBuildContext& e) {
   return e.rows.count > 0 ? e.rows.count : e.s.tokens;
 }
 
-TensorId per_token(BlockBuildContext& e, std::string_view name, std::int64_t numbers) {
-  return activation(e, name, e.s.exact, rows_of(e), numbers);
+TensorId create_loss_statistics_tensor(BlockBuildContext& e, std::string_view name,
+                                       std::int64_t numbers) {
+  return activation(e, name, e.s.exact, loss_chunk_tokens(e), numbers);
 }
 
 namespace {
@@ -201,25 +208,26 @@ void cross_entropy(BlockBuildContext& e, TensorId own, std::span<const TensorId>
   take_loss(e, input, holds_own ? std::span<const TensorId>(&own, 1) : beside);
 }
 
-TensorId cross_entropy_backward(BlockBuildContext& e) {
+TensorId append_cross_entropy_backward(BlockBuildContext& e) {
   if (e.s.kernels.document_loss) return build_per_document_loss_grad(e);
   const bool compiled = by_handlers(e.s) && e.s.kernels.fused_loss();
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
   // Liger's and Transformer Engine's kernels overwrite the logits with their gradient.
   const bool writes_over = e.s.kernels.loss_keeps == plan::LossSavedTensors::kGradients ||
-                           e.s.kernels.cross_entropy == plan::CrossEntropy::kTe;
+                           e.s.kernels.cross_entropy == plan::CrossEntropyKernel::kTe;
   const bool in_place = writes_over && !is_plain(e.s) && e.s.kernels.fused_loss() &&
                         !is_native(e.s) && e.s.model->logit_cap == 0;
   const TensorId gradient =
-      in_place ? from : logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
+      in_place ? from : logits_tensor(e, "gradient", e.s.storage, loss_vocabulary_width(e.s));
   const TensorId target = e.kept.get(Keep::kLossTarget);
   const TensorId sum = e.kept.get(Keep::kLossSum);
-  e.out.add(loss_pass(e, Phase::kDataGradient, wide ? "loss.cast" : "loss.gradient"),
+  e.out.add(logits_pass_operator(e, Phase::kDataGradient, wide ? "loss.cast" : "loss.gradient"),
             {from, target, sum == target ? TensorId{-1} : sum,
              e.s.model->logit_cap > 0 ? e.kept.get(Keep::kWideLogits) : TensorId{-1}},
-            {gradient, is_native(e.s) ? logits_tensor(e, "gradient", e.s.exact, loss_width(e.s))
-                                      : TensorId{-1}});
+            {gradient, is_native(e.s)
+                           ? logits_tensor(e, "gradient", e.s.exact, loss_vocabulary_width(e.s))
+                           : TensorId{-1}});
   return gradient;
 }
 

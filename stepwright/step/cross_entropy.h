@@ -13,15 +13,16 @@ bool computes_loss_in_chunks(const Setting& s);
 
 /// Returns the number of tokens in the loss chunk that is being built; without chunks, all tokens
 /// of this rank.
-std::int64_t rows_of(const BlockBuildContext& e);
+std::int64_t loss_chunk_tokens(const BlockBuildContext& e);
 
 /// Creates a tensor of `numbers` loss statistics (such as the largest logit) for each token of the
 /// loss chunk that is being built.
-TensorId per_token(BlockBuildContext& e, std::string_view name, std::int64_t numbers);
+TensorId create_loss_statistics_tensor(BlockBuildContext& e, std::string_view name,
+                                       std::int64_t numbers);
 
 /// Returns the number of vocabulary entries over which this rank computes the loss: all entries if
 /// logits are gathered over the tensor ranks, else its own part.
-std::int64_t loss_width(const Setting& s);
+std::int64_t loss_vocabulary_width(const Setting& s);
 
 /// Creates a tensor of logits, [tokens of the loss chunk that is being built, width].
 TensorId logits_tensor(BlockBuildContext& e, std::string_view name, DType dtype,
@@ -29,8 +30,8 @@ TensorId logits_tensor(BlockBuildContext& e, std::string_view name, DType dtype,
 
 /// Returns an operator that passes once over the logits of the loss chunk that is being built, in
 /// the type of statistics (fp32 or fp64).
-Operator loss_pass(const BlockBuildContext& e, Phase phase, std::string_view name,
-                   Purpose purpose = Purpose::kPlain);
+Operator logits_pass_operator(const BlockBuildContext& e, Phase phase, std::string_view name,
+                              Purpose purpose = Purpose::kPlain);
 
 /// Appends a small all-reduce of per-token loss statistics over the ranks that share the
 /// vocabulary: first the tensor ranks, then the pipeline positions. `largest`: takes the maximum
@@ -53,6 +54,6 @@ void all_reduce_over_positions(BlockBuildContext& e, TensorId values, TensorId i
 void cross_entropy(BlockBuildContext& e, TensorId own, std::span<const TensorId> beside = {});
 
 /// Appends the gradient of the cross entropy's logits, in the type of activations, and returns it.
-TensorId cross_entropy_backward(BlockBuildContext& e);
+TensorId append_cross_entropy_backward(BlockBuildContext& e);
 
 }  // namespace stepwright::step

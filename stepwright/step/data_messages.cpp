@@ -5,83 +5,90 @@
 namespace stepwright::step {
 namespace {
 
-constexpr DataMessage gather(MessageReach reach) { return {OperatorKind::kAllGather, reach}; }
-constexpr DataMessage scatter(MessageReach reach) { return {OperatorKind::kReduceScatter, reach}; }
-constexpr DataMessage sum(MessageReach reach) { return {OperatorKind::kAllReduce, reach}; }
+constexpr DataMessage gather(DataMessageGroup reach) { return {OperatorKind::kAllGather, reach}; }
+constexpr DataMessage scatter(DataMessageGroup reach) {
+  return {OperatorKind::kReduceScatter, reach};
+}
+constexpr DataMessage sum(DataMessageGroup reach) { return {OperatorKind::kAllReduce, reach}; }
 
 /// The group over which a state with this spread is divided.
-constexpr MessageReach reach_of(plan::Spread spread) {
-  return spread == plan::Spread::kInner ? MessageReach::kInner : MessageReach::kWorld;
+constexpr DataMessageGroup reach_of(plan::Spread spread) {
+  return spread == plan::Spread::kInner ? DataMessageGroup::kInner : DataMessageGroup::kWorld;
 }
 
 /// Returns the messages of the last backward: they turn gradients, in the spread in which backwards
 /// leave them, into the gradients that each optimizer rank needs.
-DataMessages last_reductions(plan::Spread gradients, plan::Spread optimizer, bool scattered) {
+DataParallelMessages last_reductions(plan::Spread gradients, plan::Spread optimizer,
+                                     bool scattered) {
   if (gradients == plan::Spread::kGlobal) return {};
   const bool whole = !scattered && gradients == plan::Spread::kNone;
-  if (optimizer == plan::Spread::kNone || whole) return {sum(MessageReach::kWorld)};
+  if (optimizer == plan::Spread::kNone || whole) return {sum(DataMessageGroup::kWorld)};
   if (gradients == plan::Spread::kInner) {
-    return {optimizer == plan::Spread::kInner ? sum(MessageReach::kOuter)
-                                              : scatter(MessageReach::kOuter)};
+    return {optimizer == plan::Spread::kInner ? sum(DataMessageGroup::kOuter)
+                                              : scatter(DataMessageGroup::kOuter)};
   }
   if (optimizer == plan::Spread::kInner)
-    return {scatter(MessageReach::kInner), sum(MessageReach::kOuter)};
-  return {scatter(MessageReach::kWorld)};
+    return {scatter(DataMessageGroup::kInner), sum(DataMessageGroup::kOuter)};
+  return {scatter(DataMessageGroup::kWorld)};
 }
 
 }  // namespace
 
-DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bool scattered) {
+DataParallelMessages sharding_messages(const plan::Sharding& sharding, DataParallelMoment moment,
+                                       bool scattered) {
   const auto [p, g, os] = std::tuple(sharding.parameters, sharding.gradients, sharding.optimizer);
   switch (moment) {
-    case DataMoment::kEachUse:
+    case DataParallelMoment::kEachUse:
       if (p == plan::Spread::kNone) return {};
       return {gather(reach_of(p))};
-    case DataMoment::kEachBackward:
+    case DataParallelMoment::kEachBackward:
       if (g == plan::Spread::kNone) return {};
       return {scatter(reach_of(g))};
-    case DataMoment::kLastBackward: return last_reductions(g, os, scattered);
-    case DataMoment::kAfterStep:
+    case DataParallelMoment::kLastBackward: return last_reductions(g, os, scattered);
+    case DataParallelMoment::kAfterStep:
       if (p == os) return {};
-      return {gather(p == plan::Spread::kInner ? MessageReach::kOuter : reach_of(os))};
+      return {gather(p == plan::Spread::kInner ? DataMessageGroup::kOuter : reach_of(os))};
   }
   return {};
 }
 
-std::int64_t ShardingGroups::divisor(plan::Spread spread) const {
+std::int64_t ShardingGroups::state_shard_count(plan::Spread spread) const {
   if (spread == plan::Spread::kNone) return 1;
   return spread == plan::Spread::kInner ? inner : world;
 }
 
-plan::GroupKind ShardingGroups::group(MessageReach reach) const {
-  if (reach == MessageReach::kWorld) return world_group;
-  return reach == MessageReach::kInner ? inner_group : outer_group;
+plan::GroupKind ShardingGroups::group(DataMessageGroup reach) const {
+  if (reach == DataMessageGroup::kWorld) return world_group;
+  return reach == DataMessageGroup::kInner ? inner_group : outer_group;
 }
 
-std::int64_t ShardingGroups::ranks(MessageReach reach) const {
-  if (reach == MessageReach::kWorld) return world;
-  return reach == MessageReach::kInner ? inner : outer();
+std::int64_t ShardingGroups::ranks(DataMessageGroup reach) const {
+  if (reach == DataMessageGroup::kWorld) return world;
+  return reach == DataMessageGroup::kInner ? inner : outer();
 }
 
-std::int64_t ShardingGroups::payload(const BlockParameterSizes& size, DataMoment moment) const {
-  const bool use = moment == DataMoment::kEachUse;
-  const bool with_user = use || moment == DataMoment::kEachBackward;
+std::int64_t ShardingGroups::payload(const BlockParameterSizes& size,
+                                     DataParallelMoment moment) const {
+  const bool use = moment == DataParallelMoment::kEachUse;
+  const bool with_user = use || moment == DataParallelMoment::kEachBackward;
   const std::int64_t unused = use ? frozen(size) + (routed ? 0 : size.frozen_borrowed) : 0;
   return held(size) + (with_user && !routed ? size.borrowed : 0) + unused;
 }
 
-StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const ShardingGroups& spread,
-                         const BlockParameterSizes& size, DataMoment moment) {
-  const plan::StateTypes types = plan::state_types(job, plan);
-  const DType storage = plan::storage_type(job.precision);
+StateCopies host_state_copies(const plan::Job& job, const plan::Plan& plan,
+                              const ShardingGroups& spread, const BlockParameterSizes& size,
+                              DataParallelMoment moment) {
+  const plan::StateDataTypes types = plan::state_types(job, plan);
+  const DType storage = plan::parameter_storage_type(job.precision);
   const std::int64_t all = spread.payload(size, moment);
   const auto part = [&](plan::Spread states, std::int64_t elements) {
-    return ceil_divide(elements, spread.divisor(states));
+    return ceil_divide(elements, spread.state_shard_count(states));
   };
-  if (reduces(moment)) return {{{types.gradient, part(plan.sharding.gradients, all)}, {}}};
+  if (carries_gradients(moment))
+    return {{{types.gradient, part(plan.sharding.gradients, all)}, {}}};
   const plan::Spread states = plan.sharding.parameters;
   if (types.stored == storage) return {{{storage, part(states, all)}, {}}};
-  const std::int64_t trained = spread.payload(size, DataMoment::kEachBackward);
+  const std::int64_t trained = spread.payload(size, DataParallelMoment::kEachBackward);
   return {{{types.stored, part(states, trained)}, {storage, part(states, all - trained)}}};
 }
 
@@ -102,38 +109,41 @@ ShardingGroups routed_spread(const plan::Plan& plan) {
           .routed = true};
 }
 
-std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread,
-                            const BlockParameterSizes& size) {
-  return ceil_divide(size.dense, dense_spread(plan).divisor(spread)) +
-         ceil_divide(size.expert, routed_spread(plan).divisor(spread));
+std::int64_t state_shard_elements(const plan::Plan& plan, plan::Spread spread,
+                                  const BlockParameterSizes& size) {
+  return ceil_divide(size.dense, dense_spread(plan).state_shard_count(spread)) +
+         ceil_divide(size.expert, routed_spread(plan).state_shard_count(spread));
 }
 
-std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread,
-                             const BlockParameterSizes& size) {
-  return ceil_divide(size.frozen_dense, dense_spread(plan).divisor(spread)) +
-         ceil_divide(size.frozen_expert, routed_spread(plan).divisor(spread));
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::Spread spread,
+                                         const BlockParameterSizes& size) {
+  return ceil_divide(size.frozen_dense, dense_spread(plan).state_shard_count(spread)) +
+         ceil_divide(size.frozen_expert, routed_spread(plan).state_shard_count(spread));
 }
 
-std::int64_t frozen_elements(const plan::Plan& plan, const BlockParameterSizes& size) {
-  return frozen_elements(plan, plan.sharding.parameters, size);
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan, const BlockParameterSizes& size) {
+  return frozen_state_shard_elements(plan, plan.sharding.parameters, size);
 }
 
-std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment) {
-  if (moment == DataMoment::kEachUse) return 0;
-  return moment == DataMoment::kAfterStep ? plan.parameter_bucket : plan.gradient_bucket;
+std::int64_t bucket_elements(const plan::Plan& plan, DataParallelMoment moment) {
+  if (moment == DataParallelMoment::kEachUse) return 0;
+  return moment == DataParallelMoment::kAfterStep ? plan.parameter_bucket : plan.gradient_bucket;
 }
 
 bool reduces_in_buckets(const plan::Plan& plan) {
   return plan.overlap.gradients || plan.sharding.gradients != plan::Spread::kNone;
 }
 
-bool refreshes_in_blocks(const plan::Plan& plan) { return plan.overlap.parameters; }
+bool gathers_updates_by_block(const plan::Plan& plan) { return plan.overlap.parameters; }
 
-std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end) {
-  const std::int64_t divisor = dense_spread(plan).divisor(plan.sharding.gradients);
-  const std::int64_t routed_divisor = routed_spread(plan).divisor(plan.sharding.gradients);
+std::array<StepEndMessage, 3> partial_gradient_all_reduces(const plan::Plan& plan,
+                                                           const StepEndSumSizes& end) {
+  const std::int64_t state_shard_count =
+      dense_spread(plan).state_shard_count(plan.sharding.gradients);
+  const std::int64_t routed_divisor =
+      routed_spread(plan).state_shard_count(plan.sharding.gradients);
   return {{{.group = plan::GroupKind::kTensor,
-            .elements = ceil_divide(end.partial, divisor),
+            .elements = ceil_divide(end.partial, state_shard_count),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,
@@ -145,14 +155,14 @@ std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const St
             .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
            {.group = plan::GroupKind::kEmbedding,
-            .elements = ceil_divide(end.tied_table, divisor),
+            .elements = ceil_divide(end.tied_table, state_shard_count),
             .type = plan.accumulate,
             .name = "gradients.tied_table",
             .purpose = Purpose::kReduceTiedTable,
             .scheme = Scheme::kPipeline}}};
 }
 
-std::array<StepEndMessage, 5> step_numbers(const StepEnd& end, DType exact) {
+std::array<StepEndMessage, 5> step_statistics_all_reduces(const StepEndSumSizes& end, DType exact) {
   const auto number = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                           Purpose purpose) {
     return StepEndMessage{group, elements, exact, name, purpose, Scheme::kControl};

@@ -19,7 +19,7 @@ namespace stepwright::step {
 // of docs/algorithms.md.
 
 /// The moments of a training step at which data parallelism (DDP, ZeRO, FSDP) sends messages.
-enum class DataMoment : std::uint8_t {
+enum class DataParallelMoment : std::uint8_t {
   kEachUse,  ///< Before every forward and backward of a block: its sharded parameters are gathered.
   /// After every backward: gradients of which a rank keeps only a shard are reduce-scattered.
   kEachBackward,
@@ -31,12 +31,12 @@ enum class DataMoment : std::uint8_t {
 
 /// True if data-parallel messages at this moment of a step carry gradients; false: they carry
 /// parameters.
-constexpr bool reduces(DataMoment moment) {
-  return moment == DataMoment::kEachBackward || moment == DataMoment::kLastBackward;
+constexpr bool carries_gradients(DataParallelMoment moment) {
+  return moment == DataParallelMoment::kEachBackward || moment == DataParallelMoment::kLastBackward;
 }
 
 /// The group of ranks that exchange a data-parallel message.
-enum class MessageReach : std::uint8_t {
+enum class DataMessageGroup : std::uint8_t {
   kInner,  ///< The m consecutive ranks of one sharding group.
   /// The n ranks, one in each sharding group, that hold the same shard; each message carries 1/m of
   /// the payload, m being the ranks of a sharding group.
@@ -46,15 +46,16 @@ enum class MessageReach : std::uint8_t {
 
 struct DataMessage {
   OperatorKind kind{};
-  MessageReach reach{};
+  DataMessageGroup reach{};
   bool operator==(const DataMessage&) const = default;
 };
 
 /// A list of at most two data-parallel messages, sent one after the other.
-class DataMessages {
+class DataParallelMessages {
  public:
-  constexpr DataMessages() = default;
-  constexpr DataMessages(std::initializer_list<DataMessage> messages) : count_(messages.size()) {
+  constexpr DataParallelMessages() = default;
+  constexpr DataParallelMessages(std::initializer_list<DataMessage> messages)
+      : count_(messages.size()) {
     std::ranges::copy(messages, messages_.begin());
   }
   [[nodiscard]] constexpr const DataMessage* begin() const { return messages_.data(); }
@@ -69,7 +70,8 @@ class DataMessages {
 /// Returns the messages that a sharding strategy (one of fourteen: how parameters, gradients and
 /// optimizer states are split) sends at a moment of the step. `scattered`: gradients for a sharded
 /// optimizer are reduce-scattered; false: all-reduced.
-DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bool scattered);
+DataParallelMessages sharding_messages(const plan::Sharding& sharding, DataParallelMoment moment,
+                                       bool scattered);
 
 /// The groups of ranks over which a plan shards the model states (parameters, gradients, optimizer
 /// states) of dense or of routed parameters: sizes and communicators.
@@ -84,13 +86,13 @@ struct ShardingGroups {
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
   /// Returns the number of ranks over which a model state is divided: 1 if it is not sharded, the
   /// ranks of a sharding group, or all data-parallel ranks.
-  [[nodiscard]] std::int64_t divisor(plan::Spread spread) const;
-  [[nodiscard]] plan::GroupKind group(MessageReach reach) const;
-  [[nodiscard]] std::int64_t ranks(MessageReach reach) const;
+  [[nodiscard]] std::int64_t state_shard_count(plan::Spread spread) const;
+  [[nodiscard]] plan::GroupKind group(DataMessageGroup reach) const;
+  [[nodiscard]] std::int64_t ranks(DataMessageGroup reach) const;
   /// Returns the number by which a message's payload is divided: a message between sharding groups
   /// carries only one rank's shard, any other message everything (1).
-  [[nodiscard]] std::int64_t parts(MessageReach reach) const {
-    return reach == MessageReach::kOuter ? inner : 1;
+  [[nodiscard]] std::int64_t parts(DataMessageGroup reach) const {
+    return reach == DataMessageGroup::kOuter ? inner : 1;
   }
   /// Returns the trained elements (dense or routed, whichever these groups shard) of parameters
   /// with the sizes `size`; `frozen` returns the frozen elements.
@@ -103,31 +105,34 @@ struct ShardingGroups {
   [[nodiscard]] std::int64_t tensors(const BlockParameterSizes& size) const {
     return routed ? size.expert_tensors : size.dense_tensors;
   }
-  [[nodiscard]] const MatrixSize& matrices_of(const BlockParameterSizes& size) const {
+  [[nodiscard]] const OptimizerMatrixSizes& stacked_matrix_sizes(
+      const BlockParameterSizes& size) const {
     return size.matrices(routed);
   }
   /// Returns the elements that parameters with the sizes `size` contribute to the messages of a
   /// moment: trained elements, and frozen ones too in gathers before a use. A table that another
   /// block of the rank holds is gathered and reduced once more with the block that uses it, but
   /// summed over ranks and updated only once.
-  [[nodiscard]] std::int64_t payload(const BlockParameterSizes& size, DataMoment moment) const;
+  [[nodiscard]] std::int64_t payload(const BlockParameterSizes& size,
+                                     DataParallelMoment moment) const;
 };
 
 ShardingGroups dense_spread(const plan::Plan& plan);
 ShardingGroups routed_spread(const plan::Plan& plan);
 /// Returns the elements, padding included, that one rank holds of a state of trained parameters
-/// with the sizes `size`; `frozen_elements` returns those of frozen parameters. `spread`: how the
-/// state is sharded.
-std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread,
-                            const BlockParameterSizes& size);
-std::int64_t frozen_elements(const plan::Plan& plan, const BlockParameterSizes& size);
-std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread,
-                             const BlockParameterSizes& size);
+/// with the sizes `size`; `frozen_state_shard_elements` returns those of frozen parameters.
+/// `spread`: how the state is sharded.
+std::int64_t state_shard_elements(const plan::Plan& plan, plan::Spread spread,
+                                  const BlockParameterSizes& size);
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan, const BlockParameterSizes& size);
+std::int64_t frozen_state_shard_elements(const plan::Plan& plan, plan::Spread spread,
+                                         const BlockParameterSizes& size);
 
 /// Returns the data type of the data-parallel messages at a moment of the step: parameters as
 /// stored, gradients as accumulated, or gradients in fp32 if `wide`.
-constexpr DType message_type(DataMoment moment, DType storage, DType gradient, bool wide) {
-  if (!reduces(moment)) return storage;
+constexpr DType data_message_type(DataParallelMoment moment, DType storage, DType gradient,
+                                  bool wide) {
+  if (!carries_gradients(moment)) return storage;
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
@@ -141,15 +146,16 @@ using StateCopies = std::array<StateCopy, 2>;
 /// Returns the elements of model states stored in host memory that a rank copies to or from the
 /// device at a moment of the step, for parameters with the sizes `size`. Trained and frozen
 /// parameters are one entry if they are stored in one type, else one entry each.
-StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const ShardingGroups& spread,
-                         const BlockParameterSizes& size, DataMoment moment);
+StateCopies host_state_copies(const plan::Job& job, const plan::Plan& plan,
+                              const ShardingGroups& spread, const BlockParameterSizes& size,
+                              DataParallelMoment moment);
 
 /// Returns the elements in each bucket of the data-parallel messages at a moment of the step; 0:
 /// messages are not cut into buckets, as before a use of parameters.
-std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment);
+std::int64_t bucket_elements(const plan::Plan& plan, DataParallelMoment moment);
 /// Returns the number of equal pieces into which a message of `elements` is cut: one for each whole
 /// bucket of `bucket` elements, at least one; bucket 0: one piece.
-constexpr std::int64_t pieces_of(std::int64_t elements, std::int64_t bucket) {
+constexpr std::int64_t bucketed_message_pieces(std::int64_t elements, std::int64_t bucket) {
   return bucket > 0 ? std::max<std::int64_t>(1, elements / bucket) : 1;
 }
 /// True if the gradients collected so far, `elements`, fill a bucket, so that it is reduced. The
@@ -163,7 +169,7 @@ constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
 bool reduces_in_buckets(const plan::Plan& plan);
 /// True if updated parameters are gathered block by block, before the next step's first use. False:
 /// the update ends with one gather of all parameters of a pipeline position.
-bool refreshes_in_blocks(const plan::Plan& plan);
+bool gathers_updates_by_block(const plan::Plan& plan);
 
 /// A message at the end of a step that every sharding strategy sends, such as that of the gradient
 /// norm or the loss; an all-reduce unless `kind` says otherwise.
@@ -179,7 +185,7 @@ struct StepEndMessage {
   std::int64_t bucket = 0;
 };
 /// Sizes of the sums over ranks in which a pipeline position takes part at the end of a step.
-struct StepEnd {
+struct StepEndSumSizes {
   /// Elements of dense gradients of which each tensor rank has only a partial sum, so that the
   /// tensor ranks all-reduce them.
   std::int64_t partial = 0;
@@ -197,11 +203,12 @@ struct StepEnd {
 };
 /// Returns the all-reduces at the end of a step of gradients of which each rank has a partial sum:
 /// norm weights under sequence parallelism, norms of heads, adapters, tied tables.
-std::array<StepEndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
+std::array<StepEndMessage, 3> partial_gradient_all_reduces(const plan::Plan& plan,
+                                                           const StepEndSumSizes& end);
 /// Returns the all-reduces at the end of a step of numbers of which each rank has a partial sum:
 /// squares of the gradient norm, the loss with its token count, and row counts of experts
 /// (Megatron-Core distributed/finalize_model_grads.py, `_update_router_expert_bias`). `exact`:
 /// their type.
-std::array<StepEndMessage, 5> step_numbers(const StepEnd& end, DType exact);
+std::array<StepEndMessage, 5> step_statistics_all_reduces(const StepEndSumSizes& end, DType exact);
 
 }  // namespace stepwright::step

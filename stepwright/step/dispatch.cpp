@@ -11,13 +11,13 @@ namespace {
 /// True if the exchange itself sends each row only once to a rank, however many of its experts are
 /// there, and sums the results that come back (DeepEP, HybridEP).
 bool sends_once(const Setting& s) {
-  return s.expert > 1 && s.dispatcher == plan::Dispatcher::kOncePerNode;
+  return s.expert > 1 && s.dispatcher == plan::TokenDispatcher::kOncePerNode;
 }
 bool exchanges(const Setting& s) {
-  return s.expert > 1 && s.dispatcher != plan::Dispatcher::kAllGather;
+  return s.expert > 1 && s.dispatcher != plan::TokenDispatcher::kAllGather;
 }
 bool gathers(const Setting& s) {
-  return s.dispatcher == plan::Dispatcher::kAllGather && travels(s);
+  return s.dispatcher == plan::TokenDispatcher::kAllGather && sends_rows_to_other_ranks(s);
 }
 
 /// Ranks over which routed rows are exchanged.
@@ -80,11 +80,11 @@ struct Reorder {
   LayerPart part{};
   Purpose purpose{};
   TensorId where = -1;  ///< Tensor that gives the order: the top k of each row, or the counts.
-  RoutedTensors from;
-  RoutedTensors to;
+  ExpertExchangeTensors from;
+  ExpertExchangeTensors to;
 };
 
-RoutedTensors reorder(BlockBuildContext& e, const Reorder& r) {
+ExpertExchangeTensors reorder(BlockBuildContext& e, const Reorder& r) {
   e.out.add({.kind = r.kind,
              .phase = r.phase,
              .dtype = e.s.storage,
@@ -127,7 +127,7 @@ TensorId exchanged_tensor(BlockBuildContext& e, const ExpertExchange& j, std::in
 TensorId exchange_with_experts(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (!exchanges(s)) return here;
-  const RoutedRows count = routed_rows(s);
+  const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
   const bool summed = sends_once(s) && !j.outwards;
   TensorId there = -1;
@@ -146,7 +146,7 @@ TensorId exchange_with_experts(BlockBuildContext& e, TensorId here, const Expert
 TensorId across_tensor(BlockBuildContext& e, TensorId here, const ExpertExchange& j) {
   const Setting& s = e.s;
   if (s.expert_tensor == 1) return here;
-  const RoutedRows count = routed_rows(s);
+  const RoutedRowCounts count = routed_rows(s);
   const std::int64_t rows = j.weights ? count.copies : count.sent;
   const std::int64_t all = rows * s.expert_tensor;
   const TensorId there = exchanged_tensor(e, j, j.outwards ? all : rows);
@@ -187,7 +187,7 @@ TensorId send_whole(BlockBuildContext& e, Phase phase, const Whole& w) {
 }
 
 TensorId gathered(BlockBuildContext& e, std::int64_t rows) {
-  return message_buffer(e, "dispatched", rows, e.s.model->expert_input_width());
+  return create_message_buffer(e, "dispatched", rows, e.s.model->expert_input_width());
 }
 
 /// Writes the dispatch of the all-gather dispatcher: every expert rank gets all rows and selects
@@ -199,8 +199,9 @@ TensorId gather_rows(BlockBuildContext& e, TensorId own, const ExpertExchangeLab
                      gathered(e, all)});
 }
 
-RoutedTensors pick_gathered(BlockBuildContext& e, TensorId rows, const RoutedTensors& own,
-                            const ExpertExchangeLabels& m) {
+ExpertExchangeTensors pick_gathered(BlockBuildContext& e, TensorId rows,
+                                    const ExpertExchangeTensors& own,
+                                    const ExpertExchangeLabels& m) {
   const Setting& s = e.s;
   const std::int64_t all = s.rows * members(s);
   const std::int64_t computed = routed_rows(s).computed;
@@ -242,7 +243,7 @@ TensorId gather_combine(BlockBuildContext& e, TensorId computed, const ExpertExc
 /// Sorts the experts' rows back into their order of arrival; for an exchange that sends each row
 /// once, sums the copies of a row.
 TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLabels& m) {
-  const RoutedRows count = routed_rows(e.s);
+  const RoutedRowCounts count = routed_rows(e.s);
   const bool once = sends_once(e.s);
   const TensorId unsorted =
       once ? routed_rows_tensor(e, "partial_sums", count.sent * e.s.expert_tensor)
@@ -260,19 +261,19 @@ TensorId unsort(BlockBuildContext& e, TensorId computed, const ExpertExchangeLab
 
 }  // namespace
 
-RoutedRows routed_rows(const Setting& s) {
+RoutedRowCounts routed_rows(const Setting& s) {
   const std::int64_t top_k = s.model->experts->top_k;
-  const auto copies =
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_share));
+  const auto copies = static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_row_share));
   if (!sends_once(s)) return {copies, copies, copies * s.expert_tensor};
-  const double met = expected_distinct_count(s.expert, top_k) * s.capacity_share;
+  const double met = expected_distinct_count(s.expert, top_k) * s.capacity_row_share;
   const auto sent = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows) * met));
   return {copies, sent, copies * s.expert_tensor};
 }
 
-bool travels(const Setting& s) { return members(s) > 1; }
+bool sends_rows_to_other_ranks(const Setting& s) { return members(s) > 1; }
 
-bool routes_evenly(const Setting& s) {
+bool routes_equal_rows_to_ranks(const Setting& s) {
   if (!s.model->experts) return true;
   if (sends_once(s)) return false;
   const std::int64_t run = s.context > 1 ? s.length / (2 * s.context) : s.rows;
@@ -282,7 +283,7 @@ bool routes_evenly(const Setting& s) {
 void share_router_choices(BlockBuildContext& e, TensorId own_counts) {
   const Setting& s = e.s;
   e.kept.set(Keep::kTokenCounts, own_counts);
-  if (!travels(s)) return;
+  if (!sends_rows_to_other_ranks(s)) return;
   const std::int64_t experts = s.model->experts->count;
   const TensorId counts = activation(e, "token_counts", DType::kInt64, members(s), experts);
   e.kept.set(Keep::kTokenCounts, send_whole(e, e.forward,
@@ -297,13 +298,13 @@ void share_router_choices(BlockBuildContext& e, TensorId own_counts) {
                          choice_tensor(e, "gathered_indices", DType::kInt32, all)}));
 }
 
-RoutedTensors start_dispatch(BlockBuildContext& e, const RoutedTensors& own,
-                             const ExpertExchangeLabels& m) {
+ExpertExchangeTensors start_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& own,
+                                     const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {.rows = gather_rows(e, own.rows, m)};
-  const RoutedRows count = routed_rows(e.s);
-  RoutedTensors here = own;
+  const RoutedRowCounts count = routed_rows(e.s);
+  ExpertExchangeTensors here = own;
   if (!sends_once(e.s)) {
-    RoutedTensors permuted{.rows = routed_rows_tensor(e, "permuted", count.copies)};
+    ExpertExchangeTensors permuted{.rows = routed_rows_tensor(e, "permuted", count.copies)};
     if (own.weights >= 0) permuted.weights = routed_weights_tensor(e, count.copies);
     const TensorId beside = m.weigh >= 0 ? m.weigh : own.weights;
     here = reorder(e, {OperatorKind::kPermute,
@@ -315,17 +316,18 @@ RoutedTensors start_dispatch(BlockBuildContext& e, const RoutedTensors& own,
                        {own.rows, beside},
                        permuted});
   }
-  if (!travels(e.s)) return here;
-  RoutedTensors arrived{.rows = exchange(e, here.rows, of_rows(m, true))};
+  if (!sends_rows_to_other_ranks(e.s)) return here;
+  ExpertExchangeTensors arrived{.rows = exchange(e, here.rows, of_rows(m, true))};
   if (here.weights >= 0) arrived.weights = exchange(e, here.weights, of_weights(m.phase, true));
   return arrived;
 }
 
-RoutedTensors end_dispatch(BlockBuildContext& e, const RoutedTensors& arrived,
-                           const RoutedTensors& own, const ExpertExchangeLabels& m) {
-  if (!travels(e.s)) return arrived;
+ExpertExchangeTensors end_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
+                                   const ExpertExchangeTensors& own,
+                                   const ExpertExchangeLabels& m) {
+  if (!sends_rows_to_other_ranks(e.s)) return arrived;
   if (gathers(e.s)) return pick_gathered(e, arrived.rows, own, m);
-  const RoutedRows count = routed_rows(e.s);
+  const RoutedRowCounts count = routed_rows(e.s);
   const TensorId sorted = routed_rows_tensor(e, "expert.rows", count.computed);
   reorder(e, {OperatorKind::kPermute,
               m.phase,
@@ -338,7 +340,7 @@ RoutedTensors end_dispatch(BlockBuildContext& e, const RoutedTensors& arrived,
   return {sorted, arrived.weights};
 }
 
-TensorId weights_at_experts(BlockBuildContext& e) {
+TensorId create_gate_weights_at_experts(BlockBuildContext& e) {
   const std::int64_t computed = routed_rows(e.s).computed;
   if (!gathers(e.s)) return routed_weights_tensor(e, computed);
   return choice_tensor(e, "gathered_weights", e.s.exact, e.s.rows * members(e.s));
@@ -348,7 +350,7 @@ TensorId places_at_experts(BlockBuildContext& e) {
   return gathers(e.s) ? gathered_indices(e) : token_counts(e);
 }
 
-TensorId return_weights(BlockBuildContext& e, TensorId weights, Phase phase) {
+TensorId send_back_gate_gradients(BlockBuildContext& e, TensorId weights, Phase phase) {
   const Setting& s = e.s;
   if (!gathers(s)) return exchange(e, weights, of_weights(phase, false));
   return send_whole(
@@ -357,18 +359,20 @@ TensorId return_weights(BlockBuildContext& e, TensorId weights, Phase phase) {
        LayerPart::kGateWeights, weights, choice_tensor(e, "weights", s.exact, s.rows)});
 }
 
-RoutedTensors start_combine(BlockBuildContext& e, const RoutedTensors& computed,
-                            const ExpertExchangeLabels& m) {
+ExpertExchangeTensors start_combine(BlockBuildContext& e, const ExpertExchangeTensors& computed,
+                                    const ExpertExchangeLabels& m) {
   if (gathers(e.s)) return {gather_combine(e, computed.rows, m), computed.weights};
-  if (!travels(e.s)) return computed;
+  if (!sends_rows_to_other_ranks(e.s)) return computed;
   return {exchange(e, unsort(e, computed.rows, m), of_rows(m, false)), computed.weights};
 }
 
-RoutedTensors end_combine(BlockBuildContext& e, const RoutedTensors& arrived,
-                          const ExpertExchangeLabels& m) {
+ExpertExchangeTensors end_combine(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
+                                  const ExpertExchangeLabels& m) {
   if (gathers(e.s) || sends_once(e.s)) return arrived;
-  const RoutedTensors back{arrived.rows, travels(e.s) ? arrived.weights : m.weigh};
-  RoutedTensors own{.rows = activation(e, "combined", e.s.rows, e.s.model->expert_input_width())};
+  const ExpertExchangeTensors back{arrived.rows,
+                                   sends_rows_to_other_ranks(e.s) ? arrived.weights : m.weigh};
+  ExpertExchangeTensors own{
+      .rows = activation(e, "combined", e.s.rows, e.s.model->expert_input_width())};
   if (arrived.weights >= 0) own.weights = choice_tensor(e, "weights", e.s.exact, e.s.rows);
   return reorder(e, {OperatorKind::kUnpermute, m.phase, routed_rows(e.s).copies,
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});

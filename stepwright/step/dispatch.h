@@ -6,7 +6,7 @@ namespace stepwright::step {
 
 /// Mean numbers of rows (token vectors) that one rank exchanges with experts on other ranks and
 /// that its own experts compute.
-struct RoutedRows {
+struct RoutedRowCounts {
   /// Copies of this rank's rows, one for each expert chosen for a row: the rows of the residual
   /// stream times top k.
   std::int64_t copies = 0;
@@ -14,19 +14,19 @@ struct RoutedRows {
   std::int64_t sent = 0;
   std::int64_t computed = 0;  ///< Rows that the experts on this rank compute.
 };
-RoutedRows routed_rows(const Setting& s);
+RoutedRowCounts routed_rows(const Setting& s);
 
 /// True if rows are sent to experts on other ranks. Gate weights are then sent too and applied at
 /// the experts; otherwise they are applied where the copies of a row are summed.
-bool travels(const Setting& s);
+bool sends_rows_to_other_ranks(const Setting& s);
 
 /// True if every rank gets exactly the mean number of rows when routing is balanced: consecutive
 /// tokens of a rank spread evenly over the experts.
-bool routes_evenly(const Setting& s);
+bool routes_equal_rows_to_ranks(const Setting& s);
 
 /// Tensors of an exchange with experts: token rows, and the gate weight (or its gradient) of each
 /// copy of a row; -1: absent.
-struct RoutedTensors {
+struct ExpertExchangeTensors {
   TensorId rows = -1;
   TensorId weights = -1;
 };
@@ -47,25 +47,26 @@ void share_router_choices(BlockBuildContext& e, TensorId own_counts);
 /// Appends the messages that dispatch rows to experts, from this rank's rows (with their gate
 /// weights if these are sent too). `end_dispatch` appends the work that waits for the messages and
 /// returns the rows in the order of this rank's experts.
-RoutedTensors start_dispatch(BlockBuildContext& e, const RoutedTensors& own,
-                             const ExpertExchangeLabels& movement);
-RoutedTensors end_dispatch(BlockBuildContext& e, const RoutedTensors& arrived,
-                           const RoutedTensors& own, const ExpertExchangeLabels& movement);
+ExpertExchangeTensors start_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& own,
+                                     const ExpertExchangeLabels& movement);
+ExpertExchangeTensors end_dispatch(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
+                                   const ExpertExchangeTensors& own,
+                                   const ExpertExchangeLabels& movement);
 /// Appends the messages that send the experts' results back; `end_combine` appends the work that
 /// waits for them. The result is, for each row, the sum over its copies, and the numbers that
-/// `return_weights` sent back, in the order of rows.
-RoutedTensors start_combine(BlockBuildContext& e, const RoutedTensors& computed,
-                            const ExpertExchangeLabels& movement);
-RoutedTensors end_combine(BlockBuildContext& e, const RoutedTensors& arrived,
-                          const ExpertExchangeLabels& movement);
+/// `send_back_gate_gradients` sent back, in the order of rows.
+ExpertExchangeTensors start_combine(BlockBuildContext& e, const ExpertExchangeTensors& computed,
+                                    const ExpertExchangeLabels& movement);
+ExpertExchangeTensors end_combine(BlockBuildContext& e, const ExpertExchangeTensors& arrived,
+                                  const ExpertExchangeLabels& movement);
 
 /// Creates a tensor of one number for each copy of a row, in the order in which the dispatch leaves
 /// gate weights at the experts. `places_at_experts` returns the tensor that tells to which copy
 /// each number belongs.
-TensorId weights_at_experts(BlockBuildContext& e);
+TensorId create_gate_weights_at_experts(BlockBuildContext& e);
 TensorId places_at_experts(BlockBuildContext& e);
 /// Appends the messages that send one number per copy of a row (a gate weight's gradient) from the
 /// experts back to the ranks that own the rows; returns the received numbers.
-TensorId return_weights(BlockBuildContext& e, TensorId weights, Phase phase);
+TensorId send_back_gate_gradients(BlockBuildContext& e, TensorId weights, Phase phase);
 
 }  // namespace stepwright::step

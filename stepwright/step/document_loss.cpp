@@ -31,7 +31,7 @@ constexpr double kForwardMoves = 12;
 constexpr double kBackwardMoves = 6;
 
 double documents_of(const Setting& s) {
-  const double each = s.documents.empty() ? 1 : packing::total_count(s.documents);
+  const double each = s.documents.empty() ? 1 : packing::total_document_count(s.documents);
   return static_cast<double>(s.batch) * each;
 }
 
@@ -41,7 +41,7 @@ std::int64_t messages_of(const Setting& s) {
 
 /// Returns an operator of `moves` reads and writes of the logits: a pass is two moves.
 Operator passes(const BlockBuildContext& e, Phase phase, double moves, double kernels) {
-  Operator op = loss_pass(e, phase, "loss.documents", Purpose::kDocumentLoss);
+  Operator op = logits_pass_operator(e, phase, "loss.documents", Purpose::kDocumentLoss);
   op.shape.rows = std::llround(moves / 2 * static_cast<double>(op.shape.rows));
   op.shape.inner = std::llround(kernels);
   return op;
@@ -61,14 +61,14 @@ double backward_kernels(const Setting& s) {
 
 void build_per_document_loss(BlockBuildContext& e, TensorId logits) {
   const auto wide = [&](std::string_view name) {
-    return logits_tensor(e, name, e.s.exact, loss_width(e.s));
+    return logits_tensor(e, name, e.s.exact, loss_vocabulary_width(e.s));
   };
   const TensorId exact = wide("logits");
-  e.out.add(loss_pass(e, e.forward, "loss.cast"), {logits}, {exact});
+  e.out.add(logits_pass_operator(e, e.forward, "loss.cast"), {logits}, {exact});
   // The log-softmax is copied even if the sequence is a single document.
   const TensorId copy = wide("log_probabilities");
   const TensorId softmax = wide("softmax");
-  const TensorId scores = per_token(e, "scores", 3);
+  const TensorId scores = create_loss_statistics_tensor(e, "scores", 3);
   e.out.add(passes(e, e.forward, kForwardMoves, forward_kernels(e.s)), {exact},
             {copy, softmax, scores});
   all_reduce_loss_statistics(e, scores, "loss.documents", false, 3 * messages_of(e.s));
@@ -78,7 +78,7 @@ void build_per_document_loss(BlockBuildContext& e, TensorId logits) {
 TensorId build_per_document_loss_grad(BlockBuildContext& e) {
   constexpr Phase kPhase = Phase::kDataGradient;
   const auto wide = [&](std::string_view name) {
-    return logits_tensor(e, name, e.s.exact, loss_width(e.s));
+    return logits_tensor(e, name, e.s.exact, loss_vocabulary_width(e.s));
   };
   const double documents = documents_of(e.s);
   // Zeros for each document, and a sum of two tensors for each document after the first.
@@ -87,8 +87,8 @@ TensorId build_per_document_loss_grad(BlockBuildContext& e) {
   const TensorId next = wide("gradient");
   e.out.add(passes(e, kPhase, kBackwardMoves + whole, backward_kernels(e.s)),
             {e.kept.get(Keep::kLogits)}, {sum, next});
-  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
-  e.out.add(loss_pass(e, kPhase, "loss.cast"), {sum}, {gradient});
+  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_vocabulary_width(e.s));
+  e.out.add(logits_pass_operator(e, kPhase, "loss.cast"), {sum}, {gradient});
   return gradient;
 }
 

@@ -46,10 +46,12 @@ constexpr double kLargestDeviations = 3;
 
 /// Tokens per sequence of a micro-batch without padding: of the mean micro-batch, or of the
 /// largest, which has at least the longest sequence.
-double unfilled_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
+double unfilled_length(const plan::Job& job, const plan::Plan& plan,
+                       RepresentativeMicroBatch size) {
   const packing::PackingStatistics& packs = job.documents->packs;
-  const double mean = packing::total_tokens(masked_documents(job, plan, MicroBatchSize::kMean));
-  if (size == MicroBatchSize::kMean) return mean;
+  const double mean = packing::total_tokens(
+      mean_masked_documents_by_length(job, plan, RepresentativeMicroBatch::kMean));
+  if (size == RepresentativeMicroBatch::kMean) return mean;
   const auto sequences = static_cast<double>(compared(job.documents->packing, plan));
   const double deviation = std::sqrt(packs.tokens.variance / sequences);
   const auto longest = static_cast<double>(packs.fills.back().length);
@@ -58,17 +60,18 @@ double unfilled_length(const plan::Job& job, const plan::Plan& plan, MicroBatchS
 
 }  // namespace
 
-std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
+std::int64_t padded_sequence_tokens(const plan::Job& job, const plan::Plan& plan,
+                                    RepresentativeMicroBatch size) {
   const bool unfilled = is_unfilled(job);
-  const bool largest = size == MicroBatchSize::kLargest;
+  const bool largest = size == RepresentativeMicroBatch::kLargest;
   if (!has_unequal_lengths(job) || (largest && !unfilled)) return job.length;
   const packing::PackingStatistics& packs = job.documents->packs;
-  if (size == MicroBatchSize::kLeast) {
+  if (size == RepresentativeMicroBatch::kLeast) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(packs.tokens.mean));
   }
   const std::int64_t multiple = document_multiple(plan.parallel.context) * plan.parallel.tensor;
   const double tokens = unfilled ? unfilled_length(job, plan, size)
-                                 : packing::total_tokens(packing::longest_of(
+                                 : packing::total_tokens(packing::longest_sequence_distribution(
                                        packs.fills, compared(job.documents->packing, plan)));
   return std::min(job.length, filled_up(static_cast<std::int64_t>(std::ceil(tokens)), multiple));
 }
@@ -77,11 +80,12 @@ bool has_unequal_lengths(const plan::Job& job) {
   return job.documents && job.documents->packing.pad_to != packing::PaddingTarget::kLength;
 }
 
-packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
-                                          MicroBatchSize size) {
+packing::LengthHistogram mean_masked_documents_by_length(const plan::Job& job,
+                                                         const plan::Plan& plan,
+                                                         RepresentativeMicroBatch size) {
   if (!is_packed(job) && !is_unfilled(job)) return {};
   const packing::PackingStatistics& packs = job.documents->packs;
-  const bool least = size == MicroBatchSize::kLeast;
+  const bool least = size == RepresentativeMicroBatch::kLeast;
   const std::int64_t context = least ? largest_context(job) : plan.parallel.context;
   const double share = is_unfilled(job) ? 1 : room_share(packs, context);
   packing::LengthHistogram documents = packs.documents;
@@ -93,7 +97,7 @@ packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan
   return documents;
 }
 
-packing::LengthHistogram unpadded_documents(const plan::Job& job, const plan::Plan& plan) {
+packing::LengthHistogram mean_documents_by_length(const plan::Job& job, const plan::Plan& plan) {
   if (!job.documents) return {{job.length, 1}};
   packing::LengthHistogram documents = job.documents->packs.documents;
   const bool fills = is_packed(job) && !is_unfilled(job);
@@ -102,7 +106,7 @@ packing::LengthHistogram unpadded_documents(const plan::Job& job, const plan::Pl
   return documents;
 }
 
-double data_tokens(const plan::Job& job) {
+double step_data_tokens(const plan::Job& job) {
   if (!job.documents) return job.tokens();
   return static_cast<double>(job.sequences) * job.documents->packs.tokens.mean;
 }
@@ -110,8 +114,9 @@ double data_tokens(const plan::Job& job) {
 StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan) {
   const auto sequences = static_cast<double>(job.sequences);
   StepTokens tokens;
-  tokens.slots = sequences * static_cast<double>(sequence_length(job, plan, MicroBatchSize::kMean));
-  tokens.of_documents = sequences * packing::total_tokens(unpadded_documents(job, plan));
+  tokens.slots = sequences * static_cast<double>(padded_sequence_tokens(
+                                 job, plan, RepresentativeMicroBatch::kMean));
+  tokens.of_documents = sequences * packing::total_tokens(mean_documents_by_length(job, plan));
   return tokens;
 }
 

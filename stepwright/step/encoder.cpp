@@ -11,7 +11,7 @@ namespace {
 /// The images of a micro-batch are concatenated into one sequence of patches, as variable-length
 /// kernels expect.
 Setting tower_setting(const Setting& s, const model::Architecture& tower) {
-  const model::Encoder& encoder = *s.model->encoder;
+  const model::ImageEncoder& encoder = *s.model->encoder;
   const double images = encoder.images * static_cast<double>(s.batch);
   Setting t = s;
   t.model = &tower;
@@ -32,7 +32,7 @@ Setting tower_setting(const Setting& s, const model::Architecture& tower) {
 
 EncoderWriter::EncoderWriter(const Setting& s, bool whole)
     : own_(s), tower_(model::encoder_tower_model(*s.model->encoder)), s_(tower_setting(s, tower_)) {
-  const model::Encoder& encoder = *s.model->encoder;
+  const model::ImageEncoder& encoder = *s.model->encoder;
   tokens_ = std::max<std::int64_t>(
       1, std::llround(encoder.images * static_cast<double>(s.batch * encoder.tokens)));
   const plan::LayerRecompute recompute = whole ? plan::kWholeRecompute : plan::kNoRecompute;
@@ -48,7 +48,7 @@ BlockBuildContext EncoderWriter::within(const BlockBuildContext& e, Kept& kept) 
 }
 
 Product EncoderWriter::patches() const {
-  const model::Encoder& encoder = *own_.model->encoder;
+  const model::ImageEncoder& encoder = *own_.model->encoder;
   const std::int64_t width = tower_.hidden > 0 ? tower_.hidden : own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.patches) * static_cast<double>(width);
   const auto inner = std::max<std::int64_t>(1, std::llround(model::flops_of(encoder).rest / each));
@@ -56,7 +56,7 @@ Product EncoderWriter::patches() const {
 }
 
 Product EncoderWriter::projector() const {
-  const model::Encoder& encoder = *own_.model->encoder;
+  const model::ImageEncoder& encoder = *own_.model->encoder;
   const std::int64_t width = own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.tokens) * static_cast<double>(width);
   const auto inner =
@@ -78,7 +78,7 @@ void EncoderWriter::forward(BlockBuildContext& e, TensorId rows) {
   const std::int64_t numbers = std::min(patches().inner, patches().columns);
   const TensorId pixels = activation(around, "pixels", s_.rows, numbers);
   ends.set(Keep::kPixels, pixels);
-  TensorId x = linear(around, pixels, patches());
+  TensorId x = append_matrix_product(around, pixels, patches());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     BlockBuildContext layer = within(e, all_[i]);
     const TensorId y = layers_[i].forward(layer, x);
@@ -87,7 +87,7 @@ void EncoderWriter::forward(BlockBuildContext& e, TensorId rows) {
   }
   if (own_.model->encoder->projector > 0) {
     ends.set(Keep::kPatchRows, x);
-    x = linear(around, x, projector());
+    x = append_matrix_product(around, x, projector());
   }
   kept_.back() = ends;
   place(e, e.forward, x, rows);
@@ -99,13 +99,13 @@ void EncoderWriter::backward(BlockBuildContext& b, std::span<Kept> restored, Ten
   TensorId dx = activation(b, "gradient", tokens_, own_.model->hidden);
   place(b, Phase::kDataGradient, d_rows, dx);
   if (own_.model->encoder->projector > 0) {
-    dx = linear_backward(around, dx, Keep::kPatchRows, projector());
+    dx = append_product_backward(around, dx, Keep::kPatchRows, projector());
   }
   for (std::size_t i = layers_.size(); i-- > 0;) {
     BlockBuildContext layer = within(b, restored[i]);
     dx = layers_[i].backward(layer, dx, {source, all_[i], kept_[i], source_parameters});
   }
-  linear_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());
+  append_product_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());
 }
 
 }  // namespace stepwright::step

@@ -56,8 +56,8 @@ TensorId through_biases(BlockBuildContext& e, TensorId rows, Phase phase) {
   const Product second = expert_fc2(e);
   // DeepEP and HybridEP accept gate weights only in fp32 (megatron/core/transformer/moe/
   // token_dispatcher.py); for other dispatchers routers output them in the type of their input.
-  const bool exact = e.s.dispatcher == plan::Dispatcher::kOncePerNode;
-  const TensorId biased = product_result(e, "biased", second, second.columns);
+  const bool exact = e.s.dispatcher == plan::TokenDispatcher::kOncePerNode;
+  const TensorId biased = create_matrix_product_result(e, "biased", second, second.columns);
   e.out.add({.kind = OperatorKind::kAdd,
              .phase = phase,
              .dtype = exact ? e.s.exact : e.s.storage,
@@ -99,7 +99,7 @@ Operator rows_pass(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kPermute,
           .phase = phase,
           .dtype = e.s.storage,
-          .routed = travels(e.s),
+          .routed = sends_rows_to_other_ranks(e.s),
           .shape = {.rows = routed_rows(e.s).computed, .columns = e.s.model->expert_input_width()},
           .part = LayerPart::kCombine,
           .purpose = Purpose::kOwnCopies};
@@ -121,7 +121,8 @@ void weigh_rows(BlockBuildContext& e, TensorId result, TensorId weights) {
 /// instead.
 ActivationOperands row_weights(BlockBuildContext& e) {
   if (!weighs_before(e.s)) return {};
-  return {.places = travels(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
+  return {.places =
+              sends_rows_to_other_ranks(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
           .weights = kept(e, Keep::kExpertWeights)};
 }
 
@@ -132,39 +133,41 @@ TensorId weights_here(BlockBuildContext& e) {
 
 /// Writes the experts' grouped products, from rows to results.
 TensorId grouped(BlockBuildContext& e, TensorId rows) {
-  const TensorId wide = adapted_linear(e, rows, expert_fc1(e), Keep::kExpertInput);
+  const TensorId wide = append_product_with_adapter(e, rows, expert_fc1(e), Keep::kExpertInput);
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
   ActivationOperands beside = row_weights(e);
-  if (keeps_gates(e.s)) {
+  if (keeps_activated_gates(e.s)) {
     beside.gate = e.out.tensor({.name = "gate",
                                 .dtype = e.s.storage,
                                 .routed = true,
                                 .extents = {second.rows, second.inner, 1}});
     e.kept.set(Keep::kGate, beside.gate);
   }
-  const TensorId active =
-      activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);
-  return through_biases(e, adapted_linear(e, active, second, Keep::kExpertActivationOut),
-                        e.forward);
+  const TensorId active = append_activation_function(e, wide, {second.rows, second.inner, true},
+                                                     LayerPart::kExpertActivation, beside);
+  return through_biases(
+      e, append_product_with_adapter(e, active, second, Keep::kExpertActivationOut), e.forward);
 }
 
 /// Writes the backward of the grouped products; returns the gradient of the dispatched rows, and of
 /// the gate weights if activations are weighted.
-RoutedTensors grouped_backward(BlockBuildContext& e, TensorId dy) {
+ExpertExchangeTensors grouped_backward(BlockBuildContext& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
   const TensorId d_result = through_biases(e, dy, Phase::kDataGradient);
-  const TensorId d_active = linear_backward(e, d_result, Keep::kExpertActivationOut, second);
+  const TensorId d_active =
+      append_product_backward(e, d_result, Keep::kExpertActivationOut, second);
   ActivationOperands beside = row_weights(e);
   if (beside.weights >= 0) {
-    beside.d_weights = travels(e.s) ? weights_at_experts(e) : weights_here(e);
+    beside.d_weights =
+        sends_rows_to_other_ranks(e.s) ? create_gate_weights_at_experts(e) : weights_here(e);
   }
-  if (keeps_gates(e.s)) beside.gate = kept(e, Keep::kGate);
-  const TensorId d_wide =
-      activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
-                        {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);
-  return {linear_backward(e, d_wide, Keep::kExpertInput, first), beside.d_weights};
+  if (keeps_activated_gates(e.s)) beside.gate = kept(e, Keep::kGate);
+  const TensorId d_wide = append_activation_function_backward(
+      e, d_active, kept(e, Keep::kExpertFc1Out), {second.rows, second.inner, true},
+      LayerPart::kExpertActivation, beside);
+  return {append_product_backward(e, d_wide, Keep::kExpertInput, first), beside.d_weights};
 }
 
 /// Returns the operator for the gradients of gate weights, each the dot product of a result and its
@@ -173,7 +176,7 @@ Operator weights_gradient(const BlockBuildContext& e, std::int64_t rows) {
   return {.kind = OperatorKind::kUnpermute,
           .phase = Phase::kDataGradient,
           .dtype = e.s.storage,
-          .routed = travels(e.s),
+          .routed = sends_rows_to_other_ranks(e.s),
           .shape = {.rows = rows, .columns = e.s.model->expert_input_width()},
           .part = LayerPart::kGateWeightsGradient,
           .purpose = Purpose::kGateGradient};
@@ -204,8 +207,9 @@ class SharedExperts {
   explicit SharedExperts(BlockBuildContext& e)
       : e_(e),
         there_(e.s.model->has_shared_experts()),
-        beside_(there_ && travels(e.s) && e.s.overlap.shared_experts && !e.s.overlap.expert),
-        role_(there_ ? shared_mlp(*e.s.model) : MlpRole{}) {}
+        beside_(there_ && sends_rows_to_other_ranks(e.s) && e.s.overlap.shared_experts &&
+                !e.s.overlap.expert),
+        role_(there_ ? shared_mlp(*e.s.model) : MlpNames{}) {}
   SharedExperts(const SharedExperts&) = delete;
   SharedExperts& operator=(const SharedExperts&) = delete;
 
@@ -213,22 +217,22 @@ class SharedExperts {
   BlockBuildContext& e_;
   const bool there_;
   const bool beside_;
-  const MlpRole role_;
+  const MlpNames role_;
 };
 
 class SharedForward : private SharedExperts {
  public:
   SharedForward(BlockBuildContext& e, TensorId normed) : SharedExperts(e), normed_(normed) {}
   void beside_dispatch() {
-    if (beside_) active_ = mlp_up(e_, normed_, role_);
+    if (beside_) active_ = append_mlp_first_half(e_, normed_, role_);
   }
   void beside_combine() {
-    if (beside_) result_ = leave(mlp_down(e_, active_, role_));
+    if (beside_) result_ = leave(append_mlp_second_half(e_, active_, role_));
   }
   /// Returns `routed` plus the result of the shared experts.
   TensorId added_to(TensorId routed) {
     if (!there_) return routed;
-    if (!beside_) result_ = leave(mlp_block(e_, normed_, role_));
+    if (!beside_) result_ = leave(append_mlp_block(e_, normed_, role_));
     return add_rows(e_, routed, result_, e_.forward);
   }
 
@@ -236,14 +240,14 @@ class SharedForward : private SharedExperts {
   TensorId leave(TensorId partial) {
     const TensorId shared =
         leave_tensor_region(e_, partial, {e_.s.model->hidden, LayerPart::kSharedFc2, e_.forward});
-    end_module(e_, plan::Module::kSharedExperts, shared);
+    mark_module_end(e_, plan::Module::kSharedExperts, shared);
     if (!e_.s.model->experts->shared_gate) return shared;
-    const TensorId logits = linear(e_, normed_, shared_gate(e_.s));
+    const TensorId logits = append_matrix_product(e_, normed_, shared_gate(e_.s));
     const TensorId gated = activation(e_, "shared", e_.s.rows, e_.s.model->hidden);
     e_.out.add(gating(e_, e_.forward), {shared, logits}, {gated});
     e_.kept.set(Keep::kSharedOut, shared);
     e_.kept.set(Keep::kSharedGate, logits);
-    end_module(e_, plan::Module::kSharedExperts, gated);
+    mark_module_end(e_, plan::Module::kSharedExperts, gated);
     return gated;
   }
 
@@ -264,7 +268,7 @@ class SharedBackward : private SharedExperts {
   /// Returns `d_routed` plus the gradient of the normed rows through the shared experts.
   TensorId added_to(TensorId d_routed) {
     if (!there_) return d_routed;
-    if (!beside_) dx_ = through_gate(mlp_block_backward(e_, enter(), role_));
+    if (!beside_) dx_ = through_gate(append_mlp_block_backward(e_, enter(), role_));
     return add_rows(e_, d_routed, dx_, kPhase);
   }
 
@@ -285,7 +289,8 @@ class SharedBackward : private SharedExperts {
 
   TensorId through_gate(TensorId dx) {
     if (d_logits_ < 0) return dx;
-    const TensorId gate = linear_backward(e_, d_logits_, Keep::kMlpLinearInput, shared_gate(e_.s));
+    const TensorId gate =
+        append_product_backward(e_, d_logits_, Keep::kMlpLinearInput, shared_gate(e_.s));
     return add_rows(e_, dx, gate, kPhase);
   }
 
@@ -310,12 +315,12 @@ void weigh_rows_backward(BlockBuildContext& e, TensorId dy, TensorId d_result, T
 }
 
 /// Returns the gradients of the gate weights that multiply results, and of the weighted results.
-RoutedTensors weigh_backward(BlockBuildContext& e, TensorId d_result) {
+ExpertExchangeTensors weigh_backward(BlockBuildContext& e, TensorId d_result) {
   const TensorId combined = kept(e, Keep::kCombined);
-  const TensorId d_weights = weights_at_experts(e);
+  const TensorId d_weights = create_gate_weights_at_experts(e);
   if (weighs_rows(e.s)) {
     const Product second = expert_fc2(e);
-    const TensorId weighted = product_result(e, "gradient", second, second.columns);
+    const TensorId weighted = create_matrix_product_result(e, "gradient", second, second.columns);
     weigh_rows_backward(e, d_result, weighted, d_weights);
     return {weighted, d_weights};
   }
@@ -326,13 +331,13 @@ RoutedTensors weigh_backward(BlockBuildContext& e, TensorId d_result) {
 }
 
 /// Writes the backward of the routed path if rows stay on their rank.
-RoutedTensors local_backward(BlockBuildContext& e, TensorId dy) {
+ExpertExchangeTensors local_backward(BlockBuildContext& e, TensorId dy) {
   ExpertExchangeLabels out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
   const ExpertExchangeLabels in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
   TensorId d_weights = -1;
   if (weighs_rows(e.s)) {
     const Product second = expert_fc2(e);
-    const TensorId d_result = product_result(e, "gradient", second, second.columns);
+    const TensorId d_result = create_matrix_product_result(e, "gradient", second, second.columns);
     d_weights = weights_here(e);
     weigh_rows_backward(e, dy, d_result, d_weights);
     const TensorId d_rows = grouped_backward(e, d_result).rows;
@@ -344,40 +349,41 @@ RoutedTensors local_backward(BlockBuildContext& e, TensorId dy) {
               {dy, kept(e, Keep::kCombined), kept(e, Keep::kRouterIndices)}, {d_weights});
     out.weigh = kept(e, Keep::kExpertWeights);
   }
-  const RoutedTensors d = grouped_backward(e, start_dispatch(e, {.rows = dy}, out).rows);
+  const ExpertExchangeTensors d = grouped_backward(e, start_dispatch(e, {.rows = dy}, out).rows);
   return {end_combine(e, {.rows = d.rows}, in).rows, d.weights >= 0 ? d.weights : d_weights};
 }
 
 /// Writes the backward of the routed path; returns the gradients of its rows and of the gate
 /// weights.
-RoutedTensors routed_backward(BlockBuildContext& e, TensorId dy, SharedBackward& shared) {
-  if (!travels(e.s)) return local_backward(e, dy);
+ExpertExchangeTensors routed_backward(BlockBuildContext& e, TensorId dy, SharedBackward& shared) {
+  if (!sends_rows_to_other_ranks(e.s)) return local_backward(e, dy);
   const Phase phase = Phase::kDataGradient;
   const ExpertExchangeLabels out{.phase = phase, .part = LayerPart::kCombine};
   const ExpertExchangeLabels in{.phase = phase, .part = LayerPart::kDispatch};
-  const RoutedTensors arrived = start_dispatch(e, {.rows = dy}, out);
+  const ExpertExchangeTensors arrived = start_dispatch(e, {.rows = dy}, out);
   shared.beside_dispatch();
-  RoutedTensors d = end_dispatch(e, arrived, {.rows = dy}, out);
+  ExpertExchangeTensors d = end_dispatch(e, arrived, {.rows = dy}, out);
   if (weighs_before(e.s)) {
     d = grouped_backward(e, d.rows);
-    d.weights = return_weights(e, d.weights, phase);
+    d.weights = send_back_gate_gradients(e, d.weights, phase);
   } else {
     d = weigh_backward(e, d.rows);
-    d.weights = return_weights(e, d.weights, phase);
+    d.weights = send_back_gate_gradients(e, d.weights, phase);
     d.rows = grouped_backward(e, d.rows).rows;
   }
-  const RoutedTensors back = start_combine(e, d, in);
+  const ExpertExchangeTensors back = start_combine(e, d, in);
   shared.beside_combine();
   return end_combine(e, back, in);
 }
 
 /// Writes the backward of routed experts from and to the hidden size, through the latent
 /// projections if there are any.
-RoutedTensors through_latent_backward(BlockBuildContext& e, TensorId dy, SharedBackward& shared) {
+ExpertExchangeTensors through_latent_backward(BlockBuildContext& e, TensorId dy,
+                                              SharedBackward& shared) {
   if (e.s.model->experts->latent == 0) return routed_backward(e, dy, shared);
-  const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
-  const RoutedTensors d = routed_backward(e, d_out, shared);
-  return {linear_backward(e, d.rows, Keep::kMlpLinearInput, latent_in(e.s)), d.weights};
+  const TensorId d_out = append_product_backward(e, dy, Keep::kLatentOut, latent_out(e.s));
+  const ExpertExchangeTensors d = routed_backward(e, d_out, shared);
+  return {append_product_backward(e, d.rows, Keep::kMlpLinearInput, latent_in(e.s)), d.weights};
 }
 
 }  // namespace
@@ -399,20 +405,21 @@ TensorId router_input(BlockBuildContext& e, TensorId normed) {
 
 }  // namespace
 
-TensorId experts_block(BlockBuildContext& e, TensorId normed) {
+TensorId append_experts_block(BlockBuildContext& e, TensorId normed) {
   const TensorId router_rows = router_input(e, normed);
   e.kept.set(Keep::kMlpLinearInput, router_rows);
-  const Choice choice = route(e, router_rows);
+  const RouterResult choice = append_router(e, router_rows);
   share_router_choices(e, choice.counts);
   const bool narrows = e.s.model->experts->latent > 0;
   SharedForward shared(e, normed);
-  RoutedTensors own{.rows = narrows ? linear(e, normed, latent_in(e.s)) : normed};
-  if (travels(e.s)) own.weights = choice.weights;
+  ExpertExchangeTensors own{.rows = narrows ? append_matrix_product(e, normed, latent_in(e.s))
+                                            : normed};
+  if (sends_rows_to_other_ranks(e.s)) own.weights = choice.weights;
   const ExpertExchangeLabels out{.phase = e.forward, .part = LayerPart::kDispatch};
-  const RoutedTensors arrived = start_dispatch(e, own, out);
+  const ExpertExchangeTensors arrived = start_dispatch(e, own, out);
   shared.beside_dispatch();
-  const RoutedTensors rows = end_dispatch(e, arrived, own, out);
-  const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
+  const ExpertExchangeTensors rows = end_dispatch(e, arrived, own, out);
+  const TensorId weights = sends_rows_to_other_ranks(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
   ExpertExchangeLabels in{.phase = e.forward, .part = LayerPart::kCombine};
@@ -421,22 +428,22 @@ TensorId experts_block(BlockBuildContext& e, TensorId normed) {
     if (weighs_rows(e.s)) weigh_rows(e, result, weights);
     in.weigh = weights;
   }
-  const RoutedTensors back = start_combine(e, {.rows = result}, in);
+  const ExpertExchangeTensors back = start_combine(e, {.rows = result}, in);
   shared.beside_combine();
   TensorId routed = end_combine(e, back, in).rows;
   if (narrows) {
-    routed = linear_keeping(e, routed, latent_out(e.s), Keep::kLatentOut, routed);
+    routed = append_product_keeping_input(e, routed, latent_out(e.s), Keep::kLatentOut, routed);
   }
   const TensorId all = shared.added_to(routed);
-  end_module(e, plan::Module::kMoe, all);
+  mark_module_end(e, plan::Module::kMoe, all);
   return all;
 }
 
-TensorId experts_block_backward(BlockBuildContext& e, TensorId dy) {
+TensorId append_experts_block_backward(BlockBuildContext& e, TensorId dy) {
   SharedBackward shared(e, dy);
-  const RoutedTensors through = through_latent_backward(e, dy, shared);
+  const ExpertExchangeTensors through = through_latent_backward(e, dy, shared);
   const TensorId d_routed =
-      add_rows(e, through.rows, route_backward(e, through.weights), Phase::kDataGradient);
+      add_rows(e, through.rows, append_router_backward(e, through.weights), Phase::kDataGradient);
   return shared.added_to(d_routed);
 }
 

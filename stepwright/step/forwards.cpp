@@ -5,7 +5,7 @@
 namespace stepwright::step {
 namespace {
 
-schedule::Direction direction_of(const Stage& stage, const Slot& slot) {
+schedule::Direction direction_of(const Stage& stage, const ScheduleSlot& slot) {
   return stage.sequences[static_cast<std::size_t>(slot.sequence)].direction;
 }
 
@@ -34,7 +34,7 @@ void keep_forward(const StepProgram& program, Sequence& sequence) {
 
 }  // namespace
 
-StepProgram forward_only_program(plan::Job job, plan::Plan plan, MicroBatchSize size) {
+StepProgram forward_only_program(plan::Job job, plan::Plan plan, RepresentativeMicroBatch size) {
   job.method.updates = 0;
   plan.schedule.strands = 1;
   plan::Job alone = job;
@@ -46,7 +46,7 @@ StepProgram forward_only_program(plan::Job job, plan::Plan plan, MicroBatchSize 
   for (Template& piece : program.templates) piece.saved.clear();
   for (Stage& stage : program.stages) {
     std::erase_if(stage.schedule,
-                  [&](const Slot& slot) { return !is_forward(direction_of(stage, slot)); });
+                  [&](const ScheduleSlot& slot) { return !is_forward(direction_of(stage, slot)); });
     for (Sequence& sequence : stage.sequences) {
       if (sequence.direction == schedule::Direction::kPredict) keep_forward(program, sequence);
     }

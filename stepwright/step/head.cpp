@@ -9,59 +9,59 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPart::kFinalNorm,
-                              Keep::kFinalNormCopies};
+constexpr NormNames kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPart::kFinalNorm,
+                               Keep::kFinalNormCopies};
 
 }  // namespace
 
-std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormRole& role) {
-  begin_pass(e, schedule::Direction::kHandRows);
+std::vector<Kept> predict(BlockBuildContext& e, TensorId x, const NormNames& role) {
+  begin_vocabulary_pass(e, schedule::Direction::kHandRows);
   TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
-  if (e.s.spread > 1) rows = hand_out(e, rows, e.forward, LayerPart::kHead);
-  begin_pass(e, schedule::Direction::kLogits);
-  return head_loss(e, rows);
+  if (e.s.spread > 1) rows = broadcast_residual_rows(e, rows, e.forward, LayerPart::kHead);
+  begin_vocabulary_pass(e, schedule::Direction::kLogits);
+  return append_head_and_loss(e, rows);
 }
 
 namespace {
 
 /// True if a rank has the input of a norm, or copies of it.
-bool has_input(const BlockBuildContext& e, const NormRole& role) {
+bool has_input(const BlockBuildContext& e, const NormNames& role) {
   return e.kept.has(role.input) || e.kept.has(role.copies);
 }
 
 /// Backward of a head whose row gradient was computed with the logits: its weight gradient comes
 /// last.
-TensorId predict_backward_of_sum(BlockBuildContext& e, const NormRole& role) {
-  begin_pass(e, schedule::Direction::kTakeGradient);
+TensorId predict_backward_of_sum(BlockBuildContext& e, const NormNames& role) {
+  begin_vocabulary_pass(e, schedule::Direction::kTakeGradient);
   const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
   const TensorId dx = has_input(e, role)
-                          ? norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
+                          ? append_norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
                           : TensorId{-1};
-  begin_pass(e, schedule::Direction::kLogitGradient);
-  part_weight_gradient(e);
+  begin_vocabulary_pass(e, schedule::Direction::kLogitGradient);
+  append_head_weight_gradient(e);
   return dx;
 }
 
 }  // namespace
 
-TensorId predict_backward(BlockBuildContext& e, const NormRole& role, std::span<const Kept> chunks,
+TensorId predict_backward(BlockBuildContext& e, const NormNames& role, std::span<const Kept> chunks,
                           TensorId beside) {
   if (e.s.barriers == 1) return predict_backward_of_sum(e, role);
-  begin_pass(e, schedule::Direction::kLogitGradient);
-  const TensorId d_rows = head_loss_backward(e, chunks);
-  begin_pass(e, schedule::Direction::kSumGradient);
+  begin_vocabulary_pass(e, schedule::Direction::kLogitGradient);
+  const TensorId d_rows = append_head_and_loss_backward(e, chunks);
+  begin_vocabulary_pass(e, schedule::Direction::kSumGradient);
   if (e.s.spread > 1) {
     append_all_reduce(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
   }
-  begin_pass(e, schedule::Direction::kTakeGradient);
+  begin_vocabulary_pass(e, schedule::Direction::kTakeGradient);
   if (!has_input(e, role)) return -1;
-  return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
+  return append_norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
 
 namespace {
 
 /// Moves the weight gradients of the head's product from its backward into `deferred`.
-void defer_weights(BlockPair& pair) {
+void defer_weights(BlockTemplatePair& pair) {
   SplitBackward parts = split_backward(pair.backward, LayerPart::kHead);
   if (parts.weight.operators.empty()) return;
   pair.backward = std::move(parts.data);
@@ -70,9 +70,9 @@ void defer_weights(BlockPair& pair) {
 
 }  // namespace
 
-BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
+BlockTemplatePair build_head(const Setting& s, bool own_table, bool at_end) {
   const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table, at_end);
-  Unit forward(s, "head.forward", parameters);
+  ParameterBlockTemplate forward(s, "head.forward", parameters);
   const TensorId x = at_end ? forward.builder.input(residual_tensor(s, "residual")) : -1;
   Kept kept;
   BlockBuildContext e{forward.builder, s, kept, Phase::kForward, forward.parameters, -1};
@@ -83,23 +83,24 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   if (!is_last) forward.builder.output(x);  // passes the rows to the multi-token layers
   for (const Kept& each : all) forward.builder.save(each);
 
-  Unit backward(s, "head.backward", parameters);
+  ParameterBlockTemplate backward(s, "head.backward", parameters);
   const TensorId d_x =
       is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
   std::vector<Kept> restored = backward.builder.restore(forward.builder, all);
-  backward.open_gradients();
+  backward.create_block_gradient_tensor();
   BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
                       backward.gradients};
   const std::span<const Kept> chunks = std::span(restored).subspan(1);
   const TensorId gradient = predict_backward(b, kFinalNorm, chunks, d_x);
   if (at_end) backward.builder.output(gradient);
-  backward.close_gradients();
-  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
-                 forward.builder.passes(), backward.builder.passes()};
-  if (s.model->freezes()) {
-    prune(pair, head_gradients(*s.model) == model::LayerGradientFlow::kThrough, false);
+  backward.output_block_gradient_tensor();
+  BlockTemplatePair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
+                         forward.builder.passes(), backward.builder.passes()};
+  if (s.model->has_frozen_weights()) {
+    prune_unneeded_gradients(pair, head_gradients(*s.model) == model::LayerGradientFlow::kThrough,
+                             false);
   }
-  if (s.defers_head()) defer_weights(pair);
+  if (s.defers_head_weight_gradients()) defer_weights(pair);
   return pair;
 }
 
@@ -141,14 +142,14 @@ Operator neighbour_message(const Setting& s, OperatorKind kind, schedule::Direct
 
 }  // namespace
 
-Template build_send(const Setting& s, schedule::Direction direction) {
+Template build_pipeline_send(const Setting& s, schedule::Direction direction) {
   TemplateBuilder builder("send", {});
   const TensorId x = builder.input(residual_tensor(s, "residual"));
   builder.add(neighbour_message(s, OperatorKind::kSend, direction), {x}, {});
   return std::move(builder.piece());
 }
 
-Template build_receive(const Setting& s, schedule::Direction direction) {
+Template build_pipeline_receive(const Setting& s, schedule::Direction direction) {
   TemplateBuilder builder("receive", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   if (scatters_pipeline(s)) {

@@ -39,7 +39,8 @@ Operator copy(OperatorKind kind, const Tensor& tensor) {
 
 }  // namespace
 
-Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModules modules) {
+Kept copy_kept_tensors_to_host(TemplateBuilder& forward, const Kept& kept,
+                               plan::OffloadModuleSet modules) {
   Kept moved = kept;
   std::map<TensorId, TensorId> copies;
   for (const auto& [module, name] : plan::kOffloadModuleNames) {
@@ -61,7 +62,7 @@ Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModul
   return moved;
 }
 
-Kept copy_from_host(TemplateBuilder& backward, const Kept& restored) {
+Kept copy_kept_tensors_from_host(TemplateBuilder& backward, const Kept& restored) {
   Kept here = restored;
   std::map<TensorId, TensorId> copies;
   // Roles are in the order of a forward; a backward needs the last ones first.

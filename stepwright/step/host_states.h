@@ -5,7 +5,7 @@
 namespace stepwright::step {
 
 /// Bytes of model states in host memory for one rank.
-struct HostStates {
+struct HostModelStateBytes {
   /// Bytes of optimizer moments and parameters in host memory, also those of the job's other
   /// models.
   std::int64_t states = 0;

@@ -21,14 +21,14 @@ std::vector<Keep> inside_mixture() {
                              Keep::kExpertFc2Narrow,
                              Keep::kExpertFc2AdapterInput,
                              Keep::kExpertFc2AdapterMask};
-  const std::vector<Keep> shared = kept_inside(plan::Module::kSharedExperts);
+  const std::vector<Keep> shared = tensors_kept_inside_module(plan::Module::kSharedExperts);
   roles.insert(roles.end(), shared.begin(), shared.end());
   return roles;
 }
 
 }  // namespace
 
-std::vector<Keep> kept_inside(plan::Module module) {
+std::vector<Keep> tensors_kept_inside_module(plan::Module module) {
   switch (module) {
     case plan::Module::kCoreAttention:
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,

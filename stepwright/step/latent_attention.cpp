@@ -8,10 +8,10 @@ namespace {
 
 // Down projections are replicated on every tensor rank and multiply the rows of the residual
 // stream; under sequence parallelism only the narrow latent rows are gathered.
-constexpr NormRole kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, LayerPart::kQueryNorm,
-                              Keep::kQueryNormCopies};
-constexpr NormRole kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics, LayerPart::kKeyValueNorm,
-                                 Keep::kKeyValueNormCopies};
+constexpr NormNames kQueryNorm{Keep::kQueryDown, Keep::kLatentStatistics, LayerPart::kQueryNorm,
+                               Keep::kQueryNormCopies};
+constexpr NormNames kKeyValueNorm{Keep::kKeyValueDown, Keep::kQkStatistics,
+                                  LayerPart::kKeyValueNorm, Keep::kKeyValueNormCopies};
 
 struct LatentSizes {
   std::int64_t query_rank, kv_rank, rope, query_width, kv_width;
@@ -39,8 +39,8 @@ Product key_value_up(const Setting& s) {
   return {s.tokens, sizes(s).kv_rank, sizes(s).kv_width, LayerPart::kKeyValueUp};
 }
 
-constexpr NormRole kIndexNorm{Keep::kIndexKeyInput, Keep::kIndexStatistics, LayerPart::kIndexNorm,
-                              Keep::kIndexCopies};
+constexpr NormNames kIndexNorm{Keep::kIndexKeyInput, Keep::kIndexStatistics, LayerPart::kIndexNorm,
+                               Keep::kIndexCopies};
 
 Product index_query(const Setting& s) {
   const model::LatentAttention& latent = *s.model->latent;
@@ -66,11 +66,11 @@ Operator index_scores(const BlockBuildContext& e, Phase phase) {
                       .keys = e.s.length,
                       .head_dim = latent.index_head_dim,
                       .value_dim = 1,
-                      .pairs = mean_sequence_pairs(e.s, {})});
+                      .pairs = mean_sequence_query_key_pairs(e.s, {})});
 }
 
 TensorId index_linear(BlockBuildContext& e, TensorId x, const Product& product, Keep result) {
-  const TensorId y = linear(e, x, product);
+  const TensorId y = append_matrix_product(e, x, product);
   e.kept.set(result, y);
   return y;
 }
@@ -86,8 +86,8 @@ void choose_keys(BlockBuildContext& e, TensorId normed, TensorId latent) {
   e.kept.set(Keep::kIndexLatent, low);
   e.kept.set(Keep::kIndexInput, rows);
   const TensorId q = index_linear(e, low, index_query(e.s), Keep::kIndexQueries);
-  const TensorId k =
-      norm(e, linear(e, rows, index_key(e.s)), {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
+  const TensorId k = norm(e, append_matrix_product(e, rows, index_key(e.s)),
+                          {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
   e.kept.set(Keep::kIndexKeys, k);
   const TensorId w = index_linear(e, rows, index_weights(e.s), Keep::kIndexWeights);
   const std::int64_t chosen = std::min(sizes.index_top_k, e.s.length);
@@ -107,21 +107,23 @@ void choose_keys_backward(BlockBuildContext& e) {
             {kept(e, Keep::kIndexQueries), kept(e, Keep::kIndexKeys), kept(e, Keep::kIndexWeights),
              kept(e, Keep::kIndices)},
             {d_q, d_k, d_w});
-  linear_weight_gradient(e, d_q, kept(e, Keep::kIndexLatent), index_query(e.s));
+  append_product_weight_gradient(e, d_q, kept(e, Keep::kIndexLatent), index_query(e.s));
   const TensorId rows = kept(e, Keep::kIndexInput);
-  const TensorId d_rows = norm_backward(e, d_k, {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
-  linear_weight_gradient(e, d_rows, rows, index_key(e.s));
-  linear_weight_gradient(e, d_w, rows, index_weights(e.s));
+  const TensorId d_rows =
+      append_norm_backward(e, d_k, {e.s.tokens, sizes.index_head_dim}, kIndexNorm);
+  append_product_weight_gradient(e, d_rows, rows, index_key(e.s));
+  append_product_weight_gradient(e, d_w, rows, index_weights(e.s));
 }
 
 TensorId queries(BlockBuildContext& e, TensorId normed) {
   if (sizes(e.s).query_rank == 0) {
-    return column_linear(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
+    return append_column_product(e, normed, Keep::kAttentionLinearInput, query_direct(e.s));
   }
-  const TensorId down = adapted_linear(e, normed, query_down(e.s), Keep::kAttentionLinearInput);
+  const TensorId down =
+      append_product_with_adapter(e, normed, query_down(e.s), Keep::kAttentionLinearInput);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
-  if (e.s.model->has_indexer()) choose_keys(e, normed, latent);
-  return column_linear(e, latent, Keep::kQueryDownNormed, query_up(e.s));
+  if (e.s.model->has_sparse_attention_indexer()) choose_keys(e, normed, latent);
+  return append_column_product(e, latent, Keep::kQueryDownNormed, query_up(e.s));
 }
 
 Operator assembly(const BlockBuildContext& e, Phase phase) {
@@ -155,42 +157,46 @@ Apart take_apart(BlockBuildContext& e, TensorId d_qkv) {
 
 TensorId queries_backward(BlockBuildContext& e, TensorId d_qkv) {
   if (sizes(e.s).query_rank == 0) {
-    return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
+    return append_column_product_backward(e, d_qkv, Keep::kAttentionLinearInput, query_direct(e.s));
   }
-  const TensorId d_latent = column_linear_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
-  const TensorId d_down = norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
-  return linear_backward(e, d_down, Keep::kAttentionLinearInput, query_down(e.s));
+  const TensorId d_latent =
+      append_column_product_backward(e, d_qkv, Keep::kQueryDownNormed, query_up(e.s));
+  const TensorId d_down =
+      append_norm_backward(e, d_latent, {e.s.rows, sizes(e.s).query_rank}, kQueryNorm);
+  return append_product_backward(e, d_down, Keep::kAttentionLinearInput, query_down(e.s));
 }
 
 TensorId key_values_backward(BlockBuildContext& e, const Apart& d) {
   const TensorId d_normed =
-      column_linear_backward(e, d.key_values, Keep::kKeyValueDownNormed, key_value_up(e.s));
+      append_column_product_backward(e, d.key_values, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId d_latent =
-      norm_backward(e, d_normed, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
+      append_norm_backward(e, d_normed, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
   const std::int64_t width = key_value_down(e.s).columns;
   const TensorId d_down = activation(e, "gradient", e.s.rows, width);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, LayerPart::kKeyPositions,
                         {.rows = e.s.rows, .columns = width}),
             {d_latent, d.key_positions}, {d_down});
-  return linear_backward(e, d_down, Keep::kKeyValueUp, key_value_down(e.s));
+  return append_product_backward(e, d_down, Keep::kKeyValueUp, key_value_down(e.s));
 }
 
 }  // namespace
 
-TensorId latent_projections(BlockBuildContext& e, TensorId normed) {
+TensorId append_latent_projections(BlockBuildContext& e, TensorId normed) {
   const TensorId q = queries(e, normed);
   // The key-value projection keeps the sharded input, whatever the query projection keeps.
-  const TensorId down = adapted_linear(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
+  const TensorId down =
+      append_product_with_adapter(e, normed, key_value_down(e.s), Keep::kKeyValueUp);
   const TensorId latent = norm(e, down, {e.s.rows, sizes(e.s).kv_rank}, kKeyValueNorm);
-  const TensorId kv = column_linear(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
+  const TensorId kv =
+      append_column_product(e, latent, Keep::kKeyValueDownNormed, key_value_up(e.s));
   const TensorId positions = enter_tensor_region(e, down, key_positions(e, e.forward));
   const TensorId qkv = activation(e, "attention.qkv", e.s.tokens, query_key_value_width(e.s));
   e.out.add(assembly(e, e.forward), {q, kv, positions}, {qkv});
   return qkv;
 }
 
-TensorId latent_projections_backward(BlockBuildContext& e, TensorId d_qkv) {
-  if (e.s.model->has_indexer()) choose_keys_backward(e);
+TensorId append_latent_projections_backward(BlockBuildContext& e, TensorId d_qkv) {
+  if (e.s.model->has_sparse_attention_indexer()) choose_keys_backward(e);
   const Apart d = take_apart(e, d_qkv);
   const TensorId d_query = queries_backward(e, d_qkv);
   const TensorId d_key_value = key_values_backward(e, d);

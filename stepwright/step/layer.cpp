@@ -15,29 +15,30 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
-                                  LayerPart::kAttentionNorm, Keep::kAttentionNormCopies};
-constexpr NormRole kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, LayerPart::kMlpNorm,
-                            Keep::kMlpNormCopies};
+constexpr NormNames kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
+                                   LayerPart::kAttentionNorm, Keep::kAttentionNormCopies};
+constexpr NormNames kMlpNorm{Keep::kMlpInput, Keep::kMlpStatistics, LayerPart::kMlpNorm,
+                             Keep::kMlpNormCopies};
 
-constexpr NormRole kAttentionResultNorm{Keep::kAttentionResult, Keep::kAttentionResultStatistics,
-                                        LayerPart::kAttentionResultNorm,
-                                        Keep::kAttentionResultCopies};
-constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
-                                  LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
+constexpr NormNames kAttentionResultNorm{Keep::kAttentionResult, Keep::kAttentionResultStatistics,
+                                         LayerPart::kAttentionResultNorm,
+                                         Keep::kAttentionResultCopies};
+constexpr NormNames kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
+                                   LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
 
 /// Writes the norm before a branch and returns its rows; `x` itself if the model norms only
 /// results.
-TensorId normed(BlockBuildContext& e, TensorId x, const NormRole& role,
+TensorId normed(BlockBuildContext& e, TensorId x, const NormNames& role,
                 const model::LayerClass& layer) {
-  return e.s.model->norms_inputs(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
+  return e.s.model->has_input_norms(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
 /// Writes the backward of `normed`; `residual` is the gradient that bypasses the branch.
-TensorId normed_backward(BlockBuildContext& e, TensorId dy, const NormRole& role, TensorId residual,
-                         const model::LayerClass& layer) {
+TensorId normed_backward(BlockBuildContext& e, TensorId dy, const NormNames& role,
+                         TensorId residual, const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
-  if (e.s.model->norms_inputs(layer)) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
+  if (e.s.model->has_input_norms(layer))
+    return append_norm_backward(e, dy, {e.s.rows, h}, role, residual);
   const TensorId sum = activation(e, "gradient", e.s.rows, h);
   e.out.add(computation(e, OperatorKind::kAdd, Phase::kDataGradient, role.part,
                         {.rows = e.s.rows, .columns = h}),
@@ -47,15 +48,16 @@ TensorId normed_backward(BlockBuildContext& e, TensorId dy, const NormRole& role
 
 /// Writes the norm on a branch's result, if the model has one; returns what is added to the
 /// residual stream.
-TensorId result_of(BlockBuildContext& e, TensorId y, const NormRole& role,
+TensorId result_of(BlockBuildContext& e, TensorId y, const NormNames& role,
                    const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
 }
 
-TensorId result_backward(BlockBuildContext& e, TensorId dy, const NormRole& role,
+TensorId result_backward(BlockBuildContext& e, TensorId dy, const NormNames& role,
                          const model::LayerClass& layer) {
-  return e.s.model->norms_results(layer) ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
-                                         : dy;
+  return e.s.model->norms_results(layer)
+             ? append_norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
+             : dy;
 }
 
 TensorId leave(BlockBuildContext& e, TensorId partial, LayerPart part) {
@@ -81,17 +83,18 @@ TensorId sum_of(BlockBuildContext& e, std::array<TensorId, 2> branches, std::int
 
 /// Write a mixer, or two parallel mixers, from normed rows to the partial result, and the backward.
 TensorId mixer_block(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
-  if (!layer.attends()) return state_mixer_block(e, normed, layer.mixer);
-  const TensorId attended = attention_block(e, normed, layer);
+  if (!layer.attends()) return append_state_mixer_block(e, normed, layer.mixer);
+  const TensorId attended = append_attention_block(e, normed, layer);
   if (layer.beside == model::Mixer::kNone) return attended;
-  return sum_of(e, {attended, state_mixer_block(e, normed, layer.beside)}, e.s.tokens, e.forward);
+  return sum_of(e, {attended, append_state_mixer_block(e, normed, layer.beside)}, e.s.tokens,
+                e.forward);
 }
 
 TensorId mixer_block_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
-  if (!layer.attends()) return state_mixer_block_backward(e, dy, layer.mixer);
-  if (layer.beside == model::Mixer::kNone) return attention_block_backward(e, dy, layer);
-  const TensorId d_first = state_mixer_block_backward(e, dy, layer.beside);
-  return sum_of(e, {attention_block_backward(e, dy, layer), d_first}, e.s.rows,
+  if (!layer.attends()) return append_state_mixer_block_backward(e, dy, layer.mixer);
+  if (layer.beside == model::Mixer::kNone) return append_attention_block_backward(e, dy, layer);
+  const TensorId d_first = append_state_mixer_block_backward(e, dy, layer.beside);
+  return sum_of(e, {append_attention_block_backward(e, dy, layer), d_first}, e.s.rows,
                 Phase::kDataGradient);
 }
 
@@ -100,13 +103,13 @@ TensorId mixer_branch(BlockBuildContext& e, TensorId x, const model::LayerClass&
   const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm, layer), layer);
   const TensorId result =
       result_of(e, leave(e, mixed, output_part(layer)), kAttentionResultNorm, layer);
-  return residual_add(e, x, result, Keep::kAttentionMask);
+  return append_residual_addition(e, x, result, Keep::kAttentionMask);
 }
 
 TensorId mixer_branch_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   if (layer.mixer == model::Mixer::kNone) return dy;
-  const TensorId d_result = result_backward(e, residual_backward(e, dy, Keep::kAttentionMask),
-                                            kAttentionResultNorm, layer);
+  const TensorId d_result = result_backward(
+      e, append_residual_backward(e, dy, Keep::kAttentionMask), kAttentionResultNorm, layer);
   const TensorId d_mixed = enter_tensor_region(
       e, d_result, {e.s.model->hidden, output_part(layer), Phase::kDataGradient});
   return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy, layer);
@@ -116,11 +119,11 @@ TensorId feed_forward_branch(BlockBuildContext& e, TensorId x, const model::Laye
   if (layer.feed_forward == model::FeedForward::kNone) return x;
   const TensorId rows = normed(e, x, kMlpNorm, layer);
   if (layer.has_experts()) {
-    const TensorId result = result_of(e, experts_block(e, rows), kMlpResultNorm, layer);
-    return residual_add(e, x, result, Keep::kMlpMask);
+    const TensorId result = result_of(e, append_experts_block(e, rows), kMlpResultNorm, layer);
+    return append_residual_addition(e, x, result, Keep::kMlpMask);
   }
   e.kept.set(Keep::kMlpEntry, rows);
-  const TensorId partial = mlp_block(e, rows, dense_mlp(*e.s.model, layer));
+  const TensorId partial = append_mlp_block(e, rows, dense_mlp(*e.s.model, layer));
   const TensorId y = leave(e, partial, LayerPart::kFc2);
   // Recomputation by operator keeps every second product and all sums over ranks; a compiler sees
   // that no backward reads the last of them.
@@ -128,8 +131,8 @@ TensorId feed_forward_branch(BlockBuildContext& e, TensorId x, const model::Laye
     e.kept.set(Keep::kFc2Out, partial);
     if (y != partial) e.kept.set(Keep::kFc2Rows, y);
   }
-  end_module(e, plan::Module::kMlp, y);
-  return residual_add(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
+  mark_module_end(e, plan::Module::kMlp, y);
+  return append_residual_addition(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
 }
 
 TensorId feed_forward_branch_backward(BlockBuildContext& e, TensorId dy,
@@ -137,11 +140,11 @@ TensorId feed_forward_branch_backward(BlockBuildContext& e, TensorId dy,
   if (layer.feed_forward == model::FeedForward::kNone) return dy;
   const TensorRegionCrossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
   const TensorId d_result =
-      result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
-  const TensorId d_rows = layer.has_experts()
-                              ? experts_block_backward(e, d_result)
-                              : mlp_block_backward(e, enter_tensor_region(e, d_result, crossing),
-                                                   dense_mlp(*e.s.model, layer));
+      result_backward(e, append_residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
+  const TensorId d_rows =
+      layer.has_experts() ? append_experts_block_backward(e, d_result)
+                          : append_mlp_block_backward(e, enter_tensor_region(e, d_result, crossing),
+                                                      dense_mlp(*e.s.model, layer));
   return normed_backward(e, d_rows, kMlpNorm, dy, layer);
 }
 
@@ -153,24 +156,24 @@ TensorId parallel_forward(BlockBuildContext& e, TensorId x, const model::LayerCl
   const TensorId attended = mixer_block(e, first, layer);
   if (layer.has_experts()) {
     const TensorId mixed = leave(e, attended, output_part(layer));
-    const TensorId both = sum_of(e, {mixed, experts_block(e, second)}, e.s.rows, e.forward);
-    return residual_add(e, x, both, Keep::kMlpMask);
+    const TensorId both = sum_of(e, {mixed, append_experts_block(e, second)}, e.s.rows, e.forward);
+    return append_residual_addition(e, x, both, Keep::kMlpMask);
   }
   e.kept.set(Keep::kMlpEntry, second);
-  const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model, layer));
-  end_module(e, plan::Module::kMlp, result);
+  const TensorId result = append_mlp_block(e, second, dense_mlp(*e.s.model, layer));
+  mark_module_end(e, plan::Module::kMlp, result);
   const TensorId both = sum_of(e, {attended, result}, e.s.tokens, e.forward);
-  return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
+  return append_residual_addition(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
 TensorId parallel_backward(BlockBuildContext& e, TensorId dy, const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
-  const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
+  const TensorId d_both = append_residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered =
       enter_tensor_region(e, d_both, {h, LayerPart::kBranches, Phase::kDataGradient});
-  const TensorId d_second = layer.has_experts()
-                                ? experts_block_backward(e, d_both)
-                                : mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
+  const TensorId d_second =
+      layer.has_experts() ? append_experts_block_backward(e, d_both)
+                          : append_mlp_block_backward(e, gathered, dense_mlp(*e.s.model, layer));
   const TensorId d_first = mixer_block_backward(e, gathered, layer);
   if (e.s.model->shared_input_norm) {
     const TensorId sum = sum_of(e, {d_first, d_second}, e.s.rows, Phase::kDataGradient);
@@ -213,7 +216,8 @@ TensorId LayerWriter::forward(BlockBuildContext& e, TensorId x) {
   e.originals = &originals_;
   e.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
   reduces_ = e.s.tensor_parallel();
-  exchanges_ = travels(e.s) && e.s.dispatcher != plan::Dispatcher::kAllGather;
+  exchanges_ =
+      sends_rows_to_other_ranks(e.s) && e.s.dispatcher != plan::TokenDispatcher::kAllGather;
   return layer_forward(e, x, layer_);
 }
 
@@ -234,7 +238,7 @@ namespace {
 /// Forgets the inputs of norms that keep fp32 copies of them: if a backward recomputes nothing, no
 /// other operator reads these inputs.
 void forget_copied_inputs(Kept& kept) {
-  for (const NormRole& role : {kAttentionNorm, kMlpNorm, kAttentionResultNorm, kMlpResultNorm}) {
+  for (const NormNames& role : {kAttentionNorm, kMlpNorm, kAttentionResultNorm, kMlpResultNorm}) {
     if (kept.has(role.copies)) kept.forget(role.input);
   }
 }
@@ -262,7 +266,7 @@ Kept LayerWriter::tensors_kept_after_forward(Kept& all, TensorId x) const {
   for (const auto& [module, name] : plan::kModuleNames) {
     if (!recompute_.modules.has(module)) continue;
     const bool whole = std::ranges::find(kRunsWhole, module) != std::end(kRunsWhole);
-    for (const Keep role : kept_inside(module)) {
+    for (const Keep role : tensors_kept_inside_module(module)) {
       kept.forget(role);
       // A product that is not recomputed gets its input recomputed, and keeps no narrow copy of it
       // (NVIDIA/Megatron-LM megatron/core/transformer/moe/experts.py, set_save_original_input).
@@ -279,7 +283,7 @@ Kept LayerWriter::tensors_kept_after_forward(Kept& all, TensorId x) const {
 }
 
 TensorId LayerWriter::backward(BlockBuildContext& b, TensorId dy,
-                               const Rematerialisation::Source& source) const {
+                               const Rematerialisation::RecomputationSource& source) const {
   if (recompute_.whole) {
     b.forward = Phase::kRecompute;
     const TensorId x = b.kept.get(input_role(layer_));
@@ -291,7 +295,8 @@ TensorId LayerWriter::backward(BlockBuildContext& b, TensorId dy,
   Rematerialisation rematerialisation(source, b.kept, b.parameters);
   for (const plan::Module module : kRunsWhole) {
     if (recompute_.modules.has(module))
-      rematerialisation.run_whole(kept_inside(module), ends_[static_cast<std::size_t>(module)]);
+      rematerialisation.recompute_whole_module(tensors_kept_inside_module(module),
+                                               ends_[static_cast<std::size_t>(module)]);
   }
   b.rematerialisation = &rematerialisation;
   b.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
@@ -303,10 +308,11 @@ TensorId LayerWriter::backward(BlockBuildContext& b, TensorId dy,
 namespace {
 
 /// Removes work that no gradient of a trained weight needs.
-void leave_out(BlockPair& pair, const model::LayerClass& layer,
+void leave_out(BlockTemplatePair& pair, const model::LayerClass& layer,
                const plan::LayerRecompute& recompute) {
   if (layer.gradients != model::LayerGradientFlow::kAbove) {
-    return prune(pair, layer.gradients == model::LayerGradientFlow::kThrough, recompute.whole);
+    return prune_unneeded_gradients(pair, layer.gradients == model::LayerGradientFlow::kThrough,
+                                    recompute.whole);
   }
   pair.backward = Template{.name = pair.backward.name};
   pair.forward.saved.clear();
@@ -314,29 +320,31 @@ void leave_out(BlockPair& pair, const model::LayerClass& layer,
 
 }  // namespace
 
-BlockPair build_layer(const Setting& s, model::LayerClass layer,
-                      const plan::LayerRecompute& recompute) {
+BlockTemplatePair build_layer(const Setting& s, model::LayerClass layer,
+                              const plan::LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
   LayerWriter writer(layer, recompute);
-  Unit forward(s, "layer.forward", parameters);
+  ParameterBlockTemplate forward(s, "layer.forward", parameters);
   const TensorId x = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
   BlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
   forward.builder.output(writer.forward(e, x));
   const Kept kept = writer.tensors_kept_after_forward(all, x);
-  const Kept held = copy_to_host(forward.builder, kept, s.offloaded.of_layers(recompute.whole));
+  const Kept held =
+      copy_kept_tensors_to_host(forward.builder, kept, s.offloaded.kept_by_layers(recompute.whole));
   forward.builder.save(held);
 
-  Unit backward(s, "layer.backward", parameters);
+  ParameterBlockTemplate backward(s, "layer.backward", parameters);
   const TensorId dy = backward.builder.input(residual_tensor(s, "gradient"));
-  Kept restored = copy_from_host(backward.builder, backward.builder.restore(forward.builder, held));
-  backward.open_gradients();
+  Kept restored = copy_kept_tensors_from_host(backward.builder,
+                                              backward.builder.restore(forward.builder, held));
+  backward.create_block_gradient_tensor();
   BlockBuildContext b{backward.builder,  s, restored, Phase::kForward, backward.parameters,
                       backward.gradients};
   backward.builder.output(writer.backward(b, dy, {forward.builder, all, kept, forward.parameters}));
-  backward.close_gradients();
-  BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
-  if (s.model->freezes()) leave_out(pair, layer, recompute);
+  backward.output_block_gradient_tensor();
+  BlockTemplatePair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece())};
+  if (s.model->has_frozen_weights()) leave_out(pair, layer, recompute);
   return pair;
 }
 

@@ -218,11 +218,11 @@ constexpr std::string_view name_of(LayerPart part) {
 }
 
 /// True if a layer part is one of the enumerators from `first` to `last`.
-constexpr bool is_part_between(LayerPart part, LayerPart first, LayerPart last) {
+constexpr bool is_layer_part_between(LayerPart part, LayerPart first, LayerPart last) {
   return part >= first && part <= last;
 }
 constexpr bool is_of_attention(LayerPart part) {
-  return is_part_between(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
+  return is_layer_part_between(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
 }
 
 }  // namespace stepwright::step

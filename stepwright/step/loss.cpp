@@ -12,7 +12,7 @@ namespace stepwright::step {
 namespace {
 
 Product head_product(const BlockBuildContext& e) {
-  return {.rows = rows_of(e),
+  return {.rows = loss_chunk_tokens(e),
           .inner = e.s.model->hidden,
           .columns = e.s.vocabulary,
           .part = LayerPart::kHead,
@@ -71,7 +71,7 @@ HeadGradients held_gradients(BlockBuildContext& e) {
   const Product all = head_product(e);
   HeadGradients held{.rows = loops_over_chunks(e)
                                  ? activation(e, "wide_gradient", e.s.exact, all.rows, all.inner)
-                                 : product_result(e, "gradient", all, all.inner)};
+                                 : create_matrix_product_result(e, "gradient", all, all.inner)};
   if (!is_trained_head(e)) return held;
   // FSDP2 sums gradients that are not reduced yet in the type of its reductions
   // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed).
@@ -83,7 +83,7 @@ HeadGradients held_gradients(BlockBuildContext& e) {
 /// Adds a chunk's weight gradient to the held sum of all chunks.
 void add_held_gradient(BlockBuildContext& e, TensorId dy, TensorId x, TensorId into) {
   const Product p = head_product(e);
-  Operator op = product_operator(e, Phase::kWeightGradient, p);
+  Operator op = matrix_product_operator(e, Phase::kWeightGradient, p);
   op.purpose = Purpose::kHeldGradient;
   const bool apart = e.out.at(into).dtype != e.s.storage;
   e.out.add(op, {dy, x},
@@ -98,9 +98,9 @@ void chunk_weight_gradient(BlockBuildContext& e, TensorId dy, TensorId x, Tensor
   const Product p = head_product(e);
   if (!is_trained_head(e)) return;
   if (into >= 0) return add_held_gradient(e, dy, x, into);
-  const Operator op = product_operator(e, Phase::kWeightGradient, p);
+  const Operator op = matrix_product_operator(e, Phase::kWeightGradient, p);
   if (e.s.kernels.fused_accumulation || e.rows.first == 0) {
-    return add_weight_gradient(e, op, dy, x, -1);
+    return append_weight_gradient_operator(e, op, dy, x, -1);
   }
   const TensorId part = activation(e, "weight_gradient", p.columns, p.inner);
   e.out.add(op, {dy, x}, {part, e.gradients});
@@ -155,7 +155,7 @@ Operator row_copy(const BlockBuildContext& e, Phase phase) {
   return {.kind = OperatorKind::kUnpack,
           .phase = phase,
           .dtype = e.s.storage,
-          .shape = {.rows = rows_of(e), .columns = e.s.model->hidden},
+          .shape = {.rows = loss_chunk_tokens(e), .columns = e.s.model->hidden},
           .part = LayerPart::kHead};
 }
 
@@ -164,7 +164,7 @@ Operator row_copy(const BlockBuildContext& e, Phase phase) {
 void copy_chunks(BlockBuildContext& e, TensorId x, HeadGradients& held) {
   held.variables.push_back(x);
   if (e.s.batch == 1) return;
-  const TensorId copies = activation(e, "chunks", rows_of(e), e.s.model->hidden);
+  const TensorId copies = activation(e, "chunks", loss_chunk_tokens(e), e.s.model->hidden);
   e.out.add(row_copy(e, e.forward), {x}, {copies});
   held.variables.push_back(copies);
 }
@@ -172,31 +172,33 @@ void copy_chunks(BlockBuildContext& e, TensorId x, HeadGradients& held) {
 /// Converts the fp32 gradient of all rows to the type of storage after the loop over chunks.
 void narrow_held_rows(BlockBuildContext& e, HeadGradients& held) {
   const std::vector<TensorId> reads = with_variables({held.rows}, held);
-  const TensorId narrow[] = {activation(e, "gradient", rows_of(e), e.s.model->hidden)};
+  const TensorId narrow[] = {activation(e, "gradient", loss_chunk_tokens(e), e.s.model->hidden)};
   e.out.add(row_copy(e, Phase::kDataGradient), reads, narrow);
   held.rows = narrow[0];
 }
 
 void chunk_forward(BlockBuildContext& e, TensorId x) {
-  cross_entropy(e, linear(e, x, head_product(e)));
+  cross_entropy(e, append_matrix_product(e, x, head_product(e)));
 }
 
 /// Writes a chunk's backward. Returns the gradient of the chunk's rows if it is a separate tensor,
 /// else -1.
 TensorId chunk_backward(BlockBuildContext& e, TensorId x, const HeadGradients& into) {
-  const TensorId dy = cross_entropy_backward(e);
+  const TensorId dy = append_cross_entropy_backward(e);
   const bool apart = loops_over_chunks(e);
-  const TensorId own = linear_data_gradient(e, dy, head_product(e), -1, apart ? -1 : into.rows);
+  const TensorId own =
+      append_product_data_gradient(e, dy, head_product(e), -1, apart ? -1 : into.rows);
   chunk_weight_gradient(e, dy, x, into.weight);
   if (!apart) return -1;
-  const TensorId wide = activation(e, "wide_gradient", e.s.exact, rows_of(e), e.s.model->hidden);
+  const TensorId wide =
+      activation(e, "wide_gradient", e.s.exact, loss_chunk_tokens(e), e.s.model->hidden);
   e.out.add(row_copy(e, Phase::kDataGradient), {own}, {into.rows, wide});
   return own;
 }
 
 /// Returns a product whose logits stay on the chip, with the loss computed from them.
 Operator on_chip(const BlockBuildContext& e, Phase phase) {
-  Operator op = product_operator(e, phase, head_product(e));
+  Operator op = matrix_product_operator(e, phase, head_product(e));
   op.purpose = Purpose::kOnChip;
   return op;
 }
@@ -213,11 +215,11 @@ bool in_tiles(const BlockBuildContext& e) {
 /// Creates the buffer of a tile of logits; -1 if logits are never written.
 TensorId tile_buffer(BlockBuildContext& e) {
   if (!in_tiles(e)) return -1;
-  return e.out.tensor(
-      {.name = "tile",
-       .kind = TensorKind::kLogits,
-       .dtype = e.s.storage,
-       .extents = {std::min(rows_of(e), kTileRows), std::min(loss_width(e.s), kTileColumns), 1}});
+  return e.out.tensor({.name = "tile",
+                       .kind = TensorKind::kLogits,
+                       .dtype = e.s.storage,
+                       .extents = {std::min(loss_chunk_tokens(e), kTileRows),
+                                   std::min(loss_vocabulary_width(e.s), kTileColumns), 1}});
 }
 
 /// Creates the fp32 sum of gradients of a loss in tiles; -1 for any other loss.
@@ -229,14 +231,14 @@ TensorId exact_sum(BlockBuildContext& e, std::int64_t rows, std::int64_t columns
 /// exponentials, the sum of all those sums relative to it, and the logit of the target
 /// (cut_cross_entropy/vocab_parallel/utils.py).
 void on_chip_forward(BlockBuildContext& e, TensorId x) {
-  const TensorId own = per_token(e, "sum", 1);
-  const TensorId target = per_token(e, "target", 1);
-  const TensorId maximum = per_token(e, "maximum", 1);
+  const TensorId own = create_loss_statistics_tensor(e, "sum", 1);
+  const TensorId target = create_loss_statistics_tensor(e, "target", 1);
+  const TensorId maximum = create_loss_statistics_tensor(e, "maximum", 1);
   e.out.add(on_chip(e, Phase::kForward), {x, e.parameters}, {own, target, maximum, tile_buffer(e)});
   all_reduce_loss_statistics(e, maximum, "loss.maximum", true);
-  const TensorId sum = per_token(e, "sum", 1);
+  const TensorId sum = create_loss_statistics_tensor(e, "sum", 1);
   Operator rescaling = computation(e, OperatorKind::kLossLocal, Phase::kForward, LayerPart::kNone,
-                                   {.rows = rows_of(e), .columns = 1});
+                                   {.rows = loss_chunk_tokens(e), .columns = 1});
   rescaling.dtype = e.s.exact;
   rescaling.name = "loss.sum";
   rescaling.purpose = Purpose::kOnChip;
@@ -256,14 +258,14 @@ void on_chip_backward(BlockBuildContext& e, TensorId x, const HeadGradients& int
   const TensorId maximum = e.kept.get(Keep::kLogits);
   const TensorId sum = e.kept.get(Keep::kLossSum);
   const TensorId target = e.kept.get(Keep::kLossTarget);
-  const TensorId again = per_token(e, "loss", 1);
+  const TensorId again = create_loss_statistics_tensor(e, "loss", 1);
   const TensorId tile = tile_buffer(e);
   e.out.add(on_chip(e, Phase::kRecompute), {x, maximum, sum, target, e.parameters}, {again, tile});
-  const TensorId rows = exact_sum(e, rows_of(e), e.s.model->hidden);
+  const TensorId rows = exact_sum(e, loss_chunk_tokens(e), e.s.model->hidden);
   e.out.add(on_chip(e, Phase::kDataGradient), {x, maximum, sum, again, e.parameters, tile},
             {into.rows, rows});
   if (!is_trained_head(e)) return;
-  const TensorId weight = exact_sum(e, loss_width(e.s), e.s.model->hidden);
+  const TensorId weight = exact_sum(e, loss_vocabulary_width(e.s), e.s.model->hidden);
   e.out.add(on_chip(e, Phase::kWeightGradient), {x, maximum, sum, again, e.parameters, tile, rows},
             {e.gradients, weight});
 }
@@ -318,15 +320,16 @@ void take_chunk_back(BlockBuildContext& e, TensorId x, const HeadGradients& into
 /// _fsdp_param_group.py, wait_for_unshard).
 TensorId chunk_logits(BlockBuildContext& e, TensorId x) {
   const Product p = head_product(e);
-  if (!e.s.gather_dense || !e.s.copies_gathers || e.rows.first == 0) return linear(e, x, p);
+  if (!e.s.gather_dense || !e.s.copies_gathers || e.rows.first == 0)
+    return append_matrix_product(e, x, p);
   const auto again = [&](std::string_view name) {
     return e.out.tensor({.name = name,
                          .kind = TensorKind::kCommunication,
                          .dtype = e.s.storage,
                          .extents = {p.columns, p.inner, 1}});
   };
-  const TensorId y = product_result(e, "logits", p, p.columns);
-  e.out.add(product_operator(e, e.forward, p), {x, e.parameters},
+  const TensorId y = create_matrix_product_result(e, "logits", p, p.columns);
+  e.out.add(matrix_product_operator(e, e.forward, p), {x, e.parameters},
             {y, again("gather_output"), again("gather_output")});
   return y;
 }
@@ -359,12 +362,12 @@ void take_all_back(BlockBuildContext& e, TensorId x, const HeadGradients& into,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
     BlockBuildContext part = part_of(e, rows[i], own, Phase::kRecompute);
-    gradients.push_back(cross_entropy_backward(part));
+    gradients.push_back(append_cross_entropy_backward(part));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Kept own = chunks[i];
     BlockBuildContext part = part_of(e, rows[i], own, Phase::kRecompute);
-    linear_data_gradient(part, gradients[i], head_product(part), -1, into.rows);
+    append_product_data_gradient(part, gradients[i], head_product(part), -1, into.rows);
     chunk_weight_gradient(part, gradients[i], x, into.weight);
   }
 }
@@ -377,14 +380,14 @@ TensorId input_again(BlockBuildContext& e, const TensorRegionCrossing& crossing)
 
 }  // namespace
 
-void part_weight_gradient(BlockBuildContext& e) {
+void append_head_weight_gradient(BlockBuildContext& e) {
   const Product p = head_product(e);
   const TensorId dy = build_vocabulary_shard_grad(e);
   const TensorId own = e.kept.get(Keep::kHeadInput);
   const TensorId x = e.s.keep_gathered
                          ? own
                          : enter_tensor_region(e, own, {p.inner, p.part, Phase::kDataGradient});
-  linear_weight_gradient(e, dy, x, p);
+  append_product_weight_gradient(e, dy, x, p);
 }
 
 std::int64_t loss_chunks(const Setting& s) {
@@ -397,14 +400,14 @@ std::int64_t loss_chunks(const Setting& s) {
   return std::min(ceil_divide(s.tokens, std::min(chunk, s.tokens)), plan::kMostLossChunks);
 }
 
-std::vector<Kept> head_loss(BlockBuildContext& e, TensorId rows) {
+std::vector<Kept> append_head_and_loss(BlockBuildContext& e, TensorId rows) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
-    build_vocabulary_shard_loss(e, column_linear(e, rows, Keep::kHeadInput, p), p);
+    build_vocabulary_shard_loss(e, append_column_product(e, rows, Keep::kHeadInput, p), p);
     return {};
   }
   if (!computes_loss_in_chunks(e.s)) {
-    cross_entropy(e, column_linear(e, rows, Keep::kHeadInput, p));
+    cross_entropy(e, append_column_product(e, rows, Keep::kHeadInput, p));
     return {};
   }
   const TensorId x = enter_tensor_region(e, rows, {p.inner, p.part, e.forward});
@@ -436,18 +439,18 @@ std::vector<Kept> head_loss(BlockBuildContext& e, TensorId rows) {
   return chunks;
 }
 
-TensorId head_loss_backward(BlockBuildContext& e, std::span<const Kept> chunks) {
+TensorId append_head_and_loss_backward(BlockBuildContext& e, std::span<const Kept> chunks) {
   const Product p = head_product(e);
   if (e.s.barriers > 0) {
-    return column_linear_backward(e, build_vocabulary_shard_grad(e), Keep::kHeadInput, p);
+    return append_column_product_backward(e, build_vocabulary_shard_grad(e), Keep::kHeadInput, p);
   }
   if (chunks.empty()) {
-    return column_linear_backward(e, cross_entropy_backward(e), Keep::kHeadInput, p);
+    return append_column_product_backward(e, append_cross_entropy_backward(e), Keep::kHeadInput, p);
   }
   const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   if (goes_on(e)) return leave_tensor_region(e, take_gradients(e), crossing);
   const TensorId x = input_again(e, crossing);
-  const HeadGradients into{.rows = product_result(e, "gradient", p, p.inner)};
+  const HeadGradients into{.rows = create_matrix_product_result(e, "gradient", p, p.inner)};
   const std::vector<IndexRange> rows = chunks_of(e.s);
   if (keeps(e, plan::LossSavedTensors::kAllLogits)) {
     take_all_back(e, x, into, chunks);

@@ -23,13 +23,13 @@ inline constexpr double kMuonProducts = 3.0 * kNewtonSchulzSteps;
 
 /// Returns the FLOPs of one Newton-Schulz step for an m x n matrix with m the smaller: X X^T, its
 /// square, and the product of both with X, 4 m^2 n + 2 m^3.
-std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns);
+std::int64_t newton_schulz_step_flops(std::int64_t rows, std::int64_t columns);
 
 /// Returns the row counts of the matrices that are stacked in one parameter: queries, keys and
 /// values are one matrix each, gate and up are one together (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/emerging_optimizers.py, split_qkv). Empty for vectors and for parameters
 /// with one row or column.
-std::vector<std::int64_t> matrix_rows(const model::Parameter& whole);
+std::vector<std::int64_t> stacked_matrix_row_counts(const model::Parameter& whole);
 
 /// True if the parameter `name` belongs to a layer, not to the embedding or the head: only matrices
 /// of layers are orthogonalized.
@@ -37,7 +37,7 @@ bool is_layer_parameter(std::string_view name);
 
 /// How an optimizer updates matrices, and the number of tensor ranks (for experts: expert-tensor
 /// ranks) over which each matrix is split.
-struct MatrixUpdate {
+struct MatrixOptimizerUpdate {
   plan::Optimizer optimizer;
   plan::MuonTensorSplit form;
   std::int64_t cut = 1;
@@ -49,7 +49,8 @@ struct MatrixUpdate {
 /// being the unsplit dimension; a duplicated step gathers the shards in fp32. Sums over columns are
 /// shared by ranks that each hold some of the rows, and sums over rows by ranks that each hold some
 /// of the columns.
-MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& local,
-                       const MatrixUpdate& update);
+OptimizerMatrixSizes stacked_matrix_sizes(const model::Parameter& whole,
+                                          const LocalParameter& local,
+                                          const MatrixOptimizerUpdate& update);
 
 }  // namespace stepwright::step

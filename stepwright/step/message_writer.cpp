@@ -4,9 +4,9 @@
 #include "stepwright/step/data_messages.h"
 
 namespace stepwright::step {
-void MessageWriter::message(const GroupMessage& m) {
+void MessageTemplateBuilder::message(const BucketedGroupMessage& m) {
   if (m.size <= 1 || m.elements <= 0) return;
-  const std::int64_t pieces = pieces_of(m.elements, m.bucket);
+  const std::int64_t pieces = bucketed_message_pieces(m.elements, m.bucket);
   const std::int64_t shard = ceil_divide(ceil_divide(m.elements, pieces), m.size);
   const bool sharded = m.kind != OperatorKind::kAllReduce;
   const Operator op{.kind = m.kind,
@@ -22,7 +22,7 @@ void MessageWriter::message(const GroupMessage& m) {
   append(op);
 }
 
-void MessageWriter::append(const Operator& op) {
+void MessageTemplateBuilder::append(const Operator& op) {
   last_ = builder.add(op, reads, writes, std::span(&last_, 1));
 }
 

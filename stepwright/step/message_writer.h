@@ -9,7 +9,7 @@ namespace stepwright::step {
 
 /// A data-parallel message: `elements` of a full buffer over a group of `size` ranks, cut into
 /// pieces of about `bucket` elements (0: one piece), each padded to equal shards.
-struct GroupMessage {
+struct BucketedGroupMessage {
   OperatorKind kind{};
   plan::GroupKind group{};
   std::int64_t size = 1;
@@ -25,11 +25,11 @@ struct GroupMessage {
 
 /// Builds a template of messages and copies that run one after the other; skips messages in groups
 /// of one rank and empty messages.
-class MessageWriter {
+class MessageTemplateBuilder {
  public:
-  explicit MessageWriter(std::string name) : builder(std::move(name), {}) {}
+  explicit MessageTemplateBuilder(std::string name) : builder(std::move(name), {}) {}
 
-  void message(const GroupMessage& message);
+  void message(const BucketedGroupMessage& message);
   void compute(const Operator& op) { append(op); }
   /// Tensors that every operator appended from now on reads; `writes`: tensors that it writes.
   std::vector<TensorId> reads;

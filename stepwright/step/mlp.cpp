@@ -3,26 +3,30 @@
 namespace stepwright::step {
 namespace {
 
-Product fc1(const Setting& s, const MlpRole& role) {
+Product fc1(const Setting& s, const MlpNames& role) {
   const std::int64_t halves = s.model->gated ? 2 : 1;
   Product product{s.tokens, s.model->hidden, role.ffn / s.tensor * halves, role.fc1};
   if (!s.kernels.fused_gate) product.parts = halves;
   return product;
 }
 
-Product fc2(const Setting& s, const MlpRole& role) {
+Product fc2(const Setting& s, const MlpNames& role) {
   return {s.tokens, role.ffn / s.tensor, s.model->hidden, role.fc2};
 }
 
 }  // namespace
 
-MlpRole dense_mlp(const model::Architecture& model, const model::LayerClass& layer) {
-  return {
-      LayerPart::kFc1, LayerPart::kMlpActivation, LayerPart::kFc2,         Keep::kMlpLinearInput,
-      Keep::kFc1Out,   Keep::kActivationOut,      model.dense_width(layer)};
+MlpNames dense_mlp(const model::Architecture& model, const model::LayerClass& layer) {
+  return {LayerPart::kFc1,
+          LayerPart::kMlpActivation,
+          LayerPart::kFc2,
+          Keep::kMlpLinearInput,
+          Keep::kFc1Out,
+          Keep::kActivationOut,
+          model.dense_mlp_width(layer)};
 }
 
-MlpRole shared_mlp(const model::Architecture& model) {
+MlpNames shared_mlp(const model::Architecture& model) {
   return {LayerPart::kSharedFc1,    LayerPart::kSharedActivation, LayerPart::kSharedFc2,
           Keep::kSharedLinearInput, Keep::kSharedFc1Out,          Keep::kSharedActivationOut,
           model.experts->shared_ffn};
@@ -42,13 +46,14 @@ Purpose purpose_of(const ActivationOperands& beside) {
 
 }  // namespace
 
-bool keeps_gates(const Setting& setting) {
+bool keeps_activated_gates(const Setting& setting) {
   const plan::Kernels& kernels = setting.kernels;
   return setting.model->gated && !(kernels.fused_norm && kernels.fused_activation);
 }
 
-TensorId activate(BlockBuildContext& e, TensorId x, const ActivationExtents& sheet, LayerPart part,
-                  const ActivationOperands& beside) {
+TensorId append_activation_function(BlockBuildContext& e, TensorId x,
+                                    const ActivationMatrixSize& sheet, LayerPart part,
+                                    const ActivationOperands& beside) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -66,9 +71,9 @@ TensorId activate(BlockBuildContext& e, TensorId x, const ActivationExtents& she
   return y;
 }
 
-TensorId activate_backward(BlockBuildContext& e, TensorId dy, TensorId x,
-                           const ActivationExtents& sheet, LayerPart part,
-                           const ActivationOperands& beside) {
+TensorId append_activation_function_backward(BlockBuildContext& e, TensorId dy, TensorId x,
+                                             const ActivationMatrixSize& sheet, LayerPart part,
+                                             const ActivationOperands& beside) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
@@ -97,11 +102,11 @@ bool splits_gate(const BlockBuildContext& e) {
 
 /// True if the dense MLP keeps its activated gates: eager PyTorch does, for the gradient of the
 /// multiplication with the other half.
-bool keeps_gate(const BlockBuildContext& e, const MlpRole& role) {
-  return keeps_gates(e.s) && role.fc1_out == Keep::kFc1Out;
+bool keeps_gate(const BlockBuildContext& e, const MlpNames& role) {
+  return keeps_activated_gates(e.s) && role.fc1_out == Keep::kFc1Out;
 }
 
-TensorId gate_tensor(BlockBuildContext& e, const MlpRole& role) {
+TensorId gate_tensor(BlockBuildContext& e, const MlpNames& role) {
   if (!keeps_gate(e, role)) return -1;
   e.kept.set(Keep::kGate, activation(e, "gate", e.s.tokens, role.ffn / e.s.tensor));
   return e.kept.get(Keep::kGate);
@@ -109,52 +114,52 @@ TensorId gate_tensor(BlockBuildContext& e, const MlpRole& role) {
 
 /// Writes the first product as two products of the same gathered rows, whose results are kept under
 /// separate roles.
-void fc1_in_halves(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
+void fc1_in_halves(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
   Product half = fc1(e.s, role);
   half.columns /= 2;
   half.parts = 1;
   const TensorId gathered = enter_tensor_region(e, normed, {half.inner, half.part, e.forward});
   e.kept.set(role.input, e.s.keep_gathered ? gathered : normed);
-  e.kept.set(role.fc1_out, linear(e, gathered, half));
-  e.kept.set(Keep::kFc1Up, linear(e, gathered, half));
+  e.kept.set(role.fc1_out, append_matrix_product(e, gathered, half));
+  e.kept.set(Keep::kFc1Up, append_matrix_product(e, gathered, half));
 }
 
 }  // namespace
 
-TensorId mlp_up(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
+TensorId append_mlp_first_half(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
   const bool halves = splits_gate(e);
   if (halves) {
     fc1_in_halves(e, normed, role);
   } else {
-    e.kept.set(role.fc1_out, column_linear(e, normed, role.input, fc1(e.s, role)));
+    e.kept.set(role.fc1_out, append_column_product(e, normed, role.input, fc1(e.s, role)));
   }
-  const TensorId active = activate(
+  const TensorId active = append_activation_function(
       e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
       {.other = halves ? e.kept.get(Keep::kFc1Up) : TensorId{-1}, .gate = gate_tensor(e, role)});
   return active;
 }
 
-TensorId mlp_down(BlockBuildContext& e, TensorId active, const MlpRole& role) {
-  return adapted_linear(e, active, fc2(e.s, role), role.activation_out);
+TensorId append_mlp_second_half(BlockBuildContext& e, TensorId active, const MlpNames& role) {
+  return append_product_with_adapter(e, active, fc2(e.s, role), role.activation_out);
 }
 
-TensorId mlp_block(BlockBuildContext& e, TensorId normed, const MlpRole& role) {
-  return mlp_down(e, mlp_up(e, normed, role), role);
+TensorId append_mlp_block(BlockBuildContext& e, TensorId normed, const MlpNames& role) {
+  return append_mlp_second_half(e, append_mlp_first_half(e, normed, role), role);
 }
 
-TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role) {
-  return linear_backward(e, dy, role.activation_out, fc2(e.s, role));
+TensorId mlp_down_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role) {
+  return append_product_backward(e, dy, role.activation_out, fc2(e.s, role));
 }
 
-TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpRole& role) {
+TensorId mlp_up_backward(BlockBuildContext& e, TensorId d_active, const MlpNames& role) {
   const TensorId other = splits_gate(e) ? kept(e, Keep::kFc1Up) : -1;
-  const TensorId d_wide = activate_backward(
+  const TensorId d_wide = append_activation_function_backward(
       e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
       {.other = other, .gate = keeps_gate(e, role) ? kept(e, Keep::kGate) : TensorId{-1}});
-  return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
+  return append_column_product_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 
-TensorId mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpRole& role) {
+TensorId append_mlp_block_backward(BlockBuildContext& e, TensorId dy, const MlpNames& role) {
   return mlp_up_backward(e, mlp_down_backward(e, dy, role), role);
 }
 

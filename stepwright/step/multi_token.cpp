@@ -9,19 +9,19 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormRole kHiddenNorm{Keep::kMultiTokenHidden, Keep::kMultiTokenHiddenStatistics,
-                               LayerPart::kMultiTokenHiddenNorm, Keep::kMultiTokenHiddenCopies};
-constexpr NormRole kEmbeddedNorm{Keep::kMultiTokenEmbedded, Keep::kMultiTokenEmbeddedStatistics,
-                                 LayerPart::kMultiTokenEmbeddingNorm,
-                                 Keep::kMultiTokenEmbeddedCopies};
-constexpr NormRole kAheadNorm{Keep::kFinalInput, Keep::kFinalStatistics,
-                              LayerPart::kMultiTokenFinalNorm, Keep::kFinalNormCopies};
+constexpr NormNames kHiddenNorm{Keep::kMultiTokenHidden, Keep::kMultiTokenHiddenStatistics,
+                                LayerPart::kMultiTokenHiddenNorm, Keep::kMultiTokenHiddenCopies};
+constexpr NormNames kEmbeddedNorm{Keep::kMultiTokenEmbedded, Keep::kMultiTokenEmbeddedStatistics,
+                                  LayerPart::kMultiTokenEmbeddingNorm,
+                                  Keep::kMultiTokenEmbeddedCopies};
+constexpr NormNames kAheadNorm{Keep::kFinalInput, Keep::kFinalStatistics,
+                               LayerPart::kMultiTokenFinalNorm, Keep::kFinalNormCopies};
 
 model::LayerClass class_of_modules(const Setting& s) {
   return s.model->layer_class(s.model->layers - 1);
 }
 
-ActivationExtents rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
+ActivationMatrixSize rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
 
 /// Projection whose columns are split over tensor ranks and then gathered (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
@@ -51,9 +51,10 @@ Operator joining(const BlockBuildContext& e, Phase phase) {
 /// Writes the projection and returns the rows that enter the layer; after the gather each rank
 /// continues with its own rows.
 TensorId project(BlockBuildContext& e, TensorId joined) {
-  const TensorId own = column_linear(e, joined, Keep::kMultiTokenJoined, projection(e.s));
+  const TensorId own = append_column_product(e, joined, Keep::kMultiTokenJoined, projection(e.s));
   if (!e.s.tensor_parallel()) return own;
-  const TensorId all = message_buffer(e, "multi_token.projected", e.s.rows, e.s.model->hidden);
+  const TensorId all =
+      create_message_buffer(e, "multi_token.projected", e.s.rows, e.s.model->hidden);
   e.out.add(column_message(e, OperatorKind::kAllGather, e.forward), {own}, {all});
   return all;
 }
@@ -70,11 +71,11 @@ TensorId project_backward(BlockBuildContext& e, TensorId dy) {
                     {.rows = e.s.tokens, .columns = projection(e.s).columns}),
         {all}, {own});
   }
-  return column_linear_backward(e, own, Keep::kMultiTokenJoined, projection(e.s));
+  return append_column_product_backward(e, own, Keep::kMultiTokenJoined, projection(e.s));
 }
 
 TensorId entry(BlockBuildContext& e, TensorId hidden) {
-  const TensorId embedded = norm(e, embedded_rows(e), rows_of(e.s), kEmbeddedNorm);
+  const TensorId embedded = norm(e, append_embedding_lookup(e), rows_of(e.s), kEmbeddedNorm);
   const TensorId normed = norm(e, hidden, rows_of(e.s), kHiddenNorm);
   const TensorId joined = activation(e, "multi_token.joined", e.s.rows, 2 * e.s.model->hidden);
   e.out.add(joining(e, e.forward), {embedded, normed}, {joined});
@@ -88,18 +89,19 @@ TensorId entry_backward(BlockBuildContext& e, TensorId dy) {
   const TensorId d_embedded = activation(e, "gradient", e.s.rows, h);
   const TensorId d_normed = activation(e, "gradient", e.s.rows, h);
   e.out.add(joining(e, Phase::kDataGradient), {d_joined}, {d_embedded, d_normed});
-  embedded_rows_backward(e, norm_backward(e, d_embedded, rows_of(e.s), kEmbeddedNorm));
-  return norm_backward(e, d_normed, rows_of(e.s), kHiddenNorm);
+  append_embedding_table_gradient(e,
+                                  append_norm_backward(e, d_embedded, rows_of(e.s), kEmbeddedNorm));
+  return append_norm_backward(e, d_normed, rows_of(e.s), kHiddenNorm);
 }
 
 }  // namespace
 
-BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table,
-                            const plan::LayerRecompute& recompute) {
+BlockTemplatePair build_multi_token_layer(const Setting& s, std::int64_t depth, bool own_table,
+                                          const plan::LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_multi_token_parameters(s, depth, own_table);
   const bool is_last = depth + 1 == s.model->extra_predicted_tokens();
   LayerWriter layer(class_of_modules(s), recompute);
-  Unit forward(s, "multi_token.forward", parameters);
+  ParameterBlockTemplate forward(s, "multi_token.forward", parameters);
   const TensorId before = forward.builder.input(residual_tensor(s, "residual"));
   Kept all;
   BlockBuildContext e{forward.builder, s, all, Phase::kForward, forward.parameters, -1};
@@ -114,18 +116,18 @@ BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table
   saved.insert(saved.begin(), kept);
   for (const Kept& each : saved) forward.builder.save(each);
 
-  Unit backward(s, "multi_token.backward", parameters);
+  ParameterBlockTemplate backward(s, "multi_token.backward", parameters);
   const TensorId d_ahead =
       is_last ? TensorId{-1} : backward.builder.input(residual_tensor(s, "gradient"));
   std::vector<Kept> restored = backward.builder.restore(forward.builder, saved);
-  backward.open_gradients();
+  backward.create_block_gradient_tensor();
   BlockBuildContext b{backward.builder,  s, restored.front(), Phase::kForward, backward.parameters,
                       backward.gradients};
   const std::span<const Kept> chunks = std::span(restored).subspan(1);
   const TensorId d_hidden = predict_backward(b, kAheadNorm, chunks, d_ahead);
   backward.builder.output(entry_backward(
       b, layer.backward(b, d_hidden, {forward.builder, all, kept, forward.parameters})));
-  backward.close_gradients();
+  backward.output_block_gradient_tensor();
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
 }
 

@@ -18,14 +18,15 @@ constexpr std::array<std::string_view, 8> kWide = {
 
 }  // namespace
 
-std::int64_t narrow_layouts(const plan::Job& job) {
-  const DType storage = plan::storage_type(job.precision);
-  if (job.precision == storage || job.kernels.casts != plan::CastScaling::kLibrary) return 0;
+std::int64_t narrow_operand_layout_count(const plan::Job& job) {
+  const DType storage = plan::parameter_storage_type(job.precision);
+  if (job.precision == storage || job.kernels.casts != plan::LowPrecisionCastScaling::kLibrary)
+    return 0;
   if (job.precision != DType::kFp8) return 2;
   return cluster::device_generation_of(job.cluster.device).compute_capability >= kBlackwell ? 1 : 2;
 }
 
-bool multiplies_narrow(const LocalParameter& parameter) {
+bool is_multiplied_in_narrow_type(const LocalParameter& parameter) {
   const std::string_view name = parameter.name;
   if (parameter.columns <= 1 || parameter.borrowed || parameter.narrow) return false;
   if (name.starts_with("embedding.") || name.ends_with("_lora_a") || name.ends_with("_lora_b")) {
@@ -34,14 +35,15 @@ bool multiplies_narrow(const LocalParameter& parameter) {
   return std::ranges::find(kWide, name) == kWide.end();
 }
 
-std::int64_t narrow_weight_bytes(const plan::Job& job, const plan::Plan& plan,
-                                 const BlockParameterSizes& size) {
+std::int64_t narrow_weight_copy_bytes(const plan::Job& job, const plan::Plan& plan,
+                                      const BlockParameterSizes& size) {
   const std::int64_t elements = size.narrow_dense + size.narrow_expert;
   if (elements == 0 || plan.offload.parameters) return 0;
-  const std::int64_t copies = narrow_layouts(job) * size_bytes(job.precision, elements);
+  const std::int64_t copies =
+      narrow_operand_layout_count(job) * size_bytes(job.precision, elements);
   const bool whole = plan.sharding.parameters == plan::Spread::kNone;
   if (job.kernels.narrow_parameters) {
-    return whole ? copies - size_bytes(plan::storage_type(job.precision), elements) : 0;
+    return whole ? copies - size_bytes(plan::parameter_storage_type(job.precision), elements) : 0;
   }
   return whole || job.kernels.transformer_engine ? copies : 0;
 }

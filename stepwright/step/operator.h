@@ -123,18 +123,20 @@ constexpr bool is_communication(OperatorKind kind) { return kind >= OperatorKind
 
 /// True for the operators that involve the host: its optimizer update, and copies between host and
 /// device memory.
-constexpr bool is_of_host(OperatorKind kind) {
+constexpr bool involves_host(OperatorKind kind) {
   return kind >= OperatorKind::kCopyToHost && kind <= OperatorKind::kCopyFromHost;
 }
 
 /// True if an operator computes on the device: it is neither a message, nor a copy between host and
 /// device, nor work of the host.
-constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !is_of_host(kind); }
+constexpr bool computes_on_device(OperatorKind kind) {
+  return !is_communication(kind) && !involves_host(kind);
+}
 
 /// Returns the collective by which a communication operator is modelled: kSend, kReceive and kShift
 /// are point to point; a broadcast around a ring sends as much as an all-gather of the same buffer
 /// and takes as long.
-constexpr collective::Collective collective_of(OperatorKind kind) {
+constexpr collective::Collective collective_of_operator(OperatorKind kind) {
   switch (kind) {
     case OperatorKind::kAllReduce: return collective::Collective::kAllReduce;
     case OperatorKind::kAllGather:
@@ -328,7 +330,8 @@ inline constexpr Named<Scheme> kSchemeNames[] = {
 
 /// Returns the collective algorithm (ring, tree, ...) that a plan asks for in the messages of a
 /// kind of parallelism; it is used only where it is possible.
-constexpr collective::Algorithm algorithm_of(const plan::Collectives& collectives, Scheme scheme) {
+constexpr collective::Algorithm planned_collective_algorithm(const plan::Collectives& collectives,
+                                                             Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return collectives.tensor;
     case Scheme::kContext: return collectives.context;
@@ -420,7 +423,7 @@ struct Operator {
 /// Each stream has a communicator of its own, so that calls on it are in the stream's order.
 /// Transfers between pipeline neighbours, whose streams differ at the two ends, have one
 /// communicator for each direction.
-constexpr std::string_view channel_of(const Operator& op) {
+constexpr std::string_view operator_communicator_name(const Operator& op) {
   if (op.kind == OperatorKind::kSend || op.kind == OperatorKind::kReceive) {
     return op.phase == Phase::kForward ? "forward" : "backward";
   }

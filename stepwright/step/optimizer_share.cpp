@@ -10,7 +10,7 @@ namespace stepwright::step {
 namespace {
 
 /// Returns the matrices of the rank that holds most of them.
-MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
+OptimizerMatrixSizes of_one(const OptimizerMatrixSizes& all, std::int64_t ranks) {
   if (ranks <= 1 || all.count == 0) return all;
   const std::int64_t count = ceil_divide(all.count, ranks);
   const auto part = [&](std::int64_t whole) {
@@ -26,11 +26,11 @@ MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
 /// Adds the parameters of one kind, dense or routed.
 void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan,
          const BlockParameterSizes& size, const ShardingGroups& spread) {
-  const std::int64_t ranks = spread.divisor(plan.sharding.optimizer);
-  const MatrixSize& all = size.matrices(spread.routed);
+  const std::int64_t ranks = spread.state_shard_count(plan.sharding.optimizer);
+  const OptimizerMatrixSizes& all = size.matrices(spread.routed);
   const bool orthogonal = job.optimizer == plan::Optimizer::kMuon;
   const bool whole = orthogonal && plan.sharding.gradients == plan::Spread::kNone;
-  const MatrixSize mine = of_one(all, ranks);
+  const OptimizerMatrixSizes mine = of_one(all, ranks);
   std::int64_t others = ceil_divide(spread.held(size) - all.elements, ranks);
   if (whole && !job.kernels.scattered_gradients && ranks > 1 && !spread.routed) {
     others = std::max(others, size.largest_table);
@@ -54,28 +54,30 @@ OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
   return share;
 }
 
-std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
-                          const OptimizerShare& share) {
+std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
+                                    const OptimizerShare& share) {
   const plan::OptimizerTraits& traits = plan::traits_of(optimizer);
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
     return ceil_divide(elements * plan::moment_centibits(traits, types, of_matrix), 800);
   };
-  return bytes(alone, false) + bytes(matrices, true) + plan::number_bytes(types) * share.numbers;
+  return bytes(alone, false) + bytes(matrices, true) +
+         plan::moment_sum_or_scale_bytes(types) * share.numbers;
 }
 
-std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
+std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                    const OptimizerShare& share) {
-  return plan::master_copy_bytes(types) * share.elements + moment_bytes(optimizer, types, share);
+  return plan::master_copy_bytes(types) * share.elements +
+         optimizer_moment_bytes(optimizer, types, share);
 }
 
-std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateTypes& types,
+std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                      const OptimizerShare& share) {
   const std::int64_t copy = types.copies() ? size_bytes(types.stored, 1) : 0;
   const std::int64_t each = size_bytes(types.gradient, 1) + 2 * size_bytes(types.master, 1) + copy;
   const std::int64_t elements = std::max<std::int64_t>(1, share.elements);
-  return each + ceil_divide(2 * moment_bytes(optimizer, types, share), elements);
+  return each + ceil_divide(2 * optimizer_moment_bytes(optimizer, types, share), elements);
 }
 
 std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare& share) {
@@ -85,25 +87,25 @@ std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare&
 std::int64_t offloaded_state_bytes(const plan::Job& job, const plan::Plan& plan,
                                    const OptimizerShare& share) {
   if (plan.offload.optimizer == 0) return 0;
-  const plan::StateTypes types = plan::state_types(job, plan);
-  const std::int64_t moments = moment_bytes(job.optimizer, types, share);
+  const plan::StateDataTypes types = plan::state_types(job, plan);
+  const std::int64_t moments = optimizer_moment_bytes(job.optimizer, types, share);
   const std::int64_t masters =
       plan.offload.masters ? plan::master_copy_bytes(types) * share.elements : 0;
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 
-HostStates host_states(const plan::Job& job, const plan::Plan& plan,
-                       const BlockParameterSizes& size) {
-  const plan::OtherModelCopies others = plan::other_models(job);
-  const plan::Offload& offload = plan.offload;
+HostModelStateBytes host_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                                           const BlockParameterSizes& size) {
+  const plan::OtherModelCounts others = plan::other_models(job);
+  const plan::HostOffload& offload = plan.offload;
   if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return {};
-  const plan::StateTypes types = plan::state_types(job, plan);
+  const plan::StateDataTypes types = plan::state_types(job, plan);
   const std::int64_t moved = host_updated_elements(plan, optimizer_share(job, plan, size));
-  const std::int64_t frozen =
-      size_bytes(plan::storage_type(job.precision), frozen_elements(plan, size));
+  const std::int64_t frozen = size_bytes(plan::parameter_storage_type(job.precision),
+                                         frozen_state_shard_elements(plan, size));
   const std::int64_t trained =
-      size_bytes(types.stored, shard_elements(plan, plan.sharding.parameters, size));
-  auto own = static_cast<std::int64_t>(plan::host_bytes_of_element(job.optimizer, types) *
+      size_bytes(types.stored, state_shard_elements(plan, plan.sharding.parameters, size));
+  auto own = static_cast<std::int64_t>(plan::host_update_bytes_per_parameter(job.optimizer, types) *
                                        static_cast<double>(moved));
   const std::int64_t gradients = (1 + others.updates) * size_bytes(types.master, moved);
   std::int64_t resting = others.on_hosts;

@@ -22,7 +22,7 @@ struct OptimizerShare {
   std::int64_t numbers = 0;
   /// Dense and expert matrices that this rank orthogonalizes (Muon); for an optimizer that keeps
   /// sums of rows and columns (Adafactor), the matrices of all ranks that share the states.
-  MatrixSize dense, expert;
+  OptimizerMatrixSizes dense, expert;
   /// True if shards of matrices are sent to the ranks that orthogonalize them (Muon).
   bool moves_shards = false;
 };
@@ -39,15 +39,15 @@ OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan,
 
 /// Returns the bytes of the moments of one rank's optimizer share; `optimizer_state_bytes` adds the
 /// master copies of parameters.
-std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
-                          const OptimizerShare& share);
-std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
+std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
+                                    const OptimizerShare& share);
+std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                    const OptimizerShare& share);
 
 /// Returns the bytes that an optimizer update moves per parameter element, rounded up: the gradient
 /// is read, the master copy and the moments are read and written, and the stored parameter is
 /// written if it is a separate copy.
-std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateTypes& types,
+std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateDataTypes& types,
                                      const OptimizerShare& share);
 
 /// Returns the bytes of one rank's optimizer states that a plan keeps in host memory: moments, and
@@ -60,7 +60,7 @@ std::int64_t host_updated_elements(const plan::Plan& plan, const OptimizerShare&
 
 /// Returns the bytes of model states in host memory for one rank of a pipeline position whose
 /// parameters have the sizes `size`.
-HostStates host_states(const plan::Job& job, const plan::Plan& plan,
-                       const BlockParameterSizes& size);
+HostModelStateBytes host_model_state_bytes(const plan::Job& job, const plan::Plan& plan,
+                                           const BlockParameterSizes& size);
 
 }  // namespace stepwright::step

@@ -236,13 +236,13 @@ class Joiner {
 
 }  // namespace
 
-PairOrder pair_order(const Template& forward, const Template& backward,
-                     const OperatorSeconds& seconds) {
+PairOrder paired_operator_order(const Template& forward, const Template& backward,
+                                const OperatorSeconds& seconds) {
   return Issuer(forward, backward, seconds).run();
 }
 
-Template pair_template(const Template& forward, const Template& backward,
-                       std::span<const std::int32_t> order) {
+Template merge_forward_backward_templates(const Template& forward, const Template& backward,
+                                          std::span<const std::int32_t> order) {
   return Joiner(forward, backward).join(order);
 }
 

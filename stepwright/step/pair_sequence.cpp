@@ -88,7 +88,7 @@ class PairSequence {
     for (const std::int32_t other : old.after) {
       item.after.push_back(places_[strand][static_cast<std::size_t>(other)].item);
     }
-    for (const Source& source : old.inputs) {
+    for (const TemplateInputSource& source : old.inputs) {
       const Place& place = places_[strand][static_cast<std::size_t>(source.item)];
       item.inputs.push_back({place.item, source.output + place.outputs});
     }
@@ -105,8 +105,8 @@ class PairSequence {
 
 }  // namespace
 
-Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
-                       const OperatorSeconds& seconds) {
+Sequence merge_forward_with_backward(TemplateStore& store, const Sequence& forward,
+                                     const Sequence& backward, const OperatorSeconds& seconds) {
   return PairSequence(store, forward, backward, seconds).write();
 }
 

@@ -49,7 +49,7 @@ struct Tensor {
 /// Sizes of the matrices among a rank's parameters that the optimizer updates as matrices (Muon,
 /// Adafactor), and of what it keeps in addition to element-wise moments; all 0 for element-wise
 /// optimizers.
-struct MatrixSize {
+struct OptimizerMatrixSizes {
   std::int64_t elements = 0;  ///< Elements of all these matrices on this rank, padding included.
   std::int64_t count = 0;
   /// Numbers that the optimizer keeps in addition to element-wise moments: sums of rows and
@@ -69,7 +69,7 @@ struct MatrixSize {
 
   [[nodiscard]] bool empty() const { return count + numbers + updates == 0; }
 
-  MatrixSize& add(const MatrixSize& other, std::int64_t times) {
+  OptimizerMatrixSizes& add(const OptimizerMatrixSizes& other, std::int64_t times) {
     elements += times * other.elements;
     count += times * other.count;
     numbers += times * other.numbers;
@@ -79,7 +79,7 @@ struct MatrixSize {
     payload += times * other.payload;
     return *this;
   }
-  auto operator<=>(const MatrixSize&) const = default;
+  auto operator<=>(const OptimizerMatrixSizes&) const = default;
 };
 
 /// A parameter of a template's block, with the rows and columns that one tensor rank holds.
@@ -106,7 +106,7 @@ struct LocalParameter {
   /// Number of equal data-parallel shards into which the parameter's states are cut.
   std::int64_t blocks = 1;
   /// Sizes of the parameter's matrices that the optimizer updates as matrices; all 0: none.
-  MatrixSize matrices{};
+  OptimizerMatrixSizes matrices{};
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements of the parameter on one tensor rank, padded so that its data-parallel shards are
   /// equal.
@@ -154,15 +154,15 @@ using TemplateId = std::int32_t;
 
 /// Where one input of a template comes from: an output of an earlier item (template) of the
 /// sequence.
-struct Source {
+struct TemplateInputSource {
   std::int32_t item = 0;
   std::int32_t output = 0;  ///< Index into the outputs of the earlier item's template.
 };
 
 /// Number of the embedding among the blocks that own parameters. Layers have their own index,
-/// multi-token layers follow the last layer, and `kHeadUnit` is the head.
-inline constexpr std::int32_t kEmbeddingUnit = -1;
-inline constexpr std::int32_t kHeadUnit = -2;
+/// multi-token layers follow the last layer, and `kHeadBlockNumber` is the head.
+inline constexpr std::int32_t kEmbeddingBlockNumber = -1;
+inline constexpr std::int32_t kHeadBlockNumber = -2;
 /// Number that stands, in place of a block's, for the residual stream passed to the next chunk of
 /// the same pipeline position.
 inline constexpr std::int32_t kHandedOverResidual = -3;
@@ -176,10 +176,10 @@ struct Item {
   std::int32_t layer = -1;
   std::vector<std::int32_t> after;
   /// Where each of the template's inputs comes from, in the order of Template::inputs.
-  std::vector<Source> inputs;
-  /// Numbers of the blocks (layer index, `kEmbeddingUnit`, `kHeadUnit`) whose parameters the
-  /// template uses or gathers, or whose gradients it reduces; empty: no block, or for an update all
-  /// blocks. A template that merges two micro-batches has one number for each.
+  std::vector<TemplateInputSource> inputs;
+  /// Numbers of the blocks (layer index, `kEmbeddingBlockNumber`, `kHeadBlockNumber`) whose
+  /// parameters the template uses or gathers, or whose gradients it reduces; empty: no block, or
+  /// for an update all blocks. A template that merges two micro-batches has one number for each.
   std::vector<std::int32_t> units;
   /// In a sequence of two micro-batches: 0 for the first's templates, 1 for the second's; 0 for a
   /// template that merges both, whose operators tell them apart.
@@ -189,7 +189,7 @@ struct Item {
 
   /// Returns to which of two merged micro-batches an operator belongs (0 or 1); `layer_of` and
   /// `unit_of` return its layer and block number.
-  [[nodiscard]] std::size_t strand_of(const Operator& op) const {
+  [[nodiscard]] std::size_t merged_micro_batch_of(const Operator& op) const {
     return std::max(strand, op.strand);
   }
   [[nodiscard]] std::int32_t layer_of(const Operator& op) const {
@@ -218,7 +218,7 @@ struct Sequence {
 
 /// One entry of a pipeline position's schedule: a sequence of templates, and the micro-batch for
 /// which it runs.
-struct Slot {
+struct ScheduleSlot {
   std::int32_t sequence = 0;  ///< Index of the slot's sequence in Stage::sequences.
   /// Index of the micro-batch for which the slot runs; -1: the optimizer's update at the end of the
   /// step.
@@ -243,7 +243,7 @@ struct OtherModelStates {
 
 /// Bytes of model states (parameters, gradients, optimizer states) that one rank of a pipeline
 /// stage holds all the time.
-struct States {
+struct RankModelStateBytes {
   std::int64_t parameters = 0;
   std::int64_t frozen = 0;  ///< Bytes of frozen parameters, included in `parameters`.
   /// Bytes of narrow (fp8 or smaller) copies of weights, included in `parameters`.
@@ -257,7 +257,7 @@ struct States {
   /// Bytes of parameters that are stored in host memory and fetched for each use; no other member
   /// counts them.
   std::int64_t fetched = 0;
-  HostStates host;  ///< Bytes of model states in host memory.
+  HostModelStateBytes host;  ///< Bytes of model states in host memory.
   OtherModelStates
       others;  ///< Bytes of states of the job's other models, which no other member counts.
 };
@@ -270,8 +270,8 @@ struct Stage {
   std::vector<std::vector<std::int64_t>> chunks;
   std::vector<Sequence> sequences;
   /// Slots of one training step, in the order in which the pipeline position issues them.
-  std::vector<Slot> schedule;
-  States states;
+  std::vector<ScheduleSlot> schedule;
+  RankModelStateBytes states;
   /// Elements of dense (not expert) parameters per rank before data-parallel sharding.
   std::int64_t dense_parameters = 0;
   std::int64_t expert_parameters = 0;
@@ -303,11 +303,11 @@ struct StepProgram {
 /// The micro-batch that stands for all, where documents make their sizes unequal. kLargest: the
 /// largest, for memory; kMean: the mean one, for times; kLeast: a lower bound on the mean
 /// micro-batch over all plans, for lower bounds of a step's time.
-enum class MicroBatchSize : std::uint8_t { kLargest, kMean, kLeast };
+enum class RepresentativeMicroBatch : std::uint8_t { kLargest, kMean, kLeast };
 
 /// Builds the program of a training step under a legal plan. Throws `Error{kUnsupported}` for a
 /// combination of features that is not implemented.
 StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
-                          MicroBatchSize size = MicroBatchSize::kLargest);
+                          RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
 
 }  // namespace stepwright::step

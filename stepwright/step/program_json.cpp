@@ -88,7 +88,8 @@ Json sequence_json(const Sequence& sequence) {
   Json items = Json::array();
   for (const Item& item : sequence.items) {
     Json inputs = Json::array();
-    for (const Source& source : item.inputs) inputs.push_back({source.item, source.output});
+    for (const TemplateInputSource& source : item.inputs)
+      inputs.push_back({source.item, source.output});
     Json& out = items.emplace_back(Json{{"template", item.which},
                                         {"layer", item.layer},
                                         {"after", item.after},
@@ -120,7 +121,7 @@ Json stage_json(const Stage& stage) {
     out["sequences"].push_back(sequence_json(sequence));
   }
   out["schedule"] = Json::array();
-  for (const Slot& slot : stage.schedule) {
+  for (const ScheduleSlot& slot : stage.schedule) {
     Json& entry = out["schedule"].emplace_back(Json{slot.sequence, slot.micro_batch});
     if (slot.beside >= 0) entry.push_back(slot.beside);
   }
@@ -129,7 +130,7 @@ Json stage_json(const Stage& stage) {
 
 }  // namespace
 
-nlohmann::ordered_json program_json(const StepProgram& program) {
+nlohmann::ordered_json step_program_json(const StepProgram& program) {
   Json groups = Json::object();
   for (int kind = 1; kind < plan::kGroupKinds; ++kind) {
     groups[std::string(name_of(plan::kGroupNames, static_cast<plan::GroupKind>(kind)))] =

@@ -8,6 +8,6 @@ namespace stepwright::step {
 
 /// Returns the whole program of a step as JSON: templates with operators and tensors, stages with
 /// sequences and schedule (docs/formats.md, "Program").
-nlohmann::ordered_json program_json(const StepProgram& program);
+nlohmann::ordered_json step_program_json(const StepProgram& program);
 
 }  // namespace stepwright::step

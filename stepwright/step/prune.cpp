@@ -121,7 +121,7 @@ class Pruner {
 
 }  // namespace
 
-void prune(BlockPair& pair, bool gradient_goes_on, bool reruns) {
+void prune_unneeded_gradients(BlockTemplatePair& pair, bool gradient_goes_on, bool reruns) {
   const Pruner pruner(pair.backward, gradient_goes_on, reruns);
   Template rest = pruner.rest();
   std::vector<TensorId> saved;

@@ -14,7 +14,7 @@ std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Rematerialisation::Rematerialisation(const Source& source, const Kept& restored,
+Rematerialisation::Rematerialisation(const RecomputationSource& source, const Kept& restored,
                                      TensorId parameters)
     : source_(source), restored_(restored), parameters_(parameters) {}
 
@@ -36,21 +36,21 @@ void Rematerialisation::start() {
   }
 }
 
-void Rematerialisation::run_whole(std::vector<Keep> roles, const ModuleEnd& end) {
+void Rematerialisation::recompute_whole_module(std::vector<Keep> roles, const ModuleEnd& end) {
   whole_.push_back({std::move(roles), end});
 }
 
-bool Rematerialisation::is_final(TensorId id, std::int32_t reader) const {
+bool Rematerialisation::still_holds_kept_value(TensorId id, std::int32_t reader) const {
   return last_write_[at(id)] < reader;
 }
 
 void Rematerialisation::mark(TensorId id, std::int32_t reader) {
-  if (kept_[at(id)] >= 0 && is_final(id, reader)) return;
+  if (kept_[at(id)] >= 0 && still_holds_kept_value(id, reader)) return;
   if (last_write_[at(id)] < 0) throw std::logic_error("a backward lacks the input of its block");
-  mark_writers(id, reader);
+  mark_writers_for_recomputation(id, reader);
 }
 
-void Rematerialisation::mark_writers(TensorId id, std::int32_t reader) {
+void Rematerialisation::mark_writers_for_recomputation(TensorId id, std::int32_t reader) {
   for (std::int32_t i = 0; i < std::min(reader, last_write_[at(id)] + 1); ++i) {
     const Operator& op = forward().operators[at(i)];
     const auto writes = forward().writes(op);
@@ -64,7 +64,7 @@ void Rematerialisation::replay(TemplateBuilder& backward, std::int32_t index) {
   const Operator& op = forward().operators[at(index)];
   std::vector<TensorId> reads;
   for (const TensorId id : forward().reads(op)) {
-    const bool restored = kept_[at(id)] >= 0 && is_final(id, index);
+    const bool restored = kept_[at(id)] >= 0 && still_holds_kept_value(id, index);
     reads.push_back(restored ? kept_[at(id)] : made_[at(id)]);
   }
   std::vector<TensorId> writes;
@@ -89,7 +89,7 @@ void Rematerialisation::run(TemplateBuilder& backward, Kept& kept, Keep role) {
   mark(wanted, end);
   for (const Whole& whole : whole_) {
     if (whole.end.result < 0 || std::ranges::find(whole.roles, role) == whole.roles.end()) continue;
-    mark_writers(whole.end.result, whole.end.operators);
+    mark_writers_for_recomputation(whole.end.result, whole.end.operators);
   }
   for (std::int32_t i = 0; i < end; ++i) {
     if (marked_[at(i)] && run_[at(i)] < 0) replay(backward, i);

@@ -22,7 +22,7 @@ using ModuleEnds = std::array<ModuleEnd, std::size(plan::kModuleNames)>;
 class Rematerialisation {
  public:
   /// The forward template from which a backward recomputes tensors.
-  struct Source {
+  struct RecomputationSource {
     const TemplateBuilder& forward;
     const Kept& all;   ///< All tensors of the forward that its backward may read, by role.
     const Kept& kept;  ///< Tensors of `all` that stay in memory for the backward, by role.
@@ -31,11 +31,11 @@ class Rematerialisation {
   };
   /// Prepares the recomputation in one backward. `restored`: the kept tensors as tensors of the
   /// backward; `parameters`: tensor of the parameters that the backward gathered (-1: not sharded).
-  Rematerialisation(const Source& source, const Kept& restored, TensorId parameters);
+  Rematerialisation(const RecomputationSource& source, const Kept& restored, TensorId parameters);
 
   /// If a tensor with one of these roles is requested, the whole module is run again up to its
   /// `end`, even operators that the tensor does not need (a checkpoint around a module).
-  void run_whole(std::vector<Keep> roles, const ModuleEnd& end);
+  void recompute_whole_module(std::vector<Keep> roles, const ModuleEnd& end);
 
   /// Appends to the backward the forward operators that produce the tensor with the given role, and
   /// sets every role in `kept` whose tensor then exists. Does nothing if the forward has no such
@@ -49,10 +49,10 @@ class Rematerialisation {
   [[nodiscard]] const Template& forward() const { return source_.forward.piece(); }
   /// True if no operator from `reader` on writes a tensor of the forward, so that `reader` reads
   /// the value that was kept.
-  [[nodiscard]] bool is_final(TensorId id, std::int32_t reader) const;
+  [[nodiscard]] bool still_holds_kept_value(TensorId id, std::int32_t reader) const;
   /// Marks for recomputation the operators before `reader` that write a tensor, and all operators
   /// that lead to them.
-  void mark_writers(TensorId id, std::int32_t reader);
+  void mark_writers_for_recomputation(TensorId id, std::int32_t reader);
   /// Marks for recomputation the operators before `reader` that produce a tensor, unless it was
   /// kept.
   void mark(TensorId id, std::int32_t reader);
@@ -62,7 +62,7 @@ class Rematerialisation {
     std::vector<Keep> roles;
     ModuleEnd end;
   };
-  Source source_;
+  RecomputationSource source_;
   Kept restored_;  ///< Tensors that the forward kept, as tensors of the backward, by role.
   TensorId parameters_;
   std::vector<Whole> whole_;

@@ -14,7 +14,7 @@ constexpr double kLeastRate = 1;
 /// Least seconds of a kernel or a message.
 constexpr double kLeastSeconds = 5e-6;
 
-double peak_of(const cluster::Device& device, DType type) {
+double peak_of(const cluster::DeviceModel& device, DType type) {
   const auto found = device.peak_flops.find(type);
   if (found != device.peak_flops.end()) return found->second;
   return device.peak_flops.empty() ? kLeastRate : device.peak_flops.begin()->second;
@@ -22,7 +22,7 @@ double peak_of(const cluster::Device& device, DType type) {
 
 }  // namespace
 
-RoughSeconds::RoughSeconds(const plan::Job& job, const plan::Grid& grid)
+RoughOperatorSeconds::RoughOperatorSeconds(const plan::Job& job, const plan::Grid& grid)
     : device_(&job.cluster.device) {
   for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
     const cluster::GroupLayout layout =
@@ -37,7 +37,7 @@ RoughSeconds::RoughSeconds(const plan::Job& job, const plan::Grid& grid)
   }
 }
 
-double RoughSeconds::operator()(const Operator& op) const {
+double RoughOperatorSeconds::operator()(const Operator& op) const {
   if (is_communication(op.kind)) {
     const auto at = static_cast<std::size_t>(op.group);
     if (link_bytes_per_s_[at] <= 0) return 0;

@@ -13,15 +13,15 @@ namespace stepwright::step {
 /// computation takes the larger of its FLOPs at half of the peak and its bytes at three quarters of
 /// the memory bandwidth; a message takes (n-1)/n of its payload over its share of the outermost
 /// link that its group crosses. The rates are assumed; they affect only the order.
-class RoughSeconds {
+class RoughOperatorSeconds {
  public:
   /// Computes the link rates of each kind of group. `grid`: the plan's rank grid, which must fill
   /// the job's cluster.
-  RoughSeconds(const plan::Job& job, const plan::Grid& grid);
+  RoughOperatorSeconds(const plan::Job& job, const plan::Grid& grid);
   double operator()(const Operator& op) const;
 
  private:
-  const cluster::Device* device_;
+  const cluster::DeviceModel* device_;
   /// Bytes per second at which one rank communicates in each kind of group (tensor, data, ...); 0:
   /// a group of one rank.
   std::array<double, plan::kGroupKinds> link_bytes_per_s_{};

@@ -25,22 +25,23 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
       .columns = whole.columns,
       .copies = whole.copies,
       .expert = whole.expert,
-      .tensor_replicated = !whole.expert && whole.split == model::TensorSplit::kReplicated,
-      .row_parallel = whole.split == model::TensorSplit::kRow,
+      .tensor_replicated = !whole.expert && whole.split == model::TensorParallelSplit::kReplicated,
+      .row_parallel = whole.split == model::TensorParallelSplit::kRow,
       .frozen = whole.frozen,
       .narrow = whole.narrow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
-  if (whole.split == model::TensorSplit::kColumn) local.rows = ceil_divide(whole.rows, cut);
-  if (whole.split == model::TensorSplit::kRow) local.columns = ceil_divide(whole.columns, cut);
-  if (whole.split == model::TensorSplit::kVocabulary) local.rows = s.vocabulary;
+  if (whole.split == model::TensorParallelSplit::kColumn) local.rows = ceil_divide(whole.rows, cut);
+  if (whole.split == model::TensorParallelSplit::kRow)
+    local.columns = ceil_divide(whole.columns, cut);
+  if (whole.split == model::TensorParallelSplit::kVocabulary) local.rows = s.vocabulary;
   // Each tensor rank holds its own heads' share of a per-head norm, and its own share of an adapter
   // as of the product beside it.
   const bool part = (whole.per_head || whole.partial) && s.tensor > 1;
   local.tensor_partial = local.tensor_replicated && !whole.frozen && (s.sequence_parallel || part);
   if (whole.expert) local.tensor_partial = whole.partial && s.expert_tensor > 1;
   local.blocks = whole.expert ? s.expert_blocks : s.dense_blocks;
-  local.matrices = matrices_of(whole, local, {s.optimizer, s.muon, cut});
+  local.matrices = stacked_matrix_sizes(whole, local, {s.optimizer, s.muon, cut});
   return local;
 }
 
@@ -48,14 +49,14 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
 /// `whole.columns` is its width, and its rows are the vocabulary.
 LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
   whole.rows = s.model->vocabulary;
-  whole.split = model::TensorSplit::kVocabulary;
+  whole.split = model::TensorParallelSplit::kVocabulary;
   LocalParameter local{.name = whole.name,
                        .rows = s.vocabulary,
                        .columns = whole.columns,
                        .borrowed = borrowed,
                        .frozen = whole.frozen,
                        .blocks = s.dense_blocks};
-  local.matrices = matrices_of(whole, local, {s.optimizer, s.muon, s.tensor});
+  local.matrices = stacked_matrix_sizes(whole, local, {s.optimizer, s.muon, s.tensor});
   return local;
 }
 
@@ -124,7 +125,7 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
                       apart[static_cast<std::size_t>(plan::UnfusedWork::kBlocksForStep)];
   s.casts_for_step = casts && apart[static_cast<std::size_t>(plan::UnfusedWork::kCastsForStep)];
   if (shares_experts && apart[static_cast<std::size_t>(plan::UnfusedWork::kExpertRowGathers)]) {
-    s.dispatcher = plan::Dispatcher::kAllGather;
+    s.dispatcher = plan::TokenDispatcher::kAllGather;
   }
   s.copies_gradients = s.reduces() && !s.kernels.fused_accumulation &&
                        apart[static_cast<std::size_t>(plan::UnfusedWork::kReductionInputs)];
@@ -143,46 +144,46 @@ void set_apart(Setting& s, const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-DType exact_type(DType precision) {
-  return plan::storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+DType statistics_type(DType precision) {
+  return plan::parameter_storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
+Setting make_setting(const plan::Job& job, const plan::Plan& plan, RepresentativeMicroBatch size) {
   Setting s;
   s.model = &job.model;
   s.batch = plan.micro_batch;
-  s.length = job.documents ? sequence_length(job, plan, size) : job.length;
-  if (job.documents) s.documents = masked_documents(job, plan, size);
+  s.length = job.documents ? padded_sequence_tokens(job, plan, size) : job.length;
+  if (job.documents) s.documents = mean_masked_documents_by_length(job, plan, size);
   s.context = plan.parallel.context;
   s.tensor = plan.parallel.tensor;
   s.pipelined = plan.parallel.pipeline > 1;
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
-  s.busiest = plan::busiest_load(job, s.expert);
-  s.capacity_share = plan::capacity_share(job);
+  s.busiest = plan::busiest_expert_rank_load(job, s.expert);
+  s.capacity_row_share = plan::capacity_row_share(job);
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
-  s.spread = plan::vocabulary_table_ranks(plan);
+  s.spread = plan::vocabulary_table_pipeline_ranks(plan);
   s.barriers = schedule::traits_of(plan.schedule.kind).barriers;
   const std::int64_t parts = s.tensor * s.spread;
   s.vocabulary = model::padded_vocabulary(job.model.vocabulary, parts) / parts;
   s.local_adapters = job.model.adapters && plan::framework_defaults(job.framework).local_adapters;
-  s.keep_gathered = plan.tensor_input == plan::TensorInput::kKeep;
+  s.keep_gathered = plan.tensor_input == plan::GatheredInputPolicy::kKeep;
   s.context_kind = plan.context_kind;
-  s.storage = plan::storage_type(job.precision);
+  s.storage = plan::parameter_storage_type(job.precision);
   s.matrix = job.precision;
-  s.narrow_layouts = narrow_layouts(job);
+  s.narrow_operand_layout_count = narrow_operand_layout_count(job);
   s.base = job.model.adapters ? job.model.adapters->base : s.storage;
   s.gradient = plan.accumulate;
-  s.exact = exact_type(job.precision);
+  s.exact = statistics_type(job.precision);
   s.kernels = job.kernels;
   s.optimizer = job.optimizer;
   s.muon = job.muon;
   s.dispatcher = job.dispatcher;
-  s.overlap = plan::effective_overlap(job, plan);
+  s.overlap = plan::effective_overlap_flags(job, plan);
   s.offloaded = plan.offload.activations;
-  s.policy_loss = plan::generates(job.method.kind);
+  s.policy_loss = plan::generates_sequences(job.method.kind);
   s.trains = job.method.updates > 0;
   const plan::Sharding sharding = plan::canonical_sharding(job, plan);
   const ShardingGroups dense = dense_spread(plan);
@@ -193,11 +194,11 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   }
   // Parameters in host memory are fetched for each use, even by a single rank.
   const bool fetches = plan.offload.parameters;
-  s.gather_dense = fetches || dense.divisor(sharding.parameters) > 1;
-  s.reduce_dense = fetches || dense.divisor(sharding.gradients) > 1;
+  s.gather_dense = fetches || dense.state_shard_count(sharding.parameters) > 1;
+  s.reduce_dense = fetches || dense.state_shard_count(sharding.gradients) > 1;
   if (job.model.experts) {
-    s.gather_expert = fetches || routed.divisor(sharding.parameters) > 1;
-    s.reduce_expert = fetches || routed.divisor(sharding.gradients) > 1;
+    s.gather_expert = fetches || routed.state_shard_count(sharding.parameters) > 1;
+    s.reduce_expert = fetches || routed.state_shard_count(sharding.gradients) > 1;
   }
   set_apart(s, job, plan);
   return s;
@@ -214,7 +215,7 @@ namespace {
 /// parts of tables.
 void keep_tables(std::vector<model::Parameter>& parameters) {
   std::erase_if(parameters, [](const model::Parameter& p) {
-    return p.split != model::TensorSplit::kVocabulary;
+    return p.split != model::TensorParallelSplit::kVocabulary;
   });
 }
 
@@ -244,7 +245,7 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
 std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
                                                          bool own_table) {
   std::vector<LocalParameter> local =
-      localize(model::multi_token_parameters(*setting.model), setting);
+      localize(model::multi_token_module_parameters(*setting.model), setting);
   const auto add = [&](const model::Parameter& table, bool borrowed) {
     local.push_back(shared_table(setting, table, borrowed));
   };
@@ -287,7 +288,7 @@ BlockParameterSizes unit_size(const Setting& setting,
                            : p.expert ? size.frozen_expert
                                       : size.frozen_dense;
     (p.frozen ? frozen : trained) += stored_elements(setting, p);
-    if (setting.narrow_layouts > 0 && multiplies_narrow(p)) {
+    if (setting.narrow_operand_layout_count > 0 && is_multiplied_in_narrow_type(p)) {
       (p.expert ? size.narrow_expert : size.narrow_dense) += p.elements();
     }
     if (p.tensor_partial) (p.expert ? size.expert_partial : size.partial) += p.padded();
@@ -300,9 +301,9 @@ BlockParameterSizes unit_size(const Setting& setting,
   return size;
 }
 
-model::LayerGradientFlow embedding_gradients(const model::Architecture& model) {
-  return model.trains_before_layers() ? model::LayerGradientFlow::kEnds
-                                      : model::LayerGradientFlow::kAbove;
+model::LayerGradientFlow embedding_gradient_extent(const model::Architecture& model) {
+  return model.trains_weights_before_layers() ? model::LayerGradientFlow::kEnds
+                                              : model::LayerGradientFlow::kAbove;
 }
 
 model::LayerGradientFlow head_gradients(const model::Architecture& model) {
@@ -311,7 +312,7 @@ model::LayerGradientFlow head_gradients(const model::Architecture& model) {
   return ends ? model::LayerGradientFlow::kEnds : model::LayerGradientFlow::kThrough;
 }
 
-Tensor gathered_tensor(const Setting& s, const BlockParameterSizes& unit) {
+Tensor gathered_parameter_tensor(const Setting& s, const BlockParameterSizes& unit) {
   const std::int64_t elements =
       (s.gather_dense ? unit.dense + unit.borrowed + unit.frozen_dense + unit.frozen_borrowed : 0) +
       (s.gather_expert ? unit.expert + unit.frozen_expert : 0);
@@ -321,7 +322,7 @@ Tensor gathered_tensor(const Setting& s, const BlockParameterSizes& unit) {
           .extents = {elements, 1, 1}};
 }
 
-Tensor gradient_tensor(const Setting& s, const BlockParameterSizes& unit) {
+Tensor block_gradient_tensor(const Setting& s, const BlockParameterSizes& unit) {
   const std::int64_t elements =
       (s.reduce_dense ? unit.dense + unit.borrowed : 0) + (s.reduce_expert ? unit.expert : 0);
   return {.name = "gradients",

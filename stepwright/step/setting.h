@@ -31,7 +31,7 @@ struct Setting {
   double busiest = 1;  ///< Load of the busiest expert-parallel rank over the mean load.
   /// Rows that experts compute over rows that routers send them: below 1 if an expert capacity
   /// drops some, above 1 if it pads.
-  double capacity_share = 1;
+  double capacity_row_share = 1;
   /// Tokens of a micro-batch on one context-parallel rank: batch * length / context.
   std::int64_t tokens = 0;
   /// Tokens of a micro-batch in the residual stream of one rank: `tokens`, divided by `tensor`
@@ -58,17 +58,17 @@ struct Setting {
   DType base = DType::kBf16;
   /// Number of layouts in which narrow (fp8) products store their operands: 1 or 2; 0: they store
   /// none (`step/narrow_operands.h`).
-  std::int64_t narrow_layouts = 0;
+  std::int64_t narrow_operand_layout_count = 0;
   DType gradient = DType::kFp32;  ///< Data type in which gradients are accumulated and reduced.
   /// Data type of statistics, losses and norms: fp32, or fp64 if the whole job is in fp64.
   DType exact = DType::kFp32;
   plan::Kernels kernels;
   plan::Optimizer optimizer = plan::Optimizer::kAdam;
   plan::MuonTensorSplit muon = plan::MuonTensorSplit::kDuplicated;
-  plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
+  plan::TokenDispatcher dispatcher = plan::TokenDispatcher::kAllToAll;
   plan::Overlap overlap;
   /// Modules whose activations, kept for the backward, are moved to host memory.
-  plan::OffloadModules offloaded;
+  plan::OffloadModuleSet offloaded;
   /// Number of shards into which data parallelism splits the optimizer states of dense parameters;
   /// 1: not split.
   std::int64_t dense_blocks = 1;
@@ -115,7 +115,7 @@ struct Setting {
   [[nodiscard]] std::int64_t local_length() const { return length / context; }
   /// Returns the kind of norm (LayerNorm, RMSNorm) of a layer part: LayerNorm for the keys of an
   /// attention indexer, else the model's.
-  [[nodiscard]] model::Norm norm_of(LayerPart part) const {
+  [[nodiscard]] model::Norm norm_kind_of_part(LayerPart part) const {
     return part == LayerPart::kIndexNorm ? model::Norm::kLayer : model->norm;
   }
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
@@ -123,27 +123,29 @@ struct Setting {
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
   /// True if the head's weight gradients are deferred until its pipeline position has done all
   /// backwards.
-  [[nodiscard]] bool defers_head() const { return overlap.defer_embedding_gradient && spread == 1; }
+  [[nodiscard]] bool defers_head_weight_gradients() const {
+    return overlap.defer_embedding_gradient && spread == 1;
+  }
 };
 
 /// Returns the index of the part of the vocabulary that the rank with the coordinates `place`
 /// holds.
-inline std::int64_t vocabulary_part(const Setting& s, const plan::Coordinates& place) {
+inline std::int64_t vocabulary_part_index(const Setting& s, const plan::RankCoordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
 /// True if each rank has only a part of the vocabulary, because tensor ranks or pipeline positions
 /// split it.
-inline bool shares_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
+inline bool splits_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
 
 Setting make_setting(const plan::Job& job, const plan::Plan& plan,
-                     MicroBatchSize size = MicroBatchSize::kLargest);
+                     RepresentativeMicroBatch size = RepresentativeMicroBatch::kLargest);
 /// Returns the type of statistics, losses and norms for a job's precision: fp64 if activations are
 /// fp64, else fp32.
-DType exact_type(DType precision);
+DType statistics_type(DType precision);
 
 /// True if the last pipeline position also uses the embedding's table: tied tables, or multi-token
 /// prediction.
-inline bool shares_table(const model::Architecture& model) {
+inline bool shares_embedding_table(const model::Architecture& model) {
   return model.tied || model.extra_predicted_tokens() > 0;
 }
 
@@ -184,8 +186,8 @@ struct BlockParameterSizes {
   std::int64_t frozen_borrowed = 0;
   /// Sizes of the matrices among the trained dense parameters that the optimizer updates as
   /// matrices (Muon, Adafactor).
-  MatrixSize dense_matrices;
-  MatrixSize expert_matrices;
+  OptimizerMatrixSizes dense_matrices;
+  OptimizerMatrixSizes expert_matrices;
   /// Elements of the largest trained dense parameter that an optimizer of matrices (Muon,
   /// Adafactor) does not update as a matrix; 0 for element-wise optimizers.
   std::int64_t largest_table = 0;
@@ -196,7 +198,7 @@ struct BlockParameterSizes {
   std::int64_t dense_tensors = 0;  ///< Number of trained dense parameter tensors.
   std::int64_t expert_tensors = 0;
 
-  [[nodiscard]] const MatrixSize& matrices(bool routed) const {
+  [[nodiscard]] const OptimizerMatrixSizes& matrices(bool routed) const {
     return routed ? expert_matrices : dense_matrices;
   }
   /// True if the block has trained parameters.
@@ -211,13 +213,13 @@ BlockParameterSizes unit_size(const Setting& setting,
 
 /// Returns how far the gradient of the loss must go through the embedding, given which weights are
 /// frozen; `head_gradients`: through the head.
-model::LayerGradientFlow embedding_gradients(const model::Architecture& model);
+model::LayerGradientFlow embedding_gradient_extent(const model::Architecture& model);
 model::LayerGradientFlow head_gradients(const model::Architecture& model);
 
 /// Returns the tensor into which a block's sharded parameters are gathered; no elements if the rank
-/// holds them whole. `gradient_tensor` returns that of the block's gradients before their
+/// holds them whole. `block_gradient_tensor` returns that of the block's gradients before their
 /// reduction.
-Tensor gathered_tensor(const Setting& setting, const BlockParameterSizes& unit);
-Tensor gradient_tensor(const Setting& setting, const BlockParameterSizes& unit);
+Tensor gathered_parameter_tensor(const Setting& setting, const BlockParameterSizes& unit);
+Tensor block_gradient_tensor(const Setting& setting, const BlockParameterSizes& unit);
 
 }  // namespace stepwright::step

@@ -18,10 +18,11 @@ struct Mark {
   Purpose purpose{};
 };
 
-Mark mark_of(DataMoment moment) {
+Mark mark_of(DataParallelMoment moment) {
   switch (moment) {
-    case DataMoment::kEachUse: return {Phase::kForward, "parameters", Purpose::kGatherParameters};
-    case DataMoment::kAfterStep:
+    case DataParallelMoment::kEachUse:
+      return {Phase::kForward, "parameters", Purpose::kGatherParameters};
+    case DataParallelMoment::kAfterStep:
       return {Phase::kOptimizer, "parameters.updated", Purpose::kGatherUpdated};
     default: return {Phase::kWeightGradient, "gradients", Purpose::kReduceGradients};
   }
@@ -41,18 +42,18 @@ ShardingBuilder::ShardingBuilder(const Setting& setting, const plan::Plan& plan,
   }
 }
 
-void ShardingBuilder::add(MessageWriter& out, const ShardingGroups& spread,
+void ShardingBuilder::add(MessageTemplateBuilder& out, const ShardingGroups& spread,
                           const BlockParameterSizes& size, Moments moments, Stream stream) const {
-  for (const DataMoment moment : moments) {
+  for (const DataParallelMoment moment : moments) {
     const Mark mark = mark_of(moment);
     for (const DataMessage& message :
-         data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients)) {
+         sharding_messages(plan_.sharding, moment, s_.kernels.scattered_gradients)) {
       out.message(
           {.kind = message.kind,
            .group = spread.group(message.reach),
            .size = spread.ranks(message.reach),
            .elements = ceil_divide(spread.payload(size, moment), spread.parts(message.reach)),
-           .dtype = message_type(moment, s_.storage, s_.gradient, s_.kernels.wide_gradients),
+           .dtype = data_message_type(moment, s_.storage, s_.gradient, s_.kernels.wide_gradients),
            .phase = mark.phase,
            .stream = stream,
            .bucket = bucket_elements(plan_, moment),
@@ -62,19 +63,19 @@ void ShardingBuilder::add(MessageWriter& out, const ShardingGroups& spread,
   }
 }
 
-void ShardingBuilder::add(MessageWriter& out, const BlockParameterSizes& size, Moments moments,
-                          Stream stream) const {
+void ShardingBuilder::add(MessageTemplateBuilder& out, const BlockParameterSizes& size,
+                          Moments moments, Stream stream) const {
   add(out, dense_, size, moments, stream);
   add(out, routed_, size, moments, stream);
 }
 
-void ShardingBuilder::add_copy(MessageWriter& out, const BlockParameterSizes& size,
-                               DataMoment moment, Stream stream) const {
+void ShardingBuilder::append_host_copy(MessageTemplateBuilder& out, const BlockParameterSizes& size,
+                                       DataParallelMoment moment, Stream stream) const {
   if (!plan_.offload.parameters) return;
-  const bool down = reduces(moment);
+  const bool down = carries_gradients(moment);
   const Stream own = down ? Stream::kToHost : Stream::kFromHost;
-  StateCopies copies = state_copies(job_, plan_, dense_, size, moment);
-  const StateCopies routed = state_copies(job_, plan_, routed_, size, moment);
+  StateCopies copies = host_state_copies(job_, plan_, dense_, size, moment);
+  const StateCopies routed = host_state_copies(job_, plan_, routed_, size, moment);
   for (std::size_t i = 0; i < copies.size(); ++i) {
     copies[i].elements += routed[i].elements;
     if (copies[i].elements == 0) continue;
@@ -96,11 +97,11 @@ BlockParameterSizes ShardingBuilder::gathered_parameter_sizes(BlockParameterSize
 
 Template ShardingBuilder::gather(const BlockParameterSizes& unit, bool first_use,
                                  bool forward) const {
-  MessageWriter out("gather");
+  MessageTemplateBuilder out("gather");
   const Stream stream = plan_.overlap.parameters ? Stream::kGather : Stream::kCompute;
-  if (first_use) add(out, gathered_parameter_sizes(unit), {DataMoment::kAfterStep}, stream);
-  add_copy(out, unit, DataMoment::kEachUse, stream);
-  const Tensor whole = gathered_tensor(s_, unit);
+  if (first_use) add(out, gathered_parameter_sizes(unit), {DataParallelMoment::kAfterStep}, stream);
+  append_host_copy(out, unit, DataParallelMoment::kEachUse, stream);
+  const Tensor whole = gathered_parameter_tensor(s_, unit);
   if (whole.elements() > 0) {
     out.writes.push_back(out.builder.tensor(whole));
     out.builder.output(out.writes.back());
@@ -116,17 +117,17 @@ Template ShardingBuilder::gather(const BlockParameterSizes& unit, bool first_use
                                              .extents = {elements, 1, 1}}));
     out.builder.output(out.writes.back());
   }
-  add(out, unit, {DataMoment::kEachUse}, stream);
+  add(out, unit, {DataParallelMoment::kEachUse}, stream);
   return std::move(out.builder.piece());
 }
 
-TensorId ShardingBuilder::reduction_input(MessageWriter& out, bool done) const {
+TensorId ShardingBuilder::add_reduction_input_buffer(MessageTemplateBuilder& out, bool done) const {
   std::int64_t elements = 0;
   for (const TensorId id : out.reads) elements += out.builder.at(id).elements();
   if (elements == 0) return -1;
   if (done) elements = 1;
-  const DType type =
-      message_type(DataMoment::kEachBackward, s_.storage, s_.gradient, s_.kernels.wide_gradients);
+  const DType type = data_message_type(DataParallelMoment::kEachBackward, s_.storage, s_.gradient,
+                                       s_.kernels.wide_gradients);
   out.writes.push_back(out.builder.tensor({.name = "reduction",
                                            .kind = TensorKind::kCommunication,
                                            .dtype = type,
@@ -135,62 +136,66 @@ TensorId ShardingBuilder::reduction_input(MessageWriter& out, bool done) const {
 }
 
 Template ShardingBuilder::reduce(const std::vector<BlockParameterSizes>& bucket,
-                                 Reduction how) const {
-  MessageWriter out("reduce");
+                                 GradientReduction how) const {
+  MessageTemplateBuilder out("reduce");
   const Stream stream = plan_.overlap.gradients ? Stream::kReduce : Stream::kCompute;
   BlockParameterSizes sum;
   for (const BlockParameterSizes& unit : bucket) {
     sum += unit;
-    const Tensor leaving = gradient_tensor(s_, unit);
+    const Tensor leaving = block_gradient_tensor(s_, unit);
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
-  const TensorId copy = s_.copies_gradients ? reduction_input(out, how.done) : TensorId{-1};
+  const TensorId copy =
+      s_.copies_gradients ? add_reduction_input_buffer(out, how.done) : TensorId{-1};
   if (how.last) {
-    add(out, sum, {DataMoment::kEachBackward, DataMoment::kLastBackward}, stream);
+    add(out, sum, {DataParallelMoment::kEachBackward, DataParallelMoment::kLastBackward}, stream);
   } else {
-    add(out, sum, {DataMoment::kEachBackward}, stream);
+    add(out, sum, {DataParallelMoment::kEachBackward}, stream);
   }
   if (copy >= 0 && !out.builder.piece().operators.empty()) out.builder.output(copy);
   out.reads.clear();
   out.writes.clear();
-  add_copy(out, sum, DataMoment::kEachBackward, stream);
+  append_host_copy(out, sum, DataParallelMoment::kEachBackward, stream);
   return std::move(out.builder.piece());
 }
 
-States ShardingBuilder::states(const BlockParameterSizes& stage) const {
+RankModelStateBytes ShardingBuilder::states(const BlockParameterSizes& stage) const {
   const plan::Sharding& sharding = plan_.sharding;
-  const std::int64_t frozen = frozen_elements(plan_, stage);
-  const plan::StateTypes types = plan::state_types(job_, plan_);
+  const std::int64_t frozen = frozen_state_shard_elements(plan_, stage);
+  const plan::StateDataTypes types = plan::state_types(job_, plan_);
   const OptimizerShare share = optimizer_share(job_, plan_, stage);
   const std::int64_t moved = offloaded_state_bytes(job_, plan_, share);
   const std::int64_t trained =
-      size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
+      size_bytes(types.stored, state_shard_elements(plan_, sharding.parameters, stage));
   // Parameters gathered for a step are stored in addition to their shards; shards of master copies
   // belong to the optimizer.
   const bool beside = s_.blocks_for_step;
-  const std::int64_t shards = beside ? frozen_elements(plan_, sharding.gradients, stage) : 0;
+  const std::int64_t shards =
+      beside ? frozen_state_shard_elements(plan_, sharding.gradients, stage) : 0;
   const bool own_shards = beside && job_.kernels.masters == plan::MasterWeights::kNone;
   const std::int64_t trained_shards =
-      own_shards ? size_bytes(types.stored, shard_elements(plan_, sharding.gradients, stage)) : 0;
+      own_shards ? size_bytes(types.stored, state_shard_elements(plan_, sharding.gradients, stage))
+                 : 0;
   const std::int64_t never = size_bytes(s_.storage, frozen + shards);
-  States states{
+  RankModelStateBytes states{
       .parameters = trained + trained_shards + never,
       .frozen = never,
       .for_step = beside              ? trained + size_bytes(s_.storage, frozen)
                   : s_.casts_for_step ? trained
                                       : 0,
-      .gradients = size_bytes(types.gradient, shard_elements(plan_, sharding.gradients, stage)),
+      .gradients =
+          size_bytes(types.gradient, state_shard_elements(plan_, sharding.gradients, stage)),
       .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,
-      .host = host_states(job_, plan_, stage)};
-  const std::int64_t narrow = narrow_weight_bytes(job_, plan_, stage);
+      .host = host_model_state_bytes(job_, plan_, stage)};
+  const std::int64_t narrow = narrow_weight_copy_bytes(job_, plan_, stage);
   states.parameters += narrow;
   states.copies = std::max<std::int64_t>(0, narrow);
   if (plan_.offload.parameters) {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;
   }
-  const plan::OtherModelCopies others = plan::other_models(job_);
+  const plan::OtherModelCounts others = plan::other_models(job_);
   states.others = {.parameters = others.parameters * states.parameters,
                    .gradients = others.updates * states.gradients,
                    .optimizer = others.updates * states.optimizer};

@@ -14,7 +14,7 @@
 namespace stepwright::step {
 
 /// Facts about one data-parallel reduction of gradients in a backward.
-struct Reduction {
+struct GradientReduction {
   bool last = false;  ///< True if the reduction is in the last backward of the step.
   /// True if the loss has already copied and reduced the gradients of the head, so that this
   /// reduction needs no copy.
@@ -30,20 +30,26 @@ class ShardingBuilder {
                   const plan::Job& job);
 
   /// True if every use of parameters needs a gather over ranks or a fetch from host memory.
-  [[nodiscard]] bool gathers_each_use() const { return fetches() || sends(DataMoment::kEachUse); }
+  [[nodiscard]] bool gathers_parameters_each_use() const {
+    return fetches_parameters_from_host() || sends(DataParallelMoment::kEachUse);
+  }
   /// Returns the sizes of the parameters of a block that one gather collects: the trained ones, and
   /// frozen ones too if parameters stay gathered for a whole step.
   [[nodiscard]] BlockParameterSizes gathered_parameter_sizes(BlockParameterSizes unit) const;
   /// True if optimizer states are sharded over more ranks than parameters, so that each step ends
   /// with a gather of updated parameters.
-  [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
+  [[nodiscard]] bool gathers_parameters_after_step() const {
+    return sends(DataParallelMoment::kAfterStep);
+  }
   /// True if gradients are reduced (or moved to host memory) in every backward.
-  [[nodiscard]] bool reduces_each_backward() const {
-    return fetches() || sends(DataMoment::kEachBackward);
+  [[nodiscard]] bool reduces_gradients_each_backward() const {
+    return fetches_parameters_from_host() || sends(DataParallelMoment::kEachBackward);
   }
   /// True if the last backward of a step has reductions of gradients that other backwards do not
   /// have.
-  [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
+  [[nodiscard]] bool reduces_more_in_last_backward() const {
+    return sends(DataParallelMoment::kLastBackward);
+  }
 
   /// Builds the template that gathers a block's parameters before a use. `first_use`: it includes
   /// the gather of updated parameters that the previous step postponed. `forward`: a forward uses
@@ -54,47 +60,47 @@ class ShardingBuilder {
   /// in a backward. Its inputs are the blocks' gradients, unless the rank keeps all gradients
   /// whole.
   [[nodiscard]] Template reduce(const std::vector<BlockParameterSizes>& bucket,
-                                Reduction how) const;
+                                GradientReduction how) const;
   /// Sizes for the template at the end of a step: reductions that were not overlapped, tied tables,
   /// gradient norm, optimizer, gathers.
-  struct Update {
+  struct StepUpdateSizes {
     BlockParameterSizes stage;
     /// Elements of a vocabulary table that another pipeline stage holds too (tied weights); 0:
-    /// none. `loss`, `experts` and `loads` are as in `StepEnd`.
+    /// none. `loss`, `experts` and `loads` are as in `StepEndSumSizes`.
     std::int64_t tied_table = 0;
     bool loss = false;
     bool experts = false;
     std::int64_t loads = 0;
   };
-  [[nodiscard]] Template update(const Update& what) const;
+  [[nodiscard]] Template update(const StepUpdateSizes& what) const;
 
-  [[nodiscard]] States states(const BlockParameterSizes& stage) const;
+  [[nodiscard]] RankModelStateBytes states(const BlockParameterSizes& stage) const;
 
  private:
-  using Moments = std::initializer_list<DataMoment>;
+  using Moments = std::initializer_list<DataParallelMoment>;
   /// True if parameters are stored in host memory: even a rank without data parallelism fetches
   /// them for each use.
-  [[nodiscard]] bool fetches() const { return plan_.offload.parameters; }
-  [[nodiscard]] bool sends(DataMoment moment) const {
-    return !data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
+  [[nodiscard]] bool fetches_parameters_from_host() const { return plan_.offload.parameters; }
+  [[nodiscard]] bool sends(DataParallelMoment moment) const {
+    return !sharding_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
   }
   /// Appends the data-parallel messages of the given moments of a step, in this order, for either
   /// dense or routed parameters (`spread`) with the sizes `size`.
-  void add(MessageWriter& out, const ShardingGroups& spread, const BlockParameterSizes& size,
-           Moments moments, Stream stream) const;
+  void add(MessageTemplateBuilder& out, const ShardingGroups& spread,
+           const BlockParameterSizes& size, Moments moments, Stream stream) const;
   /// Appends the data-parallel messages of the given moments of a step for parameters with the
   /// sizes `size`: first of the dense ones, then of the routed ones.
-  void add(MessageWriter& out, const BlockParameterSizes& size, Moments moments,
+  void add(MessageTemplateBuilder& out, const BlockParameterSizes& size, Moments moments,
            Stream stream) const;
   /// Adds to a reduction's template the buffer into which gradients are copied before they are
   /// reduced, and returns it; -1 if the reduction reads no gradients. `done`: the loss has already
   /// made the copy.
-  TensorId reduction_input(MessageWriter& out, bool done) const;
-  void add_end(MessageWriter& out, const StepEndMessage& message) const;
+  TensorId add_reduction_input_buffer(MessageTemplateBuilder& out, bool done) const;
+  void add_end(MessageTemplateBuilder& out, const StepEndMessage& message) const;
   /// Appends the copy between host and device of this rank's share of parameters or gradients at a
   /// moment of the step, if parameters are stored in host memory.
-  void add_copy(MessageWriter& out, const BlockParameterSizes& size, DataMoment moment,
-                Stream stream) const;
+  void append_host_copy(MessageTemplateBuilder& out, const BlockParameterSizes& size,
+                        DataParallelMoment moment, Stream stream) const;
 
   const Setting& s_;
   const plan::Plan& plan_;

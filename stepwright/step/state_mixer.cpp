@@ -12,20 +12,20 @@
 namespace stepwright::step {
 namespace {
 
-constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
-                               LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies, 3};
+constexpr NormNames kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
+                                LayerPart::kMixerSelectNorm, Keep::kMixerSelectionCopies, 3};
 
 /// Sizes of a mixer on one rank.
 struct Sizes {
-  model::StateWidths widths;  ///< Widths on one tensor rank.
-  std::int64_t rows = 0;      ///< Rows per rank between the exchanges, where sequences are whole.
-  std::int64_t cut = 1;  ///< Divisor of widths between the exchanges, where sequences are whole.
+  model::RecurrentMixerWidths widths;  ///< Widths on one tensor rank.
+  std::int64_t rows = 0;  ///< Rows per rank between the exchanges, where sequences are whole.
+  std::int64_t cut = 1;   ///< Divisor of widths between the exchanges, where sequences are whole.
   Shape scan;
 };
 
 Sizes sizes(const Setting& s, model::Mixer kind) {
   const model::RecurrentMixer& m = *s.model->state_mixer;
-  const model::StateWidths whole = model::state_widths(m, kind);
+  const model::RecurrentMixerWidths whole = model::state_widths(m, kind);
   const std::int64_t ranks = s.tensor * s.context;
   return {.widths = {whole.in / s.tensor, whole.convolution / s.tensor, whole.scalars / s.tensor,
                      whole.out / s.tensor},
@@ -63,10 +63,10 @@ Product step_product(const Setting& s, model::Mixer kind) {
 }
 
 /// Writes an exchange between context ranks, of tokens for heads or back.
-TensorId exchange(BlockBuildContext& e, TensorId from, const ActivationExtents& to_sheet,
+TensorId exchange(BlockBuildContext& e, TensorId from, const ActivationMatrixSize& to_sheet,
                   Phase phase, LayerPart part) {
   if (e.s.context == 1) return from;
-  const TensorId to = message_buffer(e, name_of(part), to_sheet.rows, to_sheet.columns);
+  const TensorId to = create_message_buffer(e, name_of(part), to_sheet.rows, to_sheet.columns);
   e.out.add({.kind = OperatorKind::kAllToAll,
              .phase = phase,
              .stream = message_stream(e.s, Scheme::kContext),
@@ -139,13 +139,13 @@ TensorId convolved(BlockBuildContext& e, TensorId x, model::Mixer kind) {
 TensorId steps(BlockBuildContext& e, TensorId convolved, model::Mixer kind) {
   if (kind != model::Mixer::kMamba) return -1;
   const Product select = select_product(e.s, kind);
-  TensorId selected = linear(e, convolved, select);
+  TensorId selected = append_matrix_product(e, convolved, select);
   share(e, selected, e.forward, LayerPart::kMixerSelect);
   if (e.s.model->state_mixer->selection_normed) {
     selected = norm(e, selected, {select.rows, select.columns}, kSelectNorm);
   }
   e.kept.set(Keep::kMixerSelected, selected);
-  const TensorId sizes = linear(e, selected, step_product(e.s, kind));
+  const TensorId sizes = append_matrix_product(e, selected, step_product(e.s, kind));
   e.kept.set(Keep::kMixerSteps, sizes);
   return sizes;
 }
@@ -191,17 +191,17 @@ void steps_backward(BlockBuildContext& e, TensorId d_steps, TensorId d_selected,
                     TensorId d_convolved, model::Mixer kind) {
   const Product step = step_product(e.s, kind);
   const Product select = select_product(e.s, kind);
-  const TensorId d_low = linear_backward(e, d_steps, Keep::kMixerSelected, step);
+  const TensorId d_low = append_product_backward(e, d_steps, Keep::kMixerSelected, step);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerStep,
                         {.rows = step.rows, .columns = step.inner}),
             {d_low, d_selected}, {d_selected});
   // The selection is computed from the rank's own channels, and the sum over ranks comes before its
   // norm, whose weights are the same on all ranks.
   if (e.s.model->state_mixer->selection_normed) {
-    d_selected = norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
+    d_selected = append_norm_backward(e, d_selected, {select.rows, select.columns}, kSelectNorm);
   }
   share(e, d_selected, Phase::kDataGradient, LayerPart::kMixerSelect);
-  const TensorId d_x = linear_backward(e, d_selected, Keep::kMixerConvolved, select);
+  const TensorId d_x = append_product_backward(e, d_selected, Keep::kMixerConvolved, select);
   e.out.add(computation(e, OperatorKind::kAccumulate, Phase::kDataGradient, LayerPart::kMixerSelect,
                         {.rows = select.rows, .columns = select.inner}),
             {d_x, d_convolved}, {d_convolved});
@@ -229,10 +229,10 @@ TensorId scan_backward(BlockBuildContext& e, TensorId dy, TensorId in, TensorId 
 
 }  // namespace
 
-TensorId state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind) {
+TensorId append_state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId projected =
-      column_linear(e, normed, Keep::kAttentionLinearInput, in_product(e.s, kind));
+      append_column_product(e, normed, Keep::kAttentionLinearInput, in_product(e.s, kind));
   const TensorId in =
       exchange(e, projected, {z.rows, z.widths.in / z.cut}, e.forward, LayerPart::kContextMixerIn);
   e.kept.set(Keep::kMixerIn, in);
@@ -240,13 +240,13 @@ TensorId state_mixer_block(BlockBuildContext& e, TensorId normed, model::Mixer k
                                                                   : scanned(e, in, kind);
   const TensorId out =
       exchange(e, result, {e.s.tokens, z.widths.out}, e.forward, LayerPart::kContextMixerOut);
-  return linear_keeping(e, out, out_product(e.s, kind), Keep::kMixerOut, out);
+  return append_product_keeping_input(e, out, out_product(e.s, kind), Keep::kMixerOut, out);
 }
 
-TensorId state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind) {
+TensorId append_state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const Product out = out_product(e.s, kind);
-  const TensorId d_out = linear_backward(e, dy, Keep::kMixerOut, out);
+  const TensorId d_out = append_product_backward(e, dy, Keep::kMixerOut, out);
   const TensorId d_result = exchange(e, d_out, {z.rows, z.widths.out / z.cut}, Phase::kDataGradient,
                                      LayerPart::kContextMixerOut);
   const bool is_short = kind == model::Mixer::kShortConvolution;
@@ -263,7 +263,8 @@ TensorId state_mixer_block_backward(BlockBuildContext& e, TensorId dy, model::Mi
   }
   const TensorId d_projected = exchange(e, d.in, {e.s.tokens, z.widths.in}, Phase::kDataGradient,
                                         LayerPart::kContextMixerIn);
-  return column_linear_backward(e, d_projected, Keep::kAttentionLinearInput, in_product(e.s, kind));
+  return append_column_product_backward(e, d_projected, Keep::kAttentionLinearInput,
+                                        in_product(e.s, kind));
 }
 
 }  // namespace stepwright::step

@@ -207,7 +207,7 @@ enum class Keep : std::uint8_t {
 
 /// Start of a pass, where the schedule runs a block (embedding or head) in several passes: the
 /// index of the pass's first operator in the template.
-struct PassBegin {
+struct VocabularyPassBegin {
   schedule::Direction pass{};
   std::int32_t first = 0;
 };
@@ -265,7 +265,7 @@ class TemplateBuilder {
   void begin(schedule::Direction pass) {
     passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
   }
-  [[nodiscard]] const std::vector<PassBegin>& passes() const { return passes_; }
+  [[nodiscard]] const std::vector<VocabularyPassBegin>& passes() const { return passes_; }
 
   /// Returns the index of a layer part's parameter; -1 if the block has no such parameter.
   [[nodiscard]] ParameterId parameter(LayerPart part) const;
@@ -290,7 +290,7 @@ class TemplateBuilder {
  private:
   void add_edge(Operator& op, std::int32_t index);
   Template piece_;
-  std::vector<PassBegin> passes_;
+  std::vector<VocabularyPassBegin> passes_;
   double busiest_;
   /// For each tensor of the template, the index of the last operator that wrote it; -1: none.
   std::vector<std::int32_t> writer_;

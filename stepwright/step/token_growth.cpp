@@ -14,7 +14,7 @@ bool has_rows_of_weights(const Operator& op) {
 
 }  // namespace
 
-Template with_tokens(Template piece, double factor) {
+Template with_scaled_tokens(Template piece, double factor) {
   for (Operator& op : piece.operators) {
     if (is_communication(op.kind)) {
       op.payload_elements = std::llround(static_cast<double>(op.payload_elements) * factor);
@@ -25,7 +25,7 @@ Template with_tokens(Template piece, double factor) {
   return piece;
 }
 
-Template with_pairs(Template piece, double factor) {
+Template with_scaled_query_key_pairs(Template piece, double factor) {
   for (Operator& op : piece.operators) {
     op.shape.pairs = std::llround(static_cast<double>(op.shape.pairs) * factor);
   }

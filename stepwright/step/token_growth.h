@@ -6,15 +6,15 @@ namespace stepwright::step {
 
 /// Factor by which a mean micro-batch is enlarged to measure what more tokens, or more query-key
 /// pairs, cost in time.
-inline constexpr double kTokenGrowth = 1.25;
+inline constexpr double kMicroBatchGrowthFactor = 1.25;
 
 /// Returns a copy of a template for micro-batches with `factor` times as many tokens: rows of
 /// computations and elements of messages grow. Sizes that depend on weights or on the query-key
 /// pairs of documents do not change.
-Template with_tokens(Template piece, double factor);
+Template with_scaled_tokens(Template piece, double factor);
 
 /// Returns a copy of a template for micro-batches whose documents have `factor` times as many
 /// query-key pairs in the same number of tokens.
-Template with_pairs(Template piece, double factor);
+Template with_scaled_query_key_pairs(Template piece, double factor);
 
 }  // namespace stepwright::step

@@ -4,18 +4,19 @@
 
 namespace stepwright::step {
 
-Unit::Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local)
+ParameterBlockTemplate::ParameterBlockTemplate(const Setting& setting, std::string name,
+                                               std::vector<LocalParameter> local)
     : s(setting), builder(std::move(name), std::move(local), setting.busiest) {
-  const Tensor gathered = gathered_tensor(s, unit_size(s, builder.piece().parameters));
+  const Tensor gathered = gathered_parameter_tensor(s, unit_size(s, builder.piece().parameters));
   if (gathered.elements() > 0) parameters = builder.input(gathered);
 }
 
-void Unit::open_gradients() {
-  const Tensor leaving = gradient_tensor(s, unit_size(s, builder.piece().parameters));
+void ParameterBlockTemplate::create_block_gradient_tensor() {
+  const Tensor leaving = block_gradient_tensor(s, unit_size(s, builder.piece().parameters));
   if (leaving.elements() > 0) gradients = builder.tensor(leaving);
 }
 
-void Unit::close_gradients() {
+void ParameterBlockTemplate::output_block_gradient_tensor() {
   if (gradients >= 0) builder.output(gradients);
 }
 

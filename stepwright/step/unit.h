@@ -10,13 +10,15 @@ namespace stepwright::step {
 /// The template of a block that owns parameters (layer, embedding, head), with the two tensors that
 /// data-parallel sharding adds: gathered parameters (an input) and gradients before their reduction
 /// (an output).
-struct Unit {
-  Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local);
+struct ParameterBlockTemplate {
+  ParameterBlockTemplate(const Setting& setting, std::string name,
+                         std::vector<LocalParameter> local);
 
   /// Creates the tensor of the block's gradients in a backward whose gradients are reduced;
-  /// `close_gradients` makes it an output at the end. No effect if gradients stay on the rank.
-  void open_gradients();
-  void close_gradients();
+  /// `output_block_gradient_tensor` makes it an output at the end. No effect if gradients stay on
+  /// the rank.
+  void create_block_gradient_tensor();
+  void output_block_gradient_tensor();
 
   const Setting& s;
   TemplateBuilder builder;

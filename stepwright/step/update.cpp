@@ -31,7 +31,7 @@ Operator copy_operator(OperatorKind kind, std::int64_t elements, DType type) {
           .name = down ? "gradients.to_host" : "parameters.from_host"};
 }
 
-Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) {
+Operator orthogonal_operator(const OptimizerMatrixSizes& matrices, std::string_view name) {
   return {.kind = OperatorKind::kOrthogonalize,
           .phase = Phase::kOptimizer,
           .dtype = DType::kBf16,
@@ -50,8 +50,8 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
 /// deepspeed/runtime/zero/stage_1_and_2.py, step).
 void add_host(std::vector<Operator>& list, const plan::Job& job, const plan::Plan& plan,
               std::int64_t elements) {
-  const DType storage = plan::storage_type(job.precision);
-  const plan::StateTypes types = plan::state_types(job, plan);
+  const DType storage = plan::parameter_storage_type(job.precision);
+  const plan::StateDataTypes types = plan::state_types(job, plan);
   const OptimizerShare one{.elements = 1};
   const std::int64_t bytes =
       update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one) +
@@ -72,21 +72,22 @@ struct Side {
   const plan::Plan& plan;
   bool routed = false;
 
-  [[nodiscard]] DType wide() const { return exact_type(job.precision); }
+  [[nodiscard]] DType wide() const { return statistics_type(job.precision); }
   [[nodiscard]] plan::GroupKind tensor_ranks() const {
     return routed ? plan::GroupKind::kExpertTensor : plan::GroupKind::kTensor;
   }
   /// The group of ranks that share optimizer states.
   [[nodiscard]] plan::GroupKind shards() const {
     const ShardingGroups spread = routed ? routed_spread(plan) : dense_spread(plan);
-    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? MessageReach::kWorld
-                                                                         : MessageReach::kInner);
+    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal
+                            ? DataMessageGroup::kWorld
+                            : DataMessageGroup::kInner);
   }
 };
 
 /// Adds the messages of matrices that are orthogonalized.
 void add_parts(std::vector<StepEndMessage>& list, const Side& side, const OptimizerShare& share,
-               const MatrixSize& matrices) {
+               const OptimizerMatrixSizes& matrices) {
   const auto parts = [&](Purpose purpose) {
     list.push_back({.group = side.shards(),
                     .elements = share.moves_shards ? matrices.elements : 0,
@@ -115,7 +116,8 @@ void add_parts(std::vector<StepEndMessage>& list, const Side& side, const Optimi
 
 /// Adds the messages of matrices whose sums of rows and columns are kept, and of the norms of all
 /// updates.
-void add_sums(std::vector<StepEndMessage>& list, const Side& side, const MatrixSize& matrices) {
+void add_sums(std::vector<StepEndMessage>& list, const Side& side,
+              const OptimizerMatrixSizes& matrices) {
   const bool split = side.plan.sharding.optimizer != plan::Spread::kNone;
   const auto add = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                        Purpose purpose, OperatorKind kind) {
@@ -146,7 +148,7 @@ void add_sums(std::vector<StepEndMessage>& list, const Side& side, const MatrixS
 
 }  // namespace
 
-Operator norm_operator(std::int64_t elements, DType gradient) {
+Operator gradient_norm_operator(std::int64_t elements, DType gradient) {
   return {.kind = OperatorKind::kNormSquare,
           .phase = Phase::kOptimizer,
           .dtype = gradient,
@@ -165,7 +167,7 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   if (orthogonal && share.expert.count > 0) {
     list.push_back(orthogonal_operator(share.expert, kOrthogonalizeExpertName));
   }
-  const DType storage = plan::storage_type(job.precision);
+  const DType storage = plan::parameter_storage_type(job.precision);
   const std::int64_t bytes =
       update_bytes_of_element(job.optimizer, plan::state_types(job, plan), share);
   const std::int64_t moved = host_updated_elements(plan, share);
@@ -179,34 +181,35 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
   return list;
 }
 
-std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                       const BlockParameterSizes& size) {
+std::vector<Operator> parameter_unpack_operators(const plan::Job& job, const plan::Plan& plan,
+                                                 const BlockParameterSizes& size) {
   std::vector<Operator> list;
-  if (!job.kernels.refresh_by_tensor || refreshes_in_blocks(plan)) return list;
+  if (!job.kernels.refresh_by_tensor || gathers_updates_by_block(plan)) return list;
   for (const ShardingGroups& spread : {dense_spread(plan), routed_spread(plan)}) {
-    const std::int64_t elements = spread.payload(size, DataMoment::kAfterStep);
+    const std::int64_t elements = spread.payload(size, DataParallelMoment::kAfterStep);
     std::int64_t ranks = 0;
-    for (const DataMessage& gather : data_messages(plan.sharding, DataMoment::kAfterStep, true)) {
+    for (const DataMessage& gather :
+         sharding_messages(plan.sharding, DataParallelMoment::kAfterStep, true)) {
       if (spread.ranks(gather.reach) > 1) ranks += spread.ranks(gather.reach);
     }
     if (elements == 0 || ranks == 0) continue;
     list.push_back(
         {.kind = OperatorKind::kUnpack,
          .phase = Phase::kOptimizer,
-         .dtype = plan::storage_type(job.precision),
+         .dtype = plan::parameter_storage_type(job.precision),
          .shape = {.rows = elements, .columns = 1, .batch = ranks * spread.tensors(size)},
          .name = "parameters.unpacked"});
   }
   return list;
 }
 
-std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
-                                            const OptimizerShare& share) {
+std::vector<StepEndMessage> matrix_optimizer_messages(const plan::Job& job, const plan::Plan& plan,
+                                                      const OptimizerShare& share) {
   std::vector<StepEndMessage> list;
   const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
   if (traits.acts_on == plan::MatrixUpdateScope::kElements) return list;
   for (const bool routed : {false, true}) {
-    const MatrixSize& matrices = routed ? share.expert : share.dense;
+    const OptimizerMatrixSizes& matrices = routed ? share.expert : share.dense;
     if (traits.sums_edges) {
       add_sums(list, {job, plan, routed}, matrices);
     } else {
@@ -216,7 +219,7 @@ std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Pl
   return list;
 }
 
-void ShardingBuilder::add_end(MessageWriter& out, const StepEndMessage& message) const {
+void ShardingBuilder::add_end(MessageTemplateBuilder& out, const StepEndMessage& message) const {
   out.message({.kind = message.kind,
                .group = message.group,
                .size = group_sizes_[static_cast<std::size_t>(message.group)],
@@ -229,22 +232,24 @@ void ShardingBuilder::add_end(MessageWriter& out, const StepEndMessage& message)
                .scheme = message.scheme});
 }
 
-Template ShardingBuilder::update(const Update& what) const {
-  MessageWriter out("update");
+Template ShardingBuilder::update(const StepUpdateSizes& what) const {
+  MessageTemplateBuilder out("update");
   if (!reduces_in_buckets(plan_))
-    add(out, what.stage, {DataMoment::kLastBackward}, Stream::kCompute);
-  const StepEnd end{.partial = what.stage.partial,
-                    .expert_partial = what.stage.expert_partial,
-                    .tied_table = what.tied_table,
-                    .loss = what.loss,
-                    .experts = what.experts,
-                    .loads = what.loads,
-                    .shares_rows = s_.sequence_parallel};
-  for (const StepEndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
+    add(out, what.stage, {DataParallelMoment::kLastBackward}, Stream::kCompute);
+  const StepEndSumSizes end{.partial = what.stage.partial,
+                            .expert_partial = what.stage.expert_partial,
+                            .tied_table = what.tied_table,
+                            .loss = what.loss,
+                            .experts = what.experts,
+                            .loads = what.loads,
+                            .shares_rows = s_.sequence_parallel};
+  for (const StepEndMessage& message : partial_gradient_all_reduces(plan_, end))
+    add_end(out, message);
   const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
-  out.compute(norm_operator(share.elements, plan::state_types(job_, plan_).gradient));
-  for (const StepEndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
-  const std::vector<StepEndMessage> messages = matrix_messages(job_, plan_, share);
+  out.compute(gradient_norm_operator(share.elements, plan::state_types(job_, plan_).gradient));
+  for (const StepEndMessage& message : step_statistics_all_reduces(end, s_.exact))
+    add_end(out, message);
+  const std::vector<StepEndMessage> messages = matrix_optimizer_messages(job_, plan_, share);
   const auto returns = [](const StepEndMessage& m) {
     return m.purpose == Purpose::kReturnMatrices;
   };
@@ -258,8 +263,9 @@ Template ShardingBuilder::update(const Update& what) const {
     }
     out.compute(op);
   }
-  if (!refreshes_in_blocks(plan_)) add(out, what.stage, {DataMoment::kAfterStep}, Stream::kCompute);
-  for (const Operator& op : unpack_operators(job_, plan_, what.stage)) out.compute(op);
+  if (!gathers_updates_by_block(plan_))
+    add(out, what.stage, {DataParallelMoment::kAfterStep}, Stream::kCompute);
+  for (const Operator& op : parameter_unpack_operators(job_, plan_, what.stage)) out.compute(op);
   return std::move(out.builder.piece());
 }
 

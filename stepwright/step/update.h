@@ -8,7 +8,7 @@ namespace stepwright::step {
 
 /// Returns the operator that computes the sum of squares of the `elements` gradients that one
 /// rank's optimizer holds.
-Operator norm_operator(std::int64_t elements, DType gradient);
+Operator gradient_norm_operator(std::int64_t elements, DType gradient);
 
 /// Returns the operators of an optimizer's update, without messages, in their order: the device
 /// orthogonalizes matrices (Muon) and updates its elements; then gradients of host-updated elements
@@ -21,8 +21,8 @@ std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& p
 /// Returns the operators that unpack updated parameters gathered after an update: one copy for each
 /// tensor and each rank's shard of it (`Kernels::refresh_by_tensor`). Empty if updated blocks are
 /// gathered before their first use instead.
-std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
-                                       const BlockParameterSizes& size);
+std::vector<Operator> parameter_unpack_operators(const plan::Job& job, const plan::Plan& plan,
+                                                 const BlockParameterSizes& size);
 
 /// Returns the messages of an optimizer that updates whole matrices (Muon, Adafactor). An
 /// orthogonal update (Muon) sends shards between the ranks that share states, sends matrices or
@@ -31,7 +31,7 @@ std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& p
 /// tensor ranks add the sums over the dimension that they split; ranks that share states
 /// reduce-scatter all sums, update their shard of the moments and gather all moments. Then the
 /// squared norm of each update is summed.
-std::vector<StepEndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
-                                            const OptimizerShare& share);
+std::vector<StepEndMessage> matrix_optimizer_messages(const plan::Job& job, const plan::Plan& plan,
+                                                      const OptimizerShare& share);
 
 }  // namespace stepwright::step

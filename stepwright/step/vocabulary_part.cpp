@@ -17,14 +17,16 @@ bool in_place(const Setting& s) { return s.kernels.fused_loss() && s.model->logi
 /// Writes the passes over this part's logits; the tensor ranks that share the part sum their
 /// results.
 PartLoss take_part(BlockBuildContext& e, TensorId logits) {
-  const PartLoss part{per_token(e, "maximum", 1), per_token(e, "sum", 1),
-                      per_token(e, "target", 1)};
-  e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits},
+  const PartLoss part{create_loss_statistics_tensor(e, "maximum", 1),
+                      create_loss_statistics_tensor(e, "sum", 1),
+                      create_loss_statistics_tensor(e, "target", 1)};
+  e.out.add(logits_pass_operator(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits},
             {part.maximum});
   all_reduce_over_tensor_ranks(e, part.maximum, "loss.maximum", true);
   const TensorId exponentials =
-      in_place(e.s) ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, part.maximum},
+      in_place(e.s) ? logits
+                    : logits_tensor(e, "exponentials", e.s.exact, loss_vocabulary_width(e.s));
+  e.out.add(logits_pass_operator(e, e.forward, "loss.sum"), {logits, part.maximum},
             {part.target, part.sum, exponentials});
   all_reduce_over_tensor_ranks(e, part.target, "loss.target");
   all_reduce_over_tensor_ranks(e, part.sum, "loss.sum");
@@ -44,12 +46,13 @@ struct RowParts {
 RowParts take_rows(BlockBuildContext& e, const PartLoss& part, const Product& p) {
   const TensorId exponentials = e.kept.get(Keep::kLogits);
   const TensorId narrow =
-      in_place(e.s) ? exponentials : logits_tensor(e, "softmax", e.s.storage, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.softmax", Purpose::kPartSoftmax),
+      in_place(e.s) ? exponentials
+                    : logits_tensor(e, "softmax", e.s.storage, loss_vocabulary_width(e.s));
+  e.out.add(logits_pass_operator(e, e.forward, "loss.softmax", Purpose::kPartSoftmax),
             {exponentials, part.sum}, {exponentials, in_place(e.s) ? TensorId{-1} : narrow});
   const TensorRegionCrossing crossing{p.inner, p.part, Phase::kDataGradient, true};
   RowParts rows;
-  rows.softmax = leave_tensor_region(e, linear_data_gradient(e, narrow, p), crossing);
+  rows.softmax = leave_tensor_region(e, append_product_data_gradient(e, narrow, p), crossing);
   const TensorId target = activation(e, "target_rows", e.s.tokens, p.inner);
   e.out.add({.kind = OperatorKind::kEmbedding,
              .phase = e.forward,
@@ -74,12 +77,12 @@ Operator between(const BlockBuildContext& e, Operator op) {
 /// Writes the loss's messages between positions: the largest logit, then the sum of exponentials
 /// relative to it and the target's logit. Returns the sum.
 TensorId exchange(BlockBuildContext& e, const PartLoss& part) {
-  const TensorId largest = per_token(e, "largest", 1);
+  const TensorId largest = create_loss_statistics_tensor(e, "largest", 1);
   all_reduce_over_positions(e, part.maximum, largest, "loss.maximum", true);
-  const TensorId total = per_token(e, "total", 1);
+  const TensorId total = create_loss_statistics_tensor(e, "total", 1);
   e.out.add(between(e, {.kind = OperatorKind::kLossLocal,
                         .dtype = e.s.exact,
-                        .shape = {.rows = rows_of(e), .columns = 1},
+                        .shape = {.rows = loss_chunk_tokens(e), .columns = 1},
                         .name = "loss.sum",
                         .purpose = Purpose::kPartSum}),
             {part.sum, part.maximum, largest}, {total});
@@ -111,8 +114,8 @@ void build_vocabulary_shard_loss(BlockBuildContext& e, TensorId logits, const Pr
 }
 
 TensorId build_vocabulary_shard_grad(BlockBuildContext& e) {
-  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
-  e.out.add(loss_pass(e, Phase::kDataGradient, "loss.gradient"),
+  const TensorId gradient = logits_tensor(e, "gradient", e.s.storage, loss_vocabulary_width(e.s));
+  e.out.add(logits_pass_operator(e, Phase::kDataGradient, "loss.gradient"),
             {e.kept.get(Keep::kLogits), e.kept.get(Keep::kLossTarget), e.kept.get(Keep::kLossSum),
              e.kept.get(Keep::kPartMaximum), e.kept.get(Keep::kLossMaximum),
              e.kept.get(Keep::kPartSum), e.kept.get(Keep::kWideLogits)},

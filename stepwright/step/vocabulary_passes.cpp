@@ -11,7 +11,7 @@ namespace {
 /// passes.
 class Cutter {
  public:
-  explicit Cutter(const BlockPair& pair) : pair_(pair) {
+  explicit Cutter(const BlockTemplatePair& pair) : pair_(pair) {
     for (const bool backward : {false, true}) place_tensors(backward);
     for (const bool backward : {false, true}) note_uses(backward);
   }
@@ -26,7 +26,7 @@ class Cutter {
   [[nodiscard]] const Template& piece(bool backward) const {
     return backward ? pair_.backward : pair_.forward;
   }
-  [[nodiscard]] const std::vector<PassBegin>& begins(bool backward) const {
+  [[nodiscard]] const std::vector<VocabularyPassBegin>& begins(bool backward) const {
     return backward ? pair_.backward_passes : pair_.forward_passes;
   }
   [[nodiscard]] std::size_t count() const { return begins(false).size() + begins(true).size(); }
@@ -34,11 +34,11 @@ class Cutter {
   [[nodiscard]] std::size_t own_index(std::size_t pass) const {
     return is_backward(pass) ? pass - begins(false).size() : pass;
   }
-  [[nodiscard]] const PassBegin& begin_of(std::size_t pass) const {
+  [[nodiscard]] const VocabularyPassBegin& begin_of(std::size_t pass) const {
     return begins(is_backward(pass))[own_index(pass)];
   }
   [[nodiscard]] std::span<const Operator> operators_of(std::size_t pass) const {
-    const std::vector<PassBegin>& own = begins(is_backward(pass));
+    const std::vector<VocabularyPassBegin>& own = begins(is_backward(pass));
     const std::vector<Operator>& all = piece(is_backward(pass)).operators;
     const std::size_t at = own_index(pass);
     const auto first = static_cast<std::size_t>(own[at].first);
@@ -129,7 +129,7 @@ class Cutter {
     std::size_t last = 0;
   };
 
-  const BlockPair& pair_;
+  const BlockTemplatePair& pair_;
   std::vector<Use> tensors_;
   /// For each template (forward, backward): the number of each tensor.
   std::vector<std::size_t> places_[2];
@@ -137,7 +137,9 @@ class Cutter {
 
 }  // namespace
 
-std::vector<VocabularyPass> cut_passes(const BlockPair& pair) { return Cutter(pair).run(); }
+std::vector<VocabularyPass> split_vocabulary_passes(const BlockTemplatePair& pair) {
+  return Cutter(pair).run();
+}
 
 bool uses_parameters(const Template& piece) {
   return std::ranges::any_of(piece.operators, [](const Operator& op) { return op.parameter >= 0; });

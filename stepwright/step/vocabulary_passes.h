@@ -17,7 +17,7 @@ struct VocabularyPass {
 /// the schedule runs in a slot of its own. Each pass restores what the previous one saved. A tensor
 /// that a message writes stays until the next pass, which starts when the message has ended. The
 /// templates must not gather parameters or reduce gradients.
-std::vector<VocabularyPass> cut_passes(const BlockPair& pair);
+std::vector<VocabularyPass> split_vocabulary_passes(const BlockTemplatePair& pair);
 
 /// True if an operator of the template uses a parameter; `makes_gradients`: true if an operator
 /// computes a parameter's gradient.

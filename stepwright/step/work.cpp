@@ -17,7 +17,7 @@ double product(std::initializer_list<std::int64_t> factors) {
   return result;
 }
 
-double width(DType type) { return static_cast<double>(centibits(type)) / 800; }
+double width(DType type) { return static_cast<double>(element_size_centibits(type)) / 800; }
 
 double scores(const Shape& s) { return product({s.batch, s.heads, s.queries, s.keys}); }
 
@@ -111,7 +111,7 @@ double matrix_bytes(const Operator& op, std::int64_t matrices) {
   const double operands = product({s.rows, s.inner}) + product({matrices, s.inner, s.columns});
   const double result = product({s.rows, s.columns});
   const double narrow = width(op.dtype);
-  const double stored = width(plan::storage_type(op.dtype));
+  const double stored = width(plan::parameter_storage_type(op.dtype));
   const double per_operand = narrow < stored ? stored + 2 * narrow : stored;
   return operands * per_operand + result * stored;
 }

@@ -26,12 +26,13 @@ double bus_bandwidth(const cost::CostModel& cost, step::OperatorKind kind, doubl
       cost.message(kind, bytes, layout, collective::Algorithm::kLibrary, step::Scheme::kNone)
           .seconds;
   return seconds > 0
-             ? collective::sent_bytes(step::collective_of(kind), bytes, layout.size) / seconds
+             ? collective::sent_bytes(step::collective_of_operator(kind), bytes, layout.size) /
+                   seconds
              : 0;
 }
 
-ChartPanel over_sizes(const std::string& key, const std::string& title, const cost::CostModel& cost,
-                      const cluster::GroupLayout& layout) {
+KeyedStudyChart over_sizes(const std::string& key, const std::string& title,
+                           const cost::CostModel& cost, const cluster::GroupLayout& layout) {
   std::vector<ChartSeries> curves;
   for (const step::OperatorKind kind : kOperations) {
     ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
@@ -44,7 +45,7 @@ ChartPanel over_sizes(const std::string& key, const std::string& title, const co
   return {key,
           {.title = title,
            .x = {.title = "message", .label = format_bytes},
-           .y = {.title = "busbw", .label = format_rate},
+           .y = {.title = "busbw", .label = format_bytes_per_s},
            .series = std::move(curves)}};
 }
 
@@ -55,7 +56,7 @@ ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
   ChartSeries curve{.name = stride == 1 ? "neighbours" : fmt::format("{} apart", stride),
                     .points = {}};
   for (std::int64_t size = 2; size * stride <= cluster.devices(); size *= 2) {
-    const cluster::GroupLayout layout = cluster::strided_layout(cluster, size, stride);
+    const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, size, stride);
     curve.points.push_back(
         {static_cast<double>(size),
          bus_bandwidth(cost, step::OperatorKind::kAllReduce, kLargeMessage, layout)});
@@ -63,7 +64,7 @@ ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
   return curve;
 }
 
-ChartPanel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cost) {
+KeyedStudyChart over_placement(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   std::vector<ChartSeries> curves;
   for (std::int64_t stride = 1; stride <= cluster.devices_per_node; stride *= 2) {
     ChartSeries curve = placed(cluster, cost, stride);
@@ -72,14 +73,14 @@ ChartPanel over_placement(const cluster::Cluster& cluster, const cost::CostModel
   return {"placement",
           {.title = "Bus bandwidth of an all-reduce of 256 MiB, by ranks and their distance",
            .x = {.title = "ranks", .label = whole_number},
-           .y = {.title = "busbw", .label = format_rate},
+           .y = {.title = "busbw", .label = format_bytes_per_s},
            .series = std::move(curves)}};
 }
 
 /// Returns a chart for groups with one rank per node; x is the number of groups that run at once.
-ChartPanel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
+KeyedStudyChart over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   const cluster::GroupLayout alone =
-      cluster::strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
+      cluster::strided_group_layout(cluster, cluster.nodes, cluster.devices_per_node);
   std::vector<ChartSeries> curves;
   for (const step::OperatorKind kind : kOperations) {
     ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
@@ -96,41 +97,42 @@ ChartPanel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& 
   return {"sharing",
           {.title = "Bus bandwidth between nodes at 256 MiB, by groups that share the NICs",
            .x = {.title = "groups of each node at once", .label = whole_number},
-           .y = {.title = "busbw", .label = format_rate},
+           .y = {.title = "busbw", .label = format_bytes_per_s},
            .series = std::move(curves)}};
 }
 
 /// Returns variants of the plan with NICs of a quarter to four times their rate.
-std::vector<PlanVariation> nic_rates(const plan::PlannedJob& planned) {
-  std::vector<PlanVariation> variations;
+std::vector<ChartedPlanVariant> nic_rates(const plan::PlannedJob& planned) {
+  std::vector<ChartedPlanVariant> variations;
   for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
     variations.push_back(
-        {factor, plan::with_field(planned, fmt::format("cluster.nic={}x", factor))});
+        {factor, plan::plan_with_field(planned, fmt::format("cluster.nic={}x", factor))});
   }
   return variations;
 }
 
 }  // namespace
 
-Study study_bandwidth(const plan::PlannedJob& planned) {
+StudyCharts study_collective_bandwidth(const plan::PlannedJob& planned) {
   const cluster::Cluster& cluster = planned.job.cluster;
   const cost::CostModel cost(planned.job);
-  Study study{.variable = "bandwidth", .planned = planned, .panels = {}};
+  StudyCharts study{.variable = "bandwidth", .planned = planned, .panels = {}};
   if (cluster.devices_per_node > 1) {
     study.panels.push_back(
         over_sizes("inside", "Bus bandwidth inside a node, by message size", cost,
-                   cluster::strided_layout(cluster, cluster.devices_per_node, 1)));
+                   cluster::strided_group_layout(cluster, cluster.devices_per_node, 1)));
   }
   if (cluster.nodes > 1) {
-    study.panels.push_back(over_sizes("network",
-                                      "Bus bandwidth over the whole cluster, by message size", cost,
-                                      cluster::strided_layout(cluster, cluster.devices(), 1)));
+    study.panels.push_back(
+        over_sizes("network", "Bus bandwidth over the whole cluster, by message size", cost,
+                   cluster::strided_group_layout(cluster, cluster.devices(), 1)));
     study.panels.push_back(over_sharing(cluster, cost));
   }
   study.panels.push_back(over_placement(cluster, cost));
   if (cluster.nodes > 1) {
     const ChartAxis rate{.title = "rate of a NIC", .label = ratio};
-    study.panels.push_back(exposed_shares("exposed_over_nic", rate, nic_rates(planned)));
+    study.panels.push_back(
+        exposed_communication_chart("exposed_over_nic", rate, nic_rates(planned)));
   }
   return study;
 }

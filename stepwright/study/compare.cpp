@@ -19,8 +19,8 @@ using Json = nlohmann::ordered_json;
 
 /// Calls `choose` to fill in a choice, and measures its time.
 template <class Choose>
-Choice timed(const char* by, Choose choose) {
-  Choice choice{.by = by, .plan = {}};
+SearchMethodChoice timed(const char* by, Choose choose) {
+  SearchMethodChoice choice{.by = by, .plan = {}};
   const auto start = std::chrono::steady_clock::now();
   choose(choice);
   choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -29,27 +29,27 @@ Choice timed(const char* by, Choose choose) {
 
 }  // namespace
 
-SearchComparison compare_searches(const plan::Job& given) {
-  const plan::Job job = tune::with_fastest_attention(given);
+SearchMethodComparison compare_searches(const plan::Job& given) {
+  const plan::Job job = tune::with_fastest_attention_kernel(given);
   const cost::CostModel cost(job);
-  const simulate::Room room = simulate::plan_memory_limit(job);
-  SearchComparison comparison{.job = job, .choices = {}};
-  comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
+  const simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
+  SearchMethodComparison comparison{.job = job, .choices = {}};
+  comparison.choices.push_back(timed("stepwright", [&](SearchMethodChoice& choice) {
     const tune::TuneResult result = tune::tune(job, {.top = 1});
     choice.evaluated = result.space.priced;
     if (!result.plans.front().fits) return;
     choice.plan = result.plans.front().plan;
     choice.step_time_s = result.plans.front().step_time_s;
   }));
-  comparison.choices.push_back(timed("rule of thumb", [&](Choice& choice) {
-    const auto found = tune::rule_of_thumb(job, cost, room);
+  comparison.choices.push_back(timed("rule of thumb", [&](SearchMethodChoice& choice) {
+    const auto found = tune::rule_of_thumb_plan(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;
     choice.evaluated = 1;
   }));
-  comparison.choices.push_back(timed("Alpa-style", [&](Choice& choice) {
-    const auto found = inter_operator_search(job, cost, room);
+  comparison.choices.push_back(timed("Alpa-style", [&](SearchMethodChoice& choice) {
+    const auto found = search_like_alpa(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;
@@ -58,9 +58,9 @@ SearchComparison compare_searches(const plan::Job& given) {
   return comparison;
 }
 
-Json search_comparison_json(const SearchComparison& comparison) {
+Json search_comparison_json(const SearchMethodComparison& comparison) {
   Json out{{"variable", "search"}, {"choices", Json::array()}};
-  for (const Choice& choice : comparison.choices) {
+  for (const SearchMethodChoice& choice : comparison.choices) {
     Json entry{{"by", choice.by}, {"evaluated", choice.evaluated}, {"seconds", choice.seconds}};
     if (choice.plan) {
       entry["step_time_s"] = choice.step_time_s;

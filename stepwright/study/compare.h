@@ -11,7 +11,7 @@ namespace stepwright::study {
 
 /// The plan that one search method chooses for a job, with the cost of the search. All methods use
 /// Stepwright's cost model.
-struct Choice {
+struct SearchMethodChoice {
   std::string by;
   /// The plan that the method chose; nullopt: it found no plan that fits in memory.
   std::optional<plan::Plan> plan;
@@ -23,14 +23,14 @@ struct Choice {
 
 /// The plans that three search methods choose for one job: `tune`, the rule of thumb of
 /// Megatron-LM's papers, and a two-level search like Alpa's.
-struct SearchComparison {
+struct SearchMethodComparison {
   plan::Job job;
-  std::vector<Choice> choices;
+  std::vector<SearchMethodChoice> choices;
 };
-SearchComparison compare_searches(const plan::Job& job);
+SearchMethodComparison compare_searches(const plan::Job& job);
 
 /// Returns the JSON document that `stepwright study search --json` prints (docs/formats.md,
 /// "Study").
-nlohmann::ordered_json search_comparison_json(const SearchComparison& comparison);
+nlohmann::ordered_json search_comparison_json(const SearchMethodComparison& comparison);
 
 }  // namespace stepwright::study

@@ -23,11 +23,12 @@ std::vector<double> running_sum(const std::vector<double>& seconds) {
 
 class InterOperatorSearch {
  public:
-  InterOperatorSearch(const plan::Job& job, const cost::CostModel& cost, const simulate::Room& room)
+  InterOperatorSearch(const plan::Job& job, const cost::CostModel& cost,
+                      const simulate::AvailablePlanMemory& room)
       : job_(job), cost_(cost), room_(room), pricer_(job, cost) {}
 
-  std::optional<InterOperatorResult> run() {
-    for (const std::int64_t stages : plan::legal_pipeline_sizes(job_)) {
+  std::optional<AlpaLikeSearchResult> run() {
+    for (const std::int64_t stages : plan::legal_pipeline_degrees(job_)) {
       if (job_.cluster.devices() % stages == 0) try_stages(stages);
     }
     if (!found_) return std::nullopt;
@@ -39,16 +40,17 @@ class InterOperatorSearch {
  private:
   void try_stages(std::int64_t stages) {
     const std::int64_t mesh = job_.cluster.devices() / stages;
-    for (const std::int64_t tensor : plan::legal_tensor_sizes(job_)) {
+    for (const std::int64_t tensor : plan::legal_tensor_degrees(job_)) {
       if (tensor > job_.cluster.devices_per_node || mesh % tensor != 0) continue;
-      for (const std::int64_t expert : plan::legal_expert_sizes(job_)) {
+      for (const std::int64_t expert : plan::legal_expert_degrees(job_)) {
         plan::Plan plan;
         plan.parallel = {
             .tensor = tensor, .pipeline = stages, .expert = expert, .data = mesh / tensor};
         plan.sequence_parallel = tensor > 1;
-        plan.accumulate = plan::default_accumulate(job_.precision);
-        plan.overlap = plan::overlap_all(true);
-        for (const std::int64_t micro_batch : plan::legal_micro_batches(job_, plan.parallel.data)) {
+        plan.accumulate = plan::default_accumulation_type(job_.precision);
+        plan.overlap = plan::all_overlap_flags(true);
+        for (const std::int64_t micro_batch :
+             plan::legal_micro_batch_sizes(job_, plan.parallel.data)) {
           plan.micro_batch = micro_batch;
           try_memory(plan);
         }
@@ -76,9 +78,9 @@ class InterOperatorSearch {
     const simulate::PipelineCost pipeline = pricer_.pipeline(blocks, plan);
     for (const char* states : {"ddp", "zero1", "zero2", "zero3"}) {
       plan.sharding = *plan::sharding_of(states);
-      const simulate::Price price = pricer_.finish(pipeline, plan);
+      const simulate::PlanPrice price = pricer_.finish(pipeline, plan);
       ++result_.plans_priced;
-      if (!room_.holds(price)) continue;
+      if (!room_.fits_in_memory(price)) continue;
       if (found_ && price.seconds >= best_price_.seconds) continue;
       found_ = true;
       best_ = plan::canonical(plan, job_);
@@ -87,7 +89,7 @@ class InterOperatorSearch {
   }
 
   void cut(plan::Plan& plan, const simulate::BlockCosts& blocks) {
-    const std::size_t place = blocks.place(plan::recomputed(plan.recompute));
+    const std::size_t place = blocks.place(plan::recomputed_layer_part(plan.recompute));
     const auto both = [](const simulate::BlockPairCost& pair) {
       return pair.forward.seconds + pair.backward.seconds;
     };
@@ -95,25 +97,26 @@ class InterOperatorSearch {
     for (const std::size_t which : model::layer_order(job_.model).class_of) {
       seconds.push_back(both(blocks.layers[which].of(place).cost));
     }
-    plan.layers =
-        cut_layers(seconds, plan.parallel.pipeline, both(blocks.embedding), both(blocks.head));
+    plan.layers = cut_layers_into_stages(seconds, plan.parallel.pipeline, both(blocks.embedding),
+                                         both(blocks.head));
     result_.stages_profiled += job_.model.layers * (job_.model.layers + 1) / 2;
   }
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  simulate::Room room_;
-  simulate::Pricer pricer_;
+  simulate::AvailablePlanMemory room_;
+  simulate::PlanPricer pricer_;
   bool found_ = false;
   plan::Plan best_;
-  simulate::Price best_price_;
-  InterOperatorResult result_;
+  simulate::PlanPrice best_price_;
+  AlpaLikeSearchResult result_;
 };
 
 }  // namespace
 
-std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::int64_t stages,
-                                     double first_s, double last_s) {
+std::vector<std::int64_t> cut_layers_into_stages(const std::vector<double>& seconds,
+                                                 std::int64_t stages, double first_s,
+                                                 double last_s) {
   const std::size_t layers = seconds.size();
   const auto count = static_cast<std::size_t>(stages);
   const std::vector<double> before = running_sum(seconds);
@@ -143,9 +146,9 @@ std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::in
   return runs;
 }
 
-std::optional<InterOperatorResult> inter_operator_search(const plan::Job& job,
-                                                         const cost::CostModel& cost,
-                                                         const simulate::Room& room) {
+std::optional<AlpaLikeSearchResult> search_like_alpa(const plan::Job& job,
+                                                     const cost::CostModel& cost,
+                                                     const simulate::AvailablePlanMemory& room) {
   return InterOperatorSearch(job, cost, room).run();
 }
 

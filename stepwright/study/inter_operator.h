@@ -11,7 +11,7 @@
 namespace stepwright::study {
 
 /// The plan that a two-level search like Alpa's finds, and what the search cost.
-struct InterOperatorResult {
+struct AlpaLikeSearchResult {
   plan::Plan plan;
   double step_time_s = 0;  ///< Simulated step time of the plan that was found, in seconds.
   /// Number of candidates that were priced: pairs of a run of consecutive layers and an
@@ -26,15 +26,16 @@ struct InterOperatorResult {
 /// expert size, recomputation, sharding). As in Alpa, no interleaving, context parallelism or
 /// hybrid sharding; unlike in Alpa, all stages have equally many devices and the same choice.
 /// nullopt: no plan fits.
-std::optional<InterOperatorResult> inter_operator_search(const plan::Job& job,
-                                                         const cost::CostModel& cost,
-                                                         const simulate::Room& room);
+std::optional<AlpaLikeSearchResult> search_like_alpa(const plan::Job& job,
+                                                     const cost::CostModel& cost,
+                                                     const simulate::AvailablePlanMemory& room);
 
 /// Cuts layers into `stages` runs of consecutive layers so that the slowest run is as fast as
 /// possible. `seconds`: time of each layer; `first_s`, `last_s`: added to the first and last run.
 /// Returns the number of layers in each run, at least one. O(stages * layers^2). Requires 1 <=
 /// stages <= layers.
-std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::int64_t stages,
-                                     double first_s, double last_s);
+std::vector<std::int64_t> cut_layers_into_stages(const std::vector<double>& seconds,
+                                                 std::int64_t stages, double first_s,
+                                                 double last_s);
 
 }  // namespace stepwright::study

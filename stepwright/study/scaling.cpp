@@ -48,46 +48,51 @@ void check_covered(const cluster::Cluster& cluster) {
   }
 }
 
-void add_rivals(ScalingPoint& point, const collective::GroupLinkRates& links) {
-  point.least = collective::least_seconds(point.collective, links, point.payload_bytes);
+void add_rivals(CollectiveScalingPoint& point, const collective::GroupLinkRates& links) {
+  point.least = collective::collective_lower_bounds(point.collective, links, point.payload_bytes);
   if (point.collective != collective::Collective::kAllReduce) return;
-  point.adding_network_s = collective::in_network_seconds(
-      cluster::InNetworkReduction::kBetweenNodes, links, point.payload_bytes);
-  point.adding_switches_s = collective::in_network_seconds(cluster::InNetworkReduction::kEverywhere,
-                                                           links, point.payload_bytes);
+  point.adding_network_s = collective::in_network_all_reduce_seconds(
+      cluster::InNetworkReductionSupport::kBetweenNodes, links, point.payload_bytes);
+  point.adding_switches_s = collective::in_network_all_reduce_seconds(
+      cluster::InNetworkReductionSupport::kEverywhere, links, point.payload_bytes);
 }
 
-bool is_asked(collective::Algorithm method, const ScalingSetting& setting) {
+bool is_asked(collective::Algorithm method, const CollectiveScalingSettings& setting) {
   return setting.methods.empty() ||
          std::ranges::find(setting.methods, method) != setting.methods.end();
 }
 
 collective::GroupLinkRates links_of(const cluster::Cluster& cluster,
-                                    const ScalingSetting& setting) {
+                                    const CollectiveScalingSettings& setting) {
   collective::GroupLinkRates links =
-      collective::group_links(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
-                              static_cast<std::int32_t>(cluster.nodes));
+      collective::group_link_rates(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
+                                   static_cast<std::int32_t>(cluster.nodes));
   links.message_s = setting.message_s;
   return links;
 }
 
 /// Computes a point whose operation and payload are set.
-void fill(ScalingPoint& point, const cluster::Cluster& cluster, const ScalingSetting& setting) {
+void fill(CollectiveScalingPoint& point, const cluster::Cluster& cluster,
+          const CollectiveScalingSettings& setting) {
   point.nodes = cluster.nodes;
   point.ranks = cluster.devices();
   point.played = point.ranks <= setting.play_ranks;
   const collective::GroupLinkRates links = links_of(cluster, setting);
-  for (const auto& [method, name] : collective::kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
     collective::ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
     if (collective::no_schedule_reason(spec) || !is_asked(method, setting)) continue;
     spec = collective::with_fastest_chunk_count(spec, links, point.payload_bytes);
-    ScheduleTime time{
-        method, spec.chunks, collective::closed_form_seconds(spec, links, point.payload_bytes), {}};
+    AlgorithmScheduleTime time{
+        method,
+        spec.chunks,
+        collective::closed_form_collective_seconds(spec, links, point.payload_bytes),
+        {}};
     if (point.played) {
-      time.played_s = collective::simulate_generated_schedule(spec, cluster,
-                                                              {.payload_bytes = point.payload_bytes,
-                                                               .message_s = setting.message_s,
-                                                               .every_rank = setting.every_rank});
+      time.played_s =
+          collective::simulate_generated_collective(spec, cluster,
+                                                    {.payload_bytes = point.payload_bytes,
+                                                     .message_s = setting.message_s,
+                                                     .every_rank = setting.every_rank});
     }
     point.schedules.push_back(time);
   }
@@ -100,32 +105,32 @@ int thread_count(int asked) {
 
 }  // namespace
 
-std::optional<double> ScalingPoint::seconds(collective::Algorithm method) const {
-  const auto found = std::ranges::find(schedules, method, &ScheduleTime::method);
+std::optional<double> CollectiveScalingPoint::seconds(collective::Algorithm method) const {
+  const auto found = std::ranges::find(schedules, method, &AlgorithmScheduleTime::method);
   if (found == schedules.end()) return std::nullopt;
   return found->seconds();
 }
 
-const ScheduleTime* ScalingPoint::fastest_rival_schedule() const {
-  const ScheduleTime* fastest = nullptr;
-  for (const ScheduleTime& time : schedules) {
+const AlgorithmScheduleTime* CollectiveScalingPoint::fastest_other_than_ho_ring() const {
+  const AlgorithmScheduleTime* fastest = nullptr;
+  for (const AlgorithmScheduleTime& time : schedules) {
     if (time.method == kStudied) continue;
     if (fastest == nullptr || time.seconds() < fastest->seconds()) fastest = &time;
   }
   return fastest;
 }
 
-std::optional<double> ScalingPoint::gain() const {
+std::optional<double> CollectiveScalingPoint::gain() const {
   const auto own = seconds(kStudied);
-  const ScheduleTime* other = fastest_rival_schedule();
+  const AlgorithmScheduleTime* other = fastest_other_than_ho_ring();
   if (!own || *own <= 0 || other == nullptr) return std::nullopt;
   return other->seconds() / *own;
 }
 
-std::map<collective::Algorithm, double> ScalingStudy::differences() const {
+std::map<collective::Algorithm, double> CollectiveScalingStudy::closed_form_differences() const {
   std::map<collective::Algorithm, double> largest;
-  for (const ScalingPoint& point : points) {
-    for (const ScheduleTime& time : point.schedules) {
+  for (const CollectiveScalingPoint& point : points) {
+    for (const AlgorithmScheduleTime& time : point.schedules) {
       if (!time.played_s) continue;
       double& difference = largest[time.method];
       if (*time.played_s <= 0) continue;
@@ -135,9 +140,9 @@ std::map<collective::Algorithm, double> ScalingStudy::differences() const {
   return largest;
 }
 
-ScalingStudy study_scaling(const ScalingSetting& setting) {
+CollectiveScalingStudy study_collective_scaling(const CollectiveScalingSettings& setting) {
   for (const cluster::Cluster& cluster : setting.clusters) check_covered(cluster);
-  ScalingStudy study;
+  CollectiveScalingStudy study;
   std::vector<const cluster::Cluster*> clusters;
   for (const collective::Collective collective : setting.collectives) {
     for (const double payload : setting.payloads_bytes) {

@@ -14,14 +14,14 @@
 namespace stepwright::study {
 
 /// The settings of a study of how the time of collectives grows with the number of nodes.
-struct ScalingSetting {
+struct CollectiveScalingSettings {
   /// The clusters to study: one kind of machine with different numbers of nodes.
   std::vector<cluster::Cluster> clusters;
   std::vector<collective::Collective> collectives;
   std::vector<double> payloads_bytes;  ///< Sizes of the full buffer, in bytes.
   /// Algorithms to study; empty: all that support the operation.
   std::vector<collective::Algorithm> methods;
-  double message_s = collective::kMessageStartSeconds;
+  double message_s = collective::kDefaultMessageStartSeconds;
   /// Largest number of ranks for which schedules are also simulated, in addition to the closed
   /// form; 0: none.
   std::int64_t play_ranks = 0;
@@ -32,7 +32,7 @@ struct ScalingSetting {
 
 /// Seconds of a collective by one algorithm's schedule, with the number of chunks that the closed
 /// form finds best.
-struct ScheduleTime {
+struct AlgorithmScheduleTime {
   collective::Algorithm method{};
   std::int32_t chunks = 1;
   double closed_s = 0;
@@ -42,16 +42,16 @@ struct ScheduleTime {
 };
 
 /// The times of one collective, with one buffer size, over all ranks of one cluster.
-struct ScalingPoint {
+struct CollectiveScalingPoint {
   collective::Collective collective{};
   double payload_bytes = 0;
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   bool played = false;
   /// Times of all algorithms whose schedules exist for these ranks, in the order of
-  /// `kGeneratedNames`.
-  std::vector<ScheduleTime> schedules;
-  collective::LeastSeconds least;
+  /// `kGeneratedAlgorithmNames`.
+  std::vector<AlgorithmScheduleTime> schedules;
+  collective::CollectiveLowerBounds least;
   /// Seconds of an all-reduce if network switches reduce data (SHARP), and, in `adding_switches_s`,
   /// if switches inside nodes do too. nullopt: not an all-reduce.
   std::optional<double> adding_network_s;
@@ -62,32 +62,32 @@ struct ScalingPoint {
   [[nodiscard]] std::optional<double> seconds(collective::Algorithm method) const;
   /// Returns the time of the fastest algorithm other than HO-Ring (hierarchical ring); null: there
   /// is none.
-  [[nodiscard]] const ScheduleTime* fastest_rival_schedule() const;
+  [[nodiscard]] const AlgorithmScheduleTime* fastest_other_than_ho_ring() const;
   /// Returns the speed-up of HO-Ring: the time of the fastest other algorithm divided by HO-Ring's;
   /// nullopt: one of them does not exist.
   [[nodiscard]] std::optional<double> gain() const;
 };
 
 /// The result of a study of how the time of collectives grows with the number of nodes.
-struct ScalingStudy {
+struct CollectiveScalingStudy {
   cluster::Cluster cluster;          ///< The cluster with the most nodes in the study.
   collective::GroupLinkRates links;  ///< Links between all ranks of `cluster`.
   /// Times, sorted by operation, then buffer size, then number of nodes.
-  std::vector<ScalingPoint> points;
+  std::vector<CollectiveScalingPoint> points;
 
   /// Returns, for each algorithm, the largest relative difference between closed form and
   /// simulation, |closed form / simulation - 1|, over the simulated points.
-  [[nodiscard]] std::map<collective::Algorithm, double> differences() const;
+  [[nodiscard]] std::map<collective::Algorithm, double> closed_form_differences() const;
 };
 
 /// Computes the times of collectives over the studied clusters. Fails with `kUnsupported` if a
 /// cluster has more than one level of switches inside nodes or between them, and with `kInput` if
 /// it has more than `kMostScaledRanks` ranks.
-ScalingStudy study_scaling(const ScalingSetting& setting);
+CollectiveScalingStudy study_collective_scaling(const CollectiveScalingSettings& setting);
 inline constexpr std::int64_t kMostScaledRanks = std::int64_t{1} << 20;
 
 /// Returns the JSON document that `stepwright study collectives --json` prints (docs/formats.md,
 /// "Study").
-nlohmann::ordered_json scaling_json(const ScalingStudy& study);
+nlohmann::ordered_json collective_scaling_json(const CollectiveScalingStudy& study);
 
 }  // namespace stepwright::study

@@ -11,15 +11,15 @@ using Json = nlohmann::ordered_json;
 /// Returns the rate of a link in bytes/s; 0: there is no such link.
 double rate_of(double s_per_byte) { return s_per_byte > 0 ? 1 / s_per_byte : 0; }
 
-Json schedule_json(const ScheduleTime& time) {
-  Json json{{"name", name_of(collective::kAlgorithmNames, time.method)},
+Json schedule_json(const AlgorithmScheduleTime& time) {
+  Json json{{"name", name_of(collective::kCollectiveAlgorithmNames, time.method)},
             {"chunks", time.chunks},
             {"closed_s", time.closed_s}};
   if (time.played_s) json["simulated_s"] = *time.played_s;
   return json;
 }
 
-Json point_json(const ScalingPoint& point) {
+Json point_json(const CollectiveScalingPoint& point) {
   Json json{{"operation", name_of(cost::kCollectiveNames, point.collective)},
             {"payload_bytes", point.payload_bytes},
             {"nodes", point.nodes},
@@ -27,7 +27,7 @@ Json point_json(const ScalingPoint& point) {
             {"schedules", Json::array()},
             {"least_s", point.least.any_s},
             {"least_on_both_levels_s", point.least.levels_s}};
-  for (const ScheduleTime& time : point.schedules) {
+  for (const AlgorithmScheduleTime& time : point.schedules) {
     json["schedules"].push_back(schedule_json(time));
   }
   if (point.adding_network_s) json["adding_network_s"] = *point.adding_network_s;
@@ -38,7 +38,7 @@ Json point_json(const ScalingPoint& point) {
 
 }  // namespace
 
-Json scaling_json(const ScalingStudy& study) {
+Json collective_scaling_json(const CollectiveScalingStudy& study) {
   Json out{{"variable", "collectives"},
            {"cluster", study.cluster.name},
            {"devices_per_node", study.cluster.devices_per_node},
@@ -50,10 +50,12 @@ Json scaling_json(const ScalingStudy& study) {
            {"network_latency_s", study.links.network_latency_s},
            {"message_start_s", study.links.message_s},
            {"points", Json::array()}};
-  for (const ScalingPoint& point : study.points) out["points"].push_back(point_json(point));
+  for (const CollectiveScalingPoint& point : study.points)
+    out["points"].push_back(point_json(point));
   out["differences"] = Json::object();
-  for (const auto& [method, difference] : study.differences()) {
-    out["differences"][std::string(name_of(collective::kAlgorithmNames, method))] = difference;
+  for (const auto& [method, difference] : study.closed_form_differences()) {
+    out["differences"][std::string(name_of(collective::kCollectiveAlgorithmNames, method))] =
+        difference;
   }
   return out;
 }

@@ -61,12 +61,12 @@ void check(const schedule::UniformPipeline& pipeline) {
         fmt::format("--weight: {} s are more than the {} s of --backward, which includes them",
                     pipeline.weight_s, pipeline.backward_s));
   }
-  const std::int64_t most = kMostTurns / 3 / pipeline.chunks;
+  const std::int64_t most = kMaxStudiedWorkItems / 3 / pipeline.chunks;
   if (pipeline.stages > most || pipeline.micro_batches > most / pipeline.stages) {
-    fail_input(
-        fmt::format("--stages {} x --micro-batches {} x --chunks {} are more turns than the "
-                    "{} that are played at most",
-                    pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMostTurns));
+    fail_input(fmt::format(
+        "--stages {} x --micro-batches {} x --chunks {} are more turns than the "
+        "{} that are played at most",
+        pipeline.stages, pipeline.micro_batches, pipeline.chunks, kMaxStudiedWorkItems));
   }
 }
 
@@ -85,7 +85,7 @@ std::string refusal(const plan::PlannedJob& planned) {
   if (schedule::traits_of(planned.plan.schedule.kind).spreads_vocabulary) {
     return "positions share the embedding and the head, of which equal stages have none";
   }
-  for (const plan::Law& law : plan::schedule_laws()) {
+  for (const plan::Law& law : plan::pipeline_schedule_rules()) {
     if (law.broken(planned.job, planned.plan)) return law.values(planned.job, planned.plan);
   }
   return {};
@@ -94,29 +94,31 @@ std::string refusal(const plan::PlannedJob& planned) {
 /// Returns how many chunks a micro-batch passes on each pipeline position: all chunks there, or
 /// half of them if every chunk is on two positions, because a micro-batch uses only one of the two.
 double passes_of(const schedule::UniformPipeline& pipeline, const schedule::Schedule& schedule) {
-  return static_cast<double>(schedule::placement_of(schedule, pipeline.stages).model_chunks()) /
+  return static_cast<double>(
+             schedule::chunk_placement_of(schedule, pipeline.stages).model_chunk_count()) /
          static_cast<double>(pipeline.stages);
 }
 
-schedule::TurnSeconds seconds_of(const schedule::UniformPipeline& pipeline,
-                                 const schedule::Schedule& schedule) {
+schedule::PipelineScheduleSeconds seconds_of(const schedule::UniformPipeline& pipeline,
+                                             const schedule::Schedule& schedule) {
   const double chunks = passes_of(pipeline, schedule);
-  schedule::PartSeconds part{.forward = pipeline.forward_s / chunks,
-                             .backward = pipeline.backward_s / chunks,
-                             .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
-                             .weight = pipeline.weight_s / chunks};
+  schedule::ChunkWorkSeconds part{.forward = pipeline.forward_s / chunks,
+                                  .backward = pipeline.backward_s / chunks,
+                                  .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                                  .weight = pipeline.weight_s / chunks};
   if (pipeline.paired_s) {
     const auto each = static_cast<std::size_t>(schedule.chunks);
     const double whole = *pipeline.paired_s / chunks;
     part.beside.backward.assign(each, whole);
     part.beside.data.assign(each, std::max({part.forward, part.data, whole - part.weight}));
   }
-  const std::vector<schedule::PartSeconds> position(static_cast<std::size_t>(schedule.chunks),
-                                                    part);
+  const std::vector<schedule::ChunkWorkSeconds> position(static_cast<std::size_t>(schedule.chunks),
+                                                         part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
-void time_turns(ScheduleSimulation& play, const schedule::TurnSeconds& seconds) {
+void time_turns(PipelineScheduleSimulation& play,
+                const schedule::PipelineScheduleSeconds& seconds) {
   for (std::size_t position = 0; position < play.turns.size(); ++position) {
     std::vector<double>& starts = play.starts_s.emplace_back();
     double busy_s = 0;
@@ -131,29 +133,30 @@ void time_turns(ScheduleSimulation& play, const schedule::TurnSeconds& seconds) 
 
 std::vector<schedule::Turns> turns_of(const schedule::UniformPipeline& pipeline,
                                       const schedule::Schedule& schedule,
-                                      const schedule::TurnSeconds& seconds) {
+                                      const schedule::PipelineScheduleSeconds& seconds) {
   if (!schedule::traits_of(schedule.kind).found) {
     return schedule::all_turns(schedule, pipeline.stages, pipeline.micro_batches);
   }
-  return schedule::found_turns(schedule::pipeline_with_activation_cap(
-      schedule::placement_of(schedule, pipeline.stages), pipeline.micro_batches, seconds,
+  return schedule::find_shortest_turns(schedule::pipeline_with_activation_cap(
+      schedule::chunk_placement_of(schedule, pipeline.stages), pipeline.micro_batches, seconds,
       static_cast<double>(pipeline.stages)));
 }
 
-ScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
-                           const schedule::Schedule& schedule) {
-  ScheduleSimulation play;
+PipelineScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
+                                   const schedule::Schedule& schedule) {
+  PipelineScheduleSimulation play;
   play.schedule = schedule;
   const plan::PlannedJob planned = bare(pipeline, schedule);
   play.refused = refusal(planned);
   if (!play.refused.empty()) return play;
-  const schedule::TurnSeconds seconds = seconds_of(pipeline, schedule);
+  const schedule::PipelineScheduleSeconds seconds = seconds_of(pipeline, schedule);
   play.turns = turns_of(pipeline, schedule, seconds);
   schedule::TurnSimulator player;
-  play.ends_s = player.play(play.turns, plan::placement_of(planned.plan), seconds);
+  play.ends_s = player.play(play.turns, plan::chunk_placement_of(planned.plan), seconds);
   play.makespan_s = schedule::makespan_s(play.ends_s);
   time_turns(play, seconds);
-  play.peak_activations = schedule::held_activations(play.turns, passes_of(pipeline, schedule));
+  play.peak_activations =
+      schedule::peak_held_activations(play.turns, passes_of(pipeline, schedule));
   schedule::UniformPipeline chunked = pipeline;
   chunked.chunks = schedule.chunks;
   play.closed_form_s = schedule::closed_form_s(schedule.kind, chunked);
@@ -162,29 +165,29 @@ ScheduleSimulation play_of(const schedule::UniformPipeline& pipeline,
 
 }  // namespace
 
-std::vector<ScheduleSimulation> study_schedules(const schedule::UniformPipeline& pipeline,
-                                                bool finds) {
+std::vector<PipelineScheduleSimulation> study_pipeline_schedules(
+    const schedule::UniformPipeline& pipeline, bool finds) {
   check(pipeline);
-  std::vector<ScheduleSimulation> plays;
-  for (const auto& [kind, name] : schedule::kScheduleNames) {
+  std::vector<PipelineScheduleSimulation> plays;
+  for (const auto& [kind, name] : schedule::kScheduleKindNames) {
     const bool found = schedule::traits_of(kind).found;
     if (found && !finds) continue;
-    const schedule::ChunkRange range = schedule::chunk_range(kind, pipeline.stages);
+    const schedule::ChunkCountRange range = schedule::chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
     if (!found || range.least == range.most) continue;
-    ScheduleSimulation straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
+    PipelineScheduleSimulation straight = play_of(pipeline, {.kind = kind, .chunks = range.least});
     const bool shorter = straight.makespan_s < plays.back().makespan_s;
     if (straight.refused.empty() && shorter) plays.back() = std::move(straight);
   }
   return plays;
 }
 
-nlohmann::ordered_json schedules_study_json(const std::vector<ScheduleSimulation>& plays) {
+nlohmann::ordered_json schedules_study_json(const std::vector<PipelineScheduleSimulation>& plays) {
   auto schedules = nlohmann::ordered_json::array();
-  for (const ScheduleSimulation& play : plays) {
+  for (const PipelineScheduleSimulation& play : plays) {
     nlohmann::ordered_json entry{
-        {"schedule", name_of(schedule::kScheduleNames, play.schedule.kind)}};
+        {"schedule", name_of(schedule::kScheduleKindNames, play.schedule.kind)}};
     if (!play.refused.empty()) {
       entry["refused"] = play.refused;
     } else {

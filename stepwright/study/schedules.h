@@ -12,7 +12,7 @@
 namespace stepwright::study {
 
 /// The result of simulating one kind of pipeline schedule without communication.
-struct ScheduleSimulation {
+struct PipelineScheduleSimulation {
   schedule::Schedule schedule;
   /// Reason why this kind of schedule cannot run on the pipeline; empty: it can.
   std::string refused;
@@ -35,7 +35,7 @@ struct ScheduleSimulation {
 /// Limits of the study of schedules, the first being the number of work items over all stages; then
 /// the number of stages, the time of a stage, and the ratio of the longest to the shortest time
 /// (beyond it, double precision would lose the shortest).
-inline constexpr std::int64_t kMostTurns = 4'000'000;
+inline constexpr std::int64_t kMaxStudiedWorkItems = 4'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
 inline constexpr double kLongestStage = 1e9;
 inline constexpr double kLargestRatio = 1e6;
@@ -43,10 +43,10 @@ inline constexpr double kLargestRatio = 1e6;
 /// Simulates every kind of pipeline schedule. `finds`: also search for a better order (`auto`), for
 /// a fifth of a second. Fails with `kInput` if stages, micro-batches or times exceed the study's
 /// limits, or if times contradict each other.
-std::vector<ScheduleSimulation> study_schedules(const schedule::UniformPipeline& pipeline,
-                                                bool finds = true);
+std::vector<PipelineScheduleSimulation> study_pipeline_schedules(
+    const schedule::UniformPipeline& pipeline, bool finds = true);
 
 /// Returns the JSON document that `stepwright study schedules --json` prints.
-nlohmann::ordered_json schedules_study_json(const std::vector<ScheduleSimulation>& plays);
+nlohmann::ordered_json schedules_study_json(const std::vector<PipelineScheduleSimulation>& plays);
 
 }  // namespace stepwright::study

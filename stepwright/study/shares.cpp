@@ -10,14 +10,16 @@ namespace {
 
 struct Kind {
   const char* name;
-  double simulate::Breakdown::* seconds;
+  double simulate::StageTimeBreakdown::* seconds;
 };
-constexpr Kind kKinds[] = {
-    {"tensor", &simulate::Breakdown::tensor_s}, {"context", &simulate::Breakdown::context_s},
-    {"expert", &simulate::Breakdown::expert_s}, {"pipeline", &simulate::Breakdown::pipeline_s},
-    {"data", &simulate::Breakdown::data_s},     {"host", &simulate::Breakdown::host_s}};
+constexpr Kind kKinds[] = {{"tensor", &simulate::StageTimeBreakdown::tensor_s},
+                           {"context", &simulate::StageTimeBreakdown::context_s},
+                           {"expert", &simulate::StageTimeBreakdown::expert_s},
+                           {"pipeline", &simulate::StageTimeBreakdown::pipeline_s},
+                           {"data", &simulate::StageTimeBreakdown::data_s},
+                           {"host", &simulate::StageTimeBreakdown::host_s}};
 
-std::optional<simulate::Breakdown> breakdown_of(const plan::PlannedJob& planned) {
+std::optional<simulate::StageTimeBreakdown> breakdown_of(const plan::PlannedJob& planned) {
   try {
     const simulate::Prediction prediction = simulate::predict(planned);
     const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
@@ -38,11 +40,11 @@ bool is_ever_exposed(const ChartSeries& series) {
 
 std::string whole_number(double value) { return format_count(static_cast<std::int64_t>(value)); }
 
-ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
-                          const std::vector<PlanVariation>& variations) {
+KeyedStudyChart exposed_communication_chart(const std::string& key, const ChartAxis& x,
+                                            const std::vector<ChartedPlanVariant>& variations) {
   std::vector<ChartSeries> curves;
   for (const Kind& kind : kKinds) curves.push_back({.name = kind.name, .points = {}});
-  for (const PlanVariation& variation : variations) {
+  for (const ChartedPlanVariant& variation : variations) {
     const auto breakdown = breakdown_of(variation.planned);
     if (!breakdown) continue;
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
@@ -51,7 +53,7 @@ ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
     }
   }
   std::erase_if(curves, [](const ChartSeries& series) { return !is_ever_exposed(series); });
-  ChartPanel panel;
+  KeyedStudyChart panel;
   panel.key = key;
   panel.chart.title = fmt::format("Exposed communication by {}", x.title);
   panel.chart.x = x;

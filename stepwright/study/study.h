@@ -34,35 +34,35 @@ struct Chart {
 };
 
 /// A chart of a study, with the name (`key`) under which files contain it.
-struct ChartPanel {
+struct KeyedStudyChart {
   std::string key;
   Chart chart;
 };
 
 /// Charts that show how GPU utilisation or effective bandwidth depends on choices of the plan or
 /// job, varied around one plan.
-struct Study {
+struct StudyCharts {
   std::string variable;  ///< Quantity that the charts show: "utilization" or "bandwidth".
   plan::PlannedJob planned;
-  std::vector<ChartPanel> panels;
+  std::vector<KeyedStudyChart> panels;
 };
 
 /// Computes charts of GPU utilisation (FLOPs / time / peak rate) of one layer's matrix products,
 /// attention and all its computation, over the hidden size, the micro-batch, the tensor-parallel
 /// size and the sequence length; also charts of exposed communication over the same axes.
-Study study_utilization(const plan::PlannedJob& planned);
+StudyCharts study_gpu_utilization(const plan::PlannedJob& planned);
 
 /// Computes charts of effective bandwidth (busbw as in nccl-tests) of each collective: over the
 /// message size, inside a node and between nodes; over the placement of the group; and over the
 /// number of groups that share a node's NICs. A further chart shows exposed communication over the
 /// NICs' rate.
-Study study_bandwidth(const plan::PlannedJob& planned);
+StudyCharts study_collective_bandwidth(const plan::PlannedJob& planned);
 
 /// Formats an axis value as a whole number.
 std::string whole_number(double value);
 
 /// A variant of a plan for a chart, and its value `x` on the x-axis.
-struct PlanVariation {
+struct ChartedPlanVariant {
   double x = 0;
   plan::PlannedJob planned;
 };
@@ -70,10 +70,10 @@ struct PlanVariation {
 /// Simulates variants of a plan and returns a chart of exposed communication: for each kind of
 /// communication, the share of the step time in which it is not hidden by computation. Illegal
 /// variants, and kinds that are never exposed, are left out.
-ChartPanel exposed_shares(const std::string& key, const ChartAxis& x,
-                          const std::vector<PlanVariation>& variations);
+KeyedStudyChart exposed_communication_chart(const std::string& key, const ChartAxis& x,
+                                            const std::vector<ChartedPlanVariant>& variations);
 
 /// Returns the JSON document that `stepwright study --json` prints (docs/formats.md, "Study").
-nlohmann::ordered_json study_json(const Study& study);
+nlohmann::ordered_json study_json(const StudyCharts& study);
 
 }  // namespace stepwright::study

@@ -16,9 +16,9 @@ Json curve_json(const ChartSeries& curve) {
 
 }  // namespace
 
-Json study_json(const Study& study) {
+Json study_json(const StudyCharts& study) {
   Json out{{"variable", study.variable}, {"panels", Json::array()}};
-  for (const ChartPanel& panel : study.panels) {
+  for (const KeyedStudyChart& panel : study.panels) {
     Json curves = Json::array();
     for (const ChartSeries& curve : panel.chart.series) curves.push_back(curve_json(curve));
     out["panels"].push_back({{"key", panel.key},

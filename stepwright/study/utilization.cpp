@@ -40,7 +40,7 @@ LayerEffort layer_effort(const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   const cost::CostModel cost(job);
   const step::Setting setting = step::make_setting(job, planned.plan);
-  const step::BlockPair layer =
+  const step::BlockTemplatePair layer =
       step::build_layer(setting, job.model.layer_class(job.model.layers - 1), plan::kNoRecompute);
   LayerEffort effort;
   for (const step::Template* piece : {&layer.forward, &layer.backward}) {
@@ -55,12 +55,12 @@ LayerEffort layer_effort(const plan::PlannedJob& planned) {
   return effort;
 }
 
-ChartPanel utilization_panel(const std::string& key, const ChartAxis& x,
-                             const std::vector<PlanVariation>& variations) {
+KeyedStudyChart utilization_panel(const std::string& key, const ChartAxis& x,
+                                  const std::vector<ChartedPlanVariant>& variations) {
   ChartSeries products{.name = "matrix products", .points = {}};
   ChartSeries attention{.name = "attention", .points = {}};
   ChartSeries all{.name = "whole layer", .points = {}};
-  for (const PlanVariation& variation : variations) {
+  for (const ChartedPlanVariant& variation : variations) {
     const plan::Job& job = variation.planned.job;
     const double peak = job.cluster.device.peak_flops.at(job.precision);
     const LayerEffort effort = layer_effort(variation.planned);
@@ -68,7 +68,7 @@ ChartPanel utilization_panel(const std::string& key, const ChartAxis& x,
     attention.points.push_back({variation.x, effort.attention.utilization(peak)});
     all.points.push_back({variation.x, effort.all.utilization(peak)});
   }
-  ChartPanel panel;
+  KeyedStudyChart panel;
   panel.key = key;
   panel.chart.title = fmt::format("Utilisation by {}", x.title);
   panel.chart.x = x;
@@ -98,8 +98,8 @@ bool scale_widths(model::Architecture& model, std::int64_t numerator, std::int64
   return fits;
 }
 
-std::vector<PlanVariation> hidden_sizes(const plan::PlannedJob& planned) {
-  std::vector<PlanVariation> variations;
+std::vector<ChartedPlanVariant> hidden_sizes(const plan::PlannedJob& planned) {
+  std::vector<ChartedPlanVariant> variations;
   for (const auto& [numerator, denominator] :
        {std::pair{1, 8}, {1, 4}, {1, 2}, {1, 1}, {2, 1}, {4, 1}}) {
     plan::PlannedJob changed = planned;
@@ -113,8 +113,8 @@ std::vector<PlanVariation> hidden_sizes(const plan::PlannedJob& planned) {
 
 /// Returns variants with micro-batch sizes in powers of two; the global batch grows in proportion,
 /// so that the number of micro-batches stays.
-std::vector<PlanVariation> micro_batches_around(const plan::PlannedJob& planned) {
-  std::vector<PlanVariation> variations;
+std::vector<ChartedPlanVariant> micro_batches_around(const plan::PlannedJob& planned) {
+  std::vector<ChartedPlanVariant> variations;
   for (std::int64_t size = 1; size <= 16; size *= 2) {
     plan::PlannedJob changed = planned;
     changed.job.sequences = planned.job.sequences / planned.plan.micro_batch * size;
@@ -126,10 +126,10 @@ std::vector<PlanVariation> micro_batches_around(const plan::PlannedJob& planned)
 
 /// Returns variants with tensor-parallel sizes in powers of two up to a node; the data-parallel
 /// ranks fill the cluster.
-std::vector<PlanVariation> tensor_sizes(const plan::PlannedJob& planned) {
-  std::vector<PlanVariation> variations;
+std::vector<ChartedPlanVariant> tensor_sizes(const plan::PlannedJob& planned) {
+  std::vector<ChartedPlanVariant> variations;
   const std::int64_t ranks = planned.plan.parallel.tensor * planned.plan.parallel.data;
-  for (const std::int64_t size : plan::legal_tensor_sizes(planned.job)) {
+  for (const std::int64_t size : plan::legal_tensor_degrees(planned.job)) {
     if ((size & (size - 1)) != 0 || ranks % size != 0) continue;
     if (size > std::max<std::int64_t>(8, planned.job.cluster.devices_per_node)) continue;
     plan::PlannedJob changed = planned;
@@ -147,8 +147,8 @@ std::vector<PlanVariation> tensor_sizes(const plan::PlannedJob& planned) {
   return variations;
 }
 
-std::vector<PlanVariation> lengths(const plan::PlannedJob& planned) {
-  std::vector<PlanVariation> variations;
+std::vector<ChartedPlanVariant> lengths(const plan::PlannedJob& planned) {
+  std::vector<ChartedPlanVariant> variations;
   for (std::int64_t length = 1024; length <= 131072; length *= 2) {
     plan::PlannedJob changed = planned;
     changed.job.length = length;
@@ -161,26 +161,26 @@ std::vector<PlanVariation> lengths(const plan::PlannedJob& planned) {
 
 }  // namespace
 
-Study study_utilization(const plan::PlannedJob& planned) {
+StudyCharts study_gpu_utilization(const plan::PlannedJob& planned) {
   const auto logarithmic = [](const char* title) {
     return ChartAxis{.title = title, .label = whole_number};
   };
   struct Axes {
     const char* key;
     ChartAxis x;
-    std::vector<PlanVariation> variations;
+    std::vector<ChartedPlanVariant> variations;
   };
   const Axes axes[] = {{"hidden", logarithmic("hidden size"), hidden_sizes(planned)},
                        {"micro_batch", logarithmic("micro-batch"), micro_batches_around(planned)},
                        {"tensor", logarithmic("tensor-parallel degree"), tensor_sizes(planned)},
                        {"length", logarithmic("sequence length"), lengths(planned)}};
-  Study study{.variable = "utilization", .planned = planned, .panels = {}};
+  StudyCharts study{.variable = "utilization", .planned = planned, .panels = {}};
   for (const Axes& axis : axes) {
     study.panels.push_back(utilization_panel(axis.key, axis.x, axis.variations));
   }
   for (const Axes& axis : axes) {
-    study.panels.push_back(
-        exposed_shares(fmt::format("exposed_over_{}", axis.key), axis.x, axis.variations));
+    study.panels.push_back(exposed_communication_chart(fmt::format("exposed_over_{}", axis.key),
+                                                       axis.x, axis.variations));
   }
   return study;
 }

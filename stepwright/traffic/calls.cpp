@@ -9,7 +9,8 @@ namespace {
 /// Returns how often a rank of the stage runs each of its sequences in a step.
 std::vector<std::int64_t> sequence_runs(const step::Stage& stage) {
   std::vector<std::int64_t> runs(stage.sequences.size());
-  for (const step::Slot& slot : stage.schedule) ++runs[static_cast<std::size_t>(slot.sequence)];
+  for (const step::ScheduleSlot& slot : stage.schedule)
+    ++runs[static_cast<std::size_t>(slot.sequence)];
   return runs;
 }
 
@@ -49,28 +50,34 @@ std::map<std::int64_t, std::int64_t> receivers(const step::StepProgram& program,
     const step::Sequence& sequence = stage.sequences[i];
     for (const step::Item& item : sequence.items) {
       if (item.which != which || sequences[i] == 0) continue;
-      const schedule::Place own{stage.position, sequence.chunk_of(item.strand_of(op))};
-      const auto other = op.phase == step::Phase::kForward ? program.placement.next(own)
-                                                           : program.placement.previous(own);
+      const schedule::ChunkPlace own{stage.position,
+                                     sequence.chunk_of(item.merged_micro_batch_of(op))};
+      const auto other = op.phase == step::Phase::kForward
+                             ? program.placement.next(own)
+                             : program.placement.previous_chunk_place(own);
       if (other) counts[other->position] += sequences[i] * op.repeats;
     }
   }
   return counts;
 }
 
-void set_carrier(Call& call, const plan::Grid& grid, const MessageCarriers& carriers) {
+void set_carrier(Call& call, const plan::Grid& grid, const MessageAlgorithmChoice& carriers) {
   const step::Operator& op = *call.op;
-  const collective::Algorithm named = step::algorithm_of(carriers.collectives, op.scheme);
+  const collective::Algorithm named =
+      step::planned_collective_algorithm(carriers.collectives, op.scheme);
   if (carriers.cluster == nullptr || named == collective::Algorithm::kLibrary) return;
   const cluster::Cluster& cluster = *carriers.cluster;
-  call.form = collective::group_form(plan::group_layout(cluster, grid.shape(op.group)), cluster);
-  call.algorithm = collective::settled(named, step::collective_of(op.kind), call.form);
+  call.form =
+      collective::group_node_layout(plan::group_layout(cluster, grid.shape(op.group)), cluster);
+  call.algorithm =
+      collective::algorithm_in_effect(named, step::collective_of_operator(op.kind), call.form);
 }
 
 }  // namespace
 
-std::vector<Call> rank_calls(const step::StepProgram& program, const step::Stage& stage,
-                             const plan::Grid& grid, const MessageCarriers& carriers) {
+std::vector<Call> rank_communication_calls(const step::StepProgram& program,
+                                           const step::Stage& stage, const plan::Grid& grid,
+                                           const MessageAlgorithmChoice& carriers) {
   const std::vector<std::int64_t> sequences = sequence_runs(stage);
   const std::vector<std::int64_t> runs = template_runs(program, stage, sequences);
   std::vector<Call> calls;
@@ -98,7 +105,7 @@ std::vector<Call> rank_calls(const step::StepProgram& program, const step::Stage
 double sent_bytes(const Call& call) {
   if (call.op->kind == step::OperatorKind::kReceive) return 0;
   const auto payload_bytes = static_cast<double>(call.op->payload_bytes());
-  const collective::Collective collective = step::collective_of(call.op->kind);
+  const collective::Collective collective = step::collective_of_operator(call.op->kind);
   if (call.algorithm == collective::Algorithm::kLibrary) {
     return collective::sent_bytes(collective, payload_bytes, call.group_size);
   }

@@ -12,7 +12,7 @@ namespace stepwright::traffic {
 /// Which algorithms carry the messages of a step: those that the plan chooses, where they suit a
 /// group's placement on `cluster`, else the communication library's. Null `cluster`: always the
 /// library's.
-struct MessageCarriers {
+struct MessageAlgorithmChoice {
   const cluster::Cluster* cluster = nullptr;
   plan::Collectives collectives;
 };
@@ -35,8 +35,9 @@ struct Call {
 /// Returns the communication calls of one rank of a stage in a step. Calls in which the rank has no
 /// partner are left out: groups of one, and on middle pipeline stages the group that shares a tied
 /// embedding table.
-std::vector<Call> rank_calls(const step::StepProgram& program, const step::Stage& stage,
-                             const plan::Grid& grid, const MessageCarriers& carriers);
+std::vector<Call> rank_communication_calls(const step::StepProgram& program,
+                                           const step::Stage& stage, const plan::Grid& grid,
+                                           const MessageAlgorithmChoice& carriers);
 
 /// Returns the bytes that a rank sends in one call, averaged over the ranks of its group; 0 for a
 /// receive.

@@ -56,13 +56,13 @@ void add(MessageVolume& volume, const Message& message) {
 }  // namespace
 
 TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
-                     const plan::Grid& grid, const MessageCarriers& carriers) {
+                     const plan::Grid& grid, const MessageAlgorithmChoice& carriers) {
   if (rank) check_rank(*rank, program.ranks);
   const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
   Rows rows;
   for (const step::Stage& stage : program.stages) {
     if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
-    add_stage(rows, rank_calls(program, stage, grid, carriers), rank ? 1 : of_stage);
+    add_stage(rows, rank_communication_calls(program, stage, grid, carriers), rank ? 1 : of_stage);
   }
   TrafficLedger result;
   result.messages.reserve(rows.size());
@@ -70,13 +70,13 @@ TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_
   return result;
 }
 
-std::map<step::Scheme, MessageVolume> totals(const TrafficLedger& ledger) {
+std::map<step::Scheme, MessageVolume> traffic_totals_by_scheme(const TrafficLedger& ledger) {
   std::map<step::Scheme, MessageVolume> result;
   for (const Message& row : ledger.messages) add(result[row.scheme], row);
   return result;
 }
 
-std::map<std::int64_t, MessageVolume> histogram(const TrafficLedger& ledger) {
+std::map<std::int64_t, MessageVolume> message_size_histogram(const TrafficLedger& ledger) {
   std::map<std::int64_t, MessageVolume> result;
   for (const Message& row : ledger.messages) {
     const auto bytes = static_cast<std::uint64_t>(row.payload_bytes);

@@ -33,7 +33,7 @@ struct TrafficLedger {
 /// Counts the messages of a step program, of one rank or of all ranks together (nullopt). Sent
 /// bytes are means over a group's ranks. Fails with `kInput` for a rank that does not exist.
 TrafficLedger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
-                     const plan::Grid& grid, const MessageCarriers& carriers = {});
+                     const plan::Grid& grid, const MessageAlgorithmChoice& carriers = {});
 
 /// Total count and bytes of several messages.
 struct MessageVolume {
@@ -44,10 +44,10 @@ struct MessageVolume {
 
 /// Returns the total count and bytes of messages for each scheme (kind of parallelism); schemes
 /// without messages are absent.
-std::map<step::Scheme, MessageVolume> totals(const TrafficLedger& ledger);
+std::map<step::Scheme, MessageVolume> traffic_totals_by_scheme(const TrafficLedger& ledger);
 
 /// Returns the total count and bytes of messages by size: key k (a power of two) stands for
 /// payloads of k to 2k - 1 bytes; key 0: empty messages. Sizes without messages are absent.
-std::map<std::int64_t, MessageVolume> histogram(const TrafficLedger& ledger);
+std::map<std::int64_t, MessageVolume> message_size_histogram(const TrafficLedger& ledger);
 
 }  // namespace stepwright::traffic

@@ -3,7 +3,7 @@
 namespace stepwright::traffic {
 
 collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster) {
-  collective::LinkBytes links(cluster, matrix.ranks());
+  collective::LinkByteCounter links(cluster, matrix.ranks());
   for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
     for (const TrafficEdge& edge : matrix.row(from)) links.add(from, edge.to, edge.bytes);
   }

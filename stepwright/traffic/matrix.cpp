@@ -20,7 +20,7 @@ namespace {
 
 /// Returns the rank after `rank` in its group; after the last comes the first.
 std::int64_t next_in(const plan::StridedRanks& group, std::int64_t rank) {
-  for (const plan::Extent& factor : group) {
+  for (const plan::StridedRankFactor& factor : group) {
     if (rank / factor.stride % factor.size + 1 < factor.size) return rank + factor.stride;
     rank -= (factor.size - 1) * factor.stride;
   }
@@ -31,7 +31,7 @@ std::int64_t next_in(const plan::StridedRanks& group, std::int64_t rank) {
 std::int64_t place_in(const plan::StridedRanks& group, std::int64_t offset) {
   std::int64_t place = 0;
   std::int64_t below = 1;
-  for (const plan::Extent& factor : group) {
+  for (const plan::StridedRankFactor& factor : group) {
     place += offset / factor.stride % factor.size * below;
     below *= factor.size;
   }
@@ -41,7 +41,7 @@ std::int64_t place_in(const plan::StridedRanks& group, std::int64_t offset) {
 /// Returns how many ranks after the group's first rank its member number `place` is.
 std::int64_t offset_in(const plan::StridedRanks& group, std::int64_t place) {
   std::int64_t offset = 0;
-  for (const plan::Extent& factor : group) {
+  for (const plan::StridedRankFactor& factor : group) {
     offset += place % factor.size * factor.stride;
     place /= factor.size;
   }
@@ -50,10 +50,10 @@ std::int64_t offset_in(const plan::StridedRanks& group, std::int64_t place) {
 
 /// Splits a group into its part inside a node and its rail; nullopt: it has only one of the two, or
 /// has different numbers of members on nodes of `devices` ranks.
-std::optional<plan::CutExtents> split_by_node(const plan::StridedRanks& group,
-                                              std::int64_t devices) {
-  plan::CutExtents parts;
-  for (const plan::Extent& factor : group) {
+std::optional<plan::SplitRankGroup> split_by_node(const plan::StridedRanks& group,
+                                                  std::int64_t devices) {
+  plan::SplitRankGroup parts;
+  for (const plan::StridedRankFactor& factor : group) {
     if (devices % (factor.size * factor.stride) == 0) {
       parts.inner.add(factor);
     } else if (factor.stride % devices == 0) {
@@ -160,10 +160,11 @@ class TrafficMatrix::Collector {
   void add_scheduled(const Call& call, const plan::StridedRanks& group) {
     const collective::GroupNodeLayout& form = call.form;
     const std::vector<std::int32_t> tiers = {
-        static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
-        static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
-    flows_[{Reach::kAsScheduled, group, -1, call.algorithm, step::collective_of(call.op->kind),
-            tiers}] += static_cast<double>(call.count * call.op->payload_bytes());
+        static_cast<std::int32_t>(form.has_equal_ranks_per_node() ? form.members : form.ranks),
+        static_cast<std::int32_t>(form.has_equal_ranks_per_node() ? form.nodes : 1)};
+    flows_[{Reach::kAsScheduled, group, -1, call.algorithm,
+            step::collective_of_operator(call.op->kind), tiers}] +=
+        static_cast<double>(call.count * call.op->payload_bytes());
   }
 
   const plan::Grid& grid_;
@@ -178,7 +179,8 @@ TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid&
     : grid_(grid), flows_(program.stages.size()) {
   for (const step::Stage& stage : program.stages) {
     Collector collector(grid_, cluster);
-    for (const Call& call : rank_calls(program, stage, grid, {&cluster, collectives})) {
+    for (const Call& call :
+         rank_communication_calls(program, stage, grid, {&cluster, collectives})) {
       if (!only || call.op->scheme == *only) collector.add(call);
     }
     flows_[static_cast<std::size_t>(stage.position)] = collector.flows();
@@ -186,7 +188,7 @@ TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid&
 }
 
 std::vector<TrafficEdge> TrafficMatrix::row(std::int64_t from) const {
-  const plan::Coordinates at = grid_.coordinates(from);
+  const plan::RankCoordinates at = grid_.coordinates(from);
   std::vector<TrafficEdge> edges;
   for (const Flow& flow : flows_[static_cast<std::size_t>(at.pipeline)]) {
     append(flow, from, at, edges);
@@ -195,7 +197,7 @@ std::vector<TrafficEdge> TrafficMatrix::row(std::int64_t from) const {
   return edges;
 }
 
-void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
+void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::RankCoordinates& at,
                            std::vector<TrafficEdge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
@@ -222,19 +224,20 @@ void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
                                      std::vector<TrafficEdge>& edges) {
   const collective::CollectiveSchedule frame = collective::schedule_without_ranks(flow.schedule);
   const double piece = flow.bytes / static_cast<double>(frame.pieces);
-  const std::int64_t base = flow.group.base(from);
-  const collective::RankSchedule own = collective::schedule_rank(
-      flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - base)));
-  for (const collective::ScheduleChannel& channel : own.channels) {
-    for (const collective::ScheduleStep& step : channel.steps) {
+  const std::int64_t first_rank_of_group = flow.group.first_rank_of_group(from);
+  const collective::RankSchedule own = collective::generate_rank_schedule(
+      flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - first_rank_of_group)));
+  for (const collective::RankStepSequence& channel : own.channels) {
+    for (const collective::CollectiveScheduleStep& step : channel.steps) {
       if (!collective::sends(step)) continue;
-      edges.push_back({base + offset_in(flow.group, step.peer), piece * step.pieces});
+      edges.push_back(
+          {first_rank_of_group + offset_in(flow.group, step.peer), piece * step.pieces});
     }
   }
 }
 
-void write_matrix(std::ostream& out, const TrafficMatrix& matrix,
-                  std::optional<std::int64_t> from) {
+void write_traffic_matrix(std::ostream& out, const TrafficMatrix& matrix,
+                          std::optional<std::int64_t> from) {
   constexpr std::size_t kChunkBytes = 1 << 16;
   const std::int64_t first = from.value_or(0);
   const std::int64_t end = from ? *from + 1 : matrix.ranks();

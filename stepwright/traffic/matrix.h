@@ -64,7 +64,7 @@ class TrafficMatrix {
 
   /// Appends what rank `from` sends in a flow, as edges to its receivers. `at`: the rank's
   /// coordinates in the plan's grid.
-  void append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
+  void append(const Flow& flow, std::int64_t from, const plan::RankCoordinates& at,
               std::vector<TrafficEdge>& edges) const;
 
   static void append_scheduled(const Flow& flow, std::int64_t from,
@@ -78,6 +78,7 @@ class TrafficMatrix {
 /// Writes the bytes between ranks as `from,to,bytes` lines in ascending order, one for each pair
 /// with traffic, for one sender or for all (nullopt). Fails with `kInput` for a rank that does not
 /// exist.
-void write_matrix(std::ostream& out, const TrafficMatrix& matrix, std::optional<std::int64_t> from);
+void write_traffic_matrix(std::ostream& out, const TrafficMatrix& matrix,
+                          std::optional<std::int64_t> from);
 
 }  // namespace stepwright::traffic

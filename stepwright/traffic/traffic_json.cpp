@@ -24,7 +24,7 @@ Json volume_json(const MessageVolume& volume) {
           {"sent_bytes", volume.sent_bytes}};
 }
 
-Json link_json(const collective::LinkLoad& load) {
+Json link_json(const collective::DirectedLinkBytes& load) {
   return {{"name", load.name},
           {"units", load.units},
           {"busiest_unit", load.busiest_unit},
@@ -43,11 +43,11 @@ Json traffic_json(const TrafficLedger& ledger, std::int64_t ranks) {
   Json messages = Json::array();
   for (const Message& message : ledger.messages) messages.push_back(message_json(message));
   Json by_scheme = Json::object();
-  for (const auto& [scheme, volume] : totals(ledger)) {
+  for (const auto& [scheme, volume] : traffic_totals_by_scheme(ledger)) {
     by_scheme[std::string(name_of(step::kSchemeNames, scheme))] = volume_json(volume);
   }
   Json sizes = Json::array();
-  for (const auto& [bytes, volume] : histogram(ledger)) {
+  for (const auto& [bytes, volume] : message_size_histogram(ledger)) {
     Json bucket = {{"at_least_bytes", bytes}};
     bucket.update(volume_json(volume));
     sizes.push_back(bucket);
@@ -55,9 +55,10 @@ Json traffic_json(const TrafficLedger& ledger, std::int64_t ranks) {
   return {{"ranks", ranks}, {"messages", messages}, {"totals", by_scheme}, {"histogram", sizes}};
 }
 
-Json links_json(const collective::LinkLoads& links) {
+Json link_traffic_json(const collective::LinkLoads& links) {
   Json levels = Json::array();
-  for (const collective::LinkLoad& level : links.levels) levels.push_back(link_json(level));
+  for (const collective::DirectedLinkBytes& level : links.levels)
+    levels.push_back(link_json(level));
   Json result = {{"levels", levels}};
   if (links.nics.units > 0) result["nics"] = link_json(links.nics);
   return result;

@@ -21,6 +21,6 @@ nlohmann::ordered_json traffic_json(const TrafficLedger& ledger, std::int64_t ra
 /// Returns the bytes on the cluster's links as JSON: `levels` in the order of the cluster, and
 /// `nics` (absent without NICs), each with `name`, `units`, `busiest_unit`, `busiest_bytes`,
 /// `mean_bytes`.
-nlohmann::ordered_json links_json(const collective::LinkLoads& links);
+nlohmann::ordered_json link_traffic_json(const collective::LinkLoads& links);
 
 }  // namespace stepwright::traffic

@@ -12,7 +12,7 @@
 namespace stepwright::transport {
 
 /// The calls that wait for the thread. The thread shares this object, and may outlive the owner.
-struct BoundedCalls::Line {
+struct TimeBoundedCalls::Line {
   struct Call {
     std::function<void()> act;
     bool done = false;
@@ -30,7 +30,7 @@ struct BoundedCalls::Line {
   void serve();
 };
 
-void BoundedCalls::Line::serve() {
+void TimeBoundedCalls::Line::serve() {
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ends || lost || !waiting.empty(); });
@@ -49,17 +49,17 @@ void BoundedCalls::Line::serve() {
   }
 }
 
-BoundedCalls::BoundedCalls(std::string silent) : line_(std::make_shared<Line>()) {
+TimeBoundedCalls::TimeBoundedCalls(std::string silent) : line_(std::make_shared<Line>()) {
   line_->silent = std::move(silent);
 }
 
-BoundedCalls::~BoundedCalls() {
+TimeBoundedCalls::~TimeBoundedCalls() {
   const std::scoped_lock lock(line_->mutex);
   line_->ends = true;
   line_->changed.notify_all();
 }
 
-void BoundedCalls::run(std::chrono::milliseconds patience, std::function<void()> call) {
+void TimeBoundedCalls::run(std::chrono::milliseconds patience, std::function<void()> call) {
   const auto own = std::make_shared<Line::Call>(Line::Call{.act = std::move(call)});
   std::unique_lock lock(line_->mutex);
   if (line_->lost) throw Error(ErrorKind::kRuntime, line_->silent);

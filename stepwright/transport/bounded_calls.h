@@ -9,15 +9,15 @@ namespace stepwright::transport {
 
 /// Runs calls that may never return, one after the other, on a thread of its own, so that the
 /// caller waits for a bounded time only.
-class BoundedCalls {
+class TimeBoundedCalls {
  public:
   /// `silent`: error message for a call that does not return in time.
-  explicit BoundedCalls(std::string silent);
+  explicit TimeBoundedCalls(std::string silent);
   /// Does not wait for a call that hangs: the thread ends when that call returns, or with the
   /// process.
-  ~BoundedCalls();
-  BoundedCalls(const BoundedCalls&) = delete;
-  BoundedCalls& operator=(const BoundedCalls&) = delete;
+  ~TimeBoundedCalls();
+  TimeBoundedCalls(const TimeBoundedCalls&) = delete;
+  TimeBoundedCalls& operator=(const TimeBoundedCalls&) = delete;
 
   /// Runs `call` on another thread and rethrows its exceptions. Fails with `kRuntime` if it does
   /// not return within `patience`; all later calls then fail at once. `call` must own its data,

@@ -2,7 +2,7 @@
 
 namespace stepwright::transport {
 
-ChannelThreads::~ChannelThreads() {
+ChannelThreadPool::~ChannelThreadPool() {
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
@@ -11,7 +11,7 @@ ChannelThreads::~ChannelThreads() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ChannelThreads::run(std::size_t count, const std::function<void(std::size_t)>& act) {
+void ChannelThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& act) {
   if (count == 0) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -29,7 +29,7 @@ void ChannelThreads::run(std::size_t count, const std::function<void(std::size_t
   changed_.wait(lock, [&] { return running_ == 0; });
 }
 
-void ChannelThreads::serve(std::size_t index) {
+void ChannelThreadPool::serve(std::size_t index) {
   std::uint64_t seen = 0;
   while (true) {
     std::unique_lock lock(mutex_);

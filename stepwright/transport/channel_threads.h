@@ -11,12 +11,12 @@ namespace stepwright::transport {
 
 /// A pool of threads that run the channels of a collective's schedule in parallel. The caller's
 /// thread runs one channel; the other threads are kept for later runs.
-class ChannelThreads {
+class ChannelThreadPool {
  public:
-  ChannelThreads() = default;
-  ChannelThreads(const ChannelThreads&) = delete;
-  ChannelThreads& operator=(const ChannelThreads&) = delete;
-  ~ChannelThreads();
+  ChannelThreadPool() = default;
+  ChannelThreadPool(const ChannelThreadPool&) = delete;
+  ChannelThreadPool& operator=(const ChannelThreadPool&) = delete;
+  ~ChannelThreadPool();
 
   /// Runs `act(0)` to `act(count - 1)` in parallel and returns when all are done. `act` must not
   /// throw. One run at a time.

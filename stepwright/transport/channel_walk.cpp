@@ -6,7 +6,7 @@
 namespace stepwright::transport {
 namespace {
 
-bool overlap(collective::PieceRun a, collective::PieceRun b, std::int32_t a_pieces,
+bool overlap(collective::PieceRunStart a, collective::PieceRunStart b, std::int32_t a_pieces,
              std::int32_t b_pieces) {
   return a.buffer == b.buffer && std::int64_t{a.piece} < std::int64_t{b.piece} + b_pieces &&
          std::int64_t{b.piece} < std::int64_t{a.piece} + a_pieces;
@@ -14,14 +14,15 @@ bool overlap(collective::PieceRun a, collective::PieceRun b, std::int32_t a_piec
 
 /// True if `later` must not start before `earlier`, of the same channel, is done. Pieces that are
 /// to be added do not count: they are received elsewhere and added in order.
-bool must_follow(const collective::ScheduleStep& later, const collective::ScheduleStep& earlier) {
-  const auto meets = [&](collective::PieceRun mine, collective::PieceRun theirs) {
+bool must_follow(const collective::CollectiveScheduleStep& later,
+                 const collective::CollectiveScheduleStep& earlier) {
+  const auto meets = [&](collective::PieceRunStart mine, collective::PieceRunStart theirs) {
     return overlap(mine, theirs, later.pieces, earlier.pieces);
   };
   switch (later.kind) {
-    case collective::StepKind::kSend:
+    case collective::ScheduleStepOperation::kSend:
       return collective::writes(earlier) && meets(later.source, earlier.target);
-    case collective::StepKind::kReceive:
+    case collective::ScheduleStepOperation::kReceive:
       return (collective::reads(earlier) && meets(later.target, earlier.source)) ||
              (collective::writes(earlier) && meets(later.target, earlier.target));
     default: return false;
@@ -30,28 +31,30 @@ bool must_follow(const collective::ScheduleStep& later, const collective::Schedu
 
 }  // namespace
 
-ChannelWalk::ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging)
+ChannelStepRunner::ChannelStepRunner(const CollectiveRunContext& run, std::size_t channel,
+                                     std::span<std::byte> staging)
     : run_(run), index_(channel), channel_(run.schedule.channels[channel]), staging_(staging) {}
 
-void ChannelWalk::walk() {
+void ChannelStepRunner::walk() {
   for (std::size_t s = 0; s < channel_.steps.size(); ++s) {
-    const collective::ScheduleStep& step = channel_.steps[s];
-    const std::span<const collective::StepWait> waits = waits_of(s);
+    const collective::CollectiveScheduleStep& step = channel_.steps[s];
+    const std::span<const collective::ScheduleStepDependency> waits = waits_of(s);
     const bool moves =
         (collective::sends(step) || collective::receives(step)) && run_.memory.piece_bytes > 0;
-    if (!moves || step.kind != collective::StepKind::kReceiveReduce) start_after(waits);
+    if (!moves || step.kind != collective::ScheduleStepOperation::kReceiveReduce)
+      start_after(waits);
     if (moves) {
       send_or_receive(s, waits);
       continue;
     }
     drain();
     if (!collective::sends(step) && !collective::receives(step)) apply_own(step);
-    run_.state.step_over(index_);
+    run_.state.mark_step_done(index_);
   }
   drain();
 }
 
-std::span<const collective::StepWait> ChannelWalk::waits_of(std::size_t step) {
+std::span<const collective::ScheduleStepDependency> ChannelStepRunner::waits_of(std::size_t step) {
   const std::size_t first = wait_;
   while (wait_ < channel_.waits.size() &&
          static_cast<std::size_t>(channel_.waits[wait_].step) <= step) {
@@ -60,14 +63,15 @@ std::span<const collective::StepWait> ChannelWalk::waits_of(std::size_t step) {
   return {channel_.waits.data() + first, wait_ - first};
 }
 
-void ChannelWalk::start_after(std::span<const collective::StepWait> waits) {
-  if (run_.state.all_over(waits)) return;
+void ChannelStepRunner::start_after(std::span<const collective::ScheduleStepDependency> waits) {
+  if (run_.state.are_steps_done(waits)) return;
   drain();
-  run_.state.await(waits);
+  run_.state.wait_for_steps(waits);
 }
 
-void ChannelWalk::send_or_receive(std::size_t s, std::span<const collective::StepWait> waits) {
-  const collective::ScheduleStep& step = channel_.steps[s];
+void ChannelStepRunner::send_or_receive(std::size_t s,
+                                        std::span<const collective::ScheduleStepDependency> waits) {
+  const collective::CollectiveScheduleStep& step = channel_.steps[s];
   if (clashes(step)) drain();
   const auto total = static_cast<std::size_t>(step.pieces * run_.memory.piece_bytes);
   const auto most = static_cast<std::size_t>(run_.message_bytes);
@@ -75,7 +79,7 @@ void ChannelWalk::send_or_receive(std::size_t s, std::span<const collective::Ste
     if (flight_.size() == run_.in_flight) finish_first();
     const std::size_t bytes = std::min(most, total - offset);
     Part part{s, offset, bytes, offset + bytes == total, nullptr, {}, nullptr};
-    if (step.kind == collective::StepKind::kReceiveReduce) {
+    if (step.kind == collective::ScheduleStepOperation::kReceiveReduce) {
       part.staged =
           staging_.data() + parts_++ % run_.in_flight * (staging_.size() / run_.in_flight);
       part.waits = waits;
@@ -85,9 +89,9 @@ void ChannelWalk::send_or_receive(std::size_t s, std::span<const collective::Ste
   }
 }
 
-std::unique_ptr<Transfer> ChannelWalk::start(const collective::ScheduleStep& step,
-                                             const Part& part) {
-  const RankMemory& memory = run_.memory;
+std::unique_ptr<MessageTransfer> ChannelStepRunner::start(
+    const collective::CollectiveScheduleStep& step, const Part& part) {
+  const RankCollectiveBuffers& memory = run_.memory;
   if (collective::sends(step)) {
     return run_.transport.send(
         channel_.lane, step.peer,
@@ -100,39 +104,39 @@ std::unique_ptr<Transfer> ChannelWalk::start(const collective::ScheduleStep& ste
   return run_.transport.receive(channel_.lane, step.peer, target);
 }
 
-bool ChannelWalk::clashes(const collective::ScheduleStep& step) const {
+bool ChannelStepRunner::clashes(const collective::CollectiveScheduleStep& step) const {
   return std::ranges::any_of(
       flight_, [&](const Part& part) { return must_follow(step, channel_.steps[part.step]); });
 }
 
-void ChannelWalk::apply_own(const collective::ScheduleStep& step) {
+void ChannelStepRunner::apply_own(const collective::CollectiveScheduleStep& step) {
   const std::span<std::byte> target = run_.memory.write(step.target, step.pieces);
   const std::span<const std::byte> source = run_.memory.read(step.source, step.pieces);
   // nothing to copy: the caller gathers in place
   if (target.empty() || target.data() == source.data()) return;
-  if (step.kind == collective::StepKind::kCopy) {
+  if (step.kind == collective::ScheduleStepOperation::kCopy) {
     std::memcpy(target.data(), source.data(), target.size());
   } else {
-    combine(run_.reduction, target, source, target);
+    combine_elements(run_.reduction, target, source, target);
   }
 }
 
-void ChannelWalk::finish_first() {
+void ChannelStepRunner::finish_first() {
   const Part part = std::move(flight_.front());
   flight_.pop_front();
   part.transfer->wait();
-  const collective::ScheduleStep& step = channel_.steps[part.step];
+  const collective::CollectiveScheduleStep& step = channel_.steps[part.step];
   if (part.staged != nullptr) {
-    run_.state.await(part.waits);
-    combine(run_.reduction,
-            run_.memory.write(step.target, step.pieces).subspan(part.offset, part.bytes),
-            {part.staged, part.bytes},
-            run_.memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
+    run_.state.wait_for_steps(part.waits);
+    combine_elements(run_.reduction,
+                     run_.memory.write(step.target, step.pieces).subspan(part.offset, part.bytes),
+                     {part.staged, part.bytes},
+                     run_.memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
   }
-  if (part.last) run_.state.step_over(index_);
+  if (part.last) run_.state.mark_step_done(index_);
 }
 
-void ChannelWalk::drain() {
+void ChannelStepRunner::drain() {
   while (!flight_.empty()) finish_first();
 }
 

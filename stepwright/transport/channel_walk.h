@@ -17,12 +17,12 @@ namespace stepwright::transport {
 
 /// Objects that all channels of one run of a collective share: schedule, memory, transport and
 /// limits.
-struct RunContext {
+struct CollectiveRunContext {
   const collective::RankSchedule& schedule;
-  const RankMemory& memory;
-  Reduction reduction;
-  Transport& transport;
-  RunState& state;
+  const RankCollectiveBuffers& memory;
+  CollectiveReduction reduction;
+  MessageTransport& transport;
+  ChannelStepProgress& state;
   std::int64_t message_bytes;
   std::size_t in_flight;
 };
@@ -30,10 +30,11 @@ struct RunContext {
 /// Runs the steps of one channel of a collective's schedule, with several parts of messages in
 /// flight at once. Parts end in order. Pieces that are to be added are received into `staging`, so
 /// that they may arrive before their step's waits are over.
-class ChannelWalk {
+class ChannelStepRunner {
  public:
   /// Prepares to run channel number `channel`; `run` and `staging` must outlive this object.
-  ChannelWalk(const RunContext& run, std::size_t channel, std::span<std::byte> staging);
+  ChannelStepRunner(const CollectiveRunContext& run, std::size_t channel,
+                    std::span<std::byte> staging);
 
   /// Runs all steps of the channel. Throws errors of the transport, and `Error{kRuntime}` if
   /// another channel has failed.
@@ -47,22 +48,23 @@ class ChannelWalk {
     bool last;
     std::byte* staged;
     /// Steps of other channels that must be done before the staged pieces are added.
-    std::span<const collective::StepWait> waits;
-    std::unique_ptr<Transfer> transfer;
+    std::span<const collective::ScheduleStepDependency> waits;
+    std::unique_ptr<MessageTransfer> transfer;
   };
 
-  std::span<const collective::StepWait> waits_of(std::size_t step);
-  void start_after(std::span<const collective::StepWait> waits);
-  void send_or_receive(std::size_t step, std::span<const collective::StepWait> waits);
-  void apply_own(const collective::ScheduleStep& step);
-  std::unique_ptr<Transfer> start(const collective::ScheduleStep& step, const Part& part);
-  [[nodiscard]] bool clashes(const collective::ScheduleStep& step) const;
+  std::span<const collective::ScheduleStepDependency> waits_of(std::size_t step);
+  void start_after(std::span<const collective::ScheduleStepDependency> waits);
+  void send_or_receive(std::size_t step, std::span<const collective::ScheduleStepDependency> waits);
+  void apply_own(const collective::CollectiveScheduleStep& step);
+  std::unique_ptr<MessageTransfer> start(const collective::CollectiveScheduleStep& step,
+                                         const Part& part);
+  [[nodiscard]] bool clashes(const collective::CollectiveScheduleStep& step) const;
   void finish_first();
   void drain();
 
-  const RunContext& run_;
+  const CollectiveRunContext& run_;
   std::size_t index_;
-  const collective::ScheduleChannel& channel_;
+  const collective::RankStepSequence& channel_;
   std::span<std::byte> staging_;
   std::size_t wait_ = 0;   ///< Index of the first wait in the channel that belongs to a later step.
   std::size_t parts_ = 0;  ///< Number of message parts started so far.

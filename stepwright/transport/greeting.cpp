@@ -14,13 +14,13 @@
 namespace stepwright::transport {
 namespace {
 
-using Greeting = std::array<char, kMaxGreetingBytes>;
+using Greeting = std::array<char, kMaxCallTextBytes>;
 using Neighbours = std::set<std::pair<int, std::int32_t>>;  ///< Pairs of a lane and a peer.
 
 struct Heard {
   std::int32_t peer;
   Greeting greeting{};
-  std::unique_ptr<Transfer> transfer;
+  std::unique_ptr<MessageTransfer> transfer;
 };
 
 std::string_view text_of(const Greeting& greeting) {
@@ -30,12 +30,12 @@ std::string_view text_of(const Greeting& greeting) {
 
 }  // namespace
 
-void exchange_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
-                         std::string_view text, Transport& transport) {
+void check_equal_call_texts(const collective::RankSchedule& schedule, std::int32_t rank,
+                            std::string_view text, MessageTransport& transport) {
   Neighbours to;
   Neighbours from;
-  for (const collective::ScheduleChannel& channel : schedule.channels) {
-    for (const collective::ScheduleStep& step : channel.steps) {
+  for (const collective::RankStepSequence& channel : schedule.channels) {
+    for (const collective::CollectiveScheduleStep& step : channel.steps) {
       if (collective::sends(step)) to.emplace(channel.lane, step.peer);
       if (collective::receives(step)) from.emplace(channel.lane, step.peer);
     }
@@ -50,7 +50,7 @@ void exchange_call_texts(const collective::RankSchedule& schedule, std::int32_t 
         transport.receive(lane, peer, std::as_writable_bytes(std::span(next->greeting)));
     ++next;
   }
-  std::vector<std::unique_ptr<Transfer>> sent;
+  std::vector<std::unique_ptr<MessageTransfer>> sent;
   for (const auto& [lane, peer] : to) {
     sent.push_back(transport.send(lane, peer, std::as_bytes(std::span(own))));
   }

@@ -10,30 +10,31 @@ namespace stepwright::transport {
 
 /// The input, output and scratch buffers of one rank in a collective, as bytes, divided into pieces
 /// of equal size. Input and output do not overlap.
-struct RankMemory {
+struct RankCollectiveBuffers {
   std::span<const std::byte> input;
   std::span<std::byte> output;
   std::span<std::byte> scratch;
   std::int64_t piece_bytes = 0;
 
   /// Returns the bytes of `pieces` pieces, to be read, starting at the buffer and piece of `run`.
-  [[nodiscard]] std::span<const std::byte> read(collective::PieceRun run,
+  [[nodiscard]] std::span<const std::byte> read(collective::PieceRunStart run,
                                                 std::int32_t pieces) const {
     switch (run.buffer) {
-      case collective::RankBuffer::kOutput: return cut<const std::byte>(output, run, pieces);
-      case collective::RankBuffer::kScratch: return cut<const std::byte>(scratch, run, pieces);
+      case collective::RankBufferKind::kOutput: return cut<const std::byte>(output, run, pieces);
+      case collective::RankBufferKind::kScratch: return cut<const std::byte>(scratch, run, pieces);
       default: return cut(input, run, pieces);
     }
   }
   /// Returns the bytes of `pieces` pieces of the output or scratch buffer, to be written, starting
   /// at `run`.
-  [[nodiscard]] std::span<std::byte> write(collective::PieceRun run, std::int32_t pieces) const {
-    return cut(run.buffer == collective::RankBuffer::kOutput ? output : scratch, run, pieces);
+  [[nodiscard]] std::span<std::byte> write(collective::PieceRunStart run,
+                                           std::int32_t pieces) const {
+    return cut(run.buffer == collective::RankBufferKind::kOutput ? output : scratch, run, pieces);
   }
 
  private:
   template <typename Byte>
-  [[nodiscard]] std::span<Byte> cut(std::span<Byte> bytes, collective::PieceRun run,
+  [[nodiscard]] std::span<Byte> cut(std::span<Byte> bytes, collective::PieceRunStart run,
                                     std::int32_t pieces) const {
     return bytes.subspan(static_cast<std::size_t>(run.piece * piece_bytes),
                          static_cast<std::size_t>(pieces * piece_bytes));

@@ -100,7 +100,7 @@ void combine_as(std::span<std::byte> target, std::span<const std::byte> incoming
 
 template <typename Act>
 void change(ElementType type, std::span<std::byte> elements, Act act) {
-  assert(is_floating(type));
+  assert(is_floating_point_type(type));
   with_type(type, [&](auto* tag) {
     using T = std::remove_pointer_t<decltype(tag)>;
     auto* values = reinterpret_cast<T*>(elements.data());
@@ -119,10 +119,10 @@ std::int64_t element_bytes(ElementType type) {
   return bytes;
 }
 
-bool is_floating(ElementType type) { return type <= ElementType::kBfloat16; }
+bool is_floating_point_type(ElementType type) { return type <= ElementType::kBfloat16; }
 
-void combine(const Reduction& reduction, std::span<std::byte> target,
-             std::span<const std::byte> incoming, std::span<const std::byte> own) {
+void combine_elements(const CollectiveReduction& reduction, std::span<std::byte> target,
+                      std::span<const std::byte> incoming, std::span<const std::byte> own) {
   assert(target.size() == incoming.size() && target.size() == own.size());
   with_type(reduction.type, [&](auto* tag) {
     using T = std::remove_pointer_t<decltype(tag)>;
@@ -134,12 +134,12 @@ void combine(const Reduction& reduction, std::span<std::byte> target,
   });
 }
 
-void multiply(ElementType type, std::span<std::byte> elements, double factor) {
+void multiply_elements(ElementType type, std::span<std::byte> elements, double factor) {
   change(type, elements,
          [factor](auto value) { return value * static_cast<decltype(value)>(factor); });
 }
 
-void divide(ElementType type, std::span<std::byte> elements, double divisor) {
+void divide_elements(ElementType type, std::span<std::byte> elements, double divisor) {
   change(type, elements,
          [divisor](auto value) { return value / static_cast<decltype(value)>(divisor); });
 }

@@ -24,7 +24,7 @@ enum class ReduceKind : std::uint8_t { kSum, kMin, kMax };
 
 /// The reduction of a collective: the type of the elements, and how two are combined. 16-bit floats
 /// are widened for each operation, and the result is rounded to nearest even.
-struct Reduction {
+struct CollectiveReduction {
   ElementType type = ElementType::kFloat32;
   ReduceKind kind = ReduceKind::kSum;
 };
@@ -33,18 +33,18 @@ struct Reduction {
 std::int64_t element_bytes(ElementType type);
 
 /// True for floating-point types, the only ones that averages and factors allow.
-bool is_floating(ElementType type);
+bool is_floating_point_type(ElementType type);
 
 /// Sets `target[i]` to the sum, minimum or maximum of `incoming[i]` and `own[i]`. The spans have
 /// equal lengths, a multiple of the element's bytes; `target` may be `own`, but no other overlap is
 /// allowed.
-void combine(const Reduction& reduction, std::span<std::byte> target,
-             std::span<const std::byte> incoming, std::span<const std::byte> own);
+void combine_elements(const CollectiveReduction& reduction, std::span<std::byte> target,
+                      std::span<const std::byte> incoming, std::span<const std::byte> own);
 
 /// Multiplies each element, of a floating-point type, by `factor`; the product is rounded once.
-void multiply(ElementType type, std::span<std::byte> elements, double factor);
+void multiply_elements(ElementType type, std::span<std::byte> elements, double factor);
 
 /// Divides each element, of a floating-point type, by `divisor`; the quotient is rounded once.
-void divide(ElementType type, std::span<std::byte> elements, double divisor);
+void divide_elements(ElementType type, std::span<std::byte> elements, double divisor);
 
 }  // namespace stepwright::transport

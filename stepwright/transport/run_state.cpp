@@ -7,7 +7,7 @@
 
 namespace stepwright::transport {
 
-void RunState::step_over(std::size_t channel) {
+void ChannelStepProgress::mark_step_done(std::size_t channel) {
   {
     const std::scoped_lock lock(mutex_);
     ++done_[channel];
@@ -15,26 +15,28 @@ void RunState::step_over(std::size_t channel) {
   changed_.notify_all();
 }
 
-bool RunState::over(std::span<const collective::StepWait> waits) const {
-  return std::ranges::all_of(waits, [&](const collective::StepWait& wait) {
+bool ChannelStepProgress::over(std::span<const collective::ScheduleStepDependency> waits) const {
+  return std::ranges::all_of(waits, [&](const collective::ScheduleStepDependency& wait) {
     return done_[static_cast<std::size_t>(wait.on.channel)] > wait.on.step;
   });
 }
 
-bool RunState::all_over(std::span<const collective::StepWait> waits) {
+bool ChannelStepProgress::are_steps_done(
+    std::span<const collective::ScheduleStepDependency> waits) {
   if (waits.empty()) return true;
   const std::scoped_lock lock(mutex_);
   return over(waits);
 }
 
-void RunState::await(std::span<const collective::StepWait> waits) {
+void ChannelStepProgress::wait_for_steps(
+    std::span<const collective::ScheduleStepDependency> waits) {
   if (waits.empty()) return;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ != nullptr || over(waits); });
   if (failure_) throw Error(ErrorKind::kRuntime, "another channel has failed");
 }
 
-bool RunState::fail(std::exception_ptr failure) {
+bool ChannelStepProgress::fail(std::exception_ptr failure) {
   {
     const std::scoped_lock lock(mutex_);
     if (failure_) return false;
@@ -44,7 +46,7 @@ bool RunState::fail(std::exception_ptr failure) {
   return true;
 }
 
-void RunState::rethrow() const {
+void ChannelStepProgress::rethrow_first_error() const {
   const std::scoped_lock lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
 }

@@ -13,30 +13,30 @@ namespace stepwright::transport {
 
 /// The steps that each channel of a rank has done in the current run of a collective, shared by the
 /// channels' threads.
-class RunState {
+class ChannelStepProgress {
  public:
   /// Starts with no step done on any of `channels` channels.
-  explicit RunState(std::size_t channels) : done_(channels) {}
+  explicit ChannelStepProgress(std::size_t channels) : done_(channels) {}
 
   /// Records that a channel has done its next step, and wakes channels that wait for it.
-  void step_over(std::size_t channel);
+  void mark_step_done(std::size_t channel);
 
   /// True if all steps in `waits` (of other channels) are done.
-  [[nodiscard]] bool all_over(std::span<const collective::StepWait> waits);
+  [[nodiscard]] bool are_steps_done(std::span<const collective::ScheduleStepDependency> waits);
 
   /// Waits until all steps in `waits` (of other channels) are done; throws `Error{kRuntime}` if a
   /// channel has failed.
-  void await(std::span<const collective::StepWait> waits);
+  void wait_for_steps(std::span<const collective::ScheduleStepDependency> waits);
 
   /// Stores an error if it is the first of the run, and wakes all waiting channels. Returns true if
   /// it was the first.
   bool fail(std::exception_ptr failure);
 
   /// Throws the first error of the run, if there was any.
-  void rethrow() const;
+  void rethrow_first_error() const;
 
  private:
-  [[nodiscard]] bool over(std::span<const collective::StepWait> waits) const;
+  [[nodiscard]] bool over(std::span<const collective::ScheduleStepDependency> waits) const;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

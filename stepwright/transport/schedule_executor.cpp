@@ -11,12 +11,12 @@ namespace {
 
 /// Returns the bytes of one slot in which a channel receives pieces to add, in whole cache lines; 0
 /// if it adds nothing.
-std::size_t slot_bytes(const collective::ScheduleChannel& channel, std::int64_t piece_bytes,
+std::size_t slot_bytes(const collective::RankStepSequence& channel, std::int64_t piece_bytes,
                        std::int64_t most) {
   constexpr std::int64_t kLine = 64;
   std::int64_t longest = 0;
-  for (const collective::ScheduleStep& step : channel.steps) {
-    if (step.kind == collective::StepKind::kReceiveReduce)
+  for (const collective::CollectiveScheduleStep& step : channel.steps) {
+    if (step.kind == collective::ScheduleStepOperation::kReceiveReduce)
       longest = std::max(longest, step.pieces * piece_bytes);
   }
   return static_cast<std::size_t>((std::min(longest, most) + kLine - 1) / kLine * kLine);
@@ -24,15 +24,16 @@ std::size_t slot_bytes(const collective::ScheduleChannel& channel, std::int64_t 
 
 }  // namespace
 
-ScheduleExecutor::ScheduleExecutor(ExecutionLimits limits) : limits_(limits) {
+ScheduleExecutor::ScheduleExecutor(InFlightMessageLimits limits) : limits_(limits) {
   if (limits.message_bytes < 16 || limits.message_bytes % 16 != 0) {
     fail_input("message_bytes: not a positive multiple of 16");
   }
   if (limits.in_flight < 1) fail_input("in_flight: below 1");
 }
 
-void ScheduleExecutor::run(const collective::RankSchedule& schedule, const RankMemory& memory,
-                           const Reduction& reduction, Transport& transport) {
+void ScheduleExecutor::run(const collective::RankSchedule& schedule,
+                           const RankCollectiveBuffers& memory,
+                           const CollectiveReduction& reduction, MessageTransport& transport) {
   const std::size_t channels = schedule.channels.size();
   if (staging_.size() < channels) staging_.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -41,17 +42,17 @@ void ScheduleExecutor::run(const collective::RankSchedule& schedule, const RankM
         slot_bytes(schedule.channels[c], memory.piece_bytes, limits_.message_bytes);
     if (staging_[c].size() < need) staging_[c].resize(need);
   }
-  RunState state(channels);
-  const RunContext context{
+  ChannelStepProgress state(channels);
+  const CollectiveRunContext context{
       schedule, memory, reduction, transport, state, limits_.message_bytes, limits_.in_flight};
   threads_.run(channels, [&](std::size_t c) {
     try {
-      ChannelWalk(context, c, staging_[c]).walk();
+      ChannelStepRunner(context, c, staging_[c]).walk();
     } catch (...) {
       if (state.fail(std::current_exception())) transport.abort();
     }
   });
-  state.rethrow();
+  state.rethrow_first_error();
 }
 
 std::int64_t ScheduleExecutor::staging_bytes() const {

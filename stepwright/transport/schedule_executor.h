@@ -14,7 +14,7 @@ namespace stepwright::transport {
 
 /// Limits of the messages that a collective has in flight. They must be equal on all ranks of a
 /// group.
-struct ExecutionLimits {
+struct InFlightMessageLimits {
   /// Most bytes of one message, a multiple of 16; longer messages are cut.
   std::int64_t message_bytes = 1 << 20;
   std::size_t in_flight = 8;  ///< Most messages that each channel has in flight at a time.
@@ -27,19 +27,19 @@ struct ExecutionLimits {
 class ScheduleExecutor {
  public:
   /// Creates no threads yet; they start with the first run that needs them.
-  explicit ScheduleExecutor(ExecutionLimits limits = {});
+  explicit ScheduleExecutor(InFlightMessageLimits limits = {});
 
   /// Runs the rank's part of a collective and returns when it is done. Throws the first error of a
   /// channel, after all channels have ended; the transport is then aborted. One run at a time.
-  void run(const collective::RankSchedule& schedule, const RankMemory& memory,
-           const Reduction& reduction, Transport& transport);
+  void run(const collective::RankSchedule& schedule, const RankCollectiveBuffers& memory,
+           const CollectiveReduction& reduction, MessageTransport& transport);
 
   /// Returns the bytes of buffers, kept between runs, for received pieces that are to be added.
   [[nodiscard]] std::int64_t staging_bytes() const;
 
  private:
-  ExecutionLimits limits_;
-  ChannelThreads threads_;
+  InFlightMessageLimits limits_;
+  ChannelThreadPool threads_;
   /// Buffers for received pieces that are to be added, by channel.
   std::vector<std::vector<std::byte>> staging_;
 };

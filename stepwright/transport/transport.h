@@ -8,12 +8,12 @@
 namespace stepwright::transport {
 
 /// A message between two ranks that is being sent or received.
-class Transfer {
+class MessageTransfer {
  public:
-  Transfer() = default;
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
-  virtual ~Transfer() = default;
+  MessageTransfer() = default;
+  MessageTransfer(const MessageTransfer&) = delete;
+  MessageTransfer& operator=(const MessageTransfer&) = delete;
+  virtual ~MessageTransfer() = default;
 
   /// Waits until the caller may use the message's memory again: it was received, or its bytes were
   /// read for sending. Throws if the message can no longer arrive.
@@ -23,20 +23,20 @@ class Transfer {
 /// Sends and receives messages between the ranks of a group. Messages of one lane between two ranks
 /// arrive in the order in which they were sent; each must be as long as its receive. Each lane may
 /// have one sending and one receiving thread.
-class Transport {
+class MessageTransport {
  public:
-  Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
-  virtual ~Transport() = default;
+  MessageTransport() = default;
+  MessageTransport(const MessageTransport&) = delete;
+  MessageTransport& operator=(const MessageTransport&) = delete;
+  virtual ~MessageTransport() = default;
 
   /// Starts to send a message; `bytes` must stay unchanged until `wait` of the result has returned.
-  virtual std::unique_ptr<Transfer> send(int lane, std::int32_t peer,
-                                         std::span<const std::byte> bytes) = 0;
+  virtual std::unique_ptr<MessageTransfer> send(int lane, std::int32_t peer,
+                                                std::span<const std::byte> bytes) = 0;
 
   /// Starts to receive a message of exactly the length of `bytes`.
-  virtual std::unique_ptr<Transfer> receive(int lane, std::int32_t peer,
-                                            std::span<std::byte> bytes) = 0;
+  virtual std::unique_ptr<MessageTransfer> receive(int lane, std::int32_t peer,
+                                                   std::span<std::byte> bytes) = 0;
 
   /// Cancels all messages in flight, whose `wait` then throws, and refuses new ones.
   virtual void abort() noexcept = 0;

@@ -40,7 +40,7 @@ std::vector<Take> takes(plan::ChoiceAdoption taken) {
     using Kind = plan::KindOf<decltype(choice)>;
     if (choice.traits.taken != taken) return;
     if constexpr (std::is_same_v<Kind, plan::Overlap>) {
-      for (const auto& entry : plan::kOverlapNames) {
+      for (const auto& entry : plan::kOverlapFlagNames) {
         all.emplace_back([flag = entry.value](plan::Plan& plan, const plan::Plan& best) {
           plan.overlap.*flag = best.overlap.*flag;
         });
@@ -76,12 +76,12 @@ std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan
 /// Returns the first layer and the number of layers of each chunk of each pipeline position.
 std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const plan::Job& job,
                                                                const plan::Plan& plan) {
-  const std::vector<std::int64_t> split = plan::chunk_layers(job, plan);
-  const schedule::Placement placement = plan::placement_of(plan);
+  const std::vector<std::int64_t> split = plan::layers_per_chunk(job, plan);
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   std::vector<std::pair<std::int64_t, std::int64_t>> held;
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
-      const auto end = split.begin() + placement.model_chunk({position, chunk});
+      const auto end = split.begin() + placement.model_chunk_index({position, chunk});
       held.emplace_back(std::accumulate(split.begin(), end, std::int64_t{0}), *end);
     }
   }
@@ -99,7 +99,7 @@ bool moves_model(const plan::Job& job, const plan::Plan& before, const plan::Pla
 std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
                                    const std::vector<std::string>& fields) {
   try {
-    plan::Plan changed = plan::with_fields({job, plan}, fields).plan;
+    plan::Plan changed = plan::plan_with_fields({job, plan}, fields).plan;
     if (!plan::first_broken_rule(job, changed)) return changed;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
@@ -111,9 +111,10 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
 /// does not run either.
 bool runs_as_far_as(const plan::FrameworkSupport& law, const plan::Job& job, const plan::Plan& plan,
                     const plan::Plan& other) {
-  if (law.with_buckets(job, other) == other && law.with_buckets(job, plan) != plan) return false;
+  if (law.with_fixed_buckets(job, other) == other && law.with_fixed_buckets(job, plan) != plan)
+    return false;
   const auto refused = [&](plan::Ability ability, const plan::Plan& of) {
-    return plan::chosen_words(ability, job, of) & ~law.allowed(ability, job, of);
+    return plan::property_words_of_plan(ability, job, of) & ~law.allowed(ability, job, of);
   };
   return std::ranges::all_of(plan::kAbilityNames, [&](const Named<plan::Ability>& entry) {
     const plan::Ability ability = entry.value;
@@ -130,7 +131,7 @@ class PathToBest {
         best_(result.plans.front()),
         cost_(job_),
         pricer_(job_, cost_),
-        space_(dimensions(job_)),
+        space_(search_space_dimensions(job_)),
         threads_(threads),
         plan_(own),
         at_(played(own)) {}
@@ -141,12 +142,12 @@ class PathToBest {
   }
 
   /// Returns the change that gains most, of the cheapest kind of change that has one worth making.
-  Change next() {
+  PlanChange next() {
     for (const auto& stay : {&PathToBest::single_flags, &PathToBest::pairs_of_flags}) {
-      if (std::optional<Change> change = fastest((this->*stay)(), false)) return *change;
+      if (std::optional<PlanChange> change = fastest((this->*stay)(), false)) return *change;
     }
     for (const auto& move : {&PathToBest::new_layouts, &PathToBest::layouts_with_all_flags}) {
-      if (std::optional<Change> change = fastest((this->*move)(), true)) return *change;
+      if (std::optional<PlanChange> change = fastest((this->*move)(), true)) return *change;
     }
     return taken(best_.plan, best_);
   }
@@ -159,7 +160,7 @@ class PathToBest {
   }
 
   [[nodiscard]] TunedPlan played(const plan::Plan& plan, const plan::Plan& same,
-                                 const simulate::Price& price) const {
+                                 const simulate::PlanPrice& price) const {
     TunedPlan tuned = simulate_plan(job_, cost_, plan, price);
     tuned.plan = same;
     return tuned;
@@ -225,9 +226,9 @@ class PathToBest {
   /// Makes a proposed plan legal if it can. Returns false where it stays illegal, where the
   /// framework does not run one of its new choices, where it moves the model though `may_move` is
   /// false, or where bounds say that it is not worth a change.
-  bool settle_proposal(plan::Plan& plan, simulate::Price& price, bool may_move) {
+  bool settle_proposal(plan::Plan& plan, simulate::PlanPrice& price, bool may_move) {
     if (plan::first_broken_rule(job_, plan)) {
-      plan::follow(job_, plan);
+      plan::adapt_dependent_choices(job_, plan);
       if (plan::first_broken_rule(job_, plan)) return false;
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
@@ -249,15 +250,15 @@ class PathToBest {
 
   /// Changes the present plan to the fastest proposal that fits and is worth it; nullopt when there
   /// is none.
-  std::optional<Change> fastest(std::vector<plan::Plan> proposals, bool may_move) {
-    std::map<plan::Plan, std::pair<plan::Plan, simulate::Price>> fresh;
+  std::optional<PlanChange> fastest(std::vector<plan::Plan> proposals, bool may_move) {
+    std::map<plan::Plan, std::pair<plan::Plan, simulate::PlanPrice>> fresh;
     for (plan::Plan& plan : proposals) {
-      simulate::Price price;
+      simulate::PlanPrice price;
       if (settle_proposal(plan, price, may_move)) {
         fresh.try_emplace(plan::canonical(plan, job_), plan, price);
       }
     }
-    std::vector<std::pair<plan::Plan, simulate::Price>> open;
+    std::vector<std::pair<plan::Plan, simulate::PlanPrice>> open;
     for (auto& [usual, one] : fresh) open.push_back(std::move(one));
     std::vector<TunedPlan> reached(open.size());
     parallel_for(threads_, open.size(), [&](std::size_t i) {
@@ -276,7 +277,7 @@ class PathToBest {
   /// Returns the fewest fields that lead from the present plan to `plan`, and sets `plan` to the
   /// plan that they make. A choice on which nothing depends stays as the person wrote it.
   std::vector<std::string> needed_fields(plan::Plan& plan, const TunedPlan& reached) {
-    std::vector<std::string> fields = fields_to_set(job_, plan_, plan);
+    std::vector<std::string> fields = differing_plan_fields(job_, plan_, plan);
     for (std::size_t i = fields.size(); i-- > 0 && fields.size() > 1;) {
       std::vector<std::string> others = fields;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
@@ -295,7 +296,7 @@ class PathToBest {
     for (const Take& take : flags()) {
       plan::Plan without = plan;
       take(without, plan_);
-      simulate::Price price;
+      simulate::PlanPrice price;
       if (without == plan || plan::first_broken_rule(job_, without)) continue;
       if (!settle_proposal(without, price, true)) continue;
       const plan::Plan same = plan::canonical(without, job_);
@@ -307,13 +308,14 @@ class PathToBest {
     }
   }
 
-  Change taken(plan::Plan plan, TunedPlan reached) {
+  PlanChange taken(plan::Plan plan, TunedPlan reached) {
     put_off_flags(plan, reached);
     std::vector<std::string> fields = needed_fields(plan, reached);
-    Change change{.kind = moves_model(job_, plan_, plan) ? ChangeKind::kLayout : ChangeKind::kFlag,
-                  .set = std::move(fields),
-                  .reached = reached,
-                  .gain_s = at_.step_time_s - reached.step_time_s};
+    PlanChange change{
+        .kind = moves_model(job_, plan_, plan) ? PlanChangeKind::kLayout : PlanChangeKind::kFlag,
+        .set = std::move(fields),
+        .reached = reached,
+        .gain_s = at_.step_time_s - reached.step_time_s};
     plan_ = plan;
     at_ = reached;
     return change;
@@ -322,7 +324,7 @@ class PathToBest {
   const plan::Job& job_;
   const TunedPlan& best_;
   cost::CostModel cost_;
-  simulate::Pricer pricer_;
+  simulate::PlanPricer pricer_;
   SpaceDimensions space_;
   int threads_;
   /// The present plan as written, so that the fields to set are exactly the differences from
@@ -340,8 +342,8 @@ void begin_with(UserPlanComparison& found, const TuneResult& result,
   const TunedPlan with_other = found.own;
   if (plan::find_plan_rejection(job, with_other.plan)) return;
   const cost::CostModel cost(job);
-  found.own =
-      simulate_plan(job, cost, with_other.plan, simulate::Pricer(job, cost).price(with_other.plan));
+  found.own = simulate_plan(job, cost, with_other.plan,
+                            simulate::PlanPricer(job, cost).price(with_other.plan));
   const double gain_s = found.own.step_time_s - with_other.step_time_s;
   const std::string set =
       fmt::format("kernels.attention={}",
@@ -363,7 +365,7 @@ UserPlanComparison compare_user_plan(const TuneResult& result, const plan::Plan&
   if (const auto refused = plan::find_plan_rejection(result.job, own))
     plan::fail_rejected_plan(*refused);
   const TunedPlan& best = result.plans.front();
-  PathToBest path(result, own, thread_count(options));
+  PathToBest path(result, own, search_thread_count(options));
   UserPlanComparison found{.own = path.at(), .changes = {}};
   while (best.fits && !path.arrived()) found.changes.push_back(path.next());
   if (attention && *attention != result.job.kernels.attention) {
@@ -382,7 +384,7 @@ nlohmann::ordered_json user_plan_comparison_json(const TuneResult& result,
                                                  const FrameworksRunningPlan& started_by) {
   nlohmann::ordered_json out = tuned_plan_json(result, against.own, started_by);
   nlohmann::ordered_json& list = out["changes"] = nlohmann::ordered_json::array();
-  for (const Change& change : against.changes) {
+  for (const PlanChange& change : against.changes) {
     list.push_back(
         {{"set", change.set},
          {"step_time_s", change.reached.step_time_s},

@@ -15,14 +15,14 @@ namespace stepwright::tune {
 /// How much a change disturbs a run. kFlag: choices that a framework takes as options. kLayout:
 /// choices that move the model to other ranks: degrees of parallelism, the order of ranks, and
 /// which layers a pipeline position has.
-enum class ChangeKind : std::uint8_t { kFlag, kLayout };
-inline constexpr Named<ChangeKind> kChangeKindNames[] = {{ChangeKind::kFlag, "flag"},
-                                                         {ChangeKind::kLayout, "layout"}};
+enum class PlanChangeKind : std::uint8_t { kFlag, kLayout };
+inline constexpr Named<PlanChangeKind> kChangeKindNames[] = {{PlanChangeKind::kFlag, "flag"},
+                                                             {PlanChangeKind::kLayout, "layout"}};
 
 /// One change of a user's plan on the way to the best plan of a search; applied on top of all
 /// earlier changes of the list.
-struct Change {
-  ChangeKind kind = ChangeKind::kFlag;
+struct PlanChange {
+  PlanChangeKind kind = PlanChangeKind::kFlag;
   /// The changed fields, written as for `predict --set`: "recompute=none".
   std::vector<std::string> set;
   TunedPlan reached;  ///< The plan after this change; it is legal and fits in memory.
@@ -34,7 +34,7 @@ struct Change {
 /// A user's own plan, and the changes that lead from it to the best plan of a search.
 struct UserPlanComparison {
   TunedPlan own;
-  std::vector<Change> changes;
+  std::vector<PlanChange> changes;
 };
 
 /// Returns a short list of changes that lead from a user's plan `own` to a plan at most

@@ -23,7 +23,7 @@ constexpr std::size_t kToldTerms = 2;
 /// Sorts differences: less than the best plan goes to `wins`, more goes to `loses`.
 class Verdict {
  public:
-  explicit Verdict(Alternative& alternative) : alternative_(alternative) {}
+  explicit Verdict(AlternativePlan& alternative) : alternative_(alternative) {}
 
   void time(double more_s, double best_s) {
     if (std::abs(more_s) <= kTold * best_s) return;
@@ -40,7 +40,8 @@ class Verdict {
   }
 
   /// Adds the breakdown terms that differ most, the largest difference first.
-  void terms(const simulate::Breakdown& best, const simulate::Breakdown& here, double best_s) {
+  void terms(const simulate::StageTimeBreakdown& best, const simulate::StageTimeBreakdown& here,
+             double best_s) {
     const auto before = simulate::breakdown_terms(best);
     const auto after = simulate::breakdown_terms(here);
     std::vector<std::pair<double, std::size_t>> more;
@@ -65,11 +66,11 @@ class Verdict {
     return more < 0 ? alternative_.wins : alternative_.loses;
   }
 
-  Alternative& alternative_;
+  AlternativePlan& alternative_;
 };
 
-Alternative weighed(const TunedPlan& best, const TunedPlan& tuned, std::string family) {
-  Alternative alternative{.family = std::move(family), .tuned = tuned, .wins = {}, .loses = {}};
+AlternativePlan weighed(const TunedPlan& best, const TunedPlan& tuned, std::string family) {
+  AlternativePlan alternative{.family = std::move(family), .tuned = tuned, .wins = {}, .loses = {}};
   Verdict verdict(alternative);
   verdict.time(tuned.step_time_s - best.step_time_s, best.step_time_s);
   verdict.memory(tuned.peak_memory_bytes - best.peak_memory_bytes, best.peak_memory_bytes);
@@ -79,7 +80,7 @@ Alternative weighed(const TunedPlan& best, const TunedPlan& tuned, std::string f
 
 }  // namespace
 
-std::string family_of(const plan::Plan& plan) {
+std::string plan_traits_text(const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
   std::string text;
   const auto add = [&](std::string_view name, std::int64_t size) {
@@ -91,30 +92,31 @@ std::string family_of(const plan::Plan& plan) {
   add("expert_tensor", degrees.expert_tensor);
   if (degrees.pipeline > 1) {
     text += fmt::format("pipeline {} ({}), ", degrees.pipeline,
-                        name_of(schedule::kScheduleNames, plan.schedule.kind));
+                        name_of(schedule::kScheduleKindNames, plan.schedule.kind));
   }
   return text + fmt::format("data {}, {}, recompute {}", degrees.data,
                             plan::sharding_letters(plan.sharding),
-                            plan::recompute_word(plan.recompute));
+                            plan::recompute_setting_text(plan.recompute));
 }
 
-int kinds_of_parallelism(const plan::Parallel& parallel) {
+int parallelism_kind_count(const plan::Parallel& parallel) {
   const std::array sizes{parallel.tensor, parallel.context, parallel.pipeline, parallel.expert};
   return static_cast<int>(std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; }));
 }
 
-bool needs_less_parallelism(const plan::Plan& plan, const plan::Plan& than) {
-  return kinds_of_parallelism(plan.parallel) < kinds_of_parallelism(than.parallel);
+bool has_fewer_parallelism_kinds(const plan::Plan& plan, const plan::Plan& than) {
+  return parallelism_kind_count(plan.parallel) < parallelism_kind_count(than.parallel);
 }
 
-std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most) {
+std::vector<AlternativePlan> fastest_plan_of_each_family(const TuneResult& result,
+                                                         std::size_t most) {
   const TunedPlan& best = result.plans.front();
-  std::set<std::string> seen = {family_of(best.plan)};
-  std::vector<Alternative> list;
+  std::set<std::string> seen = {plan_traits_text(best.plan)};
+  std::vector<AlternativePlan> list;
   for (const TunedPlan& tuned : result.simulated) {
     if (list.size() == most) break;
-    if (tuned.verdict == memory::FitVerdict::kDoesNotFit) continue;
-    std::string family = family_of(tuned.plan);
+    if (tuned.verdict == memory::MemoryFitVerdict::kDoesNotFit) continue;
+    std::string family = plan_traits_text(tuned.plan);
     if (seen.insert(family).second) list.push_back(weighed(best, tuned, std::move(family)));
   }
   return list;

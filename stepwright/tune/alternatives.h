@@ -8,10 +8,11 @@
 
 namespace stepwright::tune {
 
-/// The fastest simulated plan of one family of plans (`family_of`) to which the best plan does not
-/// belong.
-struct Alternative {
-  /// The family of the plan in words: degrees, sharding, recomputation and schedule (`family_of`).
+/// The fastest simulated plan of one family of plans (`plan_traits_text`) to which the best plan
+/// does not belong.
+struct AlternativePlan {
+  /// The family of the plan in words: degrees, sharding, recomputation and schedule
+  /// (`plan_traits_text`).
   std::string family;
   TunedPlan tuned;
   /// How the alternative differs from the best plan, in words: `wins` lists what is better, `loses`
@@ -24,18 +25,19 @@ struct Alternative {
 /// Returns in words the traits of a plan that users compare: degrees, sharding strategy,
 /// recomputation and schedule: "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG,
 /// recompute none".
-std::string family_of(const plan::Plan& plan);
+std::string plan_traits_text(const plan::Plan& plan);
 
 /// Returns how many of tensor, context, pipeline and expert parallelism a plan uses (degree above
 /// 1); data parallelism is not counted.
-int kinds_of_parallelism(const plan::Parallel& parallel);
+int parallelism_kind_count(const plan::Parallel& parallel);
 
 /// True if `plan` uses fewer kinds of parallelism (tensor, context, pipeline, expert) than the plan
 /// `than`.
-bool needs_less_parallelism(const plan::Plan& plan, const plan::Plan& than);
+bool has_fewer_parallelism_kinds(const plan::Plan& plan, const plan::Plan& than);
 
 /// Returns the fastest plan of every family of plans except the best plan's own family, among the
 /// simulated plans that fit in memory; at most `most` plans, fastest first.
-std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most = 8);
+std::vector<AlternativePlan> fastest_plan_of_each_family(const TuneResult& result,
+                                                         std::size_t most = 8);
 
 }  // namespace stepwright::tune

@@ -80,12 +80,12 @@ class Balance {
  public:
   Balance(const Work& work, const LayerCountsByClass& layers, const schedule::Schedule& schedule,
           const plan::Recompute& recompute, std::int64_t pipeline)
-      : placement_(schedule::placement_of(schedule, pipeline)),
+      : placement_(schedule::chunk_placement_of(schedule, pipeline)),
         pairs_(schedule.strands > 1),
         layers_(layers),
         head_s_(schedule::traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
     for (std::int64_t position = 0; position < pipeline; ++position) {
-      const plan::Recompute own = plan::recompute_at(recompute, position);
+      const plan::Recompute own = plan::recompute_of_pipeline_rank(recompute, position);
       each_.push_back(&work.layer_s(plan::common_layer_recompute(own)));
       mean_s_.push_back(layers.sum(*each_.back(), 0, layers.layers()) /
                         static_cast<double>(layers.layers()));
@@ -93,7 +93,8 @@ class Balance {
   }
 
   std::vector<std::int64_t> run() const {
-    const double even_s = slowest_s(plan::even_split(layers_.layers(), placement_.model_chunks()));
+    const double even_s =
+        slowest_s(plan::even_layer_split(layers_.layers(), placement_.model_chunk_count()));
     if (least_s() > even_s * (1 - kWorthMoving)) return {};
     std::vector<std::int64_t> split = dealt();
     const bool gains = slowest_s(split) < even_s * (1 - kWorthMoving);
@@ -109,14 +110,14 @@ class Balance {
   /// run side by side, only layers count.
   [[nodiscard]] double chunk_s(std::int64_t chunk, std::int64_t layers,
                                std::size_t position) const {
-    const bool head = chunk + 1 == placement_.model_chunks() && !pairs_;
+    const bool head = chunk + 1 == placement_.model_chunk_count() && !pairs_;
     return (head ? head_s_ : 0) + static_cast<double>(layers) * mean_s_[position];
   }
 
   /// Returns the seconds of each position if every chunk has `layers`.
   [[nodiscard]] std::vector<double> positions_s(std::int64_t layers) const {
     std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
-    for (std::int64_t chunk = 0; chunk < placement_.model_chunks(); ++chunk) {
+    for (std::int64_t chunk = 0; chunk < placement_.model_chunk_count(); ++chunk) {
       const std::size_t position = position_of(static_cast<std::size_t>(chunk));
       position_s[position] += static_cast<double>(layers) * mean_s_[position];
     }
@@ -130,8 +131,8 @@ class Balance {
                                                        std::int64_t least) const {
     const auto held = static_cast<std::size_t>(position);
     const auto seconds = [&](std::size_t i, std::int64_t more) {
-      const schedule::Place place{position, static_cast<std::int64_t>(i)};
-      return chunk_s(placement_.model_chunk(place), least + more, held);
+      const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
+      return chunk_s(placement_.model_chunk_index(place), least + more, held);
     };
     std::vector<double> begin;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
@@ -144,7 +145,7 @@ class Balance {
   /// Gives layers one by one, all taken as of mean length, to the position with the least work, and
   /// there to the chunk with the least.
   [[nodiscard]] std::vector<std::int64_t> dealt() const {
-    const std::int64_t chunks = placement_.model_chunks();
+    const std::int64_t chunks = placement_.model_chunk_count();
     const std::int64_t share = layers_.layers() / chunks;
     const std::int64_t least = share - share / 2;
     std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), least);
@@ -163,7 +164,7 @@ class Balance {
       const auto [entry, fresh] = known.try_emplace({of_position[i], mean_s_[i], head});
       if (fresh) entry->second = dealt_chunks(position, of_position[i], least);
       for (std::int64_t k = 0; k < placement_.chunks(); ++k) {
-        split[static_cast<std::size_t>(placement_.model_chunk({position, k}))] +=
+        split[static_cast<std::size_t>(placement_.model_chunk_index({position, k}))] +=
             entry->second[static_cast<std::size_t>(k)];
       }
     }
@@ -209,46 +210,49 @@ class Balance {
 
 }  // namespace
 
-std::vector<std::int64_t> balanced_split(const Work& work, const LayerCountsByClass& layers,
-                                         const schedule::Schedule& schedule,
-                                         const plan::Recompute& recompute, std::int64_t pipeline) {
+std::vector<std::int64_t> balanced_layer_split(const Work& work, const LayerCountsByClass& layers,
+                                               const schedule::Schedule& schedule,
+                                               const plan::Recompute& recompute,
+                                               std::int64_t pipeline) {
   if (pipeline == 1) return {};
   return Balance(work, layers, schedule, recompute, pipeline).run();
 }
 
-std::optional<plan::Plan> with_balanced_split(WorkLowerBounds& work, const plan::Plan& plan) {
+std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan::Plan& plan) {
   if (!plan.layers.empty()) return std::nullopt;
   plan::Plan split = plan;
-  split.layers = balanced_split(work.rough(plan), work.layers(), plan.schedule, plan.recompute,
-                                plan.parallel.pipeline);
+  split.layers = balanced_layer_split(work.least_work_over_expert_degrees(plan), work.layers(),
+                                      plan.schedule, plan.recompute, plan.parallel.pipeline);
   return split.layers.empty() ? std::nullopt : std::optional(std::move(split));
 }
 
-const std::vector<std::int64_t>& BalancedChoices::split(const Work& work, const StageChoice& choice,
-                                                        std::int64_t pipeline) {
+const std::vector<std::int64_t>& BalancedStageChoices::split(const Work& work,
+                                                             const StageChoice& choice,
+                                                             std::int64_t pipeline) {
   const schedule::Schedule& schedule = choice.schedule;
   const auto [entry, fresh] =
       splits_.try_emplace({&work, pipeline, schedule::traits_of(schedule.kind).placement,
-                           schedule::placement_of(schedule, pipeline).chunks(),
+                           schedule::chunk_placement_of(schedule, pipeline).chunks(),
                            schedule.strands > 1, choice.recompute});
   if (fresh) {
-    entry->second = balanced_split(work, work_.layers(), schedule, choice.recompute, pipeline);
+    entry->second =
+        balanced_layer_split(work, work_.layers(), schedule, choice.recompute, pipeline);
   }
   return entry->second;
 }
 
-std::size_t BalancedChoices::Hash::operator()(const Key& key) const {
+std::size_t BalancedStageChoices::Hash::operator()(const BalancedSplitKey& key) const {
   constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
   std::size_t hash = std::hash<const void*>()(key.choice);
   hash = (hash ^ (hash >> 29)) * kOdd + std::hash<const void*>()(key.work);
   return (hash ^ (hash >> 29)) * kOdd + static_cast<std::size_t>(key.pipeline);
 }
 
-const StageChoice* BalancedChoices::of(const StageChoice& choice, const plan::Plan& plan) {
-  if (!choice.balances) return nullptr;
+const StageChoice* BalancedStageChoices::of(const StageChoice& choice, const plan::Plan& plan) {
+  if (!choice.is_balanced_split_tried) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const Work& work = work_.rough(plan);
-  const auto [entry, fresh] = known_.try_emplace(Key{&choice, &work, pipeline});
+  const Work& work = work_.least_work_over_expert_degrees(plan);
+  const auto [entry, fresh] = known_.try_emplace(BalancedSplitKey{&choice, &work, pipeline});
   if (fresh) {
     const std::vector<std::int64_t>& split = this->split(work, choice, pipeline);
     if (!split.empty()) {

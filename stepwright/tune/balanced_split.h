@@ -16,21 +16,22 @@ namespace stepwright::tune {
 /// slowest pipeline position (counting the language-model head) has as little work as whole layers
 /// allow. A chunk keeps at least half the layers of the even split. Empty if this gains nothing
 /// over the even split.
-std::vector<std::int64_t> balanced_split(const Work& work, const LayerCountsByClass& layers,
-                                         const schedule::Schedule& schedule,
-                                         const plan::Recompute& recompute, std::int64_t pipeline);
+std::vector<std::int64_t> balanced_layer_split(const Work& work, const LayerCountsByClass& layers,
+                                               const schedule::Schedule& schedule,
+                                               const plan::Recompute& recompute,
+                                               std::int64_t pipeline);
 
 /// Returns the plan with its layers split so that pipeline positions have about equal work; nullopt
 /// if that is the even split, or if the plan lists its layers itself.
-std::optional<plan::Plan> with_balanced_split(WorkLowerBounds& work, const plan::Plan& plan);
+std::optional<plan::Plan> with_balanced_layers(WorkLowerBounds& work, const plan::Plan& plan);
 
 /// Makes variants of stage choices whose layers are split into pipeline positions of equal work, as
 /// estimated by `WorkLowerBounds::rough`. The estimate is known before any block is priced, so the
 /// split does not depend on which part of the search asks. Not shared between threads.
-class BalancedChoices {
+class BalancedStageChoices {
  public:
   /// `work` estimates the work of layers; it must outlive this object.
-  explicit BalancedChoices(WorkLowerBounds& work) : work_(work) {}
+  explicit BalancedStageChoices(WorkLowerBounds& work) : work_(work) {}
 
   /// Visits `choice`, and then its variant with balanced layers if the choice asks for one and
   /// balancing gains something. Both stay valid as long as `choice` does. Only the degrees and
@@ -54,21 +55,21 @@ class BalancedChoices {
   /// Cache key of a split of layers: work of the layers, pipeline degree, placement of chunks,
   /// chunks of a position, whether layers run in pairs, recomputation. Schedules with equal
   /// placement share splits.
-  using SplitKey = std::tuple<const Work*, std::int64_t, schedule::PlacementKind, std::int64_t,
+  using SplitKey = std::tuple<const Work*, std::int64_t, schedule::ChunkPlacementKind, std::int64_t,
                               bool, plan::Recompute>;
   /// Cache key of a stage choice with balanced layers: everything on which the split depends.
-  struct Key {
+  struct BalancedSplitKey {
     const StageChoice* choice;
     const Work* work;
     std::int64_t pipeline;
-    bool operator==(const Key&) const = default;
+    bool operator==(const BalancedSplitKey&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const BalancedSplitKey& key) const;
   };
   WorkLowerBounds& work_;
   std::map<SplitKey, std::vector<std::int64_t>> splits_;
-  std::unordered_map<Key, std::optional<StageChoice>, Hash> known_;
+  std::unordered_map<BalancedSplitKey, std::optional<StageChoice>, Hash> known_;
 };
 
 }  // namespace stepwright::tune

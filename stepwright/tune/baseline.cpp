@@ -30,7 +30,7 @@ struct Degrees {
 /// Returns the expert degrees that fit in a node beside the tensor degree, largest first, then
 /// those that span several nodes.
 std::vector<std::int64_t> expert_order(const plan::Job& job, std::int64_t tensor) {
-  std::vector<std::int64_t> sizes = plan::legal_expert_sizes(job);
+  std::vector<std::int64_t> sizes = plan::legal_expert_degrees(job);
   const std::int64_t room = std::max<std::int64_t>(1, job.cluster.devices_per_node / tensor);
   std::ranges::sort(sizes, {}, [room](std::int64_t size) {
     return size <= room ? std::pair<std::int64_t, std::int64_t>(0, -size) : std::pair(size, size);
@@ -40,9 +40,9 @@ std::vector<std::int64_t> expert_order(const plan::Job& job, std::int64_t tensor
 
 std::vector<Degrees> degrees(const plan::Job& job, std::int64_t context) {
   std::vector<Degrees> all;
-  for (const std::int64_t tensor : plan::legal_tensor_sizes(job)) {
+  for (const std::int64_t tensor : plan::legal_tensor_degrees(job)) {
     if (tensor > job.cluster.devices_per_node) continue;
-    for (const std::int64_t pipeline : plan::legal_pipeline_sizes(job)) {
+    for (const std::int64_t pipeline : plan::legal_pipeline_degrees(job)) {
       const std::int64_t model = tensor * pipeline * context;
       if (job.cluster.devices() % model != 0) continue;
       const std::int64_t data = job.cluster.devices() / model;
@@ -67,16 +67,16 @@ plan::Plan rule_plan(const plan::Job& job, const Degrees& size, std::int64_t con
   plan.sequence_parallel = size.tensor > 1 && job.length / context % size.tensor == 0;
   plan.sharding.optimizer = plan::Spread::kGlobal;
   plan.recompute.kind = recompute;
-  plan.accumulate = plan::default_gradients(job);
-  plan.overlap = plan::overlap_all(true);
+  plan.accumulate = plan::default_gradient_type(job);
+  plan.overlap = plan::all_overlap_flags(true);
   const bool ring = job.kernels.attention != cluster::AttentionKernel::kUnfused;
   plan.context_kind = ring ? plan::ContextKind::kRing : plan::ContextKind::kUlysses;
   return plan;
 }
 
-std::optional<Baseline> try_rule(const plan::Job& job, const cost::CostModel& cost,
-                                 simulate::Pricer& pricer, plan::Plan plan,
-                                 const simulate::Room& room) {
+std::optional<BaselinePlan> try_rule(const plan::Job& job, const cost::CostModel& cost,
+                                     simulate::PlanPricer& pricer, plan::Plan plan,
+                                     const simulate::AvailablePlanMemory& room) {
   if (plan::first_broken_rule(job, plan)) return std::nullopt;
   plan = plan::canonical(plan, job);
   if (!job.framework.name.empty()) {
@@ -85,20 +85,20 @@ std::optional<Baseline> try_rule(const plan::Job& job, const cost::CostModel& co
     if (!own || own->parallel != plan.parallel) return std::nullopt;
     plan = *own;
   }
-  const simulate::Price price = pricer.price(plan);
-  if (!room.holds(price)) return std::nullopt;
+  const simulate::PlanPrice price = pricer.price(plan);
+  if (!room.fits_in_memory(price)) return std::nullopt;
   const TunedPlan tuned = simulate_plan(job, cost, plan, price);
   if (!tuned.fits) return std::nullopt;
-  return Baseline{plan, tuned.step_time_s, tuned.peak_memory_bytes};
+  return BaselinePlan{plan, tuned.step_time_s, tuned.peak_memory_bytes};
 }
 
 }  // namespace
 
-std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostModel& cost,
-                                      const simulate::Room& room) {
-  simulate::Pricer pricer(job, cost);
+std::optional<BaselinePlan> rule_of_thumb_plan(const plan::Job& job, const cost::CostModel& cost,
+                                               const simulate::AvailablePlanMemory& room) {
+  simulate::PlanPricer pricer(job, cost);
   const auto try_all = [&](std::int64_t context, plan::RecomputeKind recompute) {
-    std::optional<Baseline> found;
+    std::optional<BaselinePlan> found;
     for (const Degrees& size : degrees(job, context)) {
       const plan::Plan plan = rule_plan(job, size, context, recompute);
       found = try_rule(job, cost, pricer, plan, room);
@@ -106,7 +106,7 @@ std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostMode
     }
     return found;
   };
-  const std::vector<std::int64_t> contexts = plan::legal_context_sizes(job);
+  const std::vector<std::int64_t> contexts = plan::legal_context_degrees(job);
   for (const std::int64_t context : contexts) {
     for (const plan::RecomputeKind recompute :
          {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective}) {

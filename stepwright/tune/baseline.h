@@ -23,7 +23,7 @@ namespace stepwright::tune {
 ///   recomputation before it; full recomputation last.
 /// With a framework, each plan is replaced by the nearest plan of the same degrees that the
 /// framework runs. Returns nullopt when no such plan fits.
-std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostModel& cost,
-                                      const simulate::Room& room);
+std::optional<BaselinePlan> rule_of_thumb_plan(const plan::Job& job, const cost::CostModel& cost,
+                                               const simulate::AvailablePlanMemory& room);
 
 }  // namespace stepwright::tune

@@ -13,32 +13,34 @@ constexpr std::size_t kMostOpen = 2'000;
 
 }  // namespace
 
-BestPlans::BestPlans(std::size_t most, const BestPlans* all)
+BestPlanCandidates::BestPlanCandidates(std::size_t most, const BestPlanCandidates* all)
     : most_(most),
-      limit_(all ? all->threshold() : kNone),
+      limit_(all ? all->largest_kept_key() : kNone),
       best_(all ? all->best_ : kNone),
       fitting_s_(all ? all->fitting_s_ : 0) {}
 
-double BestPlans::threshold() const {
+double BestPlanCandidates::largest_kept_key() const {
   return list_.size() < most_ ? limit_ : std::min(limit_, list_.back().key);
 }
 
-void BestPlans::offer(double key, const plan::Plan& plan, const simulate::Price& price) {
+void BestPlanCandidates::offer(double key, const plan::Plan& plan,
+                               const simulate::PlanPrice& price) {
   best_ = std::min(best_, key);
-  if (key > threshold()) return leave(plan, price);
+  if (key > largest_kept_key()) return record_left_out_plan(plan, price);
   insert({key, plan, price});
 }
 
-void BestPlans::insert(PlanCandidate&& candidate) {
+void BestPlanCandidates::insert(PlanCandidate&& candidate) {
   list_.insert(std::upper_bound(list_.begin(), list_.end(), candidate, before),
                std::move(candidate));
   if (list_.size() <= most_) return;
-  leave(list_.back().plan, list_.back().price);
+  record_left_out_plan(list_.back().plan, list_.back().price);
   list_.pop_back();
 }
 
-void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
-  if (price.lower_bound_s >= open_below()) {
+void BestPlanCandidates::record_left_out_plan(const plan::Plan& plan,
+                                              const simulate::PlanPrice& price) {
+  if (price.lower_bound_s >= reconsider_below_s()) {
     dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
     return;
   }
@@ -47,22 +49,24 @@ void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
 }
 
 /// Drops open plans that are no longer open, and keeps at most `most`, those with the least bounds.
-void BestPlans::close(std::size_t most) {
+void BestPlanCandidates::close(std::size_t most) {
   std::ranges::stable_sort(open_, {},
                            [](const PlanCandidate& one) { return one.price.lower_bound_s; });
-  const auto first = std::ranges::find_if(
-      open_, [&](const PlanCandidate& one) { return one.price.lower_bound_s >= open_below(); });
+  const auto first = std::ranges::find_if(open_, [&](const PlanCandidate& one) {
+    return one.price.lower_bound_s >= reconsider_below_s();
+  });
   const std::size_t left = std::min(most, static_cast<std::size_t>(first - open_.begin()));
   if (left == open_.size()) return;
   dropped_bound_ = std::min(dropped_bound_, open_[left].price.lower_bound_s);
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(left), open_.end());
 }
 
-void BestPlans::merge(BestPlans&& other) {
+void BestPlanCandidates::merge(BestPlanCandidates&& other) {
   best_ = std::min(best_, other.best_);
   dropped_bound_ = std::min(dropped_bound_, other.dropped_bound_);
   for (PlanCandidate& candidate : other.list_) insert(std::move(candidate));
-  for (const PlanCandidate& candidate : other.open_) leave(candidate.plan, candidate.price);
+  for (const PlanCandidate& candidate : other.open_)
+    record_left_out_plan(candidate.plan, candidate.price);
 }
 
 }  // namespace stepwright::tune

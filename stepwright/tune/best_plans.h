@@ -16,7 +16,7 @@ struct PlanCandidate {
   /// fits.
   double key = 0;
   plan::Plan plan;
-  simulate::Price price;
+  simulate::PlanPrice price;
 };
 
 /// True if candidate `a` comes before `b` in the ranking: smaller key first, equal keys by plan.
@@ -35,39 +35,39 @@ inline bool is_simulated_before(const PlanCandidate& a, const PlanCandidate& b) 
 
 /// Least share by which the lower bound of a plan that the search left out must be below the best
 /// plan's time for the plan to be looked at again.
-inline constexpr double kRevisitGap = 0.02;
+inline constexpr double kMinRevisitBoundGap = 0.02;
 /// Least share by which the price of a plan that the search left out must be below the least price
 /// for the plan to be looked at again. Once simulated, the best plan takes up to 0.7 % more than
 /// the least price.
-inline constexpr double kRevisitPriceGap = 0.013;
+inline constexpr double kMinRevisitPriceGap = 0.013;
 
 /// The `most` candidates with the least keys (price, or memory), and the other candidates that may
 /// still be faster according to their lower bound of the simulated time.
-class BestPlans {
+class BestPlanCandidates {
  public:
   /// `all`: the list into which this one will be merged; candidates that would not enter `all` are
   /// not kept here either. Null: no such list.
-  explicit BestPlans(std::size_t most, const BestPlans* all = nullptr);
+  explicit BestPlanCandidates(std::size_t most, const BestPlanCandidates* all = nullptr);
 
   /// Keeps no candidate with a key above `key`. `best`: the least key known elsewhere. `fitting_s`:
   /// step time of a plan that is known to fit; 0: no such plan is known.
-  void limit(double key, double best, double fitting_s) {
+  void set_key_limit(double key, double best, double fitting_s) {
     limit_ = key;
     best_ = best;
     fitting_s_ = fitting_s;
   }
   /// Returns the largest key (price, or memory) with which a candidate is still kept.
-  [[nodiscard]] double threshold() const;
+  [[nodiscard]] double largest_kept_key() const;
   /// Returns the lower bound of the simulated time, in seconds, below which a plan that is not kept
   /// is remembered, so that it is looked at again.
-  [[nodiscard]] double open_below() const {
-    return std::max(best_, std::min(fitting_s_, threshold())) * (1 - kRevisitPriceGap);
+  [[nodiscard]] double reconsider_below_s() const {
+    return std::max(best_, std::min(fitting_s_, largest_kept_key())) * (1 - kMinRevisitPriceGap);
   }
-  void offer(double key, const plan::Plan& plan, const simulate::Price& price);
+  void offer(double key, const plan::Plan& plan, const simulate::PlanPrice& price);
   /// Records a plan whose key is too large to be kept, with the bounds of its price and its
   /// simulated time.
-  void leave(const plan::Plan& plan, const simulate::Price& price);
-  void merge(BestPlans&& other);
+  void record_left_out_plan(const plan::Plan& plan, const simulate::PlanPrice& price);
+  void merge(BestPlanCandidates&& other);
 
   [[nodiscard]] const std::vector<PlanCandidate>& list() const { return list_; }
   /// Returns the candidates that were offered and not kept, but may still be faster than the best
@@ -75,7 +75,7 @@ class BestPlans {
   [[nodiscard]] const std::vector<PlanCandidate>& open() const { return open_; }
   /// Returns the least lower bound of the simulated time, in seconds, of all candidates that were
   /// offered and then dropped for good.
-  [[nodiscard]] double dropped_bound() const { return dropped_bound_; }
+  [[nodiscard]] double least_dropped_bound_s() const { return dropped_bound_; }
 
  private:
   void insert(PlanCandidate&& candidate);

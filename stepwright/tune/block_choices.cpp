@@ -28,10 +28,11 @@ std::vector<std::uint64_t> spared(const plan::Job& job, const SpaceDimensions& s
   std::vector<std::uint64_t> lines;
   if (!space.framework || !job.space.overlap.empty()) return lines;
   const plan::WordSet given_up =
-      plan::chosen_words(plan::Ability::kExposed, job, plan) &
+      plan::property_words_of_plan(plan::Ability::kExposed, job, plan) &
       space.framework->allowed(plan::Ability::kOverlap, plan::degrees_above_one(plan.parallel));
-  for (std::size_t i = 0; i < std::size(plan::kOverlapNames); ++i) {
-    if (given_up[i]) lines.push_back(space.framework->lines_without(plan::Ability::kOverlap, i));
+  for (std::size_t i = 0; i < std::size(plan::kOverlapFlagNames); ++i) {
+    if (given_up[i])
+      lines.push_back(space.framework->lines_forbidding_word(plan::Ability::kOverlap, i));
   }
   return lines;
 }
@@ -87,7 +88,7 @@ void add_block_choice(BlockChoiceTable& table, const plan::Job& job, const Space
   // is anything to shard.
   plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
   // Offloaded modules are kept unchanged here, since the recomputed layers are chosen later.
-  const plan::OffloadModules offloaded = plan.offload.activations;
+  const plan::OffloadModuleSet offloaded = plan.offload.activations;
   plan = plan::canonical(plan, job);
   plan.offload.activations = offloaded;
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind,
@@ -102,7 +103,7 @@ void add_block_choice(BlockChoiceTable& table, const plan::Job& job, const Space
   SeenBlock& own =
       seen.emplace_back(SeenBlock{choice, first_unsupported_ability(space, job, plan, kOfBlocks)});
   if (own.not_run) return count(table.not_run, *own.not_run, 1);
-  choice.joint = ability_couplings_of_plan(space, kOfBlocks, job, plan, kOfBlockMessages);
+  choice.joint = applicable_ability_rules(space, kOfBlocks, job, plan, kOfBlockMessages);
   if (!choice.joint.runs()) {
     own.not_run = plan::Ability::kOverlap;
     return count(table.not_run, *own.not_run, 1);
@@ -115,7 +116,7 @@ void add_block_choice(BlockChoiceTable& table, const plan::Job& job, const Space
 /// Adds a legal choice with each set of modules whose activations may be offloaded to the host.
 void add_offloaded(BlockChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
                    plan::Plan plan, std::vector<SeenBlock>& seen) {
-  for (const plan::OffloadModules modules : space.offload.activations) {
+  for (const plan::OffloadModuleSet modules : space.offload.activations) {
     plan.offload.activations = modules;
     const auto rule = modules.empty() ? std::nullopt : plan::first_broken_rule(job, plan);
     if (rule == plan::Rule::kOffloadModules || rule == plan::Rule::kOffloadHost) {
@@ -128,7 +129,7 @@ void add_offloaded(BlockChoiceTable& table, const plan::Job& job, const SpaceDim
 
 /// Returns the combinations of algorithms that blocks may choose for tensor, context and expert
 /// messages.
-std::vector<plan::Collectives> block_algorithms(const plan::CollectiveLists& lists) {
+std::vector<plan::Collectives> block_algorithms(const plan::SearchedCollectives& lists) {
   std::vector<plan::Collectives> all;
   for (const collective::Algorithm tensor : lists.tensor) {
     for (const collective::Algorithm context : lists.context) {
@@ -142,7 +143,7 @@ std::vector<plan::Collectives> block_algorithms(const plan::CollectiveLists& lis
 
 }  // namespace
 
-std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
+std::int64_t mark_choices_without_parameters(std::vector<BlockChoice>& choices) {
   std::int64_t first = 0;
   for (auto choice = choices.begin(); choice != choices.end(); ++choice) {
     choice->first_without_parameters =
@@ -167,7 +168,7 @@ BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
   const std::vector<plan::Overlap> different = overlaps_of(job, space, grid);
   const std::vector<plan::Collectives> algorithms = block_algorithms(space.collectives);
   for (const bool sequence_parallel : space.sequence_parallel) {
-    for (const plan::TensorInput input : space.tensor_input) {
+    for (const plan::GatheredInputPolicy input : space.tensor_input) {
       for (const plan::ContextKind kind : space.context_kind) {
         plan.sequence_parallel = sequence_parallel;
         plan.tensor_input = input;
@@ -198,13 +199,13 @@ BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
   if (table.choices.empty())
     count(table.not_run, plan::Ability::kOverlap, std::exchange(table.points, 0));
   table.choices.shrink_to_fit();
-  table.without_parameters = find_first_without_parameters(table.choices);
+  table.without_parameters = mark_choices_without_parameters(table.choices);
   return table;
 }
 
-bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
-             const StageChoice& stage) {
-  const plan::OffloadModules modules =
+bool is_repeated_block_choice(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+                              const StageChoice& stage) {
+  const plan::OffloadModuleSet modules =
       plan::effective_offload_modules(block.offloaded, stage.recompute);
   if (modules == block.offloaded) return false;
   BlockChoice kept = block;
@@ -214,7 +215,7 @@ bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
   });
 }
 
-void apply(const BlockChoice& choice, plan::Plan& plan) {
+void write_choice_into_plan(const BlockChoice& choice, plan::Plan& plan) {
   plan.sequence_parallel = choice.sequence_parallel;
   plan.tensor_input = choice.tensor_input;
   plan.context_kind = choice.context_kind;

@@ -13,16 +13,16 @@ namespace stepwright::tune {
 /// offloaded activations.
 struct BlockChoice {
   bool sequence_parallel = false;
-  plan::TensorInput tensor_input{};
+  plan::GatheredInputPolicy tensor_input{};
   plan::ContextKind context_kind{};
   plan::Overlap overlap;
   /// Collective algorithms of all messages except those of data parallelism.
   plan::Collectives collectives;
-  plan::OffloadModules offloaded;
+  plan::OffloadModuleSet offloaded;
   /// True if no earlier choice differs from this one only in whether parameter gathers overlap
   /// computation. Only such choices count for shardings that have no parameters to gather.
   bool first_without_parameters = true;
-  plan::FrameworkSupport::AbilityCoupling joint;
+  plan::FrameworkSupport::PropertyCoupling joint;
   /// Conditions under which giving up an overlap is justified: one set for each kind of overlap
   /// that the choice gives up though its degrees allow it, with the lines of the framework's rule
   /// file (as bits) that forbid this overlap. If no line of a set applies, a choice with more
@@ -51,18 +51,18 @@ struct BlockChoiceTable {
 };
 
 /// Sets `first_without_parameters` of all block choices, and returns for how many it is true.
-std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
+std::int64_t mark_choices_without_parameters(std::vector<BlockChoice>& choices);
 
 BlockChoiceTable block_table(const plan::Job& job, const SpaceDimensions& space,
                              const plan::Plan& grid);
 
 /// True if `block` with `stage` is the same plan as another block choice with `stage`: they differ
 /// only in offloading activations that the stage recomputes anyway.
-bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
-             const StageChoice& stage);
+bool is_repeated_block_choice(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
+                              const StageChoice& stage);
 
 /// Writes a block choice into a plan. Call it before writing the stage choice, which overrides some
 /// of the fields.
-void apply(const BlockChoice& choice, plan::Plan& plan);
+void write_choice_into_plan(const BlockChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -18,12 +18,12 @@ std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& sp
                                                        std::span<const plan::Ability> abilities) {
   if (!space.framework) return std::nullopt;
   for (const plan::Ability ability : abilities) {
-    if (!space.framework->runs_alone(ability, job, usual)) return ability;
+    if (!space.framework->supports_choice_alone(ability, job, usual)) return ability;
   }
   return std::nullopt;
 }
 
-plan::FrameworkSupport::AbilityCoupling ability_couplings_of_plan(
+plan::FrameworkSupport::PropertyCoupling applicable_ability_rules(
     const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes) {
   if (!space.framework) return {};

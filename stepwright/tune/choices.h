@@ -37,7 +37,7 @@ std::optional<plan::Ability> first_unsupported_ability(const SpaceDimensions& sp
 /// Returns the lines of the framework's rule file that a canonical plan breaks, or makes apply, by
 /// its choices for `abilities` and by the collective algorithms of `schemes`; empty without a
 /// framework.
-plan::FrameworkSupport::AbilityCoupling ability_couplings_of_plan(
+plan::FrameworkSupport::PropertyCoupling applicable_ability_rules(
     const SpaceDimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
     const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);
 

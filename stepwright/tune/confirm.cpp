@@ -19,7 +19,7 @@ constexpr std::size_t kMostBounded = 1200;
 /// Simulates candidates in rounds whose sizes do not depend on the number of threads.
 class Rounds {
  public:
-  explicit Rounds(Evaluation& evaluation) : evaluation_(evaluation) {}
+  explicit Rounds(PlanEvaluator& evaluation) : evaluation_(evaluation) {}
 
   void add(const PlanCandidate& candidate) {
     if (evaluation_.knows(candidate)) return;
@@ -49,7 +49,7 @@ class Rounds {
     if (next_.size() == size_) flush();
   }
 
-  Evaluation& evaluation_;
+  PlanEvaluator& evaluation_;
   std::vector<const PlanCandidate*> next_;
   std::vector<const PlanCandidate*> asked_;  ///< Candidates not yet checked for whether they fit.
   std::size_t size_ = kFirstPlans;
@@ -65,7 +65,7 @@ double least_bound_s(const std::vector<PlanCandidate>& candidates, Counts&& coun
   return least;
 }
 
-double least_open_s(const Evaluation& evaluation, const std::vector<PlanCandidate>& candidates) {
+double least_open_s(const PlanEvaluator& evaluation, const std::vector<PlanCandidate>& candidates) {
   return least_bound_s(candidates,
                        [&](const PlanCandidate& one) { return !evaluation.knows(one); });
 }
@@ -85,8 +85,8 @@ double leave_least_bounds(std::vector<PlanCandidate>& candidates, std::size_t mo
 }
 
 /// Simulates candidates whose bound is below a time, the least bound first.
-void simulate_below(Evaluation& evaluation, std::vector<PlanCandidate>& candidates, double below_s,
-                    std::int64_t most_operators) {
+void simulate_below(PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,
+                    double below_s, std::int64_t most_operators) {
   sort_by_bound(candidates);
   const std::int64_t played = evaluation.operators();
   Rounds rounds(evaluation);
@@ -100,12 +100,13 @@ void simulate_below(Evaluation& evaluation, std::vector<PlanCandidate>& candidat
 
 }  // namespace
 
-void reprice_by_simulation(const Evaluation& evaluation, std::vector<PlanCandidate>& candidates,
-                           simulate::SimulationExtent played) {
+void reprice_by_playing_schedules(const PlanEvaluator& evaluation,
+                                  std::vector<PlanCandidate>& candidates,
+                                  simulate::SimulationExtent played) {
   std::ranges::stable_sort(candidates, is_simulated_before);
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
-    simulate::Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
+    simulate::PlanPricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       PlanCandidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
@@ -117,11 +118,13 @@ void reprice_by_simulation(const Evaluation& evaluation, std::vector<PlanCandida
   std::ranges::sort(candidates, before);
 }
 
-double settle(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates, std::size_t top,
-              std::int64_t most_operators, double price_error) {
+double simulate_until_best_are_certain(PlanEvaluator& evaluation,
+                                       const std::vector<PlanCandidate>& candidates,
+                                       std::size_t top, std::int64_t most_operators,
+                                       double price_error) {
   Rounds rounds(evaluation);
   for (const PlanCandidate& candidate : candidates) {
-    const double last_s = evaluation.wanted_s(top);
+    const double last_s = evaluation.step_s_to_beat(top);
     if (candidate.price.seconds * (1 - price_error) >= last_s) break;
     if (evaluation.operators() >= most_operators) break;
     if (candidate.price.lower_bound_s < last_s) rounds.add_if_fits(candidate);
@@ -130,9 +133,9 @@ double settle(Evaluation& evaluation, const std::vector<PlanCandidate>& candidat
   return least_open_s(evaluation, candidates);
 }
 
-double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double beside_s,
-              std::int64_t most_operators) {
-  const double enough_s = evaluation.best_s() * (1 - kRevisitGap);
+double tighten_least_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
+                           double beside_s, std::int64_t most_operators) {
+  const double enough_s = evaluation.best_step_s() * (1 - kMinRevisitBoundGap);
   const auto above = [&](const PlanCandidate& one) { return one.price.lower_bound_s >= enough_s; };
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](PlanCandidate& candidate) {
@@ -140,14 +143,14 @@ double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double be
     return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  reprice_by_simulation(evaluation, open, simulate::SimulationExtent::kFloors);
+  reprice_by_playing_schedules(evaluation, open, simulate::SimulationExtent::kFloors);
   // Simulating cannot raise the overall bound above the bounds of the candidates left out.
   simulate_below(evaluation, open, std::min({enough_s, left_s, beside_s}), most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
 
-double prove_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates,
-                             std::size_t top) {
+double prove_best_by_lower_bounds(PlanEvaluator& evaluation,
+                                  const std::vector<PlanCandidate>& candidates, std::size_t top) {
   std::vector<const PlanCandidate*> order;
   for (const PlanCandidate& candidate : candidates) order.push_back(&candidate);
   std::ranges::stable_sort(order, [](const PlanCandidate* a, const PlanCandidate* b) {
@@ -155,7 +158,7 @@ double prove_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandi
   });
   Rounds rounds(evaluation);
   for (const PlanCandidate* candidate : order) {
-    if (candidate->price.lower_bound_s > evaluation.best_s(top)) break;
+    if (candidate->price.lower_bound_s > evaluation.best_step_s(top)) break;
     rounds.add(*candidate);
   }
   rounds.flush();

@@ -14,31 +14,34 @@ inline constexpr std::size_t kMinConfirmedPlans = 10;
 /// Largest share by which searches assume a plan's simulated time to be below its price (the
 /// largest seen on the plans of `examples/` is 4.4 %). Spaces small enough for an exhaustive search
 /// do not rely on it.
-inline constexpr double kAssumedPriceError = 0.08;
+inline constexpr double kMaxAssumedPriceError = 0.08;
 
 /// Replaces the prices of candidates by prices from playing their schedule turn by turn
-/// (`Pricer::played_price`), and sorts them by price. `played`: whether prices or only their lower
-/// bounds are needed.
-void reprice_by_simulation(const Evaluation& evaluation, std::vector<PlanCandidate>& candidates,
-                           simulate::SimulationExtent played = simulate::SimulationExtent::kAll);
+/// (`PlanPricer::played_price`), and sorts them by price. `played`: whether prices or only their
+/// lower bounds are needed.
+void reprice_by_playing_schedules(
+    const PlanEvaluator& evaluation, std::vector<PlanCandidate>& candidates,
+    simulate::SimulationExtent played = simulate::SimulationExtent::kAll);
 
 /// Simulates candidates (sorted by price) until the best `top` plans are certain or
 /// `most_operators` operators were simulated: no other candidate has a lower bound below the last
 /// of these plans, nor a price within the share `price_error` of it. Returns the least lower bound
 /// of the candidates not simulated.
-double settle(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates, std::size_t top,
-              std::int64_t most_operators, double price_error = kAssumedPriceError);
+double simulate_until_best_are_certain(PlanEvaluator& evaluation,
+                                       const std::vector<PlanCandidate>& candidates,
+                                       std::size_t top, std::int64_t most_operators,
+                                       double price_error = kMaxAssumedPriceError);
 
 /// Tightens the least lower bound, in seconds, of the candidates that a search left open, and
 /// returns it. Plays their schedules, then simulates the least bounds first, until the bound is at
-/// most `kRevisitGap` below the best plan, or above `beside_s` (the least bound of all other
-/// plans), or `most_operators` operators were simulated.
-double narrow(Evaluation& evaluation, std::vector<PlanCandidate> open, double beside_s,
-              std::int64_t most_operators);
+/// most `kMinRevisitBoundGap` below the best plan, or above `beside_s` (the least bound of all
+/// other plans), or `most_operators` operators were simulated.
+double tighten_least_bound(PlanEvaluator& evaluation, std::vector<PlanCandidate> open,
+                           double beside_s, std::int64_t most_operators);
 
 /// Simulates candidates until lower bounds alone prove the best `top` plans optimal, without
 /// relying on prices. Returns the least lower bound of the candidates that were not simulated.
-double prove_by_lower_bounds(Evaluation& evaluation, const std::vector<PlanCandidate>& candidates,
-                             std::size_t top);
+double prove_best_by_lower_bounds(PlanEvaluator& evaluation,
+                                  const std::vector<PlanCandidate>& candidates, std::size_t top);
 
 }  // namespace stepwright::tune

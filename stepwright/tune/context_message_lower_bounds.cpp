@@ -38,14 +38,15 @@ std::vector<ContextMessageSeconds> ContextMessageLowerBounds::build(plan::Plan p
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   plan.sharding = plan::Sharding{};
   plan.sequence_parallel = false;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   plan.overlap = plan::Overlap{.context = plan.overlap.context};
-  const step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  const step::Setting setting =
+      step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   std::vector<ContextMessageSeconds> classes;
   for (const model::LayerClass which : model::layer_order(job_.model).classes) {
     ContextMessageSeconds& sum = classes.emplace_back();
-    const step::BlockPair pair = step::build_layer(setting, which, plan::kNoRecompute);
+    const step::BlockTemplatePair pair = step::build_layer(setting, which, plan::kNoRecompute);
     add(sum, pair.forward, layouts, plan.collectives);
     add(sum, pair.backward, layouts, plan.collectives);
   }

@@ -30,9 +30,11 @@ class ContextMessageLowerBounds {
  public:
   /// Returns the least seconds of an operator on its stream, whatever the expert degrees. Not
   /// called for context-parallel messages.
-  using LeastSeconds = std::function<double(const step::Operator&, const simulate::Layouts&)>;
+  using CollectiveLowerBounds =
+      std::function<double(const step::Operator&, const simulate::Layouts&)>;
 
-  ContextMessageLowerBounds(const plan::Job& job, const cost::CostModel& cost, LeastSeconds least_s)
+  ContextMessageLowerBounds(const plan::Job& job, const cost::CostModel& cost,
+                            CollectiveLowerBounds least_s)
       : job_(job), cost_(cost), least_s_(std::move(least_s)) {}
   ContextMessageLowerBounds(const ContextMessageLowerBounds&) =
       delete;  // `least_s_` refers to its one owner.
@@ -53,7 +55,7 @@ class ContextMessageLowerBounds {
                          collective::Algorithm, bool>;
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  LeastSeconds least_s_;
+  CollectiveLowerBounds least_s_;
   std::map<Key, std::vector<ContextMessageSeconds>> known_;
   std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.
   std::vector<double> ends_;

@@ -26,7 +26,7 @@ constexpr plan::Rule kLastGroupRule = plan::Rule::kExpertShardingGroup;
 /// Returns the group sizes that a plan of this grid may have, with `node` replaced by its number.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
   std::vector<std::int64_t> sizes = groups;
-  std::ranges::replace(sizes, plan::kNodeGroup, node);
+  std::ranges::replace(sizes, plan::kNodeShardingGroup, node);
   return sizes;
 }
 
@@ -80,7 +80,8 @@ bool runs_strategy(const plan::Job& job, const SpaceDimensions& space, const pla
   const plan::Sharding usual = plan::canonical_sharding(job, plan);
   const auto [known, fresh] =
       list.runs.try_emplace({usual.parameters, usual.gradients, usual.optimizer});
-  if (fresh) known->second = space.framework->runs_alone(plan::Ability::kSharding, job, plan);
+  if (fresh)
+    known->second = space.framework->supports_choice_alone(plan::Ability::kSharding, job, plan);
   return known->second;
 }
 
@@ -88,13 +89,13 @@ bool runs_strategy(const plan::Job& job, const SpaceDimensions& space, const pla
 void add_data_choice(DataParallelChoiceTable& table, const plan::Job& job,
                      const SpaceDimensions& space, const plan::Plan& plan, DataList& list) {
   plan::Plan usual = plan::canonical(plan, job);
-  const plan::FrameworkSupport::AbilityCoupling joint =
-      ability_couplings_of_plan(space, kOfStates, job, usual, kOfDataMessages);
+  const plan::FrameworkSupport::PropertyCoupling joint =
+      applicable_ability_rules(space, kOfStates, job, usual, kOfDataMessages);
   if (!joint.runs() ||
       first_unsupported_ability(space, job, usual, std::array{plan::Ability::kAccumulate}))
     return;
   if (space.framework) {
-    const plan::Plan own = space.framework->with_buckets(job, usual);
+    const plan::Plan own = space.framework->with_fixed_buckets(job, usual);
     if (own != usual && !free_buckets(job)) return;
     usual = own;
   }
@@ -107,9 +108,9 @@ void add_data_choice(DataParallelChoiceTable& table, const plan::Job& job,
                                   joint};
   if (!list.seen.insert(choice).second) return;
   list.choices.push_back(choice);
-  ++table.joints[{joint, choice.gathers()}];
+  ++table.joints[{joint, choice.needs_parameter_gathers()}];
   table.holds |= joint.holds;
-  table.gathering += choice.gathers() ? 1 : 0;
+  table.gathering += choice.needs_parameter_gathers() ? 1 : 0;
 }
 
 /// True for rules of offloading (`plan/laws/offload_laws.cpp`).
@@ -121,13 +122,13 @@ bool is_of_offload(plan::Rule rule) {
 
 /// Returns the offloads that are legal with a strategy and its groups. Each other offload is
 /// counted as `points` refused points.
-std::vector<plan::Offload> legal_offloads(DataParallelChoiceTable& table, const plan::Job& job,
-                                          const SpaceDimensions& space, plan::Plan plan,
-                                          std::int64_t points) {
-  std::vector<plan::Offload> legal;
-  for (const plan::Offload& offload : offloads_of_states(space.offload)) {
+std::vector<plan::HostOffload> legal_offloads(DataParallelChoiceTable& table, const plan::Job& job,
+                                              const SpaceDimensions& space, plan::Plan plan,
+                                              std::int64_t points) {
+  std::vector<plan::HostOffload> legal;
+  for (const plan::HostOffload& offload : state_offload_combinations(space.offload)) {
     plan.offload = offload;
-    const bool there = offload != plan::Offload{};
+    const bool there = offload != plan::HostOffload{};
     std::optional<plan::Rule> rule;
     if (there) rule = plan::first_broken_rule(job, plan);
     const bool runs =
@@ -158,7 +159,7 @@ void add_data_choices(DataParallelChoiceTable& table, const plan::Job& job,
   }
   erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
-  for (const plan::Offload& offload :
+  for (const plan::HostOffload& offload :
        legal_offloads(table, job, space, plan, groups * std::ssize(algorithms))) {
     for (const DType accumulate : space.accumulate) {
       for (const std::int64_t gradients : space.gradient_bucket) {
@@ -229,8 +230,8 @@ void add_strategy(DataParallelChoiceTable& table, const plan::Job& job,
 
 }  // namespace
 
-std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists) {
-  std::vector<plan::Offload> all;
+std::vector<plan::HostOffload> state_offload_combinations(const plan::SearchedOffloads& lists) {
+  std::vector<plan::HostOffload> all;
   for (const double share : lists.optimizer) {
     for (const bool masters : lists.masters) {
       for (const bool parameters : lists.parameters) {
@@ -242,13 +243,15 @@ std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists) {
   return all;
 }
 
-DataParallelChoiceTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                                              const plan::Plan& legal,
-                                              DataParallelChoiceLists& lists) {
+DataParallelChoiceTable list_data_parallel_choices(const plan::Job& job,
+                                                   const SpaceDimensions& space,
+                                                   const plan::Plan& legal,
+                                                   DataParallelChoiceLists& lists) {
   DataParallelChoiceTable table;
   const SpaceDimensions types = legal_types(job, space, legal);
-  const Groups groups{resolved(space.sharding_group, plan::node_sharding_group(job.cluster, legal)),
-                      resolved(space.expert_group, plan::node_expert_group(job.cluster, legal))};
+  const Groups groups{
+      resolved(space.sharding_group, plan::node_sharding_group_size(job.cluster, legal)),
+      resolved(space.expert_group, plan::node_expert_sharding_group_size(job.cluster, legal))};
   DataList list;
   for (const plan::Sharding& states : space.sharding) {
     plan::Plan plan = legal;
@@ -261,7 +264,7 @@ DataParallelChoiceTable sharding_choice_table(const plan::Job& job, const SpaceD
   return table;
 }
 
-void apply(const DataParallelChoice& choice, plan::Plan& plan) {
+void write_choice_into_plan(const DataParallelChoice& choice, plan::Plan& plan) {
   plan.sharding = choice.sharding;
   plan.accumulate = choice.accumulate;
   plan.collectives.data = choice.algorithm;

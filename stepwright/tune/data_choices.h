@@ -20,12 +20,12 @@ struct DataParallelChoice {
   collective::Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
-  plan::Offload offload;
-  plan::FrameworkSupport::AbilityCoupling joint;
+  plan::HostOffload offload;
+  plan::FrameworkSupport::PropertyCoupling joint;
 
   /// True if sharded parameters or optimizer states make ranks gather parameters, so that the
   /// overlap and buckets of these gathers matter.
-  [[nodiscard]] bool gathers() const {
+  [[nodiscard]] bool needs_parameter_gathers() const {
     return sharding.parameters != plan::Spread::kNone || sharding.optimizer != plan::Spread::kNone;
   }
   auto operator<=>(const DataParallelChoice&) const = default;
@@ -42,7 +42,7 @@ struct DataParallelChoiceTable {
   std::uint64_t holds = 0;
   /// Number of data-parallel choices, by the lines of the framework's rule file that they break or
   /// make apply, and by whether they gather parameters.
-  std::map<std::pair<plan::FrameworkSupport::AbilityCoupling, bool>, std::int64_t> joints;
+  std::map<std::pair<plan::FrameworkSupport::PropertyCoupling, bool>, std::int64_t> joints;
   /// Number of data-parallel choices that make ranks gather sharded parameters.
   std::int64_t gathering = 0;
   /// Number of legal combinations of sharding strategy, group sizes and algorithm.
@@ -61,15 +61,16 @@ struct DataParallelChoiceTable {
 
 /// Returns all combinations of offloading optimizer states and parameters to the host that the
 /// job's lists allow, in search order.
-std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
+std::vector<plan::HostOffload> state_offload_combinations(const plan::SearchedOffloads& lists);
 
 /// Lists the data-parallel choices for one combination of degrees and rank order. `legal`: a legal
 /// plan with these degrees. `lists` stores the choices.
-DataParallelChoiceTable sharding_choice_table(const plan::Job& job, const SpaceDimensions& space,
-                                              const plan::Plan& legal,
-                                              DataParallelChoiceLists& lists);
+DataParallelChoiceTable list_data_parallel_choices(const plan::Job& job,
+                                                   const SpaceDimensions& space,
+                                                   const plan::Plan& legal,
+                                                   DataParallelChoiceLists& lists);
 
 /// Writes a data-parallel choice (sharding, algorithm, buckets, offload) into a plan.
-void apply(const DataParallelChoice& choice, plan::Plan& plan);
+void write_choice_into_plan(const DataParallelChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

@@ -51,8 +51,8 @@ bool is_label(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> fields_to_set(const plan::Job& job, const plan::Plan& from,
-                                       const plan::Plan& to) {
+std::vector<std::string> differing_plan_fields(const plan::Job& job, const plan::Plan& from,
+                                               const plan::Plan& to) {
   std::vector<std::string> fields;
   const auto set = [&](const std::string& path, const Json&, const Json& value) {
     // A field that the new plan lacks is reset to an empty value.

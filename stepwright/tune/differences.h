@@ -10,8 +10,8 @@ namespace stepwright::tune {
 
 /// Returns the plan-file fields in which plan `to` differs from plan `from`, with the values of
 /// `to`: "recompute=none".
-std::vector<std::string> fields_to_set(const plan::Job& job, const plan::Plan& from,
-                                       const plan::Plan& to);
+std::vector<std::string> differing_plan_fields(const plan::Job& job, const plan::Plan& from,
+                                               const plan::Plan& to);
 
 /// Describes one field of the model, cluster, batch, precision or optimizer in which job `of_plan`
 /// differs from the searched job, with both values; nullopt if they differ only in names and

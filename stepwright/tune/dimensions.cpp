@@ -56,7 +56,7 @@ std::vector<schedule::ScheduleKind> free_schedules(const SpaceDimensions& out) {
   };
   if (std::ranges::any_of(usual, run)) return usual;
   std::vector<schedule::ScheduleKind> kinds = {schedule::ScheduleKind::kOneForwardOneBackward};
-  for (const auto& [kind, name] : schedule::kScheduleNames) {
+  for (const auto& [kind, name] : schedule::kScheduleKindNames) {
     if (run(kind)) kinds.push_back(kind);
   }
   return kinds;
@@ -69,8 +69,8 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
           kinds, [](schedule::ScheduleKind kind) { return schedule::traits_of(kind).found; })) {
     return kinds;
   }
-  for (const auto& [kind, name] : schedule::kScheduleNames) {
-    if (schedule::is_named_order(kind)) kinds.push_back(kind);
+  for (const auto& [kind, name] : schedule::kScheduleKindNames) {
+    if (schedule::is_fixed_order_kind(kind)) kinds.push_back(kind);
   }
   return distinct(kinds);
 }
@@ -79,20 +79,22 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
 /// costs nothing to choose and no message takes longer for it. With a framework, the parts of it
 /// that the framework runs with each degree of parallelism.
 std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimensions& out) {
-  const plan::Overlap all = plan::overlap_all(true);
+  const plan::Overlap all = plan::all_overlap_flags(true);
   if (!out.framework) return {all};
-  const bool rocm = cluster::runs_rocm(job.cluster.device);
+  const bool rocm = cluster::is_rocm_device(job.cluster.device);
   const auto allowed = [rocm](const plan::Overlap& overlap, const plan::WordSet& words) {
-    plan::Overlap kept = plan::overlap_within(overlap, words);
+    plan::Overlap kept = plan::overlap_limited_to_words(overlap, words);
     kept.tensor = kept.tensor && (!rocm || words[std::size(plan::kOverlapTable)]);
     return kept;
   };
   std::vector<plan::Overlap> within;
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeSets; ++degrees) {
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeCombinations;
+       ++degrees) {
     within.push_back(allowed(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
   // Several lines that depend on other choices may hold at once.
-  for (const plan::WordSet& words : out.framework->coupled_words(plan::Ability::kOverlap)) {
+  for (const plan::WordSet& words :
+       out.framework->coupled_property_words(plan::Ability::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
       within.push_back(allowed(within[i], words));
     }
@@ -107,10 +109,10 @@ std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const SpaceDimens
 /// Returns the framework's accumulation type, and the other types where it reduces some states in
 /// one type only.
 std::vector<DType> free_types(const plan::Job& job, const SpaceDimensions& out) {
-  std::vector<DType> types = {plan::default_gradients(job)};
-  if (out.framework && !out.framework->coupled_words(plan::Ability::kAccumulate).empty()) {
-    types.push_back(plan::storage_type(job.precision));
-    types.push_back(plan::default_accumulate(job.precision));
+  std::vector<DType> types = {plan::default_gradient_type(job)};
+  if (out.framework && !out.framework->coupled_property_words(plan::Ability::kAccumulate).empty()) {
+    types.push_back(plan::parameter_storage_type(job.precision));
+    types.push_back(plan::default_accumulation_type(job.precision));
   }
   return distinct(types);
 }
@@ -120,11 +122,12 @@ std::vector<DType> free_types(const plan::Job& job, const SpaceDimensions& out) 
 std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
   std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
-  const std::vector<std::string>& words = plan::ability_words(plan::Ability::kRankOrder);
-  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeSets; ++degrees) {
+  const std::vector<std::string>& words = plan::framework_property_words(plan::Ability::kRankOrder);
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkSupport::kDegreeCombinations;
+       ++degrees) {
     const plan::WordSet& runs = out.framework->allowed(plan::Ability::kRankOrder, degrees);
     for (std::size_t i = 0; i < words.size() && !runs[0]; ++i) {
-      if (runs[i]) orders.push_back(plan::rank_order_of(words[i]).value());
+      if (runs[i]) orders.push_back(plan::parse_rank_order(words[i]).value());
     }
   }
   return distinct(orders);
@@ -132,16 +135,16 @@ std::vector<plan::RankOrder> free_rank_orders(const SpaceDimensions& out) {
 
 /// Returns the values of each dimension that a job does not list; an empty list: the default of a
 /// plan.
-plan::Space free_values(const plan::Job& job, const SpaceDimensions& out) {
-  plan::Space free;
-  free.tensor = plan::legal_tensor_sizes(job);
-  free.context = plan::legal_context_sizes(job);
-  free.pipeline = plan::legal_pipeline_sizes(job);
-  free.expert = plan::legal_expert_sizes(job);
-  free.expert_tensor = plan::legal_expert_tensor_sizes(job);
+plan::TunerSearchSpace free_values(const plan::Job& job, const SpaceDimensions& out) {
+  plan::TunerSearchSpace free;
+  free.tensor = plan::legal_tensor_degrees(job);
+  free.context = plan::legal_context_degrees(job);
+  free.pipeline = plan::legal_pipeline_degrees(job);
+  free.expert = plan::legal_expert_degrees(job);
+  free.expert_tensor = plan::legal_expert_tensor_degrees(job);
   free.micro_batch = plan::divisors(job.sequences);
   free.sequence_parallel = {false, true};
-  free.tensor_input = {plan::TensorInput::kKeep, plan::TensorInput::kRegather};
+  free.tensor_input = {plan::GatheredInputPolicy::kKeep, plan::GatheredInputPolicy::kRegather};
   free.context_kind = {plan::ContextKind::kRing, plan::ContextKind::kAllGather,
                        plan::ContextKind::kUlysses};
   free.overlap = free_overlaps(job, out);
@@ -158,7 +161,7 @@ plan::Space free_values(const plan::Job& job, const SpaceDimensions& out) {
   return free;
 }
 
-void check_listed(const plan::Space& space) {
+void check_listed(const plan::TunerSearchSpace& space) {
   plan::each_choice([&](const auto& choice) {
     if constexpr (std::is_same_v<plan::KindOf<decltype(choice)>, std::int64_t>) {
       for (const std::int64_t value : choice.list(space)) {
@@ -171,13 +174,13 @@ void check_listed(const plan::Space& space) {
 
 }  // namespace
 
-SpaceDimensions dimensions(const plan::Job& job) {
+SpaceDimensions search_space_dimensions(const plan::Job& job) {
   check_listed(job.space);
   SpaceDimensions out;
   if (!job.framework.name.empty()) out.framework.emplace(job.framework);
-  const plan::Space free = free_values(job, out);
+  const plan::TunerSearchSpace free = free_values(job, out);
   plan::Plan usual;
-  usual.accumulate = plan::default_gradients(job);
+  usual.accumulate = plan::default_gradient_type(job);
   plan::each_choice([&](const auto& choice) {
     auto& values = choice.list(out);
     values = distinct(choice.list(job.space));
@@ -191,12 +194,12 @@ SpaceDimensions dimensions(const plan::Job& job) {
 std::int64_t SpaceDimensions::total() const {
   std::int64_t product = 1;
   plan::each_choice([&](const auto& choice) {
-    product = times(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
+    product = capped_product(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
   });
   return product;
 }
 
-std::int64_t times(std::int64_t a, std::int64_t b) {
+std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   const bool over = __builtin_mul_overflow(a, b, &product);
   return over ? std::numeric_limits<std::int64_t>::max() : product;

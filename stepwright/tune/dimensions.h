@@ -12,7 +12,7 @@ namespace stepwright::tune {
 /// The values of every dimension of a job's search space: the values that the job lists, or every
 /// value that can be legal. No value occurs twice in a list. Only the list of data degrees may be
 /// empty: the degree then follows from the number of devices.
-struct SpaceDimensions : plan::Space {
+struct SpaceDimensions : plan::TunerSearchSpace {
   /// Rules of the job's framework, which limit the values of each dimension; nullopt: no framework.
   std::optional<plan::FrameworkSupport> framework;
 
@@ -22,11 +22,11 @@ struct SpaceDimensions : plan::Space {
 
 /// Returns the search space of a job: the values of each dimension. Fails with `kInput` if a list
 /// holds a size below 1.
-SpaceDimensions dimensions(const plan::Job& job);
+SpaceDimensions search_space_dimensions(const plan::Job& job);
 
 /// Returns the product of two counts of at least 0, capped at the largest value instead of
 /// overflowing.
-std::int64_t times(std::int64_t a, std::int64_t b);
+std::int64_t capped_product(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);
 
 }  // namespace stepwright::tune

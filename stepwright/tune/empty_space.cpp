@@ -20,8 +20,8 @@ namespace stepwright::tune {
 namespace {
 
 std::int64_t legal_plans(const plan::Job& job) {
-  const SpaceDimensions space = dimensions(job);
-  return Enumeration(job, space).legal();
+  const SpaceDimensions space = search_space_dimensions(job);
+  return LegalPlanCounter(job, space).legal();
 }
 
 /// A change of the job after which `legal` plans are legal.
@@ -90,7 +90,8 @@ std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
 
 /// Returns the job changed so that it obeys a rule that looks at the job alone.
 plan::Job mended(plan::Job job, plan::Rule rule) {
-  if (rule == plan::Rule::kLengthWithinPositions) job.length = job.model.longest() / 2 * 2;
+  if (rule == plan::Rule::kLengthWithinPositions)
+    job.length = job.model.longest_learned_sequence() / 2 * 2;
   if (rule == plan::Rule::kPrecision) {
     const auto& rates = job.cluster.device.peak_flops;
     job.precision = rates.contains(DType::kBf16) ? DType::kBf16 : rates.begin()->first;
@@ -102,9 +103,9 @@ plan::Job mended(plan::Job job, plan::Rule rule) {
 std::optional<plan::PlanRejection> broken_by_offload(const plan::Job& job,
                                                      const SpaceDimensions& space, plan::Rule rule,
                                                      plan::Plan grid) {
-  for (const plan::Offload& states : offloads_of_states(space.offload)) {
+  for (const plan::HostOffload& states : state_offload_combinations(space.offload)) {
     grid.offload = states;
-    for (const plan::OffloadModules modules : space.offload.activations) {
+    for (const plan::OffloadModuleSet modules : space.offload.activations) {
       grid.offload.activations = modules;
       if (plan::first_broken_rule(job, grid) == rule) return plan::find_plan_rejection(job, grid);
     }
@@ -120,7 +121,7 @@ std::optional<plan::PlanRejection> broken_by_stages(const plan::Job& job,
   for (const std::int64_t micro_batch : space.micro_batch) {
     for (const schedule::ScheduleKind kind : space.schedule) {
       for (const schedule::Schedule& schedule :
-           schedule::schedules_of(kind, space.chunks, space.strands)) {
+           schedule::schedules_of_kind(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           grid.micro_batch = micro_batch;
           grid.schedule = schedule;
@@ -152,13 +153,13 @@ std::optional<plan::PlanRejection> broken_in(const plan::Job& job, const SpaceDi
 /// Returns which choices the framework runs, where some plans would be legal without a framework;
 /// else nullopt.
 std::optional<std::string> left_by_framework(const plan::Job& job, const SpaceDimensions& space,
-                                             const Enumeration& enumeration) {
+                                             const LegalPlanCounter& enumeration) {
   plan::Job any = job;
   any.framework = {};
   const std::int64_t legal = space.framework ? legal_plans(any) : 0;
   if (legal == 0) return std::nullopt;
   std::vector<std::string> runs;
-  for (const Refusal& refusal : framework_refusals(space, enumeration))
+  for (const PlanRefusalCount& refusal : framework_refusals(space, enumeration))
     runs.push_back(refusal.reason);
   // Another batch may leave plans that the framework runs.
   std::vector<LegalChange> remedies = another_batch(job);
@@ -169,14 +170,14 @@ std::optional<std::string> left_by_framework(const plan::Job& job, const SpaceDi
 /// Names the rule that refuses the plans that pass most rules, and changes that would leave legal
 /// plans.
 std::string farthest(const plan::Job& job, const SpaceDimensions& space,
-                     const Enumeration& enumeration) {
+                     const LegalPlanCounter& enumeration) {
   if (const auto text = left_by_framework(job, space, enumeration)) return *text;
-  if (enumeration.examples().empty()) return "it has no points";
-  const auto& [rule, example] = *enumeration.examples().rbegin();
+  if (enumeration.refused_plan_examples().empty()) return "it has no points";
+  const auto& [rule, example] = *enumeration.refused_plan_examples().rbegin();
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
       refused ? refused->message
-              : fmt::format("{}: {}", plan::rule_name(rule), plan::rule_sentence(rule));
+              : fmt::format("{}: {}", plan::plan_rule_name(rule), plan::plan_rule_sentence(rule));
   const bool of_batch = rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStepPasses;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<LegalChange>()));
@@ -185,20 +186,20 @@ std::string farthest(const plan::Job& job, const SpaceDimensions& space,
 }  // namespace
 
 std::string empty_space_reason(const plan::Job& job) {
-  const SpaceDimensions space = dimensions(job);
-  const Enumeration enumeration(job, space);
+  const SpaceDimensions space = search_space_dimensions(job);
+  const LegalPlanCounter enumeration(job, space);
   return enumeration.legal() == 0 ? empty_space_reason(job, enumeration) : "";
 }
 
-std::string empty_space_reason(const plan::Job& job, const Enumeration& enumeration) {
+std::string empty_space_reason(const plan::Job& job, const LegalPlanCounter& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;
   for (const plan::PlanRejection& refused : plan::job_rejections(job)) {
     reasons.push_back(refused.message);
     rest = mended(std::move(rest), refused.rule);
   }
-  const SpaceDimensions space = dimensions(rest);
-  const Enumeration left(rest, space);
+  const SpaceDimensions space = search_space_dimensions(rest);
+  const LegalPlanCounter left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
   return fmt::format("the search space is empty: none of its {} plans is legal; {}",
                      format_count(enumeration.total()), fmt::join(reasons, "; and "));

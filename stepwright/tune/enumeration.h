@@ -27,14 +27,14 @@ struct RankGridChoice {
   /// The narrowest type in which the search lets gradients be accumulated. Blocks are priced in it,
   /// so that their price is a lower bound for every type.
   DType accumulate{};
-  plan::FrameworkSupport::AbilityCoupling joint;
+  plan::FrameworkSupport::PropertyCoupling joint;
 
   /// True if the framework's rules that join choices allow this block with the given stage and
   /// sharding choices, and the block gives up no overlap needlessly.
   [[nodiscard]] bool runs(const BlockChoice& block,
-                          const plan::FrameworkSupport::AbilityCoupling& stage,
-                          const plan::FrameworkSupport::AbilityCoupling& states) const {
-    const plan::FrameworkSupport::AbilityCoupling all = joint | block.joint | stage | states;
+                          const plan::FrameworkSupport::PropertyCoupling& stage,
+                          const plan::FrameworkSupport::PropertyCoupling& states) const {
+    const plan::FrameworkSupport::PropertyCoupling all = joint | block.joint | stage | states;
     return all.runs() && !block.wastes_overlap(all.holds);
   }
   /// True if the framework's rules that join choices allow this block and stage choice for at least
@@ -45,21 +45,21 @@ struct RankGridChoice {
   }
 
   /// Returns the number of data-parallel choices with which a block choice makes different plans.
-  [[nodiscard]] std::int64_t sharded(const BlockChoice& choice) const {
+  [[nodiscard]] std::int64_t data_parallel_choice_count(const BlockChoice& choice) const {
     return choice.first_without_parameters ? std::ssize(data->choices) : data->gathering;
   }
 };
 
 /// Returns a plan with the given degrees and rank order and with default choices otherwise, legal
 /// once a legal block choice is written into it.
-plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
-                     const plan::RankOrder& order);
+plan::Plan plan_of_rank_grid(const plan::Job& job, const plan::Parallel& parallel,
+                             const plan::RankOrder& order);
 
 /// Counts the legal plans of a search space, and the refused ones by reason, as products of the
 /// numbers of independent choices, without visiting every plan.
-class Enumeration {
+class LegalPlanCounter {
  public:
-  Enumeration(const plan::Job& job, const SpaceDimensions& space);
+  LegalPlanCounter(const plan::Job& job, const SpaceDimensions& space);
 
   [[nodiscard]] const std::vector<RankGridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
@@ -68,7 +68,9 @@ class Enumeration {
   [[nodiscard]] const RefusedByRule& refused() const { return refused_; }
   [[nodiscard]] const NotRunByAbility& not_run() const { return not_run_; }
   /// Returns one refused plan as an example for each rule that refused any plan.
-  [[nodiscard]] const std::map<plan::Rule, plan::Plan>& examples() const { return examples_; }
+  [[nodiscard]] const std::map<plan::Rule, plan::Plan>& refused_plan_examples() const {
+    return examples_;
+  }
 
  private:
   /// Cache key of a `DataParallelChoiceTable`: everything on which the legal sharding groups and
@@ -86,18 +88,20 @@ class Enumeration {
   void add_grid(const plan::Plan& plan, bool repeated);
   void keep_running(RankGridChoice& grid);
   [[nodiscard]] std::int64_t legal_plans(const RankGridChoice& grid) const;
-  void refuse(plan::Rule rule, std::int64_t points, const plan::Plan& example);
-  void refuse(const RefusedByRule& counts, std::int64_t each, const plan::Plan& example);
+  void count_refused_points(plan::Rule rule, std::int64_t points, const plan::Plan& example);
+  void count_refused_points(const RefusedByRule& counts, std::int64_t each,
+                            const plan::Plan& example);
   void refuse_offloads(const DataParallelChoiceTable& data, std::int64_t each,
                        const plan::Plan& legal);
   void leave(plan::Ability ability, std::int64_t points);
   void leave(const NotRunByAbility& counts, std::int64_t each);
   /// Returns the ability because of which the framework does not run a plan's degrees and rank
   /// order; nullopt if it runs them.
-  [[nodiscard]] std::optional<plan::Ability> grid_not_run(const plan::Plan& plan) const;
+  [[nodiscard]] std::optional<plan::Ability> ability_missing_for_grid(const plan::Plan& plan) const;
   /// Counts the points of the space whose recomputation is illegal; each illegal recomputation
   /// stands for `each` points.
-  void refuse(const Recomputations& recomputations, std::int64_t each, plan::Plan example);
+  void count_refused_points(const RecomputationsByLegality& recomputations, std::int64_t each,
+                            plan::Plan example);
   /// Returns the set of parallelism degrees above 1, on which the framework's abilities depend;
   /// empty without a framework.
   [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
@@ -134,7 +138,7 @@ class Enumeration {
   std::int64_t offloads_ = 1;
   /// Lines of the framework's rule file that the job itself breaks or makes apply; nullopt until
   /// the first legal combination of degrees.
-  std::optional<plan::FrameworkSupport::AbilityCoupling> joint_of_job_;
+  std::optional<plan::FrameworkSupport::PropertyCoupling> joint_of_job_;
   /// True if the sharding groups that the framework runs depend on the parallelism degrees of the
   /// plan.
   bool groups_ask_degrees_ = false;

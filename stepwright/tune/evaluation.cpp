@@ -27,14 +27,14 @@ std::int64_t count_operators(const step::StepProgram& program) {
       }
       of_sequence.push_back(sum);
     }
-    for (const step::Slot& slot : stage.schedule) {
+    for (const step::ScheduleSlot& slot : stage.schedule) {
       count += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
   return count;
 }
 
-TunedPlan accounted(const plan::Plan& plan, const simulate::Price& price,
+TunedPlan accounted(const plan::Plan& plan, const simulate::PlanPrice& price,
                     const memory::MemoryReport& memory) {
   return {.plan = plan,
           .price_s = price.seconds,
@@ -57,22 +57,24 @@ void play(const plan::Job& job, const cost::CostModel& cost, const step::StepPro
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
-  tuned.interval = cost.step_interval(simulate::waiting_share(tuned.breakdown, tuned.step_time_s));
+  tuned.interval =
+      cost.step_time_ratio_interval(simulate::waiting_share(tuned.breakdown, tuned.step_time_s));
   tuned.operators = count_operators(program);
 }
 
 }  // namespace
 
 TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
-                        const simulate::Price& price) {
+                        const simulate::PlanPrice& price) {
   step::StepProgram program = step::build_program(job, plan);
   TunedPlan tuned = accounted(plan, price, memory::memory_report(job, program));
-  if (job.documents) program = step::build_program(job, plan, step::MicroBatchSize::kMean);
+  if (job.documents)
+    program = step::build_program(job, plan, step::RepresentativeMicroBatch::kMean);
   play(job, cost, program, tuned);
   return tuned;
 }
 
-void Evaluation::run(std::span<const PlanCandidate* const> candidates) {
+void PlanEvaluator::run(std::span<const PlanCandidate* const> candidates) {
   std::vector<const PlanCandidate*> fresh;
   for (const PlanCandidate* candidate : candidates) {
     if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
@@ -81,12 +83,12 @@ void Evaluation::run(std::span<const PlanCandidate* const> candidates) {
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
     const auto known = waiting_.find(fresh[i]->plan);
     AccountedPlan one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
-    if (accepts(one.tuned)) play(job_, cost_, one.program, one.tuned);
+    if (is_worth_simulating(one.tuned)) play(job_, cost_, one.program, one.tuned);
     tuned[i] = std::move(one.tuned);
   });
   for (const PlanCandidate* candidate : fresh) waiting_.erase(candidate->plan);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    if (!accepts(tuned[i])) {
+    if (!is_worth_simulating(tuned[i])) {
       too_large_.push_back(std::move(tuned[i]));
       continue;
     }
@@ -97,17 +99,17 @@ void Evaluation::run(std::span<const PlanCandidate* const> candidates) {
   }
 }
 
-bool Evaluation::accepts(const TunedPlan& tuned) const {
+bool PlanEvaluator::is_worth_simulating(const TunedPlan& tuned) const {
   if (tuned.fits || !tight_from_) return tuned.fits;
-  return tuned.verdict == memory::FitVerdict::kTight && tuned.p_fits >= *tight_from_;
+  return tuned.verdict == memory::MemoryFitVerdict::kTight && tuned.p_fits >= *tight_from_;
 }
 
-void Evaluation::take(const TunedPlan& simulated) {
+void PlanEvaluator::add_simulated_plan(const TunedPlan& simulated) {
   if (!known_.try_emplace(simulated.plan, simulated).second) return;
   times_.insert(std::ranges::upper_bound(times_, simulated.step_time_s), simulated.step_time_s);
 }
 
-bool Evaluation::fits(const PlanCandidate& candidate) {
+bool PlanEvaluator::fits(const PlanCandidate& candidate) {
   if (const auto known = known_.find(candidate.plan); known != known_.end()) {
     return known->second.has_value();
   }
@@ -115,7 +117,7 @@ bool Evaluation::fits(const PlanCandidate& candidate) {
   return keep(candidate, account(candidate));
 }
 
-std::vector<const PlanCandidate*> Evaluation::candidates_that_fit(
+std::vector<const PlanCandidate*> PlanEvaluator::candidates_that_fit(
     std::span<const PlanCandidate* const> candidates) {
   std::vector<const PlanCandidate*> fresh;
   for (const PlanCandidate* candidate : candidates) {
@@ -133,8 +135,8 @@ std::vector<const PlanCandidate*> Evaluation::candidates_that_fit(
 
 /// Keeps a plan that fits until it runs, and marks one that does not as known. Returns whether it
 /// fits.
-bool Evaluation::keep(const PlanCandidate& candidate, AccountedPlan accounted) {
-  if (!accepts(accounted.tuned)) {
+bool PlanEvaluator::keep(const PlanCandidate& candidate, AccountedPlan accounted) {
+  if (!is_worth_simulating(accounted.tuned)) {
     known_.try_emplace(candidate.plan);
     too_large_.push_back(std::move(accounted.tuned));
     return false;
@@ -143,16 +145,16 @@ bool Evaluation::keep(const PlanCandidate& candidate, AccountedPlan accounted) {
   return true;
 }
 
-Evaluation::AccountedPlan Evaluation::account(const PlanCandidate& candidate) const {
+PlanEvaluator::AccountedPlan PlanEvaluator::account(const PlanCandidate& candidate) const {
   step::StepProgram program = step::build_program(job_, candidate.plan);
   TunedPlan tuned =
       accounted(candidate.plan, candidate.price, memory::memory_report(job_, program));
   if (job_.documents)
-    program = step::build_program(job_, candidate.plan, step::MicroBatchSize::kMean);
+    program = step::build_program(job_, candidate.plan, step::RepresentativeMicroBatch::kMean);
   return {std::move(program), std::move(tuned)};
 }
 
-TunedPlan Evaluation::smallest(std::span<const PlanCandidate> candidates) const {
+TunedPlan PlanEvaluator::smallest(std::span<const PlanCandidate> candidates) const {
   const auto excess = [](const TunedPlan& one) {
     return std::tuple(one.over_by_bytes, one.peak_memory_bytes);
   };
@@ -161,11 +163,11 @@ TunedPlan Evaluation::smallest(std::span<const PlanCandidate> candidates) const 
     return *std::ranges::min_element(found, {}, excess);
   };
   const auto at_once = static_cast<std::size_t>(running_.threads);
-  const double usable_bytes = memory::usable_bytes(job_);
+  const double usable_memory_bytes = memory::usable_memory_bytes(job_);
   while (!candidates.empty()) {
     const double floor = candidates.front().price.memory_bytes;
-    const auto needed_bytes = [&] { return usable_bytes + least().over_by_bytes; };
-    if (!found.empty() && needed_bytes() * (1 - kNearlyLeast) <= floor) break;
+    const auto needed_device_bytes = [&] { return usable_memory_bytes + least().over_by_bytes; };
+    if (!found.empty() && needed_device_bytes() * (1 - kNearlyLeast) <= floor) break;
     const auto next = candidates.first(std::min(at_once, candidates.size()));
     candidates = candidates.subspan(next.size());
     std::vector<TunedPlan> tuned(next.size());
@@ -174,16 +176,17 @@ TunedPlan Evaluation::smallest(std::span<const PlanCandidate> candidates) const 
     std::ranges::move(tuned, std::back_inserter(found));
   }
   TunedPlan smallest = least();
-  const auto size = job_.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest;
+  const auto size = job_.documents ? step::RepresentativeMicroBatch::kMean
+                                   : step::RepresentativeMicroBatch::kLargest;
   play(job_, cost_, step::build_program(job_, smallest.plan, size), smallest);
   return smallest;
 }
 
-double Evaluation::best_s(std::size_t n) const {
+double PlanEvaluator::best_step_s(std::size_t n) const {
   return n <= times_.size() ? times_[n - 1] : std::numeric_limits<double>::infinity();
 }
 
-std::vector<TunedPlan> Evaluation::ranked() const {
+std::vector<TunedPlan> PlanEvaluator::ranked_plans() const {
   std::vector<TunedPlan> plans;
   for (const auto& [key, plan] : known_) {
     if (plan) plans.push_back(*plan);

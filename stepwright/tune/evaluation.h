@@ -17,17 +17,18 @@ namespace stepwright::tune {
 
 /// Simulates one plan, and computes its memory from the tensors of its step program.
 TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
-                        const simulate::Price& price);
+                        const simulate::PlanPrice& price);
 
 /// Simulates plans of a job, each plan once, and keeps the results. The results do not depend on
 /// the order in which plans are passed or on the number of threads; only `operators` does.
-class Evaluation {
+class PlanEvaluator {
  public:
   /// All arguments except `prices` must outlive this object. `tight_from`: least probability of
   /// fitting in memory from which plans that only may fit ("tight") count as fitting; nullopt: none
   /// does.
-  Evaluation(const plan::Job& job, const cost::CostModel& cost, const SearchRunOptions& running,
-             const simulate::PriceStore& prices = {}, std::optional<double> tight_from = {})
+  PlanEvaluator(const plan::Job& job, const cost::CostModel& cost, const SearchRunOptions& running,
+                const simulate::SharedPricerCaches& prices = {},
+                std::optional<double> tight_from = {})
       : job_(job), cost_(cost), running_(running), prices_(prices), tight_from_(tight_from) {}
 
   /// Simulates candidates in parallel, except those with a known result. The memory of each
@@ -35,7 +36,7 @@ class Evaluation {
   void run(std::span<const PlanCandidate* const> candidates);
 
   /// Adds the result of a plan that fits and was simulated by someone else.
-  void take(const TunedPlan& simulated);
+  void add_simulated_plan(const TunedPlan& simulated);
 
   /// True if the step program of a candidate fits in memory. The program of a fitting candidate is
   /// kept until it is simulated.
@@ -52,25 +53,27 @@ class Evaluation {
   [[nodiscard]] const plan::Job& job() const { return job_; }
   [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
   /// Returns the stored closed-form prices, for use by other pricers of plans of this job.
-  [[nodiscard]] const simulate::PriceStore& prices() const { return prices_; }
+  [[nodiscard]] const simulate::SharedPricerCaches& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const PlanCandidate& candidate) const {
     return known_.contains(candidate.plan);
   }
   /// Returns the step time in seconds of the n-th best simulated plan that fits, n from 1; infinite
   /// if fewer fit.
-  [[nodiscard]] double best_s(std::size_t n = 1) const;
+  [[nodiscard]] double best_step_s(std::size_t n = 1) const;
   /// Limits the search to plans that take less than `seconds` for a step.
-  void look_below(double seconds) { below_s_ = seconds; }
+  void limit_step_seconds(double seconds) { below_s_ = seconds; }
   /// Returns the step time in seconds that a plan must beat to be among the best n plans looked
   /// for.
-  [[nodiscard]] double wanted_s(std::size_t n) const { return std::min(best_s(n), below_s_); }
+  [[nodiscard]] double step_s_to_beat(std::size_t n) const {
+    return std::min(best_step_s(n), below_s_);
+  }
   /// Returns the simulated plans that fit in memory, best first; equal times are ordered by plan.
-  [[nodiscard]] std::vector<TunedPlan> ranked() const;
+  [[nodiscard]] std::vector<TunedPlan> ranked_plans() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
   /// Returns the plans that do not fit in memory: they have a memory report, but were not
   /// simulated.
-  [[nodiscard]] const std::vector<TunedPlan>& too_large() const { return too_large_; }
+  [[nodiscard]] const std::vector<TunedPlan>& plans_too_large() const { return too_large_; }
   [[nodiscard]] std::int64_t simulated() const { return simulated_; }
   /// Returns the number of operators that all simulations together executed.
   [[nodiscard]] std::int64_t operators() const { return operators_; }
@@ -85,12 +88,12 @@ class Evaluation {
   bool keep(const PlanCandidate& candidate, AccountedPlan accounted);
   /// True if a plan shall be simulated: it fits, or it is tight (only may fit) with at least the
   /// probability `tight_from_`.
-  [[nodiscard]] bool accepts(const TunedPlan& tuned) const;
+  [[nodiscard]] bool is_worth_simulating(const TunedPlan& tuned) const;
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   const SearchRunOptions& running_;
-  simulate::PriceStore prices_;
+  simulate::SharedPricerCaches prices_;
   std::optional<double> tight_from_;
   double below_s_ = std::numeric_limits<double>::infinity();
   /// Results of plans; nullopt: the plan does not fit in memory.

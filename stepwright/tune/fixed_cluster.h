@@ -11,12 +11,12 @@ TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options);
 /// Finds the best plan on exactly the job's cluster if a plan that fits may take `most_s` seconds
 /// or less per step (the step time found may still be longer). `EmptySpaceReason` if no plan fits,
 /// or if bounds prove that all take longer.
-TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options);
+TuneOutcome tune_if_fast_enough(const plan::Job& job, double most_s, const TuneOptions& options);
 
 /// Returns the plans on exactly the job's cluster that fit and take less than `below_s` seconds per
 /// step, best first.
-std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
-                                         const TuneOptions& options);
+std::vector<TunedPlan> faster_plans_on_cluster(const plan::Job& job, double below_s,
+                                               const TuneOptions& options);
 
 /// Finds the fewest nodes on which a plan meets the target of the job's objective. If even all
 /// nodes of the job miss the target, returns the plan for all nodes, marked as missing it.

@@ -18,34 +18,36 @@ bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
   return !space.framework || space.framework->runs(job, plan);
 }
 
-std::vector<Refusal> framework_refusals(const SpaceDimensions& space,
-                                        const Enumeration& enumeration) {
-  std::vector<Refusal> refusals;
+std::vector<PlanRefusalCount> framework_refusals(const SpaceDimensions& space,
+                                                 const LegalPlanCounter& enumeration) {
+  std::vector<PlanRefusalCount> refusals;
   for (std::size_t i = 0; i < plan::kAbilities; ++i) {
     const std::int64_t count = enumeration.not_run()[i];
     if (count == 0) continue;
     refusals.push_back({std::string(kFrameworkRule),
-                        space.framework->sentence(static_cast<plan::Ability>(i)), count});
+                        space.framework->framework_support_sentence(static_cast<plan::Ability>(i)),
+                        count});
   }
   return refusals;
 }
 
 namespace {
 
-FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& job,
-                           const plan::Plan& plan) {
+NearestFrameworkPlan framework_run(const plan::Framework& framework, const plan::Job& job,
+                                   const plan::Plan& plan) {
   plan::Job there = job;
   const bool own =
       framework.name == job.framework.name && framework.variant == job.framework.variant;
   if (!own) there.framework = framework;
   there.kernels = plan::configured_kernels(there);
-  there.kernels.attention = plan::runnable_attention(there, plan);
-  FrameworkRun run{.framework = framework.variant.empty() ? framework.name : framework.variant,
-                   .plan = plan::nearest_runnable_plan(there.framework, there, plan)};
+  there.kernels.attention = plan::runnable_attention_kernel(there, plan);
+  NearestFrameworkPlan run{
+      .framework = framework.variant.empty() ? framework.name : framework.variant,
+      .plan = plan::nearest_runnable_plan(there.framework, there, plan)};
   if (!run.plan) return run;
   const cost::CostModel cost(there);
   const TunedPlan tuned =
-      simulate_plan(there, cost, *run.plan, simulate::Pricer(there, cost).price(*run.plan));
+      simulate_plan(there, cost, *run.plan, simulate::PlanPricer(there, cost).price(*run.plan));
   run.attention = there.kernels.attention;
   run.price_s = tuned.price_s;
   run.step_time_s = tuned.step_time_s;
@@ -56,26 +58,27 @@ FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& jo
 
 }  // namespace
 
-std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
-                                         std::span<const plan::Framework> frameworks, int threads) {
-  std::vector<FrameworkRun> runs(frameworks.size());
+std::vector<NearestFrameworkPlan> nearest_framework_plans(
+    const plan::Job& job, const plan::Plan& plan, std::span<const plan::Framework> frameworks,
+    int threads) {
+  std::vector<NearestFrameworkPlan> runs(frameworks.size());
   parallel_for(threads, runs.size(),
                [&](std::size_t i) { runs[i] = framework_run(frameworks[i], job, plan); });
   return runs;
 }
 
-double likely_step_s(const plan::Job& job, const plan::Plan& near) {
-  const plan::Job chosen = with_fastest_attention(job);
-  const SpaceDimensions space = dimensions(chosen);
+double likely_search_step_s(const plan::Job& job, const plan::Plan& near) {
+  const plan::Job chosen = with_fastest_attention_kernel(job);
+  const SpaceDimensions space = search_space_dimensions(chosen);
   return least_neighbour_seconds(chosen, cost::CostModel(chosen), space, near,
                                  simulate::plan_memory_limit(chosen));
 }
 
-std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<FrameworkRun>& runs,
+std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<NearestFrameworkPlan>& runs,
                                                     const plan::Plan& plan) {
   std::vector<NearestPlanGroup> all;
   NearestPlanGroup none;
-  for (const FrameworkRun& run : runs) {
+  for (const NearestFrameworkPlan& run : runs) {
     if (run.plan == plan) continue;
     if (!run.plan) {
       none.frameworks.push_back(run.framework);

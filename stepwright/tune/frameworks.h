@@ -17,12 +17,12 @@ bool framework_runs_plan(const plan::Job& job, const SpaceDimensions& space,
 
 /// Returns the number of points of the search space that the job's framework does not run, by the
 /// ability that it lacks.
-std::vector<Refusal> framework_refusals(const SpaceDimensions& space,
-                                        const Enumeration& enumeration);
+std::vector<PlanRefusalCount> framework_refusals(const SpaceDimensions& space,
+                                                 const LegalPlanCounter& enumeration);
 
 /// The plan that a framework would run in place of a given plan: the plan itself if the framework
 /// runs it, else the nearest plan that it runs, with its predicted time and memory.
-struct FrameworkRun {
+struct NearestFrameworkPlan {
   /// Name of the framework as job files spell it: of the variant (a fork or trainer) if there is
   /// one, else of the framework.
   std::string_view framework;
@@ -34,20 +34,20 @@ struct FrameworkRun {
   bool fits = false;       ///< True if the plan fits in memory when this framework runs it.
   /// Whether the plan fits in memory, is tight (it may fit, with less than the requested
   /// probability) or does not fit.
-  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;
+  memory::MemoryFitVerdict verdict = memory::MemoryFitVerdict::kDoesNotFit;
 };
 
 /// Returns, for each of `frameworks` in order, the plan that it would run in place of a legal,
 /// canonical plan. `frameworks` must outlive the result. With the job's own framework the run is as
 /// `predict` says, except for kernels that the framework's recipe files cannot switch on.
-std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
-                                         std::span<const plan::Framework> frameworks,
-                                         int threads = 1);
+std::vector<NearestFrameworkPlan> nearest_framework_plans(
+    const plan::Job& job, const plan::Plan& plan, std::span<const plan::Framework> frameworks,
+    int threads = 1);
 
 /// Returns the step time in seconds that a search of this job is likely to reach: the least
 /// closed-form price among plans near `near`. Infinite if no plan near it fits, or if `near` is not
 /// in the job's search space.
-double likely_step_s(const plan::Job& job, const plan::Plan& near);
+double likely_search_step_s(const plan::Job& job, const plan::Plan& near);
 
 /// Frameworks that do not run a given plan unchanged, with the nearest plan that all of them run
 /// instead.
@@ -59,7 +59,7 @@ struct NearestPlanGroup {
 
 /// Groups the frameworks that cannot run `plan` unchanged by the plan that they run instead.
 /// Frameworks that run no plan of the job come last.
-std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<FrameworkRun>& runs,
+std::vector<NearestPlanGroup> group_by_nearest_plan(const std::vector<NearestFrameworkPlan>& runs,
                                                     const plan::Plan& plan);
 
 }  // namespace stepwright::tune

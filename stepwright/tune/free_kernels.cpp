@@ -11,25 +11,25 @@
 
 namespace stepwright::tune {
 
-plan::Job with_fastest_attention(const plan::Job& job) {
+plan::Job with_fastest_attention_kernel(const plan::Job& job) {
   const bool narrow =
-      plan::storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
+      plan::parameter_storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
   if (job.attention_stated || !narrow) return job;
-  const plan::WordSet allowed = plan::selected_attention(job.framework);
+  const plan::WordSet allowed = plan::selectable_attention_kernels(job.framework);
   const cluster::DeviceGeneration& device = cluster::device_generation_of(job.cluster.device);
   plan::Job chosen = job;
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
     const auto place = static_cast<std::size_t>(kernel);
     if (device.has_kernel[place] && allowed[place] &&
-        cost::attention_share(device, kernel) >
-            cost::attention_share(device, chosen.kernels.attention)) {
+        cost::attention_peak_share(device, kernel) >
+            cost::attention_peak_share(device, chosen.kernels.attention)) {
       chosen.kernels.attention = kernel;
     }
   }
   return chosen;
 }
 
-bool attention_limits_plans(const plan::Job& job) {
+bool is_plan_limited_by_attention_kernel(const plan::Job& job) {
   if (job.framework.name.empty()) return false;
   return plan::FrameworkSupport(job.framework)
              .joint(std::array{plan::Ability::kAttention}, job, plan::Plan{})

@@ -12,13 +12,15 @@ namespace {
 
 /// Returns the plans that fit by their price; a plan with an `auto` schedule is replaced by orders
 /// found for it that may be faster than the best.
-std::vector<PlanCandidate> priced(SimulatedPrices& prices, const std::vector<plan::Plan>& near,
-                                  const Evaluation& evaluation, const simulate::Room& room) {
-  const std::vector<plan::Plan> plans = prices.with_orders(near, evaluation.best_s());
-  const std::vector<simulate::Price> found = prices.price(plans, evaluation.threads());
+std::vector<PlanCandidate> priced(PlayedSchedulePrices& prices, const std::vector<plan::Plan>& near,
+                                  const PlanEvaluator& evaluation,
+                                  const simulate::AvailablePlanMemory& room) {
+  const std::vector<plan::Plan> plans =
+      prices.with_found_pass_orders(near, evaluation.best_step_s());
+  const std::vector<simulate::PlanPrice> found = prices.price(plans, evaluation.threads());
   std::vector<PlanCandidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (!room.holds(found[i])) continue;
+    if (!room.fits_in_memory(found[i])) continue;
     candidates.push_back({found[i].seconds, plans[i], found[i]});
   }
   return candidates;
@@ -26,11 +28,11 @@ std::vector<PlanCandidate> priced(SimulatedPrices& prices, const std::vector<pla
 
 /// Prices by their turns the candidates that may be faster than the best plan, and sorts all
 /// candidates by price.
-void play_near(std::vector<PlanCandidate>& candidates, const Evaluation& evaluation,
-               SimulatedPrices& prices) {
+void play_near(std::vector<PlanCandidate>& candidates, const PlanEvaluator& evaluation,
+               PlayedSchedulePrices& prices) {
   std::vector<PlanCandidate*> open;
   for (PlanCandidate& candidate : candidates) {
-    if (candidate.price.lower_bound_s < evaluation.wanted_s(1)) open.push_back(&candidate);
+    if (candidate.price.lower_bound_s < evaluation.step_s_to_beat(1)) open.push_back(&candidate);
   }
   prices.play(open, evaluation.threads());
   std::ranges::sort(candidates, before);
@@ -38,14 +40,14 @@ void play_near(std::vector<PlanCandidate>& candidates, const Evaluation& evaluat
 
 /// Returns the neighbours of a plan, and the balanced splits of the plan and its neighbours where
 /// the space has them.
-std::vector<plan::Plan> around(SimulatedPrices& prices, const plan::Job& job,
+std::vector<plan::Plan> around(PlayedSchedulePrices& prices, const plan::Job& job,
                                const SpaceDimensions& space, plan::Plan plan) {
   if (job.space.layers.empty()) plan.layers.clear();
-  std::vector<plan::Plan> plans = neighbours(job, space, plan);
+  std::vector<plan::Plan> plans = neighbour_plans(job, space, plan);
   plans.push_back(plan);
   const std::size_t even = plans.size();
   for (std::size_t i = 0; i < even; ++i) {
-    if (!balances(job, space, plans[i])) continue;
+    if (!is_balanced_split_tried(job, space, plans[i])) continue;
     if (auto split = prices.balanced(plans[i])) plans.push_back(std::move(*split));
   }
   return plans;
@@ -54,25 +56,25 @@ std::vector<plan::Plan> around(SimulatedPrices& prices, const plan::Job& job,
 }  // namespace
 
 template <class Body>
-void SimulatedPrices::each(int threads, std::size_t count, const Body& body) {
+void PlayedSchedulePrices::each(int threads, std::size_t count, const Body& body) {
   const auto workers = static_cast<std::size_t>(std::max(1, threads));
   pricers_.resize(std::max(pricers_.size(), workers));
   parallel_for(threads, workers, [&](std::size_t worker) {
-    std::optional<simulate::Pricer>& pricer = pricers_[worker];
+    std::optional<simulate::PlanPricer>& pricer = pricers_[worker];
     if (!pricer) pricer.emplace(job_, cost_, shared_);
     for (std::size_t i = worker; i < count; i += workers) body(*pricer, i);
   });
 }
 
-std::vector<simulate::Price> SimulatedPrices::price(std::span<const plan::Plan> plans,
-                                                    int threads) {
-  std::vector<simulate::Price> prices(plans.size());
+std::vector<simulate::PlanPrice> PlayedSchedulePrices::price(std::span<const plan::Plan> plans,
+                                                             int threads) {
+  std::vector<simulate::PlanPrice> prices(plans.size());
   each(threads, plans.size(),
-       [&](simulate::Pricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
+       [&](simulate::PlanPricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
   return prices;
 }
 
-void SimulatedPrices::play(std::span<PlanCandidate* const> candidates, int threads) {
+void PlayedSchedulePrices::play(std::span<PlanCandidate* const> candidates, int threads) {
   std::vector<PlanCandidate*> fresh;
   for (PlanCandidate* candidate : candidates) {
     if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
@@ -80,7 +82,7 @@ void SimulatedPrices::play(std::span<PlanCandidate* const> candidates, int threa
   std::ranges::stable_sort(fresh, [](const PlanCandidate* a, const PlanCandidate* b) {
     return is_simulated_before(*a, *b);
   });
-  each(threads, fresh.size(), [&](simulate::Pricer& pricer, std::size_t i) {
+  each(threads, fresh.size(), [&](simulate::PlanPricer& pricer, std::size_t i) {
     fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });
   for (const PlanCandidate* candidate : fresh) known_[candidate->plan] = candidate->price;
@@ -90,17 +92,19 @@ void SimulatedPrices::play(std::span<PlanCandidate* const> candidates, int threa
   }
 }
 
-std::vector<PlanCandidate> search_locally(Evaluation& evaluation, SimulatedPrices& prices,
-                                          const SpaceDimensions& space, const simulate::Room& room,
+std::vector<PlanCandidate> search_locally(PlanEvaluator& evaluation, PlayedSchedulePrices& prices,
+                                          const SpaceDimensions& space,
+                                          const simulate::AvailablePlanMemory& room,
                                           double price_error) {
   std::vector<PlanCandidate> near;
   double before_s = std::numeric_limits<double>::infinity();
-  while (evaluation.best_s() < before_s) {
-    before_s = evaluation.best_s();
-    near = priced(prices, around(prices, evaluation.job(), space, evaluation.ranked().front().plan),
+  while (evaluation.best_step_s() < before_s) {
+    before_s = evaluation.best_step_s();
+    near = priced(prices,
+                  around(prices, evaluation.job(), space, evaluation.ranked_plans().front().plan),
                   evaluation, room);
     play_near(near, evaluation, prices);
-    settle(evaluation, near, 1, prices.most_operators(), price_error);
+    simulate_until_best_are_certain(evaluation, near, 1, prices.most_operators(), price_error);
   }
   return near;
 }

@@ -20,13 +20,13 @@
 namespace stepwright::tune {
 
 /// Prices the plans of a job by playing their schedules turn by turn; each plan is priced once.
-class SimulatedPrices {
+class PlayedSchedulePrices {
  public:
   /// `most_operators`: number of simulated operators after which a local search with these prices
   /// stops.
-  SimulatedPrices(const plan::Job& job, const cost::CostModel& cost,
-                  const simulate::PriceStore& shared = {},
-                  std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
+  PlayedSchedulePrices(const plan::Job& job, const cost::CostModel& cost,
+                       const simulate::SharedPricerCaches& shared = {},
+                       std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
       : job_(job),
         cost_(cost),
         shared_(shared),
@@ -38,20 +38,21 @@ class SimulatedPrices {
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Returns the closed-form price of a plan.
-  simulate::Price price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
+  simulate::PlanPrice price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
   /// Returns the closed-form prices of several plans, computed on `threads` threads.
-  std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
+  std::vector<simulate::PlanPrice> price(std::span<const plan::Plan> plans, int threads);
   /// Replaces the prices of candidates by prices from playing their schedules turn by turn.
   void play(std::span<PlanCandidate* const> candidates, int threads);
 
   /// Returns the plan with layers split into pipeline positions of about equal work; nullopt if
-  /// that gains nothing (`with_balanced_split`).
+  /// that gains nothing (`with_balanced_layers`).
   std::optional<plan::Plan> balanced(const plan::Plan& plan) {
-    return with_balanced_split(work_, plan);
+    return with_balanced_layers(work_, plan);
   }
   /// Returns the plans, with each `auto` schedule (whose order of passes is not decided yet)
   /// replaced by the orders found for it that may take less than `useful_s` seconds.
-  std::vector<plan::Plan> with_orders(const std::vector<plan::Plan>& plans, double useful_s) {
+  std::vector<plan::Plan> with_found_pass_orders(const std::vector<plan::Plan>& plans,
+                                                 double useful_s) {
     std::vector<plan::Plan> settled;
     for (const plan::Plan& plan : plans) {
       const std::vector<plan::Plan> orders =
@@ -68,20 +69,21 @@ class SimulatedPrices {
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  simulate::PriceStore shared_;
+  simulate::SharedPricerCaches shared_;
   /// Objects that compute closed-form prices, one for each thread; at least one.
-  std::deque<std::optional<simulate::Pricer>> pricers_;
+  std::deque<std::optional<simulate::PlanPricer>> pricers_;
   WorkLowerBounds work_;
   std::int64_t most_operators_;
-  std::map<plan::Plan, simulate::Price> known_;
+  std::map<plan::Plan, simulate::PlanPrice> known_;
 };
 
 /// Improves the best simulated plan step by step: moves to a neighbour (one choice changed) that is
 /// faster in simulation until there is none. Neighbours whose lower bound, or price less the share
 /// `price_error`, exceeds the best time are not simulated. Returns the last plan's neighbours that
 /// fit by their price, sorted by price.
-std::vector<PlanCandidate> search_locally(Evaluation& evaluation, SimulatedPrices& prices,
-                                          const SpaceDimensions& space, const simulate::Room& room,
-                                          double price_error = kAssumedPriceError);
+std::vector<PlanCandidate> search_locally(PlanEvaluator& evaluation, PlayedSchedulePrices& prices,
+                                          const SpaceDimensions& space,
+                                          const simulate::AvailablePlanMemory& room,
+                                          double price_error = kMaxAssumedPriceError);
 
 }  // namespace stepwright::tune

@@ -7,8 +7,8 @@
 
 namespace stepwright::tune {
 
-std::string misfit_note(const plan::Job& job, const TunedPlan& smallest) {
-  const double usable = memory::usable_bytes(job);
+std::string memory_misfit_note(const plan::Job& job, const TunedPlan& smallest) {
+  const double usable = memory::usable_memory_bytes(job);
   if (smallest.peak_memory_bytes > usable) {
     return fmt::format(
         "No plan that the job allows fits in {} of memory: the smallest needs {}, which is {} too "
@@ -22,7 +22,7 @@ std::string misfit_note(const plan::Job& job, const TunedPlan& smallest) {
       format_bytes(smallest.over_by_bytes));
 }
 
-std::string misfit_text(const TunedPlan& smallest) {
+std::string memory_misfit_error_text(const TunedPlan& smallest) {
   return fmt::format(
       "no plan of the space fits in memory: the smallest needs {}, {} more than there is, most of "
       "it {}",

@@ -27,23 +27,23 @@ constexpr Amount kAmounts[] = {
     {.times = 1, .riskier = true}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
 
 /// Probabilities of fitting that are asked for, one step of risk apart.
-constexpr double kConfidences[] = {0.75, plan::kLeastConfidence};
+constexpr double kConfidences[] = {0.75, plan::kMinMemoryFitConfidence};
 
 /// Returns the bytes that plans may fill with one step more risk: all of the memory where a reserve
 /// is stated.
 double riskier_bytes(const plan::Job& job) {
-  const double confidence = memory::fit_confidence(job);
+  const double confidence = memory::memory_fit_confidence(job);
   if (job.objective.memory_reserve >= 0 || confidence == 0) return memory::capacity_bytes(job);
   plan::Job riskier = job;
   for (const double lower : kConfidences) {
     riskier.objective.memory_confidence = lower;
     if (lower < confidence) break;
   }
-  return memory::usable_bytes(riskier);
+  return memory::usable_memory_bytes(riskier);
 }
 
 plan::Job with_memory(const plan::Job& job, const Amount& amount) {
-  const double usable = amount.riskier ? riskier_bytes(job) : memory::usable_bytes(job);
+  const double usable = amount.riskier ? riskier_bytes(job) : memory::usable_memory_bytes(job);
   plan::Job larger = job;
   larger.objective.memory_reserve = 1 - usable / memory::capacity_bytes(job);
   larger.objective.memory_limit_bytes = amount.times * memory::capacity_bytes(job);
@@ -52,7 +52,7 @@ plan::Job with_memory(const plan::Job& job, const Amount& amount) {
 
 /// Returns by what share a plan's price is above its simulated time. Prices of neighbours are
 /// assumed to be off by the same share, so that neighbours priced above it are not simulated.
-double price_error(SimulatedPrices& prices, const TunedPlan& simulated) {
+double price_error(PlayedSchedulePrices& prices, const TunedPlan& simulated) {
   PlanCandidate one{.plan = simulated.plan};
   PlanCandidate* const candidates[] = {&one};
   prices.play(candidates, 1);
@@ -60,28 +60,28 @@ double price_error(SimulatedPrices& prices, const TunedPlan& simulated) {
 }
 
 /// Returns the best plan that a local search finds from another plan.
-TunedPlan followed(Evaluation& evaluation, SimulatedPrices& prices, const SpaceDimensions& space,
-                   const TunedPlan& from) {
-  evaluation.take(from);
+TunedPlan followed(PlanEvaluator& evaluation, PlayedSchedulePrices& prices,
+                   const SpaceDimensions& space, const TunedPlan& from) {
+  evaluation.add_simulated_plan(from);
   search_locally(evaluation, prices, space, simulate::plan_memory_limit(evaluation.job()),
                  price_error(prices, from));
-  return evaluation.ranked().front();
+  return evaluation.ranked_plans().front();
 }
 
 }  // namespace
 
-std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options) {
+std::vector<MoreMemoryGain> more_memory(const TuneResult& result, const TuneOptions& options) {
   const TunedPlan& best = result.plans.front();
-  std::vector<MemoryStep> steps;
+  std::vector<MoreMemoryGain> steps;
   if (!best.fits) return steps;
   const cost::CostModel cost(result.job);
-  SimulatedPrices prices(result.job, cost, simulate::PriceStore{}, kMostPlayed);
-  const SpaceDimensions space = dimensions(result.job);
-  const SearchRunOptions running{.threads = thread_count(options), .progress = {}};
+  PlayedSchedulePrices prices(result.job, cost, simulate::SharedPricerCaches{}, kMostPlayed);
+  const SpaceDimensions space = search_space_dimensions(result.job);
+  const SearchRunOptions running{.threads = search_thread_count(options), .progress = {}};
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
     const plan::Job job = with_memory(result.job, amount);
-    Evaluation evaluation(job, cost, running);
+    PlanEvaluator evaluation(job, cost, running);
     TunedPlan found = followed(evaluation, prices, space, last);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
@@ -94,9 +94,9 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
 }
 
 nlohmann::ordered_json more_memory_json(const TuneResult& result,
-                                        const std::vector<MemoryStep>& steps) {
+                                        const std::vector<MoreMemoryGain>& steps) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const MemoryStep& step : steps) {
+  for (const MoreMemoryGain& step : steps) {
     list.push_back(
         {{"capacity_bytes", static_cast<std::int64_t>(step.capacity_bytes)},
          {"reserve_share", step.reserve_share},

@@ -9,7 +9,7 @@ namespace stepwright::tune {
 
 /// The best plan for a device with more memory, or with a smaller reserve of free memory, and what
 /// it gains.
-struct MemoryStep {
+struct MoreMemoryGain {
   double capacity_bytes = 0;  ///< Assumed memory capacity of a device, in bytes.
   double reserve_share = 0;   ///< Share of the capacity that the plan must leave free.
   /// The best plan found for this capacity; its `fits` refers to `capacity_bytes`.
@@ -23,10 +23,10 @@ struct MemoryStep {
 /// free. Plans are found by local search from the plan of the amount before, so gains are lower
 /// bounds. Lists only amounts that gain 0.1 % over the ones before. Empty if the answer has no plan
 /// that fits.
-std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions& options);
+std::vector<MoreMemoryGain> more_memory(const TuneResult& result, const TuneOptions& options);
 
 /// Returns the JSON list of `tune --json` that says how much faster plans get with more memory.
 nlohmann::ordered_json more_memory_json(const TuneResult& result,
-                                        const std::vector<MemoryStep>& steps);
+                                        const std::vector<MoreMemoryGain>& steps);
 
 }  // namespace stepwright::tune

@@ -25,15 +25,15 @@ constexpr std::size_t kKeptForOne = 4;
 class Pool {
  public:
   Pool(const plan::Job& job, const cost::CostModel& cost, const SpaceDimensions& space,
-       const SearchGoal& goal, const simulate::PriceStore& prices)
+       const SearchGoal& goal, const simulate::SharedPricerCaches& prices)
       : job_(job), space_(space), goal_(goal), pricer_(job, cost, prices), work_(job, cost) {}
 
   /// Adds a plan with even layers, and with a balanced split where the space has it.
   void add(const plan::Plan& plan) {
     if (!seen_.insert(plan).second || !schedule::has_decided_order(plan.schedule)) return;
     add(plan, plan);
-    if (!balances(job_, space_, plan)) return;
-    if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
+    if (!is_balanced_split_tried(job_, space_, plan)) return;
+    if (const auto split = with_balanced_layers(work_, plan)) add(*split, plan);
   }
 
   /// Adds the neighbours of the best plan whose neighbours were not added yet; false if there is
@@ -43,19 +43,20 @@ class Pool {
       if (member.expanded) continue;
       member.expanded = true;
       if (!expanded_.insert(member.even).second) continue;
-      for (const plan::Plan& plan : neighbours(job_, space_, plan::Plan(member.even))) add(plan);
+      for (const plan::Plan& plan : neighbour_plans(job_, space_, plan::Plan(member.even)))
+        add(plan);
       return true;
     }
     return false;
   }
 
-  [[nodiscard]] KnownSearchKeys keys() const {
+  [[nodiscard]] KnownPlanKeys keys() const {
     if (plans_.size() < goal_.keep) return {};
-    return {.best = best_s(), .last = std::prev(plans_.end())->first};
+    return {.best = best_step_s(), .last = std::prev(plans_.end())->first};
   }
 
   /// Returns the least price; infinity: no plan fits.
-  [[nodiscard]] double best_s() const {
+  [[nodiscard]] double best_step_s() const {
     return plans_.empty() ? std::numeric_limits<double>::infinity() : plans_.begin()->first;
   }
 
@@ -63,9 +64,9 @@ class Pool {
   /// Adds a plan if it fits, is in the space and lowers the last key. `even`: the plan without a
   /// balanced split.
   void add(const plan::Plan& plan, const plan::Plan& even) {
-    const simulate::Price price = pricer_.price(plan);
-    if (!goal_.room.holds(price) || price.seconds >= keys().last) return;
-    if (!contains(job_, space_, even)) return;
+    const simulate::PlanPrice price = pricer_.price(plan);
+    if (!goal_.room.fits_in_memory(price) || price.seconds >= keys().last) return;
+    if (!is_in_search_space(job_, space_, even)) return;
     plans_.emplace(price.seconds, Member{even});
     if (plans_.size() > goal_.keep) plans_.erase(std::prev(plans_.end()));
   }
@@ -77,7 +78,7 @@ class Pool {
   const plan::Job& job_;
   const SpaceDimensions& space_;
   const SearchGoal& goal_;
-  simulate::Pricer pricer_;
+  simulate::PlanPricer pricer_;
   WorkLowerBounds work_;
   std::set<plan::Plan> seen_;
   std::set<plan::Plan> expanded_;
@@ -86,10 +87,10 @@ class Pool {
 
 }  // namespace
 
-KnownSearchKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel& cost,
-                                     const SpaceDimensions& space,
-                                     const std::vector<plan::Plan>& starts, const SearchGoal& goal,
-                                     const simulate::PriceStore& prices) {
+KnownPlanKeys least_neighbour_keys(const plan::Job& job, const cost::CostModel& cost,
+                                   const SpaceDimensions& space,
+                                   const std::vector<plan::Plan>& starts, const SearchGoal& goal,
+                                   const simulate::SharedPricerCaches& prices) {
   Pool pool(job, cost, space, goal, prices);
   for (plan::Plan start : starts) {
     if (job.space.layers.empty()) start.layers.clear();
@@ -102,16 +103,16 @@ KnownSearchKeys neighbour_price_keys(const plan::Job& job, const cost::CostModel
 
 double least_neighbour_seconds(const plan::Job& job, const cost::CostModel& cost,
                                const SpaceDimensions& space, const plan::Plan& start,
-                               const simulate::Room& room) {
+                               const simulate::AvailablePlanMemory& room) {
   const SearchGoal goal{.room = room, .keep = kKeptForOne, .known = {}};
-  const simulate::PriceStore prices;
+  const simulate::SharedPricerCaches prices;
   Pool pool(job, cost, space, goal, prices);
-  const plan::Plan inside = move_into_space(job, space, start);
+  const plan::Plan inside = move_into_search_space(job, space, start);
   if (plan::first_broken_rule(job, inside)) return std::numeric_limits<double>::infinity();
   pool.add(inside);
   for (int i = 0; i < kExpandedForOne && pool.expand(); ++i) {
   }
-  return pool.best_s();
+  return pool.best_step_s();
 }
 
 }  // namespace stepwright::tune

@@ -7,7 +7,7 @@
 
 namespace stepwright::tune {
 
-std::optional<TuneResult> search_planned_job(const plan::PlannedJob& planned,
+std::optional<TuneResult> search_job_of_plan(const plan::PlannedJob& planned,
                                              const TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
@@ -19,11 +19,12 @@ std::optional<TuneResult> search_planned_job(const plan::PlannedJob& planned,
   return std::move(*result);
 }
 
-std::optional<plan::Plan> nearest_fit(const plan::PlannedJob& planned, const TuneOptions& options) {
-  const std::optional<TuneResult> result = search_planned_job(planned, options);
+std::optional<plan::Plan> nearest_fitting_plan(const plan::PlannedJob& planned,
+                                               const TuneOptions& options) {
+  const std::optional<TuneResult> result = search_job_of_plan(planned, options);
   if (!result || !result->plans.front().fits) return std::nullopt;
   const UserPlanComparison way = compare_user_plan(*result, planned.plan, options);
-  for (const Change& change : way.changes) {
+  for (const PlanChange& change : way.changes) {
     if (change.reached.fits) return change.reached.plan;
   }
   return std::nullopt;

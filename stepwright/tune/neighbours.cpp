@@ -16,7 +16,7 @@ namespace {
 std::vector<schedule::Schedule> schedules(const SpaceDimensions& space) {
   std::vector<schedule::Schedule> all;
   for (const schedule::ScheduleKind kind : space.schedule) {
-    const auto of_kind = schedule::schedules_of(kind, space.chunks, space.strands);
+    const auto of_kind = schedule::schedules_of_kind(kind, space.chunks, space.strands);
     all.insert(all.end(), of_kind.begin(), of_kind.end());
   }
   return all;
@@ -28,8 +28,8 @@ void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::P
   if (!sharding.uses(plan::Spread::kInner)) {
     sharding.group = sharding.expert_group = 1;
   } else if (sharding.group == 1 && sharding.expert_group == 1) {
-    sharding.group = plan::node_sharding_group(job.cluster, plan);
-    sharding.expert_group = plan::node_expert_group(job.cluster, plan);
+    sharding.group = plan::node_sharding_group_size(job.cluster, plan);
+    sharding.expert_group = plan::node_expert_sharding_group_size(job.cluster, plan);
   }
 }
 
@@ -63,11 +63,11 @@ void each_other(const plan::Job& job, const SpaceDimensions& space, Visit&& visi
       }
       visit(values, [&](plan::Plan& plan, std::int64_t size) {
         choice.of(plan) = size;
-        if (plan.sharding.group == plan::kNodeGroup) {
-          plan.sharding.group = plan::node_sharding_group(job.cluster, plan);
+        if (plan.sharding.group == plan::kNodeShardingGroup) {
+          plan.sharding.group = plan::node_sharding_group_size(job.cluster, plan);
         }
-        if (plan.sharding.expert_group == plan::kNodeGroup) {
-          plan.sharding.expert_group = plan::node_expert_group(job.cluster, plan);
+        if (plan.sharding.expert_group == plan::kNodeShardingGroup) {
+          plan.sharding.expert_group = plan::node_expert_sharding_group_size(job.cluster, plan);
         }
       });
     } else {
@@ -90,7 +90,8 @@ bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
 
 }  // namespace
 
-bool contains(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
+bool is_in_search_space(const plan::Job& job, const SpaceDimensions& space,
+                        const plan::Plan& plan) {
   if (!framework_runs_plan(job, space, plan)) return false;
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
@@ -120,7 +121,8 @@ bool contains(const plan::Job& job, const SpaceDimensions& space, const plan::Pl
   return inside;
 }
 
-plan::Plan move_into_space(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
+plan::Plan move_into_search_space(const plan::Job& job, const SpaceDimensions& space,
+                                  plan::Plan plan) {
   each_other(job, space, [&](const auto& values, const auto& put) {
     if (values.empty()) return;
     const auto with = [&](const auto& value) {
@@ -134,21 +136,21 @@ plan::Plan move_into_space(const plan::Job& job, const SpaceDimensions& space, p
   return plan;
 }
 
-std::vector<plan::Plan> neighbours(const plan::Job& job, const SpaceDimensions& space,
-                                   const plan::Plan& plan) {
+std::vector<plan::Plan> neighbour_plans(const plan::Job& job, const SpaceDimensions& space,
+                                        const plan::Plan& plan) {
   std::vector<plan::Plan> found;
   std::set<plan::Plan> seen = {plan};
   const auto take = [&](plan::Plan changed, bool moved) {
     changed.schedule.basis = {};  // A new order must be found.
     if (plan::first_broken_rule(job, changed)) {
-      plan::follow(job, changed);
+      plan::adapt_dependent_choices(job, changed);
       moved = true;
       if (plan::first_broken_rule(job, changed)) return;
     }
     changed = plan::canonical(changed, job);
     if (!seen.insert(changed).second) return;
     const bool inside =
-        moved ? contains(job, space, changed) : framework_runs_plan(job, space, changed);
+        moved ? is_in_search_space(job, space, changed) : framework_runs_plan(job, space, changed);
     if (inside) found.push_back(std::move(changed));
   };
   each_other(job, space, [&](const auto& values, const auto& put) {

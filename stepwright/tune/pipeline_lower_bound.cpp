@@ -20,7 +20,7 @@ class PipelineFloor {
         work_(work),
         layers_(layers),
         each_(work.layer_s(plan::common_recompute_of_stages(choice.recompute))),
-        placement_(schedule::placement_of(choice.schedule, pipeline)),
+        placement_(schedule::chunk_placement_of(choice.schedule, pipeline)),
         head_position_(placement_.head_position()),
         closed_(schedule::has_closed_form(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
@@ -59,11 +59,11 @@ class PipelineFloor {
   /// model.
   template <class Start>
   void see_position(std::int64_t position, Start&& start) {
-    const plan::Recompute recompute = plan::recompute_at(choice_.recompute, position);
+    const plan::Recompute recompute = plan::recompute_of_pipeline_rank(choice_.recompute, position);
     const std::vector<double>& each = work_.layer_s(plan::common_layer_recompute(recompute));
     double own_s = position == head_position_ ? head_s_ : 0;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
-      const std::int64_t chunk = placement_.model_chunk({position, i});
+      const std::int64_t chunk = placement_.model_chunk_index({position, i});
       own_s += layers_.sum(each, start(chunk), start(chunk + 1));
     }
     see(own_s, layers_.sum(each_, 0, start(position)));
@@ -71,12 +71,12 @@ class PipelineFloor {
 
   void see_even() {
     const schedule::ScheduleTraits& traits = schedule::traits_of(choice_.schedule.kind);
-    const schedule::PlacementKind kind =
+    const schedule::ChunkPlacementKind kind =
         traits.found ? choice_.schedule.basis.placement : traits.placement;
-    const std::vector<double>& each =
-        work_.layer_s(plan::common_layer_recompute(plan::recompute_at(choice_.recompute, 0)));
-    for (const LayerCountsByClass::Held& held :
-         layers_.slowest_even(kind, placement_.positions(), placement_.chunks())) {
+    const std::vector<double>& each = work_.layer_s(
+        plan::common_layer_recompute(plan::recompute_of_pipeline_rank(choice_.recompute, 0)));
+    for (const LayerCountsByClass::LayersHeldByClass& held :
+         layers_.slowest_even_positions(kind, placement_.positions(), placement_.chunks())) {
       see((held.head ? head_s_ : 0) + of(held.own, each), of(held.before, each_));
     }
   }
@@ -88,8 +88,9 @@ class PipelineFloor {
   }
 
   [[nodiscard]] std::vector<std::int64_t> split() const {
-    return choice_.layers.empty() ? plan::even_split(layers_.layers(), placement_.model_chunks())
-                                  : choice_.layers;
+    return choice_.layers.empty()
+               ? plan::even_layer_split(layers_.layers(), placement_.model_chunk_count())
+               : choice_.layers;
   }
 
   void see_listed() {
@@ -123,9 +124,9 @@ PipelineLowerBound pipeline_lower_bound(const Work& work, const LayerCountsByCla
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).run();
 }
 
-PipelineLowerBound any_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                         const StageChoice& choice, std::int64_t pipeline,
-                                         std::int64_t micro_batches) {
+PipelineLowerBound any_layer_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
+                                               const StageChoice& choice, std::int64_t pipeline,
+                                               std::int64_t micro_batches) {
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).floor();
 }
 

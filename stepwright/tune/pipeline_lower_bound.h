@@ -23,8 +23,8 @@ PipelineLowerBound pipeline_lower_bound(const Work& work, const LayerCountsByCla
                                         std::int64_t micro_batches);
 
 /// Returns lower bounds of a pipeline's step time that hold for every split of the layers.
-PipelineLowerBound any_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
-                                         const StageChoice& choice, std::int64_t pipeline,
-                                         std::int64_t micro_batches);
+PipelineLowerBound any_layer_split_lower_bound(const Work& work, const LayerCountsByClass& layers,
+                                               const StageChoice& choice, std::int64_t pipeline,
+                                               std::int64_t micro_batches);
 
 }  // namespace stepwright::tune

@@ -22,14 +22,15 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Returns the layers of each pipeline position; with `smallest`, of its smallest chunk only.
 std::vector<std::int64_t> held_layers(const StageChoice& choice, std::int64_t layers,
                                       std::int64_t pipeline, bool smallest) {
-  const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
+  const schedule::Placement placement = schedule::chunk_placement_of(choice.schedule, pipeline);
   const std::vector<std::int64_t> split =
-      choice.layers.empty() ? plan::even_split(layers, placement.model_chunks()) : choice.layers;
+      choice.layers.empty() ? plan::even_layer_split(layers, placement.model_chunk_count())
+                            : choice.layers;
   std::vector<std::int64_t> held;
   for (std::int64_t position = 0; position < pipeline; ++position) {
     std::vector<std::int64_t> own;
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
-      own.push_back(split[static_cast<std::size_t>(placement.model_chunk({position, i}))]);
+      own.push_back(split[static_cast<std::size_t>(placement.model_chunk_index({position, i}))]);
     }
     held.push_back(smallest ? std::ranges::min(own)
                             : std::accumulate(own.begin(), own.end(), std::int64_t{0}));
@@ -38,13 +39,13 @@ std::vector<std::int64_t> held_layers(const StageChoice& choice, std::int64_t la
 }
 
 bool turns_back(const StageChoice& choice) {
-  return schedule::traits_of(choice.schedule.kind).placement == schedule::PlacementKind::kV;
+  return schedule::traits_of(choice.schedule.kind).placement == schedule::ChunkPlacementKind::kV;
 }
 
 }  // namespace
 
-const std::vector<std::int64_t>& SubspaceSearch::position_layers(const StageChoice& choice,
-                                                                 std::int64_t pipeline) {
+const std::vector<std::int64_t>& SubspaceSearch::layers_per_position(const StageChoice& choice,
+                                                                     std::int64_t pipeline) {
   const std::int64_t layers = job_.model.layers;
   if (!choice.layers.empty()) {
     return listed_layers_ = held_layers(choice, layers, pipeline, turns_back(choice));
@@ -61,7 +62,7 @@ const std::vector<std::int64_t>& SubspaceSearch::position_layers(const StageChoi
 double SubspaceSearch::activations_floor(const RankGridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes) {
   const std::int64_t p = grid.parallel.pipeline;
-  const std::vector<std::int64_t>& held = position_layers(choice, p);
+  const std::vector<std::int64_t>& held = layers_per_position(choice, p);
   const bool one_chunk = turns_back(choice);
   std::int64_t waiting_layers = 0;
   for (std::int64_t i = 0; i < p; ++i) {
@@ -70,22 +71,23 @@ double SubspaceSearch::activations_floor(const RankGridChoice& grid, const Stage
   return static_cast<double>(waiting_layers) / static_cast<double>(p) * retained_bytes;
 }
 
-bool SubspaceSearch::keeps_too_much(const RankGridChoice& grid, const StageChoice& choice,
-                                    const Work& work, std::int64_t micro_batches,
-                                    double states_bytes) {
+bool SubspaceSearch::has_too_many_activation_bytes(const RankGridChoice& grid,
+                                                   const StageChoice& choice, const Work& work,
+                                                   std::int64_t micro_batches,
+                                                   double states_bytes) {
   double retained = kUnbounded;
   plan::each_setting(choice.recompute, [&](const plan::Recompute& setting) {
-    retained = std::min(retained, work.retained_bytes(plan::recomputed(setting)));
+    retained = std::min(retained, work.retained_bytes(plan::recomputed_layer_part(setting)));
   });
-  return overfills(grid, choice, micro_batches, states_bytes, retained);
+  return is_over_device_memory(grid, choice, micro_batches, states_bytes, retained);
 }
 
-bool SubspaceSearch::overfills(const RankGridChoice& grid, const StageChoice& choice,
-                               std::int64_t micro_batches, double states_bytes,
-                               double retained_bytes) {
+bool SubspaceSearch::is_over_device_memory(const RankGridChoice& grid, const StageChoice& choice,
+                                           std::int64_t micro_batches, double states_bytes,
+                                           double retained_bytes) {
   const double activations = activations_floor(grid, choice, micro_batches, retained_bytes);
   const double bytes = states_bytes + activations + reserve_.bytes(activations);
-  return bytes * (1 - kPriceRounding) > goal_.room.device_bytes;
+  return bytes * (1 - kLowerBoundRoundingShare) > goal_.room.device_bytes;
 }
 
 namespace {
@@ -103,22 +105,23 @@ step::BlockParameterSizes mean_size(const RankGridChoice& grid, const Work& work
 
 }  // namespace
 
-SubspaceSearch::StatesFloor SubspaceSearch::states_floor(const RankGridChoice& grid,
-                                                         const Work& work,
-                                                         double activation_bytes) {
-  simulate::PositionCost mean;
+SubspaceSearch::ShardedStateLowerBounds SubspaceSearch::states_floor(const RankGridChoice& grid,
+                                                                     const Work& work,
+                                                                     double activation_bytes) {
+  simulate::PipelinePositionCost mean;
   mean.size = mean_size(grid, work);
   mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
   mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
   mean.units = mean.trained_units = 1;
   const ShardingLowerBounds::Times times = sharding_.times(grid, plan::Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
-  StatesFloor floor{kUnbounded, kUnbounded};
+  ShardedStateLowerBounds floor{kUnbounded, kUnbounded};
   const ShardingTable& table = sharding_.table(grid);
   for (const ShardingTable::Choice& choice : table.choices) {
     const double bytes = table.states(choice).of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
-    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes && !goal_.least_memory) continue;
+    if (bytes * (1 - kLowerBoundRoundingShare) > goal_.room.device_bytes && !goal_.least_memory)
+      continue;
     floor.messages_s =
         std::min(floor.messages_s,
                  std::max(times.floor_s(choice, &simulate::ShardingMessageCost::gather) +
@@ -142,44 +145,47 @@ double SubspaceSearch::least_states_bytes(const RankGridChoice& grid, const Work
 
 /// True if a pipeline cannot fit even with the least states that its grid allows, judged by its
 /// mean position.
-bool SubspaceSearch::too_large(const Stages& stages, const SearchSubspace& unit) {
-  if (!filters() || stages.costs == nullptr) return false;
+bool SubspaceSearch::too_large(const UnshardedPipeline& stages, const SearchSubspace& unit) {
+  if (!may_skip_slow_or_large_plans() || stages.costs == nullptr) return false;
   if (least_states_of_ != stages.grid) {
     least_states_of_ = stages.grid;
     least_states_ = {kUnbounded, kUnbounded, kUnbounded, kUnbounded};
     const ShardingTable& table = sharding_.table(*stages.grid);
     for (const ShardingTable::Choice& choice : table.choices) {
-      const StateBytes states = table.states(choice);
-      for (double StateBytes::* part : {&StateBytes::dense, &StateBytes::expert,
-                                        &StateBytes::frozen_dense, &StateBytes::frozen_expert}) {
+      const StateBytesPerParameter states = table.states(choice);
+      for (double StateBytesPerParameter::* part :
+           {&StateBytesPerParameter::dense, &StateBytesPerParameter::expert,
+            &StateBytesPerParameter::frozen_dense, &StateBytesPerParameter::frozen_expert}) {
         least_states_.*part = std::min(least_states_.*part, states.*part);
       }
     }
   }
   double retained = kUnbounded;
   plan::each_setting(stages.choice->recompute, [&](const plan::Recompute& setting) {
-    const std::size_t place = stages.costs->place(plan::recomputed(setting));
+    const std::size_t place = stages.costs->place(plan::recomputed_layer_part(setting));
     for (const simulate::BlockCosts::Layer& layer : stages.costs->layers) {
       retained = std::min(retained, layer.of(place).cost.forward.retained_bytes);
     }
   });
   const std::int64_t rounds = job_.sequences / (stages.grid->parallel.data * unit.micro_batch);
   const double states_bytes = least_states_bytes(*stages.grid, *unit.work);
-  return overfills(*stages.grid, *stages.choice, rounds, states_bytes, retained) ||
+  return is_over_device_memory(*stages.grid, *stages.choice, rounds, states_bytes, retained) ||
          position_too_large(stages, rounds);
 }
 
 /// True if the layers of some position alone cannot fit: their least states, and the activations
 /// that wait for their backward in a schedule with closed forms.
-bool SubspaceSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
+bool SubspaceSearch::position_too_large(const UnshardedPipeline& stages,
+                                        std::int64_t micro_batches) const {
   const StageChoice& choice = *stages.choice;
   if (!schedule::has_closed_form(choice.schedule.kind)) return false;
   const std::int64_t pipeline = stages.grid->parallel.pipeline;
-  const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
+  const schedule::Placement placement = schedule::chunk_placement_of(choice.schedule, pipeline);
   const auto waiting = schedule::definition_of(choice.schedule.kind).form.waiting;
   const std::vector<std::int64_t> split =
-      choice.layers.empty() ? plan::even_split(job_.model.layers, placement.model_chunks())
-                            : choice.layers;
+      choice.layers.empty()
+          ? plan::even_layer_split(job_.model.layers, placement.model_chunk_count())
+          : choice.layers;
   std::vector<std::int64_t> starts{0};
   for (const std::int64_t layers : split) starts.push_back(starts.back() + layers);
   std::vector<double> states;
@@ -188,39 +194,39 @@ bool SubspaceSearch::position_too_large(const Stages& stages, std::int64_t micro
   }
   std::vector<double> retained(states.size());
   for (std::int64_t position = 0; position < pipeline; ++position) {
-    const std::size_t place =
-        stages.costs->place(plan::recomputed(plan::recompute_at(choice.recompute, position)));
+    const std::size_t place = stages.costs->place(
+        plan::recomputed_layer_part(plan::recompute_of_pipeline_rank(choice.recompute, position)));
     for (std::size_t k = 0; k < retained.size(); ++k) {
       retained[k] = stages.costs->layers[k].of(place).cost.forward.retained_bytes;
     }
     double states_bytes = 0;
     double waiting_bytes = 0;
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
-      const auto chunk = static_cast<std::size_t>(placement.model_chunk({position, i}));
+      const auto chunk = static_cast<std::size_t>(placement.model_chunk_index({position, i}));
       const auto waits = static_cast<double>(waiting(
           {pipeline, position, micro_batches, choice.schedule.chunks, choice.schedule.group}, i));
       states_bytes += work_.layers().sum(states, starts[chunk], starts[chunk + 1]);
       waiting_bytes += waits * work_.layers().sum(retained, starts[chunk], starts[chunk + 1]);
     }
     const double bytes = states_bytes + waiting_bytes + reserve_.bytes(waiting_bytes);
-    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
+    if (bytes * (1 - kLowerBoundRoundingShare) > goal_.room.device_bytes) return true;
   }
   return false;
 }
 
 Work SubspaceSearch::least_work(const RankGridChoice& grid, const SearchSubspace& part,
                                 const plan::Overlap& overlap) {
-  const Work& own = work_.work(unit_plan(job_, part, grid), overlap);
+  const Work& own = work_.work(plan_of_subspace(job_, part, grid), overlap);
   if (grid.parallel.context == 1) return own;
   std::optional<Work> least;
   std::vector<const BlockChoice*> seen;
   for (const BlockChoice& block : grid.blocks) {
     const bool same = std::ranges::any_of(
-        seen, [&](const BlockChoice* other) { return same_context(*other, block); });
+        seen, [&](const BlockChoice* other) { return has_same_context_exchange(*other, block); });
     if (same) continue;
     seen.push_back(&block);
     const plan::Plan plan = block_plan(grid, block, part.micro_batch);
-    Work work = work_.with_context(own, plan);
+    Work work = work_.with_context_messages(own, plan);
     least = least ? stepwright::tune::least(*std::move(least), work) : std::move(work);
   }
   return least.value_or(own);
@@ -230,7 +236,7 @@ Work SubspaceSearch::least_work(const RankGridChoice& grid, const SearchSubspace
 template <class Visit>
 void SubspaceSearch::each_least_work(const RankGridChoice& grid, const SearchSubspace& part,
                                      Visit&& visit) {
-  const plan::Plan plan = unit_plan(job_, part, grid);
+  const plan::Plan plan = plan_of_subspace(job_, part, grid);
   for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
     balanced_.each(choice, plan, visit);
   }
@@ -240,7 +246,7 @@ void SubspaceSearch::each_least_work(const RankGridChoice& grid, const SearchSub
 /// every floor is `settled`.
 PipelineLowerBound SubspaceSearch::work_floor(const RankGridChoice& grid,
                                               const SearchSubspace& part, const Work& work) {
-  const plan::Plan plan = unit_plan(job_, part, grid);
+  const plan::Plan plan = plan_of_subspace(job_, part, grid);
   PipelineLowerBound least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->least_work.at(part.micro_batch)) {
     each_floor(work, listed, plan, [&](const StageChoice&, const PipelineLowerBound& floor) {
@@ -256,16 +262,17 @@ PipelineLowerBound SubspaceSearch::work_floor(const RankGridChoice& grid,
 /// floor is `settled`.
 PipelineLowerBound SubspaceSearch::fitting_floor(const RankGridChoice& grid,
                                                  const SearchSubspace& part, double states_bytes) {
-  const plan::Plan plan = unit_plan(job_, part, grid);
+  const plan::Plan plan = plan_of_subspace(job_, part, grid);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
   std::vector<std::pair<plan::Overlap, Work>> works;
-  std::vector<std::pair<plan::FrameworkSupport::AbilityCoupling, std::optional<std::size_t>>> known;
+  std::vector<std::pair<plan::FrameworkSupport::PropertyCoupling, std::optional<std::size_t>>>
+      known;
   // Index in `works` of the work of the blocks that the framework runs with a stage choice;
   // nullopt: it runs none.
   const auto work_with = [&](const StageChoice& choice) {
     const auto found = std::ranges::find(
         known, choice.joint,
-        &std::pair<plan::FrameworkSupport::AbilityCoupling, std::optional<std::size_t>>::first);
+        &std::pair<plan::FrameworkSupport::PropertyCoupling, std::optional<std::size_t>>::first);
     if (found != known.end()) return found->second;
     std::optional<std::size_t>& place = known.emplace_back(choice.joint, std::nullopt).second;
     std::vector<plan::Overlap> overlaps;
@@ -282,7 +289,8 @@ PipelineLowerBound SubspaceSearch::fitting_floor(const RankGridChoice& grid,
   PipelineLowerBound least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(part.micro_batch)) {
     const std::optional<std::size_t> place = work_with(listed);
-    if (!place || keeps_too_much(grid, listed, works[*place].second, rounds, states_bytes))
+    if (!place ||
+        has_too_many_activation_bytes(grid, listed, works[*place].second, rounds, states_bytes))
       continue;
     each_floor(works[*place].second, listed, plan,
                [&](const StageChoice&, const PipelineLowerBound& floor) {
@@ -308,7 +316,7 @@ void SubspaceSearch::refine_grid(const RankGridChoice& grid, SearchSubspace& par
     return least;
   };
   if (goal_.least_memory) {
-    const StatesFloor states = states_floor(grid, *part.work, activations());
+    const ShardedStateLowerBounds states = states_floor(grid, *part.work, activations());
     part.floor = std::min(part.floor, states.memory_bytes);
     return;
   }
@@ -323,7 +331,7 @@ void SubspaceSearch::refine_grid(const RankGridChoice& grid, SearchSubspace& par
     floor.simulated_s = std::max(floor.simulated_s, fitting.simulated_s);
   }
   if (!decided(floor)) {
-    const StatesFloor states = states_floor(grid, *part.work, activations());
+    const ShardedStateLowerBounds states = states_floor(grid, *part.work, activations());
     const std::int64_t rounds = job_.sequences / (grid.parallel.data * part.micro_batch);
     const double messages_s = static_cast<double>(rounds) * states.messages_s;
     floor.price_s = std::max(floor.price_s, messages_s);
@@ -333,14 +341,14 @@ void SubspaceSearch::refine_grid(const RankGridChoice& grid, SearchSubspace& par
   part.simulated_floor_s = std::min(part.simulated_floor_s, floor.simulated_s);
 }
 
-std::vector<SearchSubspace> SubspaceSearch::refine(const SearchSubspace& unit,
-                                                   const SearchFindings& all) {
+std::vector<SearchSubspace> SubspaceSearch::split_by_pipeline_degree(const SearchSubspace& unit,
+                                                                     const SearchFindings& all) {
   SearchFindings found(goal_.keep, &all);
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
-  sharding_.trim();
+  sharding_.trim_cost_cache();
   states_of_ = nullptr;
-  const Work& work = work_.work(unit_plan(job_, unit, *unit.grids.front()));
+  const Work& work = work_.work(plan_of_subspace(job_, unit, *unit.grids.front()));
   std::map<std::int64_t, SearchSubspace> parts;
   for (const RankGridChoice* grid : unit.grids) {
     const auto [entry, fresh] = parts.try_emplace(grid->parallel.pipeline);

@@ -33,7 +33,7 @@ using Changes = std::vector<plan::PlannedJob>;
 
 /// Returns the job on `nodes` nodes, with a network that reaches all of them.
 plan::Job on_nodes(const plan::Job& job, std::int64_t nodes) {
-  return plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job;
+  return plan::plan_with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job;
 }
 
 /// Lists the changes of a plan that each kind of remedy may make.
@@ -42,17 +42,17 @@ class Proposals {
   Proposals(const plan::PlannedJob& planned, const plan::Framework& trainer)
       : planned_(planned), trainer_(trainer) {}
 
-  [[nodiscard]] Changes of(plan::RemedyKind kind) const {
+  [[nodiscard]] Changes of(plan::MemoryRemedyKind kind) const {
     switch (kind) {
-      case plan::RemedyKind::kLossChunks: return losses();
-      case plan::RemedyKind::kRecompute: return recomputations();
-      case plan::RemedyKind::kMicroBatch: return micro_batches();
-      case plan::RemedyKind::kHostActivations: return host_activations();
-      case plan::RemedyKind::kHostOptimizer: return host_optimizer();
-      case plan::RemedyKind::kParametersOnHost: return host_parameters();
-      case plan::RemedyKind::kOptimizerStates: return optimizers();
-      case plan::RemedyKind::kSplit: return splits();
-      case plan::RemedyKind::kNodes: break;
+      case plan::MemoryRemedyKind::kLossChunks: return losses();
+      case plan::MemoryRemedyKind::kRecompute: return recomputations();
+      case plan::MemoryRemedyKind::kMicroBatch: return micro_batches();
+      case plan::MemoryRemedyKind::kHostActivations: return host_activations();
+      case plan::MemoryRemedyKind::kHostOptimizer: return host_optimizer();
+      case plan::MemoryRemedyKind::kParametersOnHost: return host_parameters();
+      case plan::MemoryRemedyKind::kOptimizerStates: return optimizers();
+      case plan::MemoryRemedyKind::kSplit: return splits();
+      case plan::MemoryRemedyKind::kNodes: break;
     }
     return nodes();
   }
@@ -111,7 +111,8 @@ class Proposals {
       for (const auto& [module, name] : plan::kOffloadModuleNames) {
         if (module != plan::OffloadModule::kLayerInput) plan.offload.activations.add(module);
       }
-      plan.offload.activations = plan::modules_of_model(job.model, plan.offload.activations);
+      plan.offload.activations =
+          plan::modules_existing_in_model(job.model, plan.offload.activations);
     });
     return changes;
   }
@@ -130,7 +131,7 @@ class Proposals {
   /// states sharded.
   [[nodiscard]] Changes host_parameters() const {
     Changes changes;
-    const plan::OffloadLists& lists = planned_.job.space.offload;
+    const plan::SearchedOffloads& lists = planned_.job.space.offload;
     if (!lists.optimizer.empty() || !lists.parameters.empty()) return changes;
     for (const bool sharded : {false, true}) {
       add(changes, [&](const plan::Job&, plan::Plan& plan) {
@@ -169,7 +170,7 @@ class Proposals {
   /// devices.
   [[nodiscard]] Changes splits() const {
     Changes changes;
-    const plan::Space& space = planned_.job.space;
+    const plan::TunerSearchSpace& space = planned_.job.space;
     if (space.sharding.empty()) {
       for (int states = 1; states <= 3; ++states) {
         add(changes,
@@ -215,7 +216,7 @@ constexpr int kAlone = 0;
 constexpr int kMostHelp = 2;
 
 void help(plan::PlannedJob& changed, int with) {
-  const plan::Space& space = changed.job.space;
+  const plan::TunerSearchSpace& space = changed.job.space;
   if (with > 0 && space.recompute.empty() && changed.plan.offload.activations.empty()) {
     changed.plan.recompute = {.kind = plan::RecomputeKind::kFull};
   }
@@ -248,17 +249,18 @@ std::vector<std::string> job_fields(const plan::Job& before, const plan::Job& af
 
 class RemedySeeker {
  public:
-  RemedySeeker(const plan::PlannedJob& planned, const RemedySearch& search)
+  RemedySeeker(const plan::PlannedJob& planned, const MemoryRemedySearchOptions& search)
       : planned_(planned), search_(search), proposals_(planned, search.trainer) {
-    for (const plan::UnsupportedChoice& one : not_run(planned)) known_.push_back(one.ability);
+    for (const plan::UnsupportedChoice& one : unsupported_choices(planned))
+      known_.push_back(one.ability);
   }
 
-  [[nodiscard]] std::vector<Remedy> run() const {
-    std::vector<std::optional<Remedy>> found(std::size(plan::kRemedyKindNames));
-    parallel_for(thread_count({.threads = search_.threads}), found.size(), [&](std::size_t i) {
-      found[i] = with_proposals(plan::kRemedyKindNames[i].value);
-    });
-    std::vector<Remedy> list;
+  [[nodiscard]] std::vector<MemoryRemedy> run() const {
+    std::vector<std::optional<MemoryRemedy>> found(std::size(plan::kRemedyKindNames));
+    parallel_for(
+        search_thread_count({.threads = search_.threads}), found.size(),
+        [&](std::size_t i) { found[i] = with_proposals(plan::kRemedyKindNames[i].value); });
+    std::vector<MemoryRemedy> list;
     for (std::size_t i = 0; i < found.size(); ++i) {
       take_faster(found[i], searched(plan::kRemedyKindNames[i].value));
       if (found[i]) list.push_back(*std::move(found[i]));
@@ -267,38 +269,39 @@ class RemedySeeker {
   }
 
  private:
-  static std::vector<plan::UnsupportedChoice> not_run(const plan::PlannedJob& planned) {
+  static std::vector<plan::UnsupportedChoice> unsupported_choices(const plan::PlannedJob& planned) {
     const plan::Framework& framework = planned.job.framework;
     if (framework.name.empty()) return {};
-    return plan::not_run(framework, planned.job, planned.plan);
+    return plan::unsupported_choices(framework, planned.job, planned.plan);
   }
 
   /// True if the framework runs a legal plan, except abilities that the plan as it is lacks as
   /// well.
   [[nodiscard]] bool runs(const plan::PlannedJob& changed) const {
-    return std::ranges::all_of(not_run(changed), [&](const plan::UnsupportedChoice& one) {
-      return std::ranges::find(known_, one.ability) != known_.end();
-    });
+    return std::ranges::all_of(unsupported_choices(changed),
+                               [&](const plan::UnsupportedChoice& one) {
+                                 return std::ranges::find(known_, one.ability) != known_.end();
+                               });
   }
 
   /// Keeps the remedy with fewer nodes, then with less step time.
-  static void take_faster(std::optional<Remedy>& best, std::optional<Remedy> other) {
-    const auto rank = [](const Remedy& remedy) {
+  static void take_faster(std::optional<MemoryRemedy>& best, std::optional<MemoryRemedy> other) {
+    const auto rank = [](const MemoryRemedy& remedy) {
       return std::pair(remedy.changed.job.cluster.nodes, remedy.step_time_s);
     };
     if (other && (!best || rank(*other) < rank(*best))) best = std::move(other);
   }
 
-  [[nodiscard]] std::optional<Remedy> with_proposals(plan::RemedyKind kind) const {
+  [[nodiscard]] std::optional<MemoryRemedy> with_proposals(plan::MemoryRemedyKind kind) const {
     const Changes changes = proposals_.of(kind);
-    std::optional<Remedy> best;
+    std::optional<MemoryRemedy> best;
     for (int with = kAlone; with <= kMostHelp && !best; ++with) {
       for (plan::PlannedJob changed : changes) {
         const std::vector<std::string> own = fields(changed);
         help(changed, with);
         take_faster(best, remedy(kind, std::move(changed), own));
         // The list of node counts begins with the fewest.
-        if (best && kind == plan::RemedyKind::kNodes) break;
+        if (best && kind == plan::MemoryRemedyKind::kNodes) break;
       }
     }
     return best;
@@ -306,7 +309,7 @@ class RemedySeeker {
 
   [[nodiscard]] std::vector<std::string> fields(const plan::PlannedJob& changed) const {
     std::vector<std::string> fields = job_fields(planned_.job, changed.job);
-    for (std::string& field : fields_to_set(changed.job, planned_.plan, changed.plan)) {
+    for (std::string& field : differing_plan_fields(changed.job, planned_.plan, changed.plan)) {
       fields.push_back(std::move(field));
     }
     return fields;
@@ -314,8 +317,9 @@ class RemedySeeker {
 
   /// Returns the change as a remedy; nullopt where it does not fit, is not legal, or the framework
   /// does not run it. `own`: the fields that define its kind.
-  [[nodiscard]] std::optional<Remedy> remedy(plan::RemedyKind kind, plan::PlannedJob changed,
-                                             const std::vector<std::string>& own) const {
+  [[nodiscard]] std::optional<MemoryRemedy> remedy(plan::MemoryRemedyKind kind,
+                                                   plan::PlannedJob changed,
+                                                   const std::vector<std::string>& own) const {
     if (plan::find_plan_rejection(changed.job, changed.plan)) return std::nullopt;
     changed.plan = plan::canonical(changed.plan, changed.job);
     std::vector<std::string> set = fields(changed);
@@ -326,47 +330,48 @@ class RemedySeeker {
     std::stable_partition(set.begin(), set.end(), [&](const std::string& field) {
       return std::ranges::find(own, field) != own.end();
     });
-    return Remedy{.kind = kind,
-                  .set = std::move(set),
-                  .changed = std::move(changed),
-                  .step_time_s = prediction.step_time_s(),
-                  .peak_memory_bytes = prediction.memory.peak_bytes,
-                  .p_fits = prediction.memory.p_fits};
+    return MemoryRemedy{.kind = kind,
+                        .set = std::move(set),
+                        .changed = std::move(changed),
+                        .step_time_s = prediction.step_time_s(),
+                        .peak_memory_bytes = prediction.memory.peak_bytes,
+                        .p_fits = prediction.memory.p_fits};
   }
 
   /// Returns the best plan that a search finds with a change of a kind; nullopt where nothing is
   /// searched.
-  [[nodiscard]] std::optional<Remedy> searched(plan::RemedyKind kind) const {
+  [[nodiscard]] std::optional<MemoryRemedy> searched(plan::MemoryRemedyKind kind) const {
     if (search_.searched == nullptr) return std::nullopt;
     const TuneResult& result = *search_.searched;
     const bool fits = result.plans.front().fits;
     switch (kind) {
-      case plan::RemedyKind::kSplit:
+      case plan::MemoryRemedyKind::kSplit:
         return fits ? found(kind, result.job, result.plans.front()) : std::nullopt;
-      case plan::RemedyKind::kHostOptimizer:
+      case plan::MemoryRemedyKind::kHostOptimizer:
         return fits ? std::nullopt : on_the_hosts(kind, {0.5, 1}, false);
-      case plan::RemedyKind::kParametersOnHost:
+      case plan::MemoryRemedyKind::kParametersOnHost:
         return fits ? std::nullopt : on_the_hosts(kind, {1}, true);
-      case plan::RemedyKind::kNodes: return fits ? std::nullopt : on_more_nodes();
+      case plan::MemoryRemedyKind::kNodes: return fits ? std::nullopt : on_more_nodes();
       default: return std::nullopt;
     }
   }
 
-  [[nodiscard]] std::optional<Remedy> found(plan::RemedyKind kind, const plan::Job& job,
-                                            const TunedPlan& tuned) const {
+  [[nodiscard]] std::optional<MemoryRemedy> found(plan::MemoryRemedyKind kind, const plan::Job& job,
+                                                  const TunedPlan& tuned) const {
     if (job.cluster.devices() < planned_.job.cluster.devices()) return std::nullopt;
     plan::PlannedJob changed{job, tuned.plan};
     std::vector<std::string> set = fields(changed);
-    return Remedy{.kind = kind,
-                  .set = std::move(set),
-                  .changed = std::move(changed),
-                  .step_time_s = tuned.step_time_s,
-                  .peak_memory_bytes = tuned.peak_memory_bytes,
-                  .p_fits = tuned.p_fits};
+    return MemoryRemedy{.kind = kind,
+                        .set = std::move(set),
+                        .changed = std::move(changed),
+                        .step_time_s = tuned.step_time_s,
+                        .peak_memory_bytes = tuned.peak_memory_bytes,
+                        .p_fits = tuned.p_fits};
   }
 
   /// Returns the best plan of a changed job; nullopt where none is legal or none fits.
-  [[nodiscard]] std::optional<Remedy> best_of(plan::RemedyKind kind, const plan::Job& job) const {
+  [[nodiscard]] std::optional<MemoryRemedy> best_of(plan::MemoryRemedyKind kind,
+                                                    const plan::Job& job) const {
     TuneOutcome outcome = tune_on_cluster(
         job, {.threads = search_.threads, .top = 1, .only_fitting = true, .only_best = true});
     const auto* result = std::get_if<TuneResult>(&outcome);
@@ -374,25 +379,25 @@ class RemedySeeker {
     return found(kind, job, result->plans.front());
   }
 
-  [[nodiscard]] std::optional<Remedy> on_the_hosts(plan::RemedyKind kind,
-                                                   std::vector<double> shares,
-                                                   bool parameters) const {
+  [[nodiscard]] std::optional<MemoryRemedy> on_the_hosts(plan::MemoryRemedyKind kind,
+                                                         std::vector<double> shares,
+                                                         bool parameters) const {
     plan::Job job = search_.searched->job;
-    plan::OffloadLists& lists = job.space.offload;
-    if (!(lists == plan::OffloadLists{})) return std::nullopt;
+    plan::SearchedOffloads& lists = job.space.offload;
+    if (!(lists == plan::SearchedOffloads{})) return std::nullopt;
     lists.optimizer = std::move(shares);
     if (parameters) lists.parameters = {true};
     return best_of(kind, job);
   }
 
-  [[nodiscard]] std::optional<Remedy> on_more_nodes() const {
+  [[nodiscard]] std::optional<MemoryRemedy> on_more_nodes() const {
     const plan::Job& job = search_.searched->job;
     std::int64_t low = job.cluster.nodes;
     std::int64_t high = low;
     const auto on = [&](std::int64_t nodes) {
-      return best_of(plan::RemedyKind::kNodes, on_nodes(job, nodes));
+      return best_of(plan::MemoryRemedyKind::kNodes, on_nodes(job, nodes));
     };
-    std::optional<Remedy> best;
+    std::optional<MemoryRemedy> best;
     for (int i = 0; i < kDoublings && !best; ++i) {
       low = high;
       high *= 2;
@@ -411,41 +416,42 @@ class RemedySeeker {
   }
 
   const plan::PlannedJob& planned_;
-  const RemedySearch& search_;
+  const MemoryRemedySearchOptions& search_;
   Proposals proposals_;
   std::vector<plan::Ability> known_;  ///< Abilities that the framework lacks for the plan as it is.
 };
 
 }  // namespace
 
-std::vector<Remedy> remedies(const plan::PlannedJob& planned, const RemedySearch& search) {
+std::vector<MemoryRemedy> remedies(const plan::PlannedJob& planned,
+                                   const MemoryRemedySearchOptions& search) {
   const step::StepProgram program = step::build_program(planned.job, planned.plan);
   if (memory::memory_report(planned.job, program).fits()) return {};
   return RemedySeeker(planned, search).run();
 }
 
-std::string_view remedy_name(plan::RemedyKind kind) {
+std::string_view memory_remedy_name(plan::MemoryRemedyKind kind) {
   switch (kind) {
-    case plan::RemedyKind::kLossChunks: return "the loss in chunks";
-    case plan::RemedyKind::kRecompute: return "more recomputation";
-    case plan::RemedyKind::kMicroBatch: return "a smaller micro-batch";
-    case plan::RemedyKind::kHostActivations: return "activations on the hosts";
-    case plan::RemedyKind::kHostOptimizer: return "the optimizer on the hosts";
-    case plan::RemedyKind::kParametersOnHost: return "optimizer and parameters on the hosts";
-    case plan::RemedyKind::kOptimizerStates: return "narrower optimizer states";
-    case plan::RemedyKind::kSplit: return "another split";
-    case plan::RemedyKind::kNodes: break;
+    case plan::MemoryRemedyKind::kLossChunks: return "the loss in chunks";
+    case plan::MemoryRemedyKind::kRecompute: return "more recomputation";
+    case plan::MemoryRemedyKind::kMicroBatch: return "a smaller micro-batch";
+    case plan::MemoryRemedyKind::kHostActivations: return "activations on the hosts";
+    case plan::MemoryRemedyKind::kHostOptimizer: return "the optimizer on the hosts";
+    case plan::MemoryRemedyKind::kParametersOnHost: return "optimizer and parameters on the hosts";
+    case plan::MemoryRemedyKind::kOptimizerStates: return "narrower optimizer states";
+    case plan::MemoryRemedyKind::kSplit: return "another split";
+    case plan::MemoryRemedyKind::kNodes: break;
   }
   return "more nodes";
 }
 
-std::string remedies_text(const std::vector<Remedy>& remedies) {
+std::string memory_remedies_text(const std::vector<MemoryRemedy>& remedies) {
   std::string text;
-  for (const Remedy& remedy : remedies) {
-    const bool nodes = remedy.kind == plan::RemedyKind::kNodes;
+  for (const MemoryRemedy& remedy : remedies) {
+    const bool nodes = remedy.kind == plan::MemoryRemedyKind::kNodes;
     text += fmt::format("{} {}, {} a step", text.empty() ? "It fits with" : "; or",
                         nodes ? count_with_noun(remedy.changed.job.cluster.nodes, "node")
-                              : std::string(remedy_name(remedy.kind)),
+                              : std::string(memory_remedy_name(remedy.kind)),
                         format_time(remedy.step_time_s));
   }
   return text.empty() ? text : text + ".";

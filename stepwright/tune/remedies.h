@@ -10,8 +10,8 @@
 namespace stepwright::tune {
 
 /// A change of a plan or its job that lets the plan fit in memory.
-struct Remedy {
-  plan::RemedyKind kind{};
+struct MemoryRemedy {
+  plan::MemoryRemedyKind kind{};
   /// All fields that the remedy changes, written as for `predict --set` (FIELD=VALUE): first the
   /// fields of its kind of remedy, then other fields that the change needs.
   std::vector<std::string> set;
@@ -22,7 +22,7 @@ struct Remedy {
 };
 
 /// Options of the search for changes that let a plan fit in memory.
-struct RemedySearch {
+struct MemoryRemedySearchOptions {
   /// The framework or variant that the job's files were read from, if it is a trainer built on the
   /// job's framework. Remedies may also use the trainer's chunked losses.
   plan::Framework trainer;
@@ -37,13 +37,14 @@ struct RemedySearch {
 /// that the framework runs, in the order of kinds. A change that is not enough is tried again with
 /// full recomputation, then also with micro-batches of one sequence. Dimensions that the job's
 /// `search` lists stay. Empty if the plan fits or nothing helps.
-std::vector<Remedy> remedies(const plan::PlannedJob& planned, const RemedySearch& search);
+std::vector<MemoryRemedy> remedies(const plan::PlannedJob& planned,
+                                   const MemoryRemedySearchOptions& search);
 
 /// Returns the name of a kind of memory remedy in words: "the optimizer on the hosts".
-std::string_view remedy_name(plan::RemedyKind kind);
+std::string_view memory_remedy_name(plan::MemoryRemedyKind kind);
 
 /// Returns the changes that let a plan fit in memory as a sentence for users; empty without
 /// remedies.
-std::string remedies_text(const std::vector<Remedy>& remedies);
+std::string memory_remedies_text(const std::vector<MemoryRemedy>& remedies);
 
 }  // namespace stepwright::tune

@@ -33,7 +33,8 @@ class RoughFloors {
       : job_(job), work_(work), balanced_(work) {}
 
   void set(SearchSubspace& unit) {
-    unit.work = &work_.rough(unit_plan(job_, unit, *unit.grids.front()));
+    unit.work =
+        &work_.least_work_over_expert_degrees(plan_of_subspace(job_, unit, *unit.grids.front()));
     unit.floor = unit.simulated_floor_s = std::numeric_limits<double>::infinity();
     for (const RankGridChoice* grid : unit.grids) {
       const PipelineLowerBound& floor = of_grid(unit, *grid);
@@ -55,7 +56,7 @@ class RoughFloors {
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     };
-    const plan::Plan plan = unit_plan(job_, unit, grid);
+    const plan::Plan plan = plan_of_subspace(job_, unit, grid);
     for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
       balanced_.each(choice, plan, see);
     }
@@ -64,13 +65,13 @@ class RoughFloors {
 
   const plan::Job& job_;
   WorkLowerBounds& work_;
-  BalancedChoices balanced_;
+  BalancedStageChoices balanced_;
   std::map<std::tuple<const Work*, const StageChoiceTable*, std::int64_t>, PipelineLowerBound>
       known_;
 };
 
 /// Returns the units in the order of their degrees.
-std::vector<SearchSubspace> make_units(const plan::Job& job, const Enumeration& enumeration,
+std::vector<SearchSubspace> make_units(const plan::Job& job, const LegalPlanCounter& enumeration,
                                        WorkLowerBounds& work) {
   std::map<std::array<std::int64_t, 5>, SearchSubspace> by_key;
   for (const RankGridChoice& grid : enumeration.grids()) {
@@ -98,7 +99,8 @@ std::vector<SearchSubspace> make_units(const plan::Job& job, const Enumeration& 
 /// units and changes no answer.
 class Workers {
  public:
-  Workers(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices)
+  Workers(const plan::Job& job, const cost::CostModel& cost,
+          const simulate::SharedPricerCaches& prices)
       : job_(job), cost_(cost), prices_(prices) {}
 
   /// Runs `work` with an idle `SubspaceSearch` set to a goal. If `work` throws, that search is not
@@ -106,7 +108,7 @@ class Workers {
   template <class Work>
   void lend(const SearchGoal& goal, Work&& work) {
     SubspaceSearch& worker = take();
-    worker.aim(goal);
+    worker.set_search_goal(goal);
     work(worker);
     const std::lock_guard lock(mutex_);
     idle_.push_back(&worker);
@@ -125,7 +127,7 @@ class Workers {
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  simulate::PriceStore prices_;
+  simulate::SharedPricerCaches prices_;
   std::mutex mutex_;
   /// A unit of one search may read floors that another search owns, even while threads still work
   /// after one has thrown: all searches are destroyed together.
@@ -144,8 +146,8 @@ class Search {
   SearchFindings run(std::vector<SearchSubspace> units) {
     const bool bounds = !goal_.exhaustive;
     if (bounds && !goal_.least_memory) {
-      all_.kept.limit(goal_.known.last * (1 + kPriceRounding), goal_.known.best,
-                      goal_.known.fitting_s);
+      all_.kept.set_key_limit(goal_.known.last * (1 + kLowerBoundRoundingShare), goal_.known.best,
+                              goal_.known.fitting_s);
     }
     for (SearchSubspace& unit : units) {
       unit.refined = !bounds;
@@ -158,7 +160,7 @@ class Search {
       if (round.front().refined) {
         search(round);
       } else {
-        refine(round);
+        split_by_pipeline_degree(round);
       }
       running_.tell({.done = done_, .most = done_ + queue_.size(), .priced = all_.priced});
     }
@@ -170,7 +172,7 @@ class Search {
 
  private:
   [[nodiscard]] bool beaten(const SearchSubspace& unit) const {
-    return unit.floor * (1 - kPriceRounding) > all_.kept.threshold();
+    return unit.floor * (1 - kLowerBoundRoundingShare) > all_.kept.largest_kept_key();
   }
   void pass(const SearchSubspace& unit) {
     all_.passed_bound_s = std::min(all_.passed_bound_s, unit.simulated_floor_s);
@@ -178,7 +180,7 @@ class Search {
   /// Keeps a beaten unit for a second look if its bound is below the wanted one, else records its
   /// bound and drops it.
   void put_aside(SearchSubspace&& unit) {
-    const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.open_below();
+    const bool open = goal_.bounds && unit.simulated_floor_s < all_.kept.reconsider_below_s();
     if (!open || goal_.least_memory || goal_.exhaustive) return pass(unit);
     const double floor_s = unit.simulated_floor_s;
     aside_.emplace(floor_s, std::move(unit));
@@ -189,7 +191,7 @@ class Search {
     std::size_t left = kLookedAt;
     const auto open = [&] {
       return !aside_.empty() &&
-             aside_.begin()->first < std::min(all_.passed_bound_s, all_.kept.open_below());
+             aside_.begin()->first < std::min(all_.passed_bound_s, all_.kept.reconsider_below_s());
     };
     while (left > 0 && open()) {
       std::vector<SearchSubspace> round;
@@ -202,7 +204,7 @@ class Search {
       if (refined) {
         search(round);
       } else {
-        refine(round);
+        split_by_pipeline_degree(round);
       }
     }
     for (const auto& [floor_s, unit] : aside_) pass(unit);
@@ -225,11 +227,12 @@ class Search {
     return round;
   }
 
-  void refine(const std::vector<SearchSubspace>& round) {
+  void split_by_pipeline_degree(const std::vector<SearchSubspace>& round) {
     std::vector<std::vector<SearchSubspace>> parts(round.size());
     parallel_for(running_.threads, round.size(), [&](std::size_t i) {
-      workers_.lend(goal_,
-                    [&](SubspaceSearch& worker) { parts[i] = worker.refine(round[i], all_); });
+      workers_.lend(goal_, [&](SubspaceSearch& worker) {
+        parts[i] = worker.split_by_pipeline_degree(round[i], all_);
+      });
     });
     for (std::vector<SearchSubspace>& list : parts) {
       for (SearchSubspace& part : list) add(std::move(part));
@@ -263,14 +266,15 @@ class Search {
 
 struct PlanSearch::Store {
   const plan::Job& job;
-  const Enumeration& enumeration;
+  const LegalPlanCounter& enumeration;
   WorkLowerBounds work;
   Workers workers;
   std::vector<SearchSubspace> units;  ///< Units of the search; empty before `prepare`.
 };
 
 PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,
-                       const Enumeration& enumeration, const simulate::PriceStore& prices)
+                       const LegalPlanCounter& enumeration,
+                       const simulate::SharedPricerCaches& prices)
     : store_(new Store{
           job, enumeration, WorkLowerBounds(job, cost), Workers(job, cost, prices), {}}) {}
 

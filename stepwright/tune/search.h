@@ -16,8 +16,8 @@ class PlanSearch {
  public:
   /// All arguments except `prices` must outlive this object. `prices` stores the prices that are
   /// computed.
-  PlanSearch(const plan::Job& job, const cost::CostModel& cost, const Enumeration& enumeration,
-             const simulate::PriceStore& prices = {});
+  PlanSearch(const plan::Job& job, const cost::CostModel& cost, const LegalPlanCounter& enumeration,
+             const simulate::SharedPricerCaches& prices = {});
   ~PlanSearch();
   PlanSearch(const PlanSearch&) = delete;
   PlanSearch& operator=(const PlanSearch&) = delete;

@@ -4,22 +4,22 @@
 
 namespace stepwright::tune {
 
-struct ShardedPriceLowerBound::Position {
-  const simulate::PositionCost& stage;
+struct ShardedPriceLowerBound::ShardedPosition {
+  const simulate::PipelinePositionCost& stage;
   const plan::Overlap& overlap;
   const ShardingLowerBounds::Times& times;
   const ShardingTable::Choice& choice;
 
   [[nodiscard]] double seconds(
-      simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+      simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
     return times.seconds(choice, moment);
   }
 };
 
 /// Messages beside a pass make the pass at least as long as they are; messages that block lengthen
 /// it.
-ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const Position& position) {
-  const simulate::PositionCost& stage = position.stage;
+ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const ShardedPosition& position) {
+  const simulate::PipelinePositionCost& stage = position.stage;
   const double gather_s = position.seconds(&simulate::ShardingMessageCost::gather);
   const double regather_s = position.seconds(&simulate::ShardingMessageCost::regather);
   const double reduce_s = position.seconds(&simulate::ShardingMessageCost::reduce);
@@ -39,7 +39,8 @@ ShardedPriceLowerBound::Pass ShardedPriceLowerBound::pass(const Position& positi
 /// Returns the seconds that a position's last backward adds, where forward and backward of the
 /// slowest position take `slowest_s`. A position that is slower than its floor hides more of its
 /// messages, but by no more than the pipeline then waits for it.
-double ShardedPriceLowerBound::end_s(const Position& position, const Pass& pass, double slowest_s) {
+double ShardedPriceLowerBound::end_s(const ShardedPosition& position, const Pass& pass,
+                                     double slowest_s) {
   const double drain_s = position.stage.first_drain_s;
   const double last_s = position.seconds(&simulate::ShardingMessageCost::last_reduce);
   if (!position.overlap.gradients) return last_s - drain_s;
@@ -56,7 +57,7 @@ double ShardedPriceLowerBound::price_s(const simulate::PipelineCost& pipeline,
   double base = 0;
   passes_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const simulate::PositionCost& stage = pipeline.stages[i];
+    const simulate::PipelinePositionCost& stage = pipeline.stages[i];
     passes_.push_back(pass({stage, overlap, positions[i], choice}));
     slowest = std::max(slowest, passes_.back().both_s);
     base = std::max(base, stage.forward.seconds + stage.backward.seconds);
@@ -66,7 +67,7 @@ double ShardedPriceLowerBound::price_s(const simulate::PipelineCost& pipeline,
   if (steady_s > enough_s) return steady_s;
   double end = 0;
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const Position position{pipeline.stages[i], overlap, positions[i], choice};
+    const ShardedPosition position{pipeline.stages[i], overlap, positions[i], choice};
     end = std::max(end, end_s(position, passes_[i], slowest));
   }
   return steady_s + end;

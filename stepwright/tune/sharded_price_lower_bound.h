@@ -28,9 +28,9 @@ class ShardedPriceLowerBound {
     double both_s = 0;
   };
   /// A pipeline position together with the sharding messages of one choice.
-  struct Position;
-  static Pass pass(const Position& position);
-  static double end_s(const Position& position, const Pass& pass, double slowest_s);
+  struct ShardedPosition;
+  static Pass pass(const ShardedPosition& position);
+  static double end_s(const ShardedPosition& position, const Pass& pass, double slowest_s);
 
   std::vector<Pass> passes_;  ///< Scratch memory: seconds of one micro-batch, by pipeline position.
 };

@@ -10,7 +10,7 @@ namespace stepwright::tune {
 namespace {
 
 /// Most costs kept (some 300 bytes each); beyond it, costs that were not asked for since the last
-/// `trim` are freed.
+/// `trim_cost_cache` are freed.
 constexpr std::size_t kMostCosts = 12288;
 
 /// Returns the index of a kind in a list, adding it if it is new.
@@ -30,8 +30,8 @@ DataParallelChoice update_of(const DataParallelChoice& data) {
 }
 
 /// Returns a pipeline position that holds one parameter.
-simulate::PositionCost of_one(step::BlockParameterSizes size) {
-  simulate::PositionCost position;
+simulate::PipelinePositionCost of_one(step::BlockParameterSizes size) {
+  simulate::PipelinePositionCost position;
   position.size = size;
   position.units = position.trained_units = 1;
   return position;
@@ -46,19 +46,19 @@ const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
   // No optimizer keeps more states for elements in matrices than for others.
   const bool matrices =
       plan::traits_of(job_.optimizer).acts_on != plan::MatrixUpdateScope::kElements;
-  const step::MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
-  const simulate::PositionCost dense = of_one({.dense = 1, .dense_matrices = one});
-  const simulate::PositionCost expert = of_one({.expert = 1, .expert_matrices = one});
-  const simulate::PositionCost frozen_dense = of_one({.frozen_dense = 1});
-  const simulate::PositionCost frozen_expert = of_one({.frozen_expert = 1});
+  const step::OptimizerMatrixSizes one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
+  const simulate::PipelinePositionCost dense = of_one({.dense = 1, .dense_matrices = one});
+  const simulate::PipelinePositionCost expert = of_one({.expert = 1, .expert_matrices = one});
+  const simulate::PipelinePositionCost frozen_dense = of_one({.frozen_dense = 1});
+  const simulate::PipelinePositionCost frozen_expert = of_one({.frozen_expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
   ShardingKinds updates;
-  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan::Plan plan = plan_of_rank_grid(job_, grid.parallel, grid.order);
   table.choices.reserve(grid.data->choices.size());
   for (const DataParallelChoice& data : grid.data->choices) {
     ShardingTable::Choice& choice = table.choices.emplace_back();
-    choice.gathers = data.gathers();
+    choice.needs_parameter_gathers = data.needs_parameter_gathers();
     DataParallelChoice kind = data;
     kind.sharding.expert_group = 1;
     choice.dense = index_in(dense_kinds, kind);
@@ -68,23 +68,23 @@ const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
     choice.update = index_in(updates, update_of(data));
   }
   const bool late = grid.parallel.pipeline == 1 && memory::allocates_gradients_late(job_);
-  const auto bytes_of_one = [&](const simulate::PositionCost& position) {
+  const auto bytes_of_one = [&](const simulate::PipelinePositionCost& position) {
     const simulate::ShardedStateMemory memory = simulate::data_memory(job_, plan, position);
     return memory.states_bytes - (late ? memory.gradient_bytes : 0);
   };
   // A parameter that narrow matrix products multiply may take more bytes than others, or fewer.
-  const auto bytes = [&](simulate::PositionCost position) {
+  const auto bytes = [&](simulate::PipelinePositionCost position) {
     const double wide = bytes_of_one(position);
     if (!job_.kernels.narrow_parameters) return wide;
     position.size.narrow_dense = 1;
     return std::min(wide, bytes_of_one(position));
   };
   for (const DataParallelChoice& kind : dense_kinds) {
-    apply(kind, plan);
+    write_choice_into_plan(kind, plan);
     table.dense_states.push_back({.dense = bytes(dense), .frozen_dense = bytes(frozen_dense)});
   }
   for (const DataParallelChoice& kind : expert_kinds) {
-    apply(kind, plan);
+    write_choice_into_plan(kind, plan);
     table.expert_states.push_back({.expert = bytes(expert), .frozen_expert = bytes(frozen_expert)});
   }
   table.updates = updates.size();
@@ -94,7 +94,8 @@ const ShardingTable& ShardingLowerBounds::table(const RankGridChoice& grid) {
 }
 
 const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
-    const Side& side, const plan::Plan& grid, const simulate::PositionCost& stage) {
+    const ShardingCostKey& side, const plan::Plan& grid,
+    const simulate::PipelinePositionCost& stage) {
   if (const auto found = times_.find(side); found != times_.end()) return found->second;
   held_ += side.kinds->size();
   if (auto before = older_times_.extract(side)) {
@@ -107,7 +108,7 @@ const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
   std::map<std::pair<std::int64_t, std::int64_t>, simulate::Layouts> layouts;
   plan::Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    apply((*side.kinds)[i], plan);
+    write_choice_into_plan((*side.kinds)[i], plan);
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = cost::group_layouts(job_.cluster, plan::Grid(plan));
@@ -117,7 +118,7 @@ const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
   return list;
 }
 
-void ShardingLowerBounds::trim() {
+void ShardingLowerBounds::trim_cost_cache() {
   if (held_ <= kMostCosts) return;
   older_times_ = std::move(times_);
   times_.clear();
@@ -126,32 +127,33 @@ void ShardingLowerBounds::trim() {
 
 ShardingLowerBounds::Times ShardingLowerBounds::times(const RankGridChoice& grid,
                                                       const plan::Overlap& overlap,
-                                                      const simulate::PositionCost& stage) {
+                                                      const simulate::PipelinePositionCost& stage) {
   const ShardingTable& table = this->table(grid);
-  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan::Plan plan = plan_of_rank_grid(job_, grid.parallel, grid.order);
   plan.overlap = overlap;
   const plan::Parallel& size = grid.parallel;
   const std::array units{stage.units, stage.routed_units, stage.trained_units};
-  const Side dense{.order = grid.order,
-                   .sizes = {size.tensor, size.context, size.data, size.pipeline},
-                   .size = stage.size,
-                   .blocks = stage.blocks,
-                   .resting = stage.resting,
-                   .units = units,
-                   .gradients_overlap = overlap.gradients,
-                   .parameters_overlap = overlap.parameters,
-                   .kinds = table.dense,
-                   .routed = false};
-  const Side routed{.order = grid.order,
-                    .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
-                    .size = stage.size,
-                    .blocks = stage.blocks,
-                    .resting = stage.resting,
-                    .units = units,
-                    .gradients_overlap = overlap.gradients,
-                    .parameters_overlap = overlap.parameters,
-                    .kinds = table.expert,
-                    .routed = true};
+  const ShardingCostKey dense{.order = grid.order,
+                              .sizes = {size.tensor, size.context, size.data, size.pipeline},
+                              .size = stage.size,
+                              .blocks = stage.blocks,
+                              .resting = stage.resting,
+                              .units = units,
+                              .gradients_overlap = overlap.gradients,
+                              .parameters_overlap = overlap.parameters,
+                              .kinds = table.dense,
+                              .routed = false};
+  const ShardingCostKey routed{
+      .order = grid.order,
+      .sizes = {size.expert, size.expert_tensor, size.expert_data(), size.pipeline},
+      .size = stage.size,
+      .blocks = stage.blocks,
+      .resting = stage.resting,
+      .units = units,
+      .gradients_overlap = overlap.gradients,
+      .parameters_overlap = overlap.parameters,
+      .kinds = table.expert,
+      .routed = true};
   return {&times(dense, plan, stage), &times(routed, plan, stage)};
 }
 

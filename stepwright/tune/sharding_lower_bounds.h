@@ -17,7 +17,7 @@ namespace stepwright::tune {
 
 /// Bytes of states (parameters, gradients, optimizer states) on a rank for each parameter that the
 /// rank would hold without sharding, by kind of parameter.
-struct StateBytes {
+struct StateBytesPerParameter {
   double dense = 0;
   double expert = 0;
   double frozen_dense = 0;
@@ -45,7 +45,7 @@ struct ShardingTable {
     /// Number of the optimizer update of this choice, from 0; choices whose updates cost the same
     /// share a number.
     std::uint32_t update = 0;
-    bool gathers = false;
+    bool needs_parameter_gathers = false;
   };
   std::vector<Choice>
       choices;              ///< Ways to shard, in the order of `DataParallelChoiceTable::choices`.
@@ -53,12 +53,12 @@ struct ShardingTable {
   const ShardingKinds* dense = nullptr;
   const ShardingKinds* expert = nullptr;
   /// State bytes of each entry of `*dense`; the bytes of routed parameters are 0.
-  std::vector<StateBytes> dense_states;
-  std::vector<StateBytes> expert_states;
+  std::vector<StateBytesPerParameter> dense_states;
+  std::vector<StateBytesPerParameter> expert_states;
 
-  [[nodiscard]] StateBytes states(const Choice& choice) const {
-    const StateBytes& a = dense_states[choice.dense];
-    const StateBytes& b = expert_states[choice.expert];
+  [[nodiscard]] StateBytesPerParameter states(const Choice& choice) const {
+    const StateBytesPerParameter& a = dense_states[choice.dense];
+    const StateBytesPerParameter& b = expert_states[choice.expert];
     return {a.dense, b.expert, a.frozen_dense, b.frozen_expert};
   }
 };
@@ -79,12 +79,12 @@ class ShardingLowerBounds {
     /// before the forward). `floor_s` returns a lower bound of them.
     [[nodiscard]] double seconds(
         const ShardingTable::Choice& choice,
-        simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+        simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
       return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
     }
     [[nodiscard]] double floor_s(
         const ShardingTable::Choice& choice,
-        simulate::MessageCost simulate::ShardingMessageCost::* moment) const {
+        simulate::MessageSecondsWithBound simulate::ShardingMessageCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
     }
     /// Returns the number of pieces (buckets) in which gradients are sent.
@@ -104,42 +104,43 @@ class ShardingLowerBounds {
   /// shard, from the position's size and number of blocks. Messages that overlap are sent in more
   /// pieces.
   Times times(const RankGridChoice& grid, const plan::Overlap& overlap,
-              const simulate::PositionCost& stage);
+              const simulate::PipelinePositionCost& stage);
   /// Frees cached costs that were not used recently, once there are many. References in all `Times`
   /// become invalid.
-  void trim();
+  void trim_cost_cache();
 
  private:
   /// Cache key of the message costs of dense or of routed parameters: sizes and order of the rank
   /// grid, a pipeline position, and the ways to shard. Holds the sizes of both kinds, since their
   /// gradients share buckets.
-  struct Side {
+  struct ShardingCostKey {
     plan::RankOrder order;
     std::array<std::int64_t, 4> sizes;
     /// Parameters of the position and of its blocks. `units`: number of blocks, of blocks with
     /// routed parameters, and of trained blocks.
     step::BlockParameterSizes size;
-    simulate::BlockSizes blocks;
+    simulate::BlockParameterExtremes blocks;
     simulate::FrozenBlocks resting;
     std::array<std::int64_t, 3> units;
     bool gradients_overlap;
     bool parameters_overlap;
     const ShardingKinds* kinds;
     bool routed;
-    auto operator<=>(const Side&) const = default;
+    auto operator<=>(const ShardingCostKey&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
-  const std::vector<simulate::ShardingMessageCost>& times(const Side& side, const plan::Plan& grid,
-                                                          const simulate::PositionCost& stage);
+  const std::vector<simulate::ShardingMessageCost>& times(
+      const ShardingCostKey& side, const plan::Plan& grid,
+      const simulate::PipelinePositionCost& stage);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   std::set<ShardingKinds> kinds_;
   std::map<const DataParallelChoiceTable*, ShardingTable> tables_;
-  std::map<Side, std::vector<simulate::ShardingMessageCost>> times_;
+  std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>> times_;
   std::size_t held_ = 0;  ///< Number of cached costs in `times_`.
-  std::map<Side, std::vector<simulate::ShardingMessageCost>>
-      /// Cached costs from before the last `trim`; freed by the next one if not used.
+  std::map<ShardingCostKey, std::vector<simulate::ShardingMessageCost>>
+      /// Cached costs from before the last `trim_cost_cache`; freed by the next one if not used.
       older_times_;
 };
 

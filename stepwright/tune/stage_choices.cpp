@@ -20,8 +20,9 @@ constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::
 /// The last rule, in their order, that depends on the grid and a schedule only.
 constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
 
-Recomputations recomputations(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan) {
-  Recomputations out;
+RecomputationsByLegality recomputations(const plan::Job& job, const SpaceDimensions& space,
+                                        plan::Plan plan) {
+  RecomputationsByLegality out;
   for (const plan::Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
     if (first_unsupported_ability(space, job, plan, std::array{plan::Ability::kRecompute})) {
@@ -42,7 +43,7 @@ using ListedStage =
 /// Adds a legal schedule with every recomputation. Most such choices are canonical as they are.
 void add_stage_choices(StageChoiceTable& table, const plan::Job& job, const SpaceDimensions& space,
                        plan::Plan plan, std::set<ListedStage>& seen) {
-  const bool two_splits = balances(job, space, plan);
+  const bool two_splits = is_balanced_split_tried(job, space, plan);
   for (const plan::Recompute& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
     plan::Plan usual = plan;
@@ -53,12 +54,12 @@ void add_stage_choices(StageChoiceTable& table, const plan::Job& job, const Spac
     const bool fresh =
         seen.emplace(usual.micro_batch, usual.schedule, usual.recompute, usual.layers).second;
     if (!fresh) continue;
-    const plan::FrameworkSupport::AbilityCoupling joint =
-        ability_couplings_of_plan(space, kOfStages, job, usual, {});
+    const plan::FrameworkSupport::PropertyCoupling joint =
+        applicable_ability_rules(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
-                                                       .balances = two_splits,
+                                                       .is_balanced_split_tried = two_splits,
                                                        .joint = joint});
     ++table.choices;
     ++table.joints[joint];
@@ -119,7 +120,7 @@ std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const SpaceDi
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+StageChoiceTable list_stage_choices(const plan::Job& job, const SpaceDimensions& space,
                                     const plan::Plan& legal) {
   StageChoiceTable table;
   table.recomputations = recomputations(job, space, legal);
@@ -133,7 +134,7 @@ StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions&
       const std::int64_t same = (schedule::has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
                                 (schedule::traits_of(kind).pairs ? 1 : std::ssize(space.strands));
       for (const schedule::Schedule& schedule :
-           schedule::schedules_of(kind, space.chunks, space.strands)) {
+           schedule::schedules_of_kind(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           plan.micro_batch = micro_batch;
           plan.schedule = schedule;
@@ -157,19 +158,20 @@ StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions&
   return table;
 }
 
-bool balances(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan) {
-  const std::int64_t chunks = plan::placement_of(plan).model_chunks();
+bool is_balanced_split_tried(const plan::Job& job, const SpaceDimensions& space,
+                             const plan::Plan& plan) {
+  const std::int64_t chunks = plan::chunk_placement_of(plan).model_chunk_count();
   if (!job.space.layers.empty() || plan.parallel.pipeline == 1) return false;
   if (chunks > job.model.layers / 2 || !plan.layers.empty()) return false;
   if (!space.framework) return true;
   plan::Plan moved = plan;
-  moved.layers = plan::even_split(job.model.layers, chunks);
+  moved.layers = plan::even_layer_split(job.model.layers, chunks);
   ++moved.layers.front();
   --moved.layers.back();
   return space.framework->runs(plan::Ability::kLayers, job, plan::canonical(moved, job));
 }
 
-void apply(const StageChoice& choice, plan::Plan& plan) {
+void write_choice_into_plan(const StageChoice& choice, plan::Plan& plan) {
   plan.schedule = choice.schedule;
   plan.recompute = choice.recompute;
   plan.layers = choice.layers;

@@ -16,15 +16,15 @@ struct StageChoice {
   std::vector<std::int64_t> layers;
   /// True if the choice stands for two: even layers, and layers split into pipeline positions of
   /// equal work.
-  bool balances = false;
+  bool is_balanced_split_tried = false;
   /// True for the variant with balanced layers, which counts of legal plans leave out.
   bool balanced = false;
-  plan::FrameworkSupport::AbilityCoupling joint;
+  plan::FrameworkSupport::PropertyCoupling joint;
 };
 
 /// The recomputations that the search space lists, sorted by whether they are legal for one
 /// combination of degrees.
-struct Recomputations {
+struct RecomputationsByLegality {
   /// Recomputations that are legal and that the framework runs.
   std::vector<plan::Recompute> legal;
   /// Illegal recomputations that the framework runs, each with the rule that it breaks.
@@ -33,7 +33,7 @@ struct Recomputations {
 };
 
 struct StageChoiceTable {
-  Recomputations recomputations;
+  RecomputationsByLegality recomputations;
   std::map<std::int64_t, std::vector<StageChoice>> by_micro_batch;
   /// Stage choices by micro-batch: for each schedule and split into layers only the one that
   /// recomputes least.
@@ -44,7 +44,7 @@ struct StageChoiceTable {
   std::uint64_t holds = 0;
   /// Number of stage choices, by the lines of the framework's rule file that they break or make
   /// apply.
-  std::map<plan::FrameworkSupport::AbilityCoupling, std::int64_t> joints;
+  std::map<plan::FrameworkSupport::PropertyCoupling, std::int64_t> joints;
   /// Number of combinations of micro-batch, schedule, chunks, strands and layers that are legal and
   /// that the framework runs; each may have every recomputation.
   std::int64_t points = 0;
@@ -54,15 +54,16 @@ struct StageChoiceTable {
 
 /// Lists the legal choices of schedule, recomputation and layers for one combination of degrees.
 /// `legal`: a legal plan with these degrees.
-StageChoiceTable stage_choice_table(const plan::Job& job, const SpaceDimensions& space,
+StageChoiceTable list_stage_choices(const plan::Job& job, const SpaceDimensions& space,
                                     const plan::Plan& legal);
 
 /// True if the search tries, in addition to a plan's even split of layers, one with equal work per
 /// pipeline position: the job lists no splits, and its framework runs any split.
-bool balances(const plan::Job& job, const SpaceDimensions& space, const plan::Plan& plan);
+bool is_balanced_split_tried(const plan::Job& job, const SpaceDimensions& space,
+                             const plan::Plan& plan);
 
 /// Writes a stage choice (schedule, recomputation, layers) into a plan that already has its block
 /// choice.
-void apply(const StageChoice& choice, plan::Plan& plan);
+void write_choice_into_plan(const StageChoice& choice, plan::Plan& plan);
 
 }  // namespace stepwright::tune

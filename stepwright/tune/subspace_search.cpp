@@ -29,9 +29,9 @@ struct PricedWork {
 };
 
 /// Returns the least work of layers over these recomputations.
-LayerWork least_of(const std::vector<LayerWork>& layers) {
-  LayerWork least{plan::kNoRecompute, layers.front().seconds, {}, {}};
-  for (const LayerWork& of : layers) {
+LayerWorkSeconds least_of(const std::vector<LayerWorkSeconds>& layers) {
+  LayerWorkSeconds least{plan::kNoRecompute, layers.front().seconds, {}, {}};
+  for (const LayerWorkSeconds& of : layers) {
     for (std::size_t k = 0; k < of.seconds.size(); ++k) {
       least.seconds[k] = std::min(least.seconds[k], of.seconds[k]);
     }
@@ -44,11 +44,11 @@ Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recomput
              schedule::BackwardForm form, double simulate::BlockCost::* part) {
   Work work;
   plan::each_setting(recompute, [&](const plan::Recompute& setting) {
-    LayerWork& of =
-        work.layers.emplace_back(LayerWork{plan::common_layer_recompute(setting), {}, {}, {}});
+    LayerWorkSeconds& of = work.layers.emplace_back(
+        LayerWorkSeconds{plan::common_layer_recompute(setting), {}, {}, {}});
     const std::size_t place = blocks.place(of.recompute);
     for (const simulate::BlockCosts::Layer& layer : blocks.layers) {
-      const simulate::BlockCosts::Recomputed& with = layer.of(place);
+      const simulate::BlockCosts::RecomputedLayerCost& with = layer.of(place);
       of.seconds.push_back(with.cost.forward.*part + with.backward(form).*part);
     }
   });
@@ -57,7 +57,7 @@ Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recomput
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
   if (blocks.multi_tokens > 0) {
     double least_s = std::numeric_limits<double>::infinity();
-    for (const LayerWork& of : work.layers) {
+    for (const LayerWorkSeconds& of : work.layers) {
       const simulate::BlockPairCost& cost = blocks.multi_token.of(blocks.place(of.recompute)).cost;
       least_s = std::min(least_s, cost.forward.*part + cost.backward.*part);
     }
@@ -83,13 +83,13 @@ BlockWork block_work(const simulate::BlockCosts& blocks, const plan::Recompute& 
 }  // namespace
 
 SubspaceSearch::SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
-                               const simulate::PriceStore& prices)
+                               const simulate::SharedPricerCaches& prices)
     : job_(job),
       pricer_(job, cost, prices),
       sharding_(job, cost),
       work_(job, cost),
       balanced_(work_),
-      reserve_(memory::framework_reserve(job)) {}
+      reserve_(memory::framework_memory_reserve(job)) {}
 
 void SearchFindings::merge(SearchFindings&& other) {
   kept.merge(std::move(other.kept));
@@ -102,7 +102,7 @@ namespace {
 
 /// Returns the plan of a grid with a micro-batch, with which blocks are priced.
 plan::Plan priced_plan(const plan::Job& job, const RankGridChoice& grid, std::int64_t micro_batch) {
-  plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+  plan::Plan plan = plan_of_rank_grid(job, grid.parallel, grid.order);
   plan.accumulate = grid.accumulate;
   plan.micro_batch = micro_batch;
   return plan;
@@ -110,30 +110,33 @@ plan::Plan priced_plan(const plan::Job& job, const RankGridChoice& grid, std::in
 
 }  // namespace
 
-plan::Plan unit_plan(const plan::Job& job, const SearchSubspace& unit, const RankGridChoice& grid) {
+plan::Plan plan_of_subspace(const plan::Job& job, const SearchSubspace& unit,
+                            const RankGridChoice& grid) {
   return priced_plan(job, grid, unit.micro_batch);
 }
 
-bool SubspaceSearch::filters() const { return !goal_.exhaustive && !goal_.least_memory; }
+bool SubspaceSearch::may_skip_slow_or_large_plans() const {
+  return !goal_.exhaustive && !goal_.least_memory;
+}
 
 bool SubspaceSearch::beaten(double floor_s) const {
-  if (!filters()) return false;
-  return floor_s * (1 - kPriceRounding) > found_->kept.threshold();
+  if (!may_skip_slow_or_large_plans()) return false;
+  return floor_s * (1 - kLowerBoundRoundingShare) > found_->kept.largest_kept_key();
 }
 
-bool SubspaceSearch::closed(const PipelineLowerBound& floor) const {
+bool SubspaceSearch::has_no_plan_of_interest(const PipelineLowerBound& floor) const {
   if (!beaten(floor.price_s)) return false;
-  return !goal_.bounds || floor.simulated_s >= found_->kept.open_below();
+  return !goal_.bounds || floor.simulated_s >= found_->kept.reconsider_below_s();
 }
 
-bool SubspaceSearch::settled(const PipelineLowerBound& floor) const {
+bool SubspaceSearch::can_skip_without_record(const PipelineLowerBound& floor) const {
   if (!beaten(floor.price_s)) return false;
   return !goal_.bounds || floor.simulated_s >= std::min(passed_before_s_, found_->passed_bound_s);
 }
 
-bool SubspaceSearch::forgets(double simulated_s) const {
-  return simulated_s >=
-         std::max(found_->kept.open_below(), std::min(passed_before_s_, found_->passed_bound_s));
+bool SubspaceSearch::can_drop_without_record(double simulated_s) const {
+  return simulated_s >= std::max(found_->kept.reconsider_below_s(),
+                                 std::min(passed_before_s_, found_->passed_bound_s));
 }
 
 void SubspaceSearch::pass(double simulated_floor_s) {
@@ -143,35 +146,39 @@ void SubspaceSearch::pass(double simulated_floor_s) {
 plan::Plan SubspaceSearch::block_plan(const RankGridChoice& grid, const BlockChoice& block,
                                       std::int64_t micro_batch) const {
   plan::Plan plan = priced_plan(job_, grid, micro_batch);
-  apply(block, plan);
+  write_choice_into_plan(block, plan);
   return plan;
 }
 
-const simulate::BlockCosts& SubspaceSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+const simulate::BlockCosts& SubspaceSearch::blocks(const UnshardedPipeline& stages,
+                                                   std::int64_t micro_batch) {
   plan::Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
-  apply(*stages.choice, plan);
+  write_choice_into_plan(*stages.choice, plan);
   return pricer_.blocks(plan);
 }
 
-plan::Overlap floor_overlap(const BlockChoice& block) {
+plan::Overlap overlap_in_lower_bounds(const BlockChoice& block) {
   return plan::lower_bound_overlap({&block.overlap, 1});
 }
 
-bool same_context(const BlockChoice& a, const BlockChoice& b) {
+bool has_same_context_exchange(const BlockChoice& a, const BlockChoice& b) {
   return a.context_kind == b.context_kind && a.overlap.context == b.overlap.context &&
          a.collectives.context == b.collectives.context;
 }
 
-SubspaceSearch::RoughChoices SubspaceSearch::rough_choices(const SearchSubspace& unit,
-                                                           const RankGridChoice& grid,
-                                                           const BlockChoice& block) {
+SubspaceSearch::StageChoicesWithBounds SubspaceSearch::rough_choices(const SearchSubspace& unit,
+                                                                     const RankGridChoice& grid,
+                                                                     const BlockChoice& block) {
   const plan::Plan plan = block_plan(grid, block, unit.micro_batch);
-  const Work work = work_.with_context(work_.work(plan, floor_overlap(block)), plan);
+  const Work work =
+      work_.with_context_messages(work_.work(plan, overlap_in_lower_bounds(block)), plan);
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
-  const double states_bytes = filters() ? least_states_bytes(grid, work) : 0;
-  RoughChoices rough{&block, {}};
+  const double states_bytes = may_skip_slow_or_large_plans() ? least_states_bytes(grid, work) : 0;
+  StageChoicesWithBounds rough{&block, {}};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
-    if (filters() && keeps_too_much(grid, listed, work, rounds, states_bytes)) continue;
+    if (may_skip_slow_or_large_plans() &&
+        has_too_many_activation_bytes(grid, listed, work, rounds, states_bytes))
+      continue;
     each_floor(work, listed, plan, [&](const StageChoice& choice, const PipelineLowerBound& floor) {
       rough.choices.emplace_back(&choice, floor);
     });
@@ -181,8 +188,8 @@ SubspaceSearch::RoughChoices SubspaceSearch::rough_choices(const SearchSubspace&
 
 /// Visits all pipelines of a grid and a block choice, each with the tightest floor known.
 template <class Visit>
-void SubspaceSearch::each_choice(const SearchSubspace& unit, const Stages& common,
-                                 const RoughChoices& rough, Visit&& visit) {
+void SubspaceSearch::each_choice(const SearchSubspace& unit, const UnshardedPipeline& common,
+                                 const StageChoicesWithBounds& rough, Visit&& visit) {
   const RankGridChoice& grid = *common.grid;
   const std::int64_t rounds = job_.sequences / (grid.parallel.data * unit.micro_batch);
   const auto floor_of = [&](const Work& work, const StageChoice& choice) {
@@ -194,11 +201,13 @@ void SubspaceSearch::each_choice(const SearchSubspace& unit, const Stages& commo
   };
   std::array<std::vector<PricedWork>, 3 * schedule::kBackwardForms> works;
   const auto see = [&](const StageChoice& choice, const PipelineLowerBound& floor) {
-    if (!grid.runs(*common.block, choice) || repeats(grid.blocks, *common.block, choice)) return;
-    Stages stages = common;
+    if (!grid.runs(*common.block, choice) ||
+        is_repeated_block_choice(grid.blocks, *common.block, choice))
+      return;
+    UnshardedPipeline stages = common;
     stages.choice = &choice;
     stages.floor = floor;
-    if (closed(stages.floor)) return visit(stages);
+    if (has_no_plan_of_interest(stages.floor)) return visit(stages);
     const schedule::BackwardForm form = schedule::backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
     // Schedules that pair forwards with parts of backwards have blocks of their own.
@@ -213,7 +222,7 @@ void SubspaceSearch::each_choice(const SearchSubspace& unit, const Stages& commo
       // Blocks that recompute nothing bound those that recompute, which often saves pricing them.
       if (const auto least = known(plan::Recompute()); least != of_form.end()) {
         stages.floor = floors_of(least->work, choice);
-        if (closed(stages.floor)) return visit(stages);
+        if (has_no_plan_of_interest(stages.floor)) return visit(stages);
       }
       const simulate::BlockCosts& costs = blocks(stages, unit.micro_batch);
       const auto work = strands ? shared_work : block_work;
@@ -230,11 +239,11 @@ void SubspaceSearch::each_choice(const SearchSubspace& unit, const Stages& commo
 template <class Visit>
 void SubspaceSearch::each_stages(const SearchSubspace& unit, Visit&& visit) {
   for (const RankGridChoice* grid : unit.grids) {
-    std::vector<RoughChoices> known;
+    std::vector<StageChoicesWithBounds> known;
     for (const BlockChoice& block : grid->blocks) {
-      auto rough = std::ranges::find_if(known, [&](const RoughChoices& other) {
-        return same_context(*other.block, block) &&
-               floor_overlap(*other.block) == floor_overlap(block);
+      auto rough = std::ranges::find_if(known, [&](const StageChoicesWithBounds& other) {
+        return has_same_context_exchange(*other.block, block) &&
+               overlap_in_lower_bounds(*other.block) == overlap_in_lower_bounds(block);
       });
       if (rough == known.end()) {
         known.push_back(rough_choices(unit, *grid, block));
@@ -247,8 +256,8 @@ void SubspaceSearch::each_stages(const SearchSubspace& unit, Visit&& visit) {
   }
 }
 
-void SubspaceSearch::list(const Stages& stages, const SearchSubspace& unit) {
-  if (closed(stages.floor)) {
+void SubspaceSearch::list(const UnshardedPipeline& stages, const SearchSubspace& unit) {
+  if (has_no_plan_of_interest(stages.floor)) {
     pass(stages.floor.simulated_s);
   } else if (!too_large(stages, unit)) {
     stages_.push_back(stages);
@@ -257,11 +266,11 @@ void SubspaceSearch::list(const Stages& stages, const SearchSubspace& unit) {
 
 /// True if states and activations alone exceed the capacity of a device.
 bool SubspaceSearch::too_large(const simulate::PipelineCost& pipeline,
-                               const StateBytes& states) const {
-  for (const simulate::PositionCost& stage : pipeline.stages) {
+                               const StateBytesPerParameter& states) const {
+  for (const simulate::PipelinePositionCost& stage : pipeline.stages) {
     const double bytes =
         states.of(stage.size) + stage.activations.any + reserve_.bytes(stage.activations.any);
-    if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
+    if (bytes * (1 - kLowerBoundRoundingShare) > goal_.room.device_bytes) return true;
   }
   return false;
 }
@@ -274,19 +283,20 @@ double SubspaceSearch::simulated_floor_s(const simulate::PipelineCost& pipeline,
                                          const ShardingTable::Choice& choice) const {
   const auto m = static_cast<double>(pipeline.micro_batches);
   double floor_s = pipeline.floor_s;
-  for (std::size_t i = 0; i < positions.size() && !forgets(floor_s); ++i) {
-    floor_s =
-        std::max(floor_s, simulate::least_position_s(pipeline.stages[i], positions[i].of(choice),
-                                                     overlap, m, pricer_.contention()));
+  for (std::size_t i = 0; i < positions.size() && !can_drop_without_record(floor_s); ++i) {
+    floor_s = std::max(
+        floor_s, simulate::position_time_lower_bound_s(pipeline.stages[i], positions[i].of(choice),
+                                                       overlap, m, pricer_.contention()));
   }
   return floor_s;
 }
 
 /// Returns the full price except memory. `updates_s`: seconds of the optimizer update by position.
-simulate::Price SubspaceSearch::choice_price(const simulate::PipelineCost& pipeline,
-                                             const plan::Plan& plan, const PositionTimes& positions,
-                                             const ShardingTable::Choice& choice,
-                                             const std::vector<double>& updates_s) {
+simulate::PlanPrice SubspaceSearch::choice_price(const simulate::PipelineCost& pipeline,
+                                                 const plan::Plan& plan,
+                                                 const PositionTimes& positions,
+                                                 const ShardingTable::Choice& choice,
+                                                 const std::vector<double>& updates_s) {
   messages_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
     messages_.push_back(positions[i].of(choice));
@@ -295,64 +305,65 @@ simulate::Price SubspaceSearch::choice_price(const simulate::PipelineCost& pipel
   return pricer_.seconds(pipeline, plan, messages_);
 }
 
-void SubspaceSearch::offer(const plan::Plan& plan, const simulate::Price& price, bool counts) {
-  const bool fits = goal_.room.holds(price);
+void SubspaceSearch::offer(const plan::Plan& plan, const simulate::PlanPrice& price, bool counts) {
+  const bool fits = goal_.room.fits_in_memory(price);
   found_->priced += counts ? 1 : 0;
   found_->fitting += counts && fits ? 1 : 0;
   if (goal_.least_memory) {
-    found_->kept.offer(goal_.room.needed_bytes(price), plan, price);
+    found_->kept.offer(goal_.room.needed_device_bytes(price), plan, price);
   } else if (fits) {
     found_->kept.offer(price.seconds, plan, price);
   }
 }
 
-void SubspaceSearch::price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
-                                   plan::Plan& plan) {
+void SubspaceSearch::price_choices(const simulate::PipelineCost& pipeline,
+                                   const UnshardedPipeline& stages, plan::Plan& plan) {
   const RankGridChoice& grid = *stages.grid;
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
   PositionTimes positions;
-  for (const simulate::PositionCost& stage : pipeline.stages) {
+  for (const simulate::PipelinePositionCost& stage : pipeline.stages) {
     positions.push_back(sharding_.times(grid, block.overlap, stage));
   }
   std::vector<std::vector<double>> updates(table.updates);
   for (std::size_t i = 0; i < table.choices.size(); ++i) {
     const ShardingTable::Choice& choice = table.choices[i];
-    if (!choice.gathers && !block.first_without_parameters) continue;
+    if (!choice.needs_parameter_gathers && !block.first_without_parameters) continue;
     const DataParallelChoice& data = grid.data->choices[i];
     if (!grid.runs(block, stages.choice->joint, data.joint)) continue;
-    if (filters() && too_large(pipeline, table.states(choice))) continue;
-    apply(data, plan);
+    if (may_skip_slow_or_large_plans() && too_large(pipeline, table.states(choice))) continue;
+    write_choice_into_plan(data, plan);
     plan.overlap.parameters =
-        choice.gathers ? block.overlap.parameters : plan::Overlap{}.parameters;
-    if (filters()) {
+        choice.needs_parameter_gathers ? block.overlap.parameters : plan::Overlap{}.parameters;
+    if (may_skip_slow_or_large_plans()) {
       const auto simulated_s = [&] {
         return simulated_floor_s(pipeline, plan.overlap, positions, choice);
       };
-      const double floor_s = choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
-                                                   found_->kept.threshold() / (1 - kPriceRounding));
+      const double floor_s =
+          choice_floor_.price_s(pipeline, plan.overlap, positions, choice,
+                                found_->kept.largest_kept_key() / (1 - kLowerBoundRoundingShare));
       if (beaten(floor_s)) {
         if (!goal_.bounds) continue;
         const double least_s = simulated_s();
-        if (!forgets(least_s)) {
-          found_->kept.leave(plan, {.seconds = floor_s, .lower_bound_s = least_s});
+        if (!can_drop_without_record(least_s)) {
+          found_->kept.record_left_out_plan(plan, {.seconds = floor_s, .lower_bound_s = least_s});
         }
         continue;
       }
       std::vector<double>& updates_s = updates[choice.update];
       if (updates_s.empty()) {
-        for (const simulate::PositionCost& stage : pipeline.stages) {
+        for (const simulate::PipelinePositionCost& stage : pipeline.stages) {
           updates_s.push_back(pricer_.update_s(plan, stage));
         }
       }
       // The slowest update is added to everything else.
       if (beaten(floor_s + std::ranges::max(updates_s)) &&
-          (!goal_.bounds || forgets(simulated_s()))) {
+          (!goal_.bounds || can_drop_without_record(simulated_s()))) {
         continue;
       }
-      const simulate::Price price = choice_price(pipeline, plan, positions, choice, updates_s);
+      const simulate::PlanPrice price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
-        found_->kept.leave(plan, price);
+        found_->kept.record_left_out_plan(plan, price);
         continue;
       }
     }
@@ -360,18 +371,19 @@ void SubspaceSearch::price_choices(const simulate::PipelineCost& pipeline, const
   }
 }
 
-void SubspaceSearch::price_stages(const Stages& stages, plan::Plan& plan) {
+void SubspaceSearch::price_stages(const UnshardedPipeline& stages, plan::Plan& plan) {
   plan.parallel = stages.grid->parallel;
   plan.rank_order = stages.grid->order;
-  apply(*stages.block, plan);
-  apply(*stages.choice, plan);
+  write_choice_into_plan(*stages.block, plan);
+  write_choice_into_plan(*stages.choice, plan);
   plan.sharding = plan::Sharding{};
   const simulate::PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
   if (!goal_.exhaustive) {
-    const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
-    if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
+    const double most =
+        goal_.least_memory ? found_->kept.largest_kept_key() : goal_.room.device_bytes;
+    if (pipeline.memory_floor_bytes * (1 - kLowerBoundRoundingShare) > most) return;
     // Sharding only adds time to the closed form of the pipeline.
-    if (closed({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
+    if (has_no_plan_of_interest({.price_s = pipeline.seconds, .simulated_s = pipeline.floor_s})) {
       return pass(pipeline.floor_s);
     }
   }
@@ -383,14 +395,14 @@ SearchFindings SubspaceSearch::search(const SearchSubspace& unit, const SearchFi
   found_ = &found;
   passed_before_s_ = all.passed_bound_s;
   stages_.clear();
-  sharding_.trim();
+  sharding_.trim_cost_cache();
   states_of_ = least_states_of_ = nullptr;
-  each_stages(unit, [&](const Stages& stages) { list(stages, unit); });
-  std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
-  plan::Plan plan = grid_plan(job_, unit.grids.front()->parallel, plan::RankOrder{});
+  each_stages(unit, [&](const UnshardedPipeline& stages) { list(stages, unit); });
+  std::ranges::stable_sort(stages_, {}, [](const UnshardedPipeline& s) { return s.floor.price_s; });
+  plan::Plan plan = plan_of_rank_grid(job_, unit.grids.front()->parallel, plan::RankOrder{});
   plan.micro_batch = unit.micro_batch;
-  for (const Stages& stages : stages_) {
-    if (closed(stages.floor)) {
+  for (const UnshardedPipeline& stages : stages_) {
+    if (has_no_plan_of_interest(stages.floor)) {
       pass(stages.floor.simulated_s);
       continue;
     }

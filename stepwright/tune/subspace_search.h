@@ -41,11 +41,11 @@ namespace stepwright::tune {
 
 /// Share by which lower bounds are lowered before they are compared with prices. Bounds and prices
 /// add equal terms in different orders, so rounding could put a bound above its price.
-inline constexpr double kPriceRounding = 1e-9;
+inline constexpr double kLowerBoundRoundingShare = 1e-9;
 
 /// Keys (prices, or memory) of plans that are known before a search begins, which limit the search
 /// from its start.
-struct KnownSearchKeys {
+struct KnownPlanKeys {
   double best = std::numeric_limits<double>::infinity();  ///< The least known key.
   /// The known key above which no plan needs to be kept.
   double last = std::numeric_limits<double>::infinity();
@@ -54,14 +54,14 @@ struct KnownSearchKeys {
 
 /// The goal of a search: which plans it looks for, and how many it keeps.
 struct SearchGoal {
-  simulate::Room room;
+  simulate::AvailablePlanMemory room;
   std::size_t keep = 100;
   bool exhaustive = false;
   /// True: looks for the plans with the least memory, which need not fit; false: for the fastest
   /// plans that fit.
   bool least_memory = false;
   bool bounds = true;  ///< False: lower bounds of the plans that are left out are not needed.
-  KnownSearchKeys known;
+  KnownPlanKeys known;
 };
 
 /// A part of the search space: all plans with equal tensor, context, expert and expert-tensor
@@ -85,7 +85,7 @@ struct SearchFindings {
   explicit SearchFindings(std::size_t keep, const SearchFindings* all = nullptr)
       : kept(keep, all ? &all->kept : nullptr) {}
 
-  BestPlans kept;
+  BestPlanCandidates kept;
   std::int64_t priced = 0;
   std::int64_t fitting = 0;
   /// Least lower bound of the simulated step time, in seconds, of all plans that were skipped
@@ -101,22 +101,23 @@ class SubspaceSearch {
  public:
   /// `prices`: stored prices, which may be shared with other searches of the job.
   SubspaceSearch(const plan::Job& job, const cost::CostModel& cost,
-                 const simulate::PriceStore& prices);
+                 const simulate::SharedPricerCaches& prices);
 
   /// Sets the goal of the following searches.
-  void aim(const SearchGoal& goal) { goal_ = goal; }
+  void set_search_goal(const SearchGoal& goal) { goal_ = goal; }
 
   /// Splits a part of the space by pipeline degree. The lower bounds of the new parts take the
   /// expert degrees and the memory of states into account; degrees whose states cannot fit are left
   /// out. `all`: the findings so far.
-  std::vector<SearchSubspace> refine(const SearchSubspace& unit, const SearchFindings& all);
+  std::vector<SearchSubspace> split_by_pipeline_degree(const SearchSubspace& unit,
+                                                       const SearchFindings& all);
   /// Searches a refined part of the space, and returns its best plans. `all`: the findings so far.
   SearchFindings search(const SearchSubspace& unit, const SearchFindings& all);
 
  private:
   /// A pipeline before its sharding is chosen: degrees and rank order (`grid`), block choice, and
   /// stage choice (schedule, recomputation, layers).
-  struct Stages {
+  struct UnshardedPipeline {
     PipelineLowerBound floor;
     const RankGridChoice* grid;
     const BlockChoice* block;
@@ -125,17 +126,17 @@ class SubspaceSearch {
     const simulate::BlockCosts* costs;
   };
   /// True if the search may skip plans that are too slow or do not fit in memory.
-  [[nodiscard]] bool filters() const;
+  [[nodiscard]] bool may_skip_slow_or_large_plans() const;
   [[nodiscard]] bool beaten(double floor_s) const;
   /// True if no plan above these lower bounds can be among the best, and none needs to be looked at
   /// again.
-  [[nodiscard]] bool closed(const PipelineLowerBound& floor) const;
+  [[nodiscard]] bool has_no_plan_of_interest(const PipelineLowerBound& floor) const;
   /// True if no plan above these lower bounds can be among the best, and skipping them does not
   /// lower the bound recorded for skipped plans.
-  [[nodiscard]] bool settled(const PipelineLowerBound& floor) const;
+  [[nodiscard]] bool can_skip_without_record(const PipelineLowerBound& floor) const;
   /// True if a plan that is not among the best can be dropped without a record: with this simulated
   /// time it never needs to be looked at again, and a bound as low is already recorded.
-  [[nodiscard]] bool forgets(double simulated_s) const;
+  [[nodiscard]] bool can_drop_without_record(double simulated_s) const;
   /// Visits a stage choice (schedule, recomputation and split of the layers) and the same choice
   /// with layers split so that stages take equal time, each with its lower bounds. Skips a choice
   /// that its bounds already rule out.
@@ -144,61 +145,66 @@ class SubspaceSearch {
                   Visit&& visit);
   /// Stage choices for one combination of degrees, with lower bounds that hold for all blocks that
   /// exchange the context in one way.
-  struct RoughChoices {
+  struct StageChoicesWithBounds {
     const BlockChoice* block;  ///< One of the block choices that exchange the context in this way.
     std::vector<std::pair<const StageChoice*, PipelineLowerBound>> choices;
   };
-  RoughChoices rough_choices(const SearchSubspace& unit, const RankGridChoice& grid,
-                             const BlockChoice& block);
+  StageChoicesWithBounds rough_choices(const SearchSubspace& unit, const RankGridChoice& grid,
+                                       const BlockChoice& block);
   template <class Visit>
   void each_stages(const SearchSubspace& unit, Visit&& visit);
   template <class Visit>
-  void each_choice(const SearchSubspace& unit, const Stages& common, const RoughChoices& rough,
-                   Visit&& visit);
+  void each_choice(const SearchSubspace& unit, const UnshardedPipeline& common,
+                   const StageChoicesWithBounds& rough, Visit&& visit);
   [[nodiscard]] plan::Plan block_plan(const RankGridChoice& grid, const BlockChoice& block,
                                       std::int64_t micro_batch) const;
-  const simulate::BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
-  void list(const Stages& stages, const SearchSubspace& unit);
-  bool too_large(const Stages& stages, const SearchSubspace& unit);
-  [[nodiscard]] bool position_too_large(const Stages& stages, std::int64_t micro_batches) const;
-  void price_stages(const Stages& stages, plan::Plan& plan);
+  const simulate::BlockCosts& blocks(const UnshardedPipeline& stages, std::int64_t micro_batch);
+  void list(const UnshardedPipeline& stages, const SearchSubspace& unit);
+  bool too_large(const UnshardedPipeline& stages, const SearchSubspace& unit);
+  [[nodiscard]] bool position_too_large(const UnshardedPipeline& stages,
+                                        std::int64_t micro_batches) const;
+  void price_stages(const UnshardedPipeline& stages, plan::Plan& plan);
   [[nodiscard]] bool too_large(const simulate::PipelineCost& pipeline,
-                               const StateBytes& states) const;
+                               const StateBytesPerParameter& states) const;
   [[nodiscard]] double simulated_floor_s(const simulate::PipelineCost& pipeline,
                                          const plan::Overlap& overlap,
                                          const PositionTimes& positions,
                                          const ShardingTable::Choice& choice) const;
-  simulate::Price choice_price(const simulate::PipelineCost& pipeline, const plan::Plan& plan,
-                               const PositionTimes& positions, const ShardingTable::Choice& choice,
-                               const std::vector<double>& updates_s);
-  void price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
+  simulate::PlanPrice choice_price(const simulate::PipelineCost& pipeline, const plan::Plan& plan,
+                                   const PositionTimes& positions,
+                                   const ShardingTable::Choice& choice,
+                                   const std::vector<double>& updates_s);
+  void price_choices(const simulate::PipelineCost& pipeline, const UnshardedPipeline& stages,
                      plan::Plan& plan);
   [[nodiscard]] double activations_floor(const RankGridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes);
   /// Returns the number of layers of each pipeline position; in a V-shaped placement, where chunks
   /// go down and up again, only the layers of its smallest chunk.
-  const std::vector<std::int64_t>& position_layers(const StageChoice& choice,
-                                                   std::int64_t pipeline);
+  const std::vector<std::int64_t>& layers_per_position(const StageChoice& choice,
+                                                       std::int64_t pipeline);
   /// True if the least activation bytes of a stage choice do not fit in memory beside states of
   /// `states_bytes`.
-  bool keeps_too_much(const RankGridChoice& grid, const StageChoice& choice, const Work& work,
-                      std::int64_t micro_batches, double states_bytes);
+  bool has_too_many_activation_bytes(const RankGridChoice& grid, const StageChoice& choice,
+                                     const Work& work, std::int64_t micro_batches,
+                                     double states_bytes);
   /// True if states and the least bytes of activations together exceed the memory of a device.
   /// `retained_bytes`: least bytes that a layer keeps for its backward.
-  bool overfills(const RankGridChoice& grid, const StageChoice& choice, std::int64_t micro_batches,
-                 double states_bytes, double retained_bytes);
+  bool is_over_device_memory(const RankGridChoice& grid, const StageChoice& choice,
+                             std::int64_t micro_batches, double states_bytes,
+                             double retained_bytes);
   /// Returns the least bytes of states over all ways to shard, for a pipeline position of mean
   /// size, without reserved memory.
   double least_states_bytes(const RankGridChoice& grid, const Work& work);
   /// Lower bounds of memory and message time over all ways to shard the states, for one combination
   /// of degrees.
-  struct StatesFloor {
+  struct ShardedStateLowerBounds {
     double memory_bytes = 0;  ///< Least bytes per device over all ways to shard.
     /// Least seconds of sharding messages of one micro-batch; infinite: no way to shard fits in
     /// memory.
     double messages_s = 0;
   };
-  StatesFloor states_floor(const RankGridChoice& grid, const Work& work, double activation_bytes);
+  ShardedStateLowerBounds states_floor(const RankGridChoice& grid, const Work& work,
+                                       double activation_bytes);
   /// Returns the least work of the plans of a part of the space, with at most the overlap
   /// `overlap`, including the cheapest messages among the ways to exchange the context.
   Work least_work(const RankGridChoice& grid, const SearchSubspace& part,
@@ -210,16 +216,16 @@ class SubspaceSearch {
   PipelineLowerBound fitting_floor(const RankGridChoice& grid, const SearchSubspace& part,
                                    double states_bytes);
   void refine_grid(const RankGridChoice& grid, SearchSubspace& part);
-  void offer(const plan::Plan& plan, const simulate::Price& price, bool counts);
+  void offer(const plan::Plan& plan, const simulate::PlanPrice& price, bool counts);
   void pass(double simulated_floor_s);
 
   const plan::Job& job_;
   SearchGoal goal_;
-  simulate::Pricer pricer_;
+  simulate::PlanPricer pricer_;
   ShardingLowerBounds sharding_;
   ShardedPriceLowerBound choice_floor_;
   WorkLowerBounds work_;
-  BalancedChoices balanced_;
+  BalancedStageChoices balanced_;
   memory::DeviceReserve reserve_;
   SearchFindings* found_ = nullptr;
   /// Least lower bound of the simulated time, in seconds, of the plans skipped before this search.
@@ -232,7 +238,7 @@ class SubspaceSearch {
   /// Scratch memory: number of layers of each pipeline position, for choices that list their
   /// layers.
   std::vector<std::int64_t> listed_layers_;
-  std::vector<Stages> stages_;
+  std::vector<UnshardedPipeline> stages_;
   /// Scratch memory: costs of sharding messages, by pipeline position.
   std::vector<simulate::ShardingMessageCost> messages_;
   /// The combination of degrees and rank order to which `states_bytes_` (its least bytes of states)
@@ -242,11 +248,11 @@ class SubspaceSearch {
   /// The combination of degrees and rank order to which `least_states_` belongs; null: none.
   const RankGridChoice* least_states_of_ = nullptr;
   /// Least bytes of states for one parameter of each kind, over all ways to shard.
-  StateBytes least_states_;
+  StateBytesPerParameter least_states_;
 };
 
 /// Returns those overlap flags of a block choice that lower bounds take into account.
-plan::Overlap floor_overlap(const BlockChoice& block);
+plan::Overlap overlap_in_lower_bounds(const BlockChoice& block);
 
 template <class Visit>
 void SubspaceSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
@@ -256,20 +262,23 @@ void SubspaceSearch::each_floor(const Work& work, const StageChoice& choice, con
   const auto see = [&](const StageChoice& split) {
     const PipelineLowerBound floor =
         pipeline_lower_bound(work, work_.layers(), split, pipeline, rounds);
-    if (!settled(floor)) visit(split, floor);
+    if (!can_skip_without_record(floor)) visit(split, floor);
   };
   see(choice);
-  if (!choice.balances) return;
-  if (settled(any_split_lower_bound(work, work_.layers(), choice, pipeline, rounds))) return;
+  if (!choice.is_balanced_split_tried) return;
+  if (can_skip_without_record(
+          any_layer_split_lower_bound(work, work_.layers(), choice, pipeline, rounds)))
+    return;
   balanced_.balanced(choice, plan, see);
 }
 
 /// True if two block choices exchange the context in the same way: equal kind, overlap and
 /// algorithm.
-bool same_context(const BlockChoice& a, const BlockChoice& b);
+bool has_same_context_exchange(const BlockChoice& a, const BlockChoice& b);
 
 /// Returns a plan with the degrees and rank order of `grid` and the micro-batch of `unit`, without
 /// block, stage or sharding choices.
-plan::Plan unit_plan(const plan::Job& job, const SearchSubspace& unit, const RankGridChoice& grid);
+plan::Plan plan_of_subspace(const plan::Job& job, const SearchSubspace& unit,
+                            const RankGridChoice& grid);
 
 }  // namespace stepwright::tune

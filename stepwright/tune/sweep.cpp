@@ -61,23 +61,24 @@ SweptField read_swept_field(const std::string& text, std::string_view example) {
   return swept;
 }
 
-Sweep read_sweep(const plan::Job& job, const std::string& text) {
+TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text) {
   const std::string name = option_text(text);
   const SweptField swept = read_swept_field(text, "cluster.nodes=8,16,32");
-  Sweep sweep{.field = swept.field, .points = {}};
+  TuneSweep sweep{.field = swept.field, .points = {}};
   if (sweep.field.starts_with("search") || sweep.field.starts_with("job.search")) {
     fail_input(fmt::format(
         "{}: search says what tune may choose: sweep a field of the model, the cluster or the "
         "batch",
         name));
   }
-  if (!plan::path_to_set(sweep.field, job, name).starts_with("job.")) {
+  if (!plan::settable_field_path(sweep.field, job, name).starts_with("job.")) {
     fail_input(fmt::format(
         "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
         printable(sweep.field)));
   }
   for (const std::string& value : swept.values) {
-    plan::PlannedJob changed = plan::with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
+    plan::PlannedJob changed =
+        plan::plan_with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
     const bool sweeps_kernels = sweep.field.find("kernels") != std::string::npos;
     changed.job.attention_stated = job.attention_stated || sweeps_kernels;
     sweep.points.push_back(
@@ -86,8 +87,8 @@ Sweep read_sweep(const plan::Job& job, const std::string& text) {
   return sweep;
 }
 
-void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search) {
-  for (SweepPoint& point : sweep.points) {
+void tune_sweep(TuneSweep& sweep, const std::function<TuneResult(const plan::Job&)>& search) {
+  for (TuneSweepPoint& point : sweep.points) {
     try {
       TuneResult result = search(point.job);
       point.job = std::move(result.job);
@@ -100,9 +101,9 @@ void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>&
   }
 }
 
-Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
+Json sweep_json(const TuneSweep& sweep, const std::optional<TrainingLengthAndPrice>& run) {
   Json list = Json::array();
-  for (const SweepPoint& point : sweep.points) {
+  for (const TuneSweepPoint& point : sweep.points) {
     Json& entry = list.emplace_back(Json{{"value", value_json(point.value)}});
     if (!point.best) {
       entry["refused"] = point.refused;
@@ -112,8 +113,9 @@ Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
     entry["fits"] = point.best->fits;
     entry["verdict"] = name_of(memory::kFitVerdictNames, point.best->verdict);
     entry["step_time_s"] = point.best->step_time_s;
-    entry["mfu"] = simulate::efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
-    if (run) add_run_cost(entry, point.job, point.devices_idle, *run);
+    entry["mfu"] =
+        simulate::model_flops_efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
+    if (run) add_training_run_cost(entry, point.job, point.devices_idle, *run);
   }
   return list;
 }

@@ -13,7 +13,7 @@
 namespace stepwright::tune {
 
 /// The search result for one value of a swept field.
-struct SweepPoint {
+struct TuneSweepPoint {
   std::string value;  ///< The value of the swept field, as the user wrote it.
   /// The job with the swept field set to this value; its cluster has only the devices in use.
   plan::Job job;
@@ -23,9 +23,9 @@ struct SweepPoint {
 };
 
 /// A field of a job that is varied, and the search result for each of its values.
-struct Sweep {
+struct TuneSweep {
   std::string field;  ///< The swept field, as the user wrote it: "cluster.nodes".
-  std::vector<SweepPoint> points;
+  std::vector<TuneSweepPoint> points;
 };
 
 /// The job field that a sweep varies, and the values to try.
@@ -42,13 +42,14 @@ SweptField read_swept_field(const std::string& text, std::string_view example);
 /// Reads a sweep `FIELD=VALUE,VALUE,...` and makes the job of each value. FIELD is a field of the
 /// job as for `predict --set`: "cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x". Fails with `kInput`
 /// for an unknown field (naming the nearest), a field of the plan, and a bad or missing value.
-Sweep read_sweep(const plan::Job& job, const std::string& text);
+TuneSweep read_tune_sweep(const plan::Job& job, const std::string& text);
 
 /// Finds the best plan for each value of a sweep. A value whose job has no legal plan gets none.
-void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
+void tune_sweep(TuneSweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
 
 /// Returns the JSON value of the key `sweep` in the output of `tune --json`: the best plan for each
 /// value of the swept field.
-nlohmann::ordered_json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run);
+nlohmann::ordered_json sweep_json(const TuneSweep& sweep,
+                                  const std::optional<TrainingLengthAndPrice>& run);
 
 }  // namespace stepwright::tune

@@ -11,19 +11,21 @@ constexpr double kHour = 3600;
 
 }  // namespace
 
-RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
-                 const TrainingRun& run) {
-  const double hours = run.tokens / step::data_tokens(job) * step_time_s / kHour;
-  RunCost cost{.days = hours / 24,
-               .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
-               .cost = std::nullopt};
+TrainingRunCost training_run_cost(const plan::Job& job, double step_time_s,
+                                  std::int64_t devices_idle, const TrainingLengthAndPrice& run) {
+  const double hours = run.tokens / step::step_data_tokens(job) * step_time_s / kHour;
+  TrainingRunCost cost{
+      .days = hours / 24,
+      .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
+      .cost = std::nullopt};
   if (run.price_per_gpu_hour) cost.cost = cost.gpu_hours * *run.price_per_gpu_hour;
   return cost;
 }
 
-void add_run_cost(nlohmann::ordered_json& answer, const plan::Job& job, std::int64_t devices_idle,
-                  const TrainingRun& run) {
-  const RunCost cost = run_cost(job, answer.at("step_time_s").get<double>(), devices_idle, run);
+void add_training_run_cost(nlohmann::ordered_json& answer, const plan::Job& job,
+                           std::int64_t devices_idle, const TrainingLengthAndPrice& run) {
+  const TrainingRunCost cost =
+      training_run_cost(job, answer.at("step_time_s").get<double>(), devices_idle, run);
   answer["days"] = cost.days;
   answer["gpu_hours"] = cost.gpu_hours;
   if (cost.cost) answer["cost"] = *cost.cost;

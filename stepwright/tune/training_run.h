@@ -9,14 +9,14 @@
 namespace stepwright::tune {
 
 /// Length of a training run in tokens, and the price of device hours.
-struct TrainingRun {
+struct TrainingLengthAndPrice {
   double tokens = 0;                         ///< Tokens to train on; above 0.
   std::optional<double> price_per_gpu_hour;  ///< Price in any currency; nullopt: unknown.
 };
 
 /// The time and money that a whole training run takes; counts training steps only, no restarts,
 /// checkpoints or evaluation.
-struct RunCost {
+struct TrainingRunCost {
   double days = 0;
   /// Device hours of the run (devices times hours), including those of idle devices.
   double gpu_hours = 0;
@@ -25,12 +25,12 @@ struct RunCost {
 
 /// Returns the time and money that a training run takes. `devices_idle`: devices that are paid for
 /// in addition to those of the job's cluster.
-RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
-                 const TrainingRun& run);
+TrainingRunCost training_run_cost(const plan::Job& job, double step_time_s,
+                                  std::int64_t devices_idle, const TrainingLengthAndPrice& run);
 
 /// Adds the cost of a training run (`days`, `gpu_hours` and, if a price is known, `cost`) to a JSON
 /// answer that has a `step_time_s`.
-void add_run_cost(nlohmann::ordered_json& answer, const plan::Job& job, std::int64_t devices_idle,
-                  const TrainingRun& run);
+void add_training_run_cost(nlohmann::ordered_json& answer, const plan::Job& job,
+                           std::int64_t devices_idle, const TrainingLengthAndPrice& run);
 
 }  // namespace stepwright::tune

@@ -71,10 +71,10 @@ class Tuning {
         options_(options),
         cost_(options.conditions == nullptr ? cost::CostModel(job)
                                             : cost::CostModel(job, *options.conditions)),
-        space_(dimensions(job)),
+        space_(search_space_dimensions(job)),
         enumeration_(job, space_),
         small_(enumeration_.legal() <= kSmallSpace),
-        running_{.threads = thread_count(options), .progress = options.progress},
+        running_{.threads = search_thread_count(options), .progress = options.progress},
         room_(room(job, options)),
         goal_{.room = room_,
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
@@ -97,10 +97,10 @@ class Tuning {
     if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
-      SimulatedPrices prices(job_, cost_, prices_);
+      PlayedSchedulePrices prices(job_, cost_, prices_);
       near_ = search_locally(evaluation_, prices, space_, goal_.room);
       if (options_.only_best) {
-        set_plans(result, evaluation_.ranked());
+        set_plans(result, evaluation_.ranked_plans());
       } else {
         prove_and_explain(result, prices);
       }
@@ -117,16 +117,18 @@ class Tuning {
     goal_.keep = kKeepFaster;
     settled_ = std::min(kMinConfirmedPlans, options_.top);
     below_s_ = below_s;
-    evaluation_.look_below(below_s);
+    evaluation_.limit_step_seconds(below_s);
     TuneResult unused;
     set_baseline(unused);
     search(unused);
-    if (kept_.empty() || evaluation_.best_s() * (1 - kAssumedPriceError) >= below_s) return {};
-    SimulatedPrices prices(job_, cost_, prices_);
+    if (kept_.empty() || evaluation_.best_step_s() * (1 - kMaxAssumedPriceError) >= below_s)
+      return {};
+    PlayedSchedulePrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
-    std::vector<TunedPlan> ranked = evaluation_.ranked();
-    std::erase_if(ranked, [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
-    return ranked;
+    std::vector<TunedPlan> ranked_plans = evaluation_.ranked_plans();
+    std::erase_if(ranked_plans,
+                  [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
+    return ranked_plans;
   }
 
   /// False if bounds prove that no plan that fits takes `most_s` or less.
@@ -137,7 +139,7 @@ class Tuning {
     goal.bounds = true;
     goal.known = {.best = most_s, .last = most_s * (1 + kPriceSlack)};
     const SearchFindings found = search_.run(goal, running_);
-    double least_s = std::min(found.passed_bound_s, found.kept.dropped_bound());
+    double least_s = std::min(found.passed_bound_s, found.kept.least_dropped_bound_s());
     for (const std::vector<PlanCandidate>* left : {&found.kept.list(), &found.kept.open()}) {
       for (const PlanCandidate& one : *left) least_s = std::min(least_s, one.price.lower_bound_s);
     }
@@ -149,8 +151,8 @@ class Tuning {
   void attempt() {
     find();
     if (!small_) {
-      reprice_by_simulation(evaluation_, kept_);
-      open_bound_s_ = settle(evaluation_, kept_, settled_, kMostOperators);
+      reprice_by_playing_schedules(evaluation_, kept_);
+      open_bound_s_ = simulate_until_best_are_certain(evaluation_, kept_, settled_, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
     } else {
@@ -168,7 +170,7 @@ class Tuning {
       if (task == 0) {
         search_.prepare();
       } else {
-        goal_.known = neighbour_price_keys(job_, cost_, space_, starts_, goal_, prices_);
+        goal_.known = least_neighbour_keys(job_, cost_, space_, starts_, goal_, prices_);
       }
     });
     goal_.known.best = std::min(goal_.known.best, below_s_);
@@ -184,15 +186,16 @@ class Tuning {
   void prove() {
     const std::size_t most = wanted();
     const std::size_t first = std::min(most, kept_.size());
-    settle(evaluation_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
-           std::numeric_limits<std::int64_t>::max());
+    simulate_until_best_are_certain(
+        evaluation_, {kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(first)}, most,
+        std::numeric_limits<std::int64_t>::max());
     const auto beaten = [&](const PlanCandidate& candidate) {
-      return candidate.price.lower_bound_s > evaluation_.best_s(most);
+      return candidate.price.lower_bound_s > evaluation_.best_step_s(most);
     };
     std::vector<PlanCandidate> open;
     std::ranges::copy_if(kept_, std::back_inserter(open), std::not_fn(beaten));
-    reprice_by_simulation(evaluation_, open);
-    prove_by_lower_bounds(evaluation_, open, most);
+    reprice_by_playing_schedules(evaluation_, open);
+    prove_best_by_lower_bounds(evaluation_, open, most);
     open_bound_s_ = std::numeric_limits<double>::infinity();
   }
 
@@ -208,15 +211,15 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
+    if (evaluation_.plans_too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
       // The plans with the least prices mostly do not fit, so bounds must reach up to the fastest
       // plan that does.
-      if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_s();
+      if (evaluation_.fitting() > 0) fitting_s_ = evaluation_.best_step_s();
       attempt();
     }
     for (int i = 1; i < kMemoryTries && evaluation_.fitting() == 0; ++i) {
-      if (evaluation_.too_large().empty()) return;
+      if (evaluation_.plans_too_large().empty()) return;
       leave_less_room();
       result.notes.push_back(
           "The plans that were fastest by closed form fit in memory by closed form, and not when "
@@ -227,12 +230,12 @@ class Tuning {
 
   /// Returns the memory that plans may fill; on devices it depends on how tight `options` lets
   /// plans be.
-  static simulate::Room room(const plan::Job& job, const TuneOptions& options) {
-    simulate::Room room = simulate::plan_memory_limit(job);
+  static simulate::AvailablePlanMemory room(const plan::Job& job, const TuneOptions& options) {
+    simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
     if (options.tight_from) {
       plan::Job tight = job;
       tight.objective.memory_confidence = *options.tight_from;
-      room.device_bytes = memory::usable_bytes(tight);
+      room.device_bytes = memory::usable_memory_bytes(tight);
     }
     return room;
   }
@@ -240,14 +243,14 @@ class Tuning {
   /// Reduces the memory to fill by as many bytes as the plan that was nearest to fitting lacked.
   void leave_less_room() {
     const TunedPlan& nearest =
-        *std::ranges::min_element(evaluation_.too_large(), {}, &TunedPlan::over_by_bytes);
+        *std::ranges::min_element(evaluation_.plans_too_large(), {}, &TunedPlan::over_by_bytes);
     const auto lessen = [](double& room, double whole, double over) {
       room *= whole / (whole + over);
     };
-    if (nearest.largest_part == memory::kHostMemoryPart) {
+    if (nearest.largest_part == memory::kHostMemoryPartName) {
       lessen(goal_.room.host_bytes, room_.host_bytes, nearest.over_by_bytes);
     } else {
-      const double beyond = room_.device_bytes - memory::usable_bytes(job_);
+      const double beyond = room_.device_bytes - memory::usable_memory_bytes(job_);
       lessen(goal_.room.device_bytes, room_.device_bytes,
              std::max(0.0, nearest.over_by_bytes - beyond));
     }
@@ -258,12 +261,13 @@ class Tuning {
     if (small_) return;
     std::vector<PlanCandidate> open = found_.kept.open();
     std::ranges::copy(kept_, std::back_inserter(open));
-    open_bound_s_ = narrow(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
+    open_bound_s_ =
+        tighten_least_bound(evaluation_, std::move(open), passed_bound_s(), kMostToNarrow);
   }
 
   /// Returns the least lower bound of the plans that the search dropped for good.
   [[nodiscard]] double passed_bound_s() const {
-    return std::min(found_.passed_bound_s, found_.kept.dropped_bound());
+    return std::min(found_.passed_bound_s, found_.kept.least_dropped_bound_s());
   }
 
   [[nodiscard]] std::size_t wanted() const { return std::max(options_.top, kMinConfirmedPlans); }
@@ -274,39 +278,40 @@ class Tuning {
     if (options_.top > goal_.keep) {
       goal_.keep = options_.top;
       find();
-      reprice_by_simulation(evaluation_, kept_);
+      reprice_by_playing_schedules(evaluation_, kept_);
     }
-    settle(evaluation_, kept_, options_.top, std::numeric_limits<std::int64_t>::max());
+    simulate_until_best_are_certain(evaluation_, kept_, options_.top,
+                                    std::numeric_limits<std::int64_t>::max());
   }
 
   /// Sets all of a result except its counts, once the best plan is found.
-  void prove_and_explain(TuneResult& result, SimulatedPrices& prices) {
+  void prove_and_explain(TuneResult& result, PlayedSchedulePrices& prices) {
     extend();
     narrow_gap();
     explain_layers(result, prices);
     set_front(result);
-    set_plans(result, evaluation_.ranked());
+    set_plans(result, evaluation_.ranked_plans());
     set_gap(result);
   }
 
   /// Simulates one plan in addition to the others.
-  void try_plan(const plan::Plan& plan, const simulate::Price& price) {
+  void try_plan(const plan::Plan& plan, const simulate::PlanPrice& price) {
     const PlanCandidate candidate{price.seconds, plan, price};
     const PlanCandidate* const one[] = {&candidate};
     evaluation_.run(one);
   }
 
   /// Explains the gain of giving the positions of embedding and head another number of layers.
-  void explain_layers(TuneResult& result, SimulatedPrices& prices) {
-    const TunedPlan best = evaluation_.ranked().front();
+  void explain_layers(TuneResult& result, PlayedSchedulePrices& prices) {
+    const TunedPlan best = evaluation_.ranked_plans().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
     plan::Plan even = best.plan;
     even.layers.clear();
     try_plan(even, prices.price(even));
-    const std::vector<TunedPlan> ranked = evaluation_.ranked();
-    const auto found = std::ranges::find(ranked, even, &TunedPlan::plan);
+    const std::vector<TunedPlan> ranked_plans = evaluation_.ranked_plans();
+    const auto found = std::ranges::find(ranked_plans, even, &TunedPlan::plan);
     const std::string gain =
-        found == ranked.end()
+        found == ranked_plans.end()
             ? "with even layers it does not fit in memory"
             : fmt::format("with even layers it takes {}, {} longer",
                           format_time(found->step_time_s),
@@ -315,7 +320,7 @@ class Tuning {
         fmt::format("The best plan's chunks have {} layers (layers x chunks), so that the pipeline "
                     "position with the "
                     "head of the model has as much work as the others; {}.",
-                    plan::layers_word(best.plan.layers), gain));
+                    plan::chunk_layers_text(best.plan.layers), gain));
   }
 
   /// Where no plan fits, sets the result to the plan that needs least memory by its program. Closed
@@ -327,8 +332,8 @@ class Tuning {
     goal_.keep = kKeepSmallest;
     found_ = search_.run(goal_, running_);
     TunedPlan tuned = evaluation_.smallest(found_.kept.list());
-    if (tuned.verdict == memory::FitVerdict::kDoesNotFit) {
-      result.notes.push_back(misfit_note(job_, tuned));
+    if (tuned.verdict == memory::MemoryFitVerdict::kDoesNotFit) {
+      result.notes.push_back(memory_misfit_note(job_, tuned));
     }
     result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
     set_plans(result, {std::move(tuned)});
@@ -348,17 +353,17 @@ class Tuning {
   }
 
   void set_counts(TuneResult& result) const {
-    SpaceCounts& space = result.space;
+    SearchSpaceCounts& space = result.space;
     result.rejected = framework_refusals(space_, enumeration_);
     for (std::size_t i = 0; i < plan::kRules; ++i) {
       const std::int64_t count = enumeration_.refused()[i];
       const auto rule = static_cast<plan::Rule>(i);
       if (count > 0) {
-        result.rejected.push_back(
-            {std::string(plan::rule_name(rule)), std::string(plan::rule_sentence(rule)), count});
+        result.rejected.push_back({std::string(plan::plan_rule_name(rule)),
+                                   std::string(plan::plan_rule_sentence(rule)), count});
       }
     }
-    std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &Refusal::count);
+    std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &PlanRefusalCount::count);
     space.total = enumeration_.total();
     space.legal = enumeration_.legal();
     space.duplicates = enumeration_.duplicates();
@@ -383,7 +388,7 @@ class Tuning {
     std::ranges::stable_sort(smaller, {},
                              [](const PlanCandidate* one) { return one->price.seconds; });
     double least = std::numeric_limits<double>::infinity();
-    const double longest_s = kLongestOfFront * evaluation_.best_s();
+    const double longest_s = kLongestOfFront * evaluation_.best_step_s();
     std::erase_if(smaller, [&](const PlanCandidate* one) {
       if (one->price.memory_bytes >= least || one->price.seconds > longest_s) return true;
       if (!evaluation_.fits(*one)) return true;
@@ -398,7 +403,7 @@ class Tuning {
     }
     evaluation_.run(smaller);
     double bytes = std::numeric_limits<double>::infinity();
-    for (const TunedPlan& plan : evaluation_.ranked()) {
+    for (const TunedPlan& plan : evaluation_.ranked_plans()) {
       if (plan.peak_memory_bytes >= bytes || plan.step_time_s > longest_s) continue;
       bytes = plan.peak_memory_bytes;
       result.pareto.push_back({plan.plan, plan.step_time_s, bytes});
@@ -408,7 +413,7 @@ class Tuning {
   /// Simulates the plan of the rule of thumb first: where the space has it, the best plan is no
   /// slower.
   void set_baseline(TuneResult& result) {
-    result.baseline = rule_of_thumb(job_, cost_, simulate::plan_memory_limit(job_));
+    result.baseline = rule_of_thumb_plan(job_, cost_, simulate::plan_memory_limit(job_));
     if (!result.baseline) {
       result.notes.emplace_back(
           "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "
@@ -416,9 +421,9 @@ class Tuning {
       return;
     }
     const plan::Plan& plan = result.baseline->plan;
-    if (!contains(job_, space_, plan)) return;
+    if (!is_in_search_space(job_, space_, plan)) return;
     starts_.push_back(plan);
-    try_plan(plan, simulate::Pricer(job_, cost_, prices_).price(plan));
+    try_plan(plan, simulate::PlanPricer(job_, cost_, prices_).price(plan));
   }
 
   static void set_speedup(TuneResult& result) {
@@ -429,13 +434,13 @@ class Tuning {
   const plan::Job& job_;
   const TuneOptions& options_;
   cost::CostModel cost_;
-  simulate::PriceStore prices_;  ///< Shared by the search and all that follows it.
+  simulate::SharedPricerCaches prices_;  ///< Shared by the search and all that follows it.
   SpaceDimensions space_;
-  Enumeration enumeration_;
+  LegalPlanCounter enumeration_;
   /// True in a small space: every plan is priced, and simulated unless its bound rules it out.
   bool small_;
   SearchRunOptions running_;
-  simulate::Room room_;
+  simulate::AvailablePlanMemory room_;
   SearchGoal goal_;
   std::size_t settled_ = kMinConfirmedPlans;  ///< Number of best plans that are confirmed.
   double below_s_ = kAny;  ///< Only plans that take less time than this are looked for.
@@ -444,8 +449,8 @@ class Tuning {
   PlanSearch search_;
   SearchFindings found_;
   std::vector<PlanCandidate> kept_;  ///< Plans kept by the search, by price.
-  Evaluation evaluation_;
-  /// Least step time of a plan that fits, as in `KnownSearchKeys`; 0: none is known.
+  PlanEvaluator evaluation_;
+  /// Least step time of a plan that fits, as in `KnownPlanKeys`; 0: none is known.
   double fitting_s_ = 0;
   double open_bound_s_ = 0;  ///< Least lower bound of the plans kept and not simulated.
   std::vector<PlanCandidate> near_;
@@ -453,7 +458,7 @@ class Tuning {
 
 }  // namespace
 
-int thread_count(const TuneOptions& options) {
+int search_thread_count(const TuneOptions& options) {
   if (options.threads > 0) return options.threads;
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
@@ -462,7 +467,7 @@ TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
 }
 
-TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOptions& options) {
+TuneOutcome tune_if_fast_enough(const plan::Job& job, double most_s, const TuneOptions& options) {
   TuneOptions fitting = options;
   fitting.only_fitting = true;
   Tuning tuning(job, fitting);
@@ -475,7 +480,7 @@ TuneOutcome tune_if_within(const plan::Job& job, double most_s, const TuneOption
 namespace {
 
 TuneOutcome tune_for_goal(const plan::Job& job, const TuneOptions& options) {
-  return job.objective.kind == plan::ObjectiveKind::kSmallestCluster
+  return job.objective.kind == plan::TunerObjectiveKind::kSmallestCluster
              ? tune_smallest_cluster(job, options)
              : tune_on_cluster_parts(job, options);
 }
@@ -488,7 +493,7 @@ bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
   const auto* there = std::get_if<TuneResult>(&other);
   if (here == nullptr || there == nullptr) return here != nullptr;
   const auto rank = [](const TuneResult& result) {
-    const bool smallest = result.job.objective.kind == plan::ObjectiveKind::kSmallestCluster;
+    const bool smallest = result.job.objective.kind == plan::TunerObjectiveKind::kSmallestCluster;
     const TunedPlan& best = result.plans.front();
     return std::tuple(best.verdict, smallest ? result.job.cluster.devices() : 0, best.step_time_s);
   };
@@ -497,8 +502,8 @@ bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
 
 }  // namespace
 
-std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
-                                         const TuneOptions& options) {
+std::vector<TunedPlan> faster_plans_on_cluster(const plan::Job& job, double below_s,
+                                               const TuneOptions& options) {
   return Tuning(job, options).faster(below_s);
 }
 
@@ -507,9 +512,10 @@ namespace {
 /// Searches with the fastest attention kernel, where the job leaves it free, and also with the
 /// job's own kernel where that may be better.
 TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) {
-  plan::Job chosen = with_fastest_attention(job);
+  plan::Job chosen = with_fastest_attention_kernel(job);
   TuneOutcome outcome = tune_for_goal(chosen, options);
-  if (chosen.kernels.attention != job.kernels.attention && attention_limits_plans(chosen)) {
+  if (chosen.kernels.attention != job.kernels.attention &&
+      is_plan_limited_by_attention_kernel(chosen)) {
     TuneOutcome usual = tune_for_goal(job, options);
     if (is_better(usual, outcome)) {
       outcome = std::move(usual);
@@ -532,11 +538,11 @@ std::optional<double> tight_from(const TuneOutcome& outcome) {
   const auto* result = std::get_if<TuneResult>(&outcome);
   if (result == nullptr) return std::nullopt;
   const TunedPlan& best = result->plans.front();
-  if (best.verdict != memory::FitVerdict::kTight) return std::nullopt;
+  if (best.verdict != memory::MemoryFitVerdict::kTight) return std::nullopt;
   for (const double step : kTightSteps) {
     if (best.p_fits >= step) return step;
   }
-  return memory::least_tight_probability(memory::fit_confidence(result->job));
+  return memory::least_tight_probability(memory::memory_fit_confidence(result->job));
 }
 
 }  // namespace

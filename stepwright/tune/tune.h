@@ -63,7 +63,7 @@ struct TuneOptions {
 };
 
 /// Returns the number of threads on which a search with these options runs.
-int thread_count(const TuneOptions& options);
+int search_thread_count(const TuneOptions& options);
 
 /// Share of the faster step time below which the order of two predicted plans of a job is
 /// uncertain: pairs of published runs this close came in the predicted order in fewer than four of
@@ -78,7 +78,7 @@ struct TunedPlan {
   double lower_bound_s = 0;  ///< Lower bound of the simulated step time, in seconds.
   double upper_bound_s = 0;
   /// Seconds of `step_time_s` during which ranks wait because their micro-batches have unequal work
-  /// (`UnevenStepWaits`).
+  /// (`UnevenMicroBatchWaits`).
   double waits_s = 0;
   /// Peak memory of a device in bytes, from the lifetimes of the tensors of the step program.
   double peak_memory_bytes = 0;
@@ -86,7 +86,7 @@ struct TunedPlan {
   double p_fits = 1;  ///< Probability that the plan fits in memory.
   /// Whether the plan fits in device and host memory, is tight (it may fit, with less than the
   /// requested probability), or does not fit.
-  memory::FitVerdict verdict{};
+  memory::MemoryFitVerdict verdict{};
   /// Bytes by which the plan exceeds the memory of a device; 0 if it fits.
   double over_by_bytes = 0;
   /// Name of the largest part of the memory, if the plan does not fit.
@@ -96,9 +96,9 @@ struct TunedPlan {
   bool tied = false;
   /// Seconds of the critical pipeline stage by kind (computation, exposed communication, bubble
   /// ...).
-  simulate::Breakdown breakdown;
+  simulate::StageTimeBreakdown breakdown;
   /// 80 % confidence interval of the step time, as shares of `step_time_s`.
-  cost::StepInterval interval;
+  cost::StepTimeRatioInterval interval;
   /// Why the best plan is faster than this one, in words; empty for the best plan.
   std::string lost;
   std::int64_t operators = 0;  ///< Number of operators that the simulation of this plan executed.
@@ -106,7 +106,7 @@ struct TunedPlan {
 
 /// Number of plans of the search space, by what became of them: `total = legal + duplicates + all
 /// rejected`, `legal = priced + bounded`.
-struct SpaceCounts {
+struct SearchSpaceCounts {
   std::int64_t total = 0;  ///< Number of combinations of all values of all dimensions.
   /// Number of different legal plans, priced or skipped because of a lower bound.
   std::int64_t legal = 0;
@@ -121,12 +121,13 @@ struct SpaceCounts {
   std::int64_t simulated = 0;
 };
 
-/// Value of `Refusal::rule` for plans that the job's framework does not run.
+/// Value of `PlanRefusalCount::rule` for plans that the job's framework does not run.
 inline constexpr std::string_view kFrameworkRule = "framework";
 
 /// Number of plans that were refused for one reason.
-struct Refusal {
-  std::string rule;  ///< Name of the rule that the plans break (`rule_name`), or `kFrameworkRule`.
+struct PlanRefusalCount {
+  std::string
+      rule;  ///< Name of the rule that the plans break (`plan_rule_name`), or `kFrameworkRule`.
   /// The demand of the rule that the plans break, or the choices that the framework runs.
   std::string reason;
   std::int64_t count = 0;
@@ -134,7 +135,7 @@ struct Refusal {
 
 /// The simulated plan that an expert would choose by a rule of thumb (`tune/baseline.h`), for
 /// comparison.
-struct Baseline {
+struct BaselinePlan {
   plan::Plan plan;
   double step_time_s = 0;
   double peak_memory_bytes = 0;
@@ -178,10 +179,11 @@ struct TuneResult {
   /// Largest share of the best plan's step time that any other legal plan that fits could save, by
   /// lower bounds; 0: proven optimal under the simulator.
   double optimality_gap = 0;
-  SpaceCounts space;
-  std::vector<Refusal> rejected;  ///< Numbers of refused plans by reason, most frequent first.
+  SearchSpaceCounts space;
+  std::vector<PlanRefusalCount>
+      rejected;  ///< Numbers of refused plans by reason, most frequent first.
   /// The plan that an expert would choose by a rule of thumb; nullopt: no such plan fits.
-  std::optional<Baseline> baseline;
+  std::optional<BaselinePlan> baseline;
   /// Step time of the rule-of-thumb plan over that of the best plan; 0 without a rule-of-thumb
   /// plan.
   double speedup_over_baseline = 0;
@@ -213,20 +215,21 @@ using TuneOutcome = std::variant<TuneResult, EmptySpaceReason>;
 /// layers: even, and balanced by work (counts take the two for one). `chunks` applies to
 /// interleaved schedules only, sharding groups only to strategies that shard some states inside
 /// groups (I). If no user has named the attention kernel, the fastest one is used
-/// (`with_fastest_attention`). If no plan fits as surely as the job asks and some are tight (may
-/// fit), searches again among plans that fit with a probability of 75 %, 50 % or 25 %, or are
+/// (`with_fastest_attention_kernel`). If no plan fits as surely as the job asks and some are tight
+/// (may fit), searches again among plans that fit with a probability of 75 %, 50 % or 25 %, or are
 /// tight: the first of these levels that the smallest plan reaches.
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
 
 /// Plans of a job that are faster than a given time, and the job that was searched.
-struct FastPlans {
+struct FasterPlans {
   plan::Job job;
   std::vector<TunedPlan> plans;  ///< Plans that fit in memory, best first.
 };
 
 /// Searches for plans that take less than `below_s` seconds per step, on the job's own number of
 /// nodes, without the work that proves and explains an answer. An empty list: none was found.
-FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options = {});
+FasterPlans find_faster_plans(const plan::Job& job, double below_s,
+                              const TuneOptions& options = {});
 
 /// Searches a job's space for the plan with the least step time, as `try_tune` does, but fails with
 /// `kInput` and the reason if no plan is legal.

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(bytes); }
 
-Json space_json(const SpaceCounts& space) {
+Json space_json(const SearchSpaceCounts& space) {
   return {{"total", space.total},        {"legal", space.legal},   {"duplicates", space.duplicates},
           {"fitting", space.fitting},    {"priced", space.priced}, {"bounded", space.bounded},
           {"simulated", space.simulated}};
@@ -24,7 +24,7 @@ Json space_json(const SpaceCounts& space) {
 
 Json baseline_json(const TuneResult& result) {
   if (!result.baseline) return nullptr;
-  const Baseline& baseline = *result.baseline;
+  const BaselinePlan& baseline = *result.baseline;
   return {{"plan", plan::plan_json({result.job, baseline.plan})},
           {"step_time_s", baseline.step_time_s},
           {"peak_memory_bytes", whole(baseline.peak_memory_bytes)}};
@@ -32,7 +32,7 @@ Json baseline_json(const TuneResult& result) {
 
 Json rejected_json(const TuneResult& result) {
   Json list = Json::array();
-  for (const Refusal& refusal : result.rejected) {
+  for (const PlanRefusalCount& refusal : result.rejected) {
     list.push_back({{"rule", refusal.rule}, {"reason", refusal.reason}, {"count", refusal.count}});
   }
   return list;
@@ -61,7 +61,7 @@ Json spares_json(const TuneResult& result) {
 
 Json alternatives_json(const TuneResult& result, const FrameworksRunningPlan& started_by) {
   Json list = Json::array();
-  for (const Alternative& alternative : alternatives(result)) {
+  for (const AlternativePlan& alternative : fastest_plan_of_each_family(result)) {
     Json entry = {{"family", alternative.family}};
     entry.update(tuned_plan_json(result, alternative.tuned, started_by));
     entry["wins"] = alternative.wins;
@@ -71,7 +71,7 @@ Json alternatives_json(const TuneResult& result, const FrameworksRunningPlan& st
   return list;
 }
 
-Json nearest_json(const TuneResult& result, const std::vector<FrameworkRun>& runs) {
+Json nearest_json(const TuneResult& result, const std::vector<NearestFrameworkPlan>& runs) {
   const plan::Plan& best = result.plans.front().plan;
   Json list = Json::array();
   for (const NearestPlanGroup& nearest : group_by_nearest_plan(runs, best)) {
@@ -83,9 +83,9 @@ Json nearest_json(const TuneResult& result, const std::vector<FrameworkRun>& run
   return list;
 }
 
-Json starts_json(const std::vector<FrameworkRun>& runs, const plan::Plan& best) {
+Json starts_json(const std::vector<NearestFrameworkPlan>& runs, const plan::Plan& best) {
   Json list = Json::array();
-  for (const FrameworkRun& run : runs) {
+  for (const NearestFrameworkPlan& run : runs) {
     if (!run.plan) continue;
     list.push_back({{"framework", run.framework},
                     {"attention", name_of(cluster::kAttentionKernelNames, run.attention)},
@@ -100,7 +100,8 @@ Json starts_json(const std::vector<FrameworkRun>& runs, const plan::Plan& best) 
 
 }  // namespace
 
-std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best) {
+std::vector<std::string> all_plan_notes(const TuneResult& result,
+                                        const simulate::Prediction& best) {
   std::vector<std::string> notes = best.notes;
   const auto add = [&](const std::vector<std::string>& more) {
     for (const std::string& note : more) {
@@ -114,7 +115,8 @@ std::vector<std::string> all_notes(const TuneResult& result, const simulate::Pre
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
                      const FrameworksRunningPlan& started_by) {
-  const simulate::Efficiency used = simulate::efficiency(result.job, tuned.plan, tuned.step_time_s);
+  const simulate::ModelFlopsEfficiency used =
+      simulate::model_flops_efficiency(result.job, tuned.plan, tuned.step_time_s);
   const step::StepTokens tokens = step::step_tokens(result.job, tuned.plan);
   Json out = {{"plan", plan::plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
@@ -132,7 +134,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
               {"verdict", name_of(memory::kFitVerdictNames, tuned.verdict)},
               {"p_fits", tuned.p_fits},
               {"tied", tuned.tied},
-              {"breakdown", simulate::breakdown_json(tuned.breakdown)},
+              {"breakdown", simulate::time_breakdown_json(tuned.breakdown)},
               {"devices_used", tuned.plan.parallel.ranks()},
               {"devices_idle", result.devices_idle},
               {"runs_on", started_by(tuned.plan)},
@@ -150,7 +152,8 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
 }
 
 Json tune_json(const TuneResult& result, const simulate::Prediction& best,
-               const std::vector<FrameworkRun>& runs, const FrameworksRunningPlan& started_by) {
+               const std::vector<NearestFrameworkPlan>& runs,
+               const FrameworksRunningPlan& started_by) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) {
     plans.push_back(tuned_plan_json(result, tuned, started_by));
@@ -171,7 +174,7 @@ Json tune_json(const TuneResult& result, const simulate::Prediction& best,
           {"spares", spares_json(result)},
           {"target_met", result.target_met},
           {"seconds", result.seconds},
-          {"notes", all_notes(result, best)}};
+          {"notes", all_plan_notes(result, best)}};
 }
 
 }  // namespace stepwright::tune

@@ -13,7 +13,7 @@ namespace stepwright::tune {
 
 /// Returns the notes for a user of the best plan: first those of its prediction, then those of the
 /// search.
-std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best);
+std::vector<std::string> all_plan_notes(const TuneResult& result, const simulate::Prediction& best);
 
 /// Callback that returns the names of the frameworks that run a plan of the searched job unchanged.
 using FrameworksRunningPlan = std::function<std::vector<std::string>(const plan::Plan&)>;
@@ -22,7 +22,7 @@ using FrameworksRunningPlan = std::function<std::vector<std::string>(const plan:
 /// first plan of the result; `runs`: how frameworks run that plan; `started_by`: which frameworks
 /// run a plan unchanged.
 nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::Prediction& best,
-                                 const std::vector<FrameworkRun>& runs,
+                                 const std::vector<NearestFrameworkPlan>& runs,
                                  const FrameworksRunningPlan& started_by);
 
 /// Returns one simulated plan as an entry of the JSON list `plans` of `tune --json`.

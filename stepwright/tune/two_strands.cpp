@@ -26,7 +26,7 @@ plan::Job with_strands(const plan::Job& job) {
   plan::Job strands = job;
   strands.space.strands = {2};
   strands.space.schedule.clear();
-  for (const auto& [kind, name] : schedule::kScheduleNames) {
+  for (const auto& [kind, name] : schedule::kScheduleKindNames) {
     if (schedule::traits_of(kind).pairs && schedule::traits_of(kind).runs)
       strands.space.schedule.push_back(kind);
   }
@@ -38,15 +38,15 @@ plan::Job with_strands(const plan::Job& job) {
 std::vector<plan::Plan> changed(const plan::Plan& best, const SpaceDimensions& space) {
   std::vector<plan::Plan> plans;
   for (const schedule::ScheduleKind kind : space.schedule) {
-    const schedule::ChunkRange range = schedule::chunk_range(kind, best.parallel.pipeline);
+    const schedule::ChunkCountRange range = schedule::chunk_range(kind, best.parallel.pipeline);
     plan::Plan plan = best;
     plan.layers.clear();
     plan.schedule = {.kind = kind,
                      .chunks = std::clamp(best.schedule.chunks, range.least, range.most),
                      .strands = 2};
     plans.push_back(plan);
-    if (plan.tensor_input == plan::TensorInput::kRegather) continue;
-    plan.tensor_input = plan::TensorInput::kRegather;
+    if (plan.tensor_input == plan::GatheredInputPolicy::kRegather) continue;
+    plan.tensor_input = plan::GatheredInputPolicy::kRegather;
     plans.push_back(plan);
   }
   return plans;
@@ -54,13 +54,14 @@ std::vector<plan::Plan> changed(const plan::Plan& best, const SpaceDimensions& s
 
 /// Returns the plans that are legal, that the framework runs, and that fit by their price.
 std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions& space,
-                                    const std::vector<plan::Plan>& plans, SimulatedPrices& prices) {
+                                    const std::vector<plan::Plan>& plans,
+                                    PlayedSchedulePrices& prices) {
   std::vector<PlanCandidate> candidates;
-  const simulate::Room room = simulate::plan_memory_limit(job);
+  const simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
   for (const plan::Plan& plan : plans) {
     if (plan::first_broken_rule(job, plan) || !framework_runs_plan(job, space, plan)) continue;
-    const simulate::Price price = prices.price(plan);
-    if (!room.holds(price)) continue;
+    const simulate::PlanPrice price = prices.price(plan);
+    if (!room.fits_in_memory(price)) continue;
     candidates.push_back({price.seconds, plan, price});
   }
   return candidates;
@@ -68,15 +69,16 @@ std::vector<PlanCandidate> possible(const plan::Job& job, const SpaceDimensions&
 
 }  // namespace
 
-std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptions& options) {
+std::optional<TwoStrandsGain> two_strands_gain(const TuneResult& result,
+                                               const TuneOptions& options) {
   const TunedPlan& best = result.plans.front();
   if (!best.fits || !result.job.space.strands.empty()) return std::nullopt;
   const plan::Job job = with_strands(result.job);
   const cost::CostModel cost(job);
-  SimulatedPrices prices(job, cost, simulate::PriceStore{}, kMostPlayedStrands);
-  const SpaceDimensions space = dimensions(job);
-  const SearchRunOptions running{.threads = thread_count(options), .progress = {}};
-  Evaluation evaluation(job, cost, running);
+  PlayedSchedulePrices prices(job, cost, simulate::SharedPricerCaches{}, kMostPlayedStrands);
+  const SpaceDimensions space = search_space_dimensions(job);
+  const SearchRunOptions running{.threads = search_thread_count(options), .progress = {}};
+  PlanEvaluator evaluation(job, cost, running);
   const std::vector<PlanCandidate> candidates =
       possible(job, space, changed(best.plan, space), prices);
   if (candidates.empty()) return std::nullopt;
@@ -85,14 +87,14 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   evaluation.run(starts);
   if (evaluation.fitting() == 0) return std::nullopt;
   search_locally(evaluation, prices, space, simulate::plan_memory_limit(job));
-  StrandsGain gain{.tuned = evaluation.ranked().front()};
+  TwoStrandsGain gain{.tuned = evaluation.ranked_plans().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;
   return gain;
 }
 
 nlohmann::ordered_json two_strands_json(const TuneResult& result,
-                                        const std::optional<StrandsGain>& gain) {
+                                        const std::optional<TwoStrandsGain>& gain) {
   if (!gain) return nullptr;
   return {{"plan", plan::plan_json({result.job, gain->tuned.plan})},
           {"step_time_s", gain->tuned.step_time_s},

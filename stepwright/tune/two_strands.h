@@ -9,7 +9,7 @@ namespace stepwright::tune {
 
 /// A plan with two strands (two micro-batches that run at the same time on a rank) that is faster
 /// than the best plan of a search without strands.
-struct StrandsGain {
+struct TwoStrandsGain {
   TunedPlan tuned;
   double gain_s = 0;  ///< Seconds of step time saved against the best plan of the search.
 };
@@ -18,10 +18,11 @@ struct StrandsGain {
 /// operator by operator (two strands). Tries the best plan with each such schedule, then faster
 /// neighbours, so the gain is a lower bound. nullopt if the search included strands, the framework
 /// runs none, no plan fits, or the gain is below 1 %.
-std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptions& options);
+std::optional<TwoStrandsGain> two_strands_gain(const TuneResult& result,
+                                               const TuneOptions& options);
 
 /// Returns the JSON value of `tune --json` on the gain of two strands; null if there is no gain.
 nlohmann::ordered_json two_strands_json(const TuneResult& result,
-                                        const std::optional<StrandsGain>& gain);
+                                        const std::optional<TwoStrandsGain>& gain);
 
 }  // namespace stepwright::tune

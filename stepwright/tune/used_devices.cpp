@@ -77,8 +77,8 @@ void say_idle(TuneResult& result, const cluster::Cluster& whole,
 
 }  // namespace
 
-cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t nodes,
-                              std::int64_t devices_per_node) {
+cluster::Cluster with_used_devices(const cluster::Cluster& cluster, std::int64_t nodes,
+                                   std::int64_t devices_per_node) {
   cluster::Cluster part = cluster;
   part.nodes = nodes;
   part.devices_per_node = devices_per_node;
@@ -106,21 +106,21 @@ std::vector<cluster::Cluster> cluster_parts_to_try(const cluster::Cluster& clust
     for (const std::int64_t nodes : even_sizes(cluster.nodes)) {
       const auto used = static_cast<double>(nodes * devices);
       if (used < kMinUsedDeviceShare * static_cast<double>(cluster.devices())) continue;
-      parts.push_back(with_devices(cluster, nodes, devices));
+      parts.push_back(with_used_devices(cluster, nodes, devices));
     }
   }
   return parts;
 }
 
-FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options) {
-  const plan::Job chosen = with_fastest_attention(job);
+FasterPlans find_faster_plans(const plan::Job& job, double below_s, const TuneOptions& options) {
+  const plan::Job chosen = with_fastest_attention_kernel(job);
   const std::vector<cluster::Cluster> parts =
       job.use_all ? std::vector{job.cluster} : cluster_parts_to_try(job.cluster);
-  FastPlans best{chosen, {}};
+  FasterPlans best{chosen, {}};
   for (const cluster::Cluster& part : parts) {
     plan::Job smaller = chosen;
     smaller.cluster = part;
-    std::vector<TunedPlan> plans = faster_on_cluster(smaller, below_s, options);
+    std::vector<TunedPlan> plans = faster_plans_on_cluster(smaller, below_s, options);
     if (plans.empty()) continue;
     below_s = plans.front().step_time_s * (1 - kMinIdlingGain);
     best = {std::move(smaller), std::move(plans)};

@@ -10,8 +10,8 @@ namespace stepwright::tune {
 /// Returns the cluster reduced to `nodes` nodes with `devices_per_node` devices each; idle devices
 /// are left out. Network levels keep their links; their sizes are adapted so that they divide each
 /// other.
-cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t nodes,
-                              std::int64_t devices_per_node);
+cluster::Cluster with_used_devices(const cluster::Cluster& cluster, std::int64_t nodes,
+                                   std::int64_t devices_per_node);
 
 /// Returns the whole cluster and then smaller parts of it on which a step may be faster, since
 /// their numbers of devices divide well: the largest number of nodes, and of devices of a node,

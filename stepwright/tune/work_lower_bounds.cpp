@@ -68,18 +68,18 @@ bool message_counts(const step::Operator& op, bool any_expert) {
 }  // namespace
 
 const std::vector<double>& Work::layer_s(const plan::LayerRecompute& recompute) const {
-  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  const auto found = std::ranges::find(layers, recompute, &LayerWorkSeconds::recompute);
   return (found == layers.end() ? layers.front() : *found).seconds;
 }
 
 double Work::retained_bytes(const plan::LayerRecompute& recompute) const {
-  const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
+  const auto found = std::ranges::find(layers, recompute, &LayerWorkSeconds::recompute);
   return found == layers.end() ? least_retained_bytes : found->least_retained_bytes;
 }
 
 Work least(Work a, const Work& b) {
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
-    LayerWork& own = a.layers[i];
+    LayerWorkSeconds& own = a.layers[i];
     for (std::size_t k = 0; k < own.seconds.size(); ++k) {
       own.seconds[k] = std::min(own.seconds[k], b.layers[i].seconds[k]);
       own.stream_s[k] = std::min(own.stream_s[k], b.layers[i].stream_s[k]);
@@ -99,7 +99,7 @@ WorkLowerBounds::WorkLowerBounds(const plan::Job& job, const cost::CostModel& co
       held_load_(memory::assumed_expert_load(job)),
       waits_(std::ranges::count(job.space.strands, 2) == 0),
       messages_(job.space.rank_order.empty() && waits_),
-      overlap_(plan::lower_bound_overlap(dimensions(job).overlap)),
+      overlap_(plan::lower_bound_overlap(search_space_dimensions(job).overlap)),
       of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
       prices_(cost),
@@ -137,7 +137,7 @@ double WorkLowerBounds::least_message_s(const step::Operator& op,
 /// Returns the least seconds of the host to issue an operator in any plan. CUDA graphs replay no
 /// message beside the compute stream, so each message counts as if it were on it. Without expert
 /// degrees a rank may have a single expert.
-double WorkLowerBounds::host_s(step::Operator op, bool any_expert) const {
+double WorkLowerBounds::host_launch_s(step::Operator op, bool any_expert) const {
   if (step::is_communication(op.kind)) {
     if (!messages_ || !message_counts(op, any_expert)) return 0;
     op.stream = step::Stream::kCompute;
@@ -145,13 +145,13 @@ double WorkLowerBounds::host_s(step::Operator op, bool any_expert) const {
     return 0;
   }
   if (any_expert && op.routed) op.shape.batch = 1;
-  return cost_.host_s(op);
+  return cost_.host_launch_s(op);
 }
 
-WorkLowerBounds::LayerSeconds WorkLowerBounds::seconds(const step::BlockPair& pair,
-                                                       const simulate::Layouts& layouts,
-                                                       bool any_expert) {
-  LayerSeconds sum;
+WorkLowerBounds::LayerComputeSeconds WorkLowerBounds::seconds(const step::BlockTemplatePair& pair,
+                                                              const simulate::Layouts& layouts,
+                                                              bool any_expert) {
+  LayerComputeSeconds sum;
   for (const step::Template* piece : {&pair.forward, &pair.backward}) {
     times_.clear();
     double issued_s = 0;
@@ -159,7 +159,7 @@ WorkLowerBounds::LayerSeconds WorkLowerBounds::seconds(const step::BlockPair& pa
       times_.push_back(
           {.seconds = seconds(op, layouts, any_expert), .link = cost::LinkClass::kNone});
       if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
-      if (waits_) issued_s += host_s(op, any_expert);
+      if (waits_) issued_s += host_launch_s(op, any_expert);
     }
     const double chain_s = simulate::compute_stream_seconds(*piece, times_, ends_);
     sum.chain_s += chain_s;
@@ -170,17 +170,17 @@ WorkLowerBounds::LayerSeconds WorkLowerBounds::seconds(const step::BlockPair& pa
 
 void WorkLowerBounds::add_class(Work& work, const step::Setting& setting, model::LayerClass which,
                                 const simulate::Layouts& layouts, bool any_expert) {
-  const step::BlockPair full = step::build_layer(setting, which, plan::kWholeRecompute);
-  const step::BlockPair none = step::build_layer(setting, which, plan::kNoRecompute);
-  const LayerSeconds least = seconds(none, layouts, any_expert);
-  const LayerSeconds most = seconds(full, layouts, any_expert);
-  for (LayerWork& of : work.layers) {
-    const auto with = [&](double LayerSeconds::* part) {
+  const step::BlockTemplatePair full = step::build_layer(setting, which, plan::kWholeRecompute);
+  const step::BlockTemplatePair none = step::build_layer(setting, which, plan::kNoRecompute);
+  const LayerComputeSeconds least = seconds(none, layouts, any_expert);
+  const LayerComputeSeconds most = seconds(full, layouts, any_expert);
+  for (LayerWorkSeconds& of : work.layers) {
+    const auto with = [&](double LayerComputeSeconds::* part) {
       return of.recompute.whole ? std::max(least.*part, most.*part) : least.*part;
     };
-    of.seconds.push_back(with(&LayerSeconds::seconds));
-    of.stream_s.push_back(with(&LayerSeconds::stream_s));
-    of.chain_s.push_back(with(&LayerSeconds::chain_s));
+    of.seconds.push_back(with(&LayerComputeSeconds::seconds));
+    of.stream_s.push_back(with(&LayerComputeSeconds::stream_s));
+    of.chain_s.push_back(with(&LayerComputeSeconds::chain_s));
   }
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward, 1));
   if (!any_expert) keep_retained(work, setting, which, {&none.forward, &full.forward});
@@ -190,11 +190,11 @@ void WorkLowerBounds::add_class(Work& work, const step::Setting& setting, model:
 /// gathered inputs do not count. `known`: its forward templates that recompute nothing and
 /// everything.
 void WorkLowerBounds::keep_retained(Work& work, step::Setting setting, model::LayerClass which,
-                                    const KnownForwards& known) const {
+                                    const ForwardTemplates& known) const {
   const bool gathers = setting.sequence_parallel && setting.keep_gathered;
   const double load = setting.expert > 1 ? std::max(setting.busiest, held_load_) : setting.busiest;
   setting.keep_gathered = false;
-  for (LayerWork& of : work.layers) {
+  for (LayerWorkSeconds& of : work.layers) {
     const bool plain = of.recompute == plan::kNoRecompute && !gathers;
     double bytes = 0;
     if (of.recompute.whole || plain) {
@@ -207,7 +207,7 @@ void WorkLowerBounds::keep_retained(Work& work, step::Setting setting, model::La
 }
 
 Work WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
-  step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  step::Setting setting = step::make_setting(job_, plan, step::RepresentativeMicroBatch::kLeast);
   // Flags without effect in this plan may have one in other plans that share the answer.
   setting.overlap = plan.overlap;
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
@@ -229,17 +229,18 @@ Work WorkLowerBounds::build(const plan::Plan& plan, bool any_expert) {
   const step::BlockParameterSizes embedding =
       step::unit_size(setting, step::local_embedding_parameters(setting));
   work.size += embedding;
-  if (step::embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove)
+  if (step::embedding_gradient_extent(job_.model) == model::LayerGradientFlow::kAbove)
     work.resting += embedding;
   work.size += step::unit_size(setting, step::local_head_parameters(setting, false));
   const auto& sets = job_.space.offload.activations;
-  if (std::ranges::any_of(sets, [](plan::OffloadModules set) { return !set.empty(); })) {
+  if (std::ranges::any_of(sets, [](plan::OffloadModuleSet set) { return !set.empty(); })) {
     work.least_retained_bytes = 0;
-    for (LayerWork& of : work.layers) of.least_retained_bytes = 0;
+    for (LayerWorkSeconds& of : work.layers) of.least_retained_bytes = 0;
   }
   work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).seconds;
   for (std::int64_t i = 0; i < job_.model.extra_predicted_tokens(); ++i) {
-    const step::BlockPair block = step::build_multi_token(setting, i, false, plan::kNoRecompute);
+    const step::BlockTemplatePair block =
+        step::build_multi_token_layer(setting, i, false, plan::kNoRecompute);
     work.size += step::unit_size(setting, step::local_multi_token_parameters(setting, i, false));
     work.head_s += seconds(block, layouts, any_expert).seconds;
   }
@@ -260,7 +261,7 @@ plan::Plan representative(plan::Plan plan) {
 
 }  // namespace
 
-const Work& WorkLowerBounds::rough(const plan::Plan& plan) {
+const Work& WorkLowerBounds::least_work_over_expert_degrees(const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
   return remembered({{plan.parallel.tensor, tokens, 0, 0}, overlap_}, plan);
 }
@@ -271,11 +272,11 @@ const Work& WorkLowerBounds::work(const plan::Plan& plan, const plan::Overlap& o
   return remembered({{size.tensor, tokens, size.expert, size.expert_tensor}, overlap}, plan);
 }
 
-Work WorkLowerBounds::with_context(const Work& work, const plan::Plan& plan) {
+Work WorkLowerBounds::with_context_messages(const Work& work, const plan::Plan& plan) {
   Work out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
   const std::vector<ContextMessageSeconds>& context = context_.of(plan);
-  for (LayerWork& of : out.layers) {
+  for (LayerWorkSeconds& of : out.layers) {
     for (std::size_t k = 0; k < context.size(); ++k) {
       const double before_s = plan.overlap.context ? 0 : of.stream_s[k];
       of.seconds[k] = std::max(
@@ -292,22 +293,22 @@ const Work& WorkLowerBounds::remembered(const Key& key, const plan::Plan& plan) 
   plan::Plan plain = representative(plan);
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
   plain.sharding = plan::Sharding{};
-  plain.context_kind = plan::ContextKind::kAllGather;  // attention is one kernel
-  plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
+  plain.context_kind = plan::ContextKind::kAllGather;     // attention is one kernel
+  plain.tensor_input = plan::GatheredInputPolicy::kKeep;  // fewer messages
   plain.overlap = key.second;
   // Expert exchanges run beside another micro-batch or beside shared experts, never both.
   const bool either = plain.overlap.expert && plain.overlap.shared_experts;
   if (either) plain.overlap.shared_experts = false;
-  entry->second = build_any(plain, any_expert);
+  entry->second = cheapest_block_work(plain, any_expert);
   if (either && !any_expert) {
     plain.overlap.expert = false;
     plain.overlap.shared_experts = true;
-    entry->second = least(entry->second, build_any(plain, any_expert));
+    entry->second = least(entry->second, cheapest_block_work(plain, any_expert));
   }
   return entry->second;
 }
 
-Work WorkLowerBounds::build_any(plan::Plan plan, bool any_expert) {
+Work WorkLowerBounds::cheapest_block_work(plan::Plan plan, bool any_expert) {
   const plan::Parallel& size = plan.parallel;
   const bool experts = size.expert * size.expert_tensor > 1;
   const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
@@ -331,17 +332,17 @@ LayerCountsByClass::LayerCountsByClass(const model::Architecture& model) {
   }
 }
 
-LayerCountsByClass::Held LayerCountsByClass::held(const schedule::Placement& placement,
-                                                  std::int64_t position) const {
-  const plan::LayerSplit split(layers(), placement.model_chunks());
-  Held held{.head = position == placement.head_position()};
+LayerCountsByClass::LayersHeldByClass LayerCountsByClass::held(const schedule::Placement& placement,
+                                                               std::int64_t position) const {
+  const plan::EvenLayerSplit split(layers(), placement.model_chunk_count());
+  LayersHeldByClass held{.head = position == placement.head_position()};
   for (const std::vector<double>& before : before_) {
     const auto until = [&](std::int64_t chunk) {
       return before[static_cast<std::size_t>(split.start(chunk))];
     };
     double own = 0;
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
-      const std::int64_t chunk = placement.model_chunk({position, i});
+      const std::int64_t chunk = placement.model_chunk_index({position, i});
       own += until(chunk + 1) - until(chunk);
     }
     held.own.push_back(own);
@@ -350,14 +351,15 @@ LayerCountsByClass::Held LayerCountsByClass::held(const schedule::Placement& pla
   return held;
 }
 
-const std::vector<LayerCountsByClass::Held>& LayerCountsByClass::slowest_even(
-    schedule::PlacementKind kind, std::int64_t positions, std::int64_t chunks) const {
+const std::vector<LayerCountsByClass::LayersHeldByClass>&
+LayerCountsByClass::slowest_even_positions(schedule::ChunkPlacementKind kind,
+                                           std::int64_t positions, std::int64_t chunks) const {
   const auto [entry, fresh] = slowest_.try_emplace({kind, positions, chunks});
   if (!fresh) return entry->second;
   const schedule::Placement placement(kind, positions, chunks);
   const std::int64_t last = placement.head_position();
   entry->second.push_back(held(placement, last));
-  const plan::LayerSplit split(layers(), placement.model_chunks());
+  const plan::EvenLayerSplit split(layers(), placement.model_chunk_count());
   if (split.surplus == 0) return entry->second;
   const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
   const std::int64_t full = placement.holder(fullest).position;

@@ -22,7 +22,7 @@ namespace stepwright::tune {
 class LayerCountsByClass {
  public:
   /// Numbers of layers that a pipeline position holds, by class of layer.
-  struct Held {
+  struct LayersHeldByClass {
     std::vector<double> own;
     /// Number of layers of the model before the position's first chunk, by class of layer.
     std::vector<double> before;
@@ -45,24 +45,24 @@ class LayerCountsByClass {
                            std::int64_t last) const;
   /// Returns the positions that can be the slowest of a pipeline with even chunks: the one with the
   /// head, and one with a surplus of layers. The result is cached.
-  [[nodiscard]] const std::vector<Held>& slowest_even(schedule::PlacementKind kind,
-                                                      std::int64_t positions,
-                                                      std::int64_t chunks) const;
+  [[nodiscard]] const std::vector<LayersHeldByClass>& slowest_even_positions(
+      schedule::ChunkPlacementKind kind, std::int64_t positions, std::int64_t chunks) const;
 
  private:
-  [[nodiscard]] Held held(const schedule::Placement& placement, std::int64_t position) const;
+  [[nodiscard]] LayersHeldByClass held(const schedule::Placement& placement,
+                                       std::int64_t position) const;
 
   std::vector<model::LayerClass> classes_;
   /// Number of layers before each layer: [class][layer].
   std::vector<std::vector<double>> before_;
-  mutable std::map<std::tuple<schedule::PlacementKind, std::int64_t, std::int64_t>,
-                   std::vector<Held>>
+  mutable std::map<std::tuple<schedule::ChunkPlacementKind, std::int64_t, std::int64_t>,
+                   std::vector<LayersHeldByClass>>
       slowest_;
 };
 
 /// Seconds of one layer, forward and backward of one micro-batch, with one kind of recomputation.
 /// Vectors are indexed by class of layer.
-struct LayerWork {
+struct LayerWorkSeconds {
   plan::LayerRecompute recompute;
   std::vector<double> seconds;
   /// Seconds of the operators on the compute stream alone; never above `seconds`.
@@ -76,7 +76,7 @@ struct LayerWork {
 /// Lower bound of the work of a set of plans: seconds of one micro-batch on one rank, forward and
 /// backward, for each layer and the head.
 struct Work {
-  std::vector<LayerWork> layers;
+  std::vector<LayerWorkSeconds> layers;
   /// Returns the seconds of a layer with a given recomputation, by class of layer; those of the
   /// first entry if there is none for this recomputation.
   [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
@@ -112,7 +112,7 @@ class WorkLowerBounds {
 
   /// Returns the least work over all expert degrees of plans with the tensor degree, context degree
   /// and micro-batch of `plan`, which must be legal as far as blocks go. References stay valid.
-  const Work& rough(const plan::Plan& plan);
+  const Work& least_work_over_expert_degrees(const plan::Plan& plan);
   /// Returns the least work of plans with the tensor, context and expert degrees and micro-batch of
   /// `plan`.
   const Work& work(const plan::Plan& plan) { return work(plan, overlap_); }
@@ -120,7 +120,7 @@ class WorkLowerBounds {
   /// the given overlap.
   const Work& work(const plan::Plan& plan, const plan::Overlap& overlap);
   /// Returns `work` with the time of the context-parallel messages of `plan` added.
-  [[nodiscard]] Work with_context(const Work& work, const plan::Plan& plan);
+  [[nodiscard]] Work with_context_messages(const Work& work, const plan::Plan& plan);
 
  private:
   /// Cache key of a work: tensor degree, tokens of a rank, expert and expert-tensor degree (0:
@@ -129,19 +129,19 @@ class WorkLowerBounds {
   const Work& remembered(const Key& key, const plan::Plan& plan);
   /// Returns the work of a plan's blocks; each member is the lesser one of with and without
   /// sequence parallelism.
-  [[nodiscard]] Work build_any(plan::Plan plan, bool any_expert);
+  [[nodiscard]] Work cheapest_block_work(plan::Plan plan, bool any_expert);
   [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
   void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
                  const simulate::Layouts& layouts, bool any_expert);
   /// Forward templates of one layer: `none` recomputes nothing, `whole` recomputes the whole layer.
-  struct KnownForwards {
+  struct ForwardTemplates {
     const step::Template* none;
     const step::Template* whole;
   };
   void keep_retained(Work& work, step::Setting setting, model::LayerClass which,
-                     const KnownForwards& known) const;
+                     const ForwardTemplates& known) const;
   /// Seconds of a layer's compute stream, forward and backward, under three assumptions.
-  struct LayerSeconds {
+  struct LayerComputeSeconds {
     /// Seconds until the compute stream ends, waits for messages and for the host included.
     double seconds = 0;
     /// Seconds until the compute stream ends if the host issues every operator in time.
@@ -149,12 +149,12 @@ class WorkLowerBounds {
     /// Sum of the seconds of operators on the compute stream, without any waits.
     double stream_s = 0;
   };
-  [[nodiscard]] LayerSeconds seconds(const step::BlockPair& pair, const simulate::Layouts& layouts,
-                                     bool any_expert);
+  [[nodiscard]] LayerComputeSeconds seconds(const step::BlockTemplatePair& pair,
+                                            const simulate::Layouts& layouts, bool any_expert);
   [[nodiscard]] double seconds(const step::Operator& op, const simulate::Layouts& layouts,
                                bool any_expert);
 
-  [[nodiscard]] double host_s(step::Operator op, bool any_expert) const;
+  [[nodiscard]] double host_launch_s(step::Operator op, bool any_expert) const;
   [[nodiscard]] double least_message_s(const step::Operator& op,
                                        const simulate::Layouts& layouts) const;
 
@@ -175,7 +175,7 @@ class WorkLowerBounds {
   /// Algorithms that plans may choose for tensor-parallel messages.
   std::vector<plan::Collectives> of_tensor_;
   std::vector<plan::Collectives> of_experts_;
-  cost::PriceTable prices_;
+  cost::OperatorTimeCache prices_;
   ContextMessageLowerBounds context_;
   std::map<Key, Work> known_;
   std::vector<cost::OperatorTime> times_;  ///< Scratch memory: times of a template's operators.

@@ -55,9 +55,9 @@ std::variant<RunRow, Skipped> asked_row(const CsvTable& table, const CsvRow& cel
 }
 
 std::vector<RowOutcome> predict_runs(const CsvTable& table, const ValidationOptions& options) {
-  const cost::TrainingConditions conditions = options.conditions.empty()
-                                                  ? cost::built_in_conditions()
-                                                  : cost::load_conditions(options.conditions);
+  const cost::TrainingConditions conditions =
+      options.conditions.empty() ? cost::built_in_training_conditions()
+                                 : cost::load_training_conditions(options.conditions);
   std::vector<RowOutcome> outcomes(table.rows.size());
   parallel_for(options.threads, outcomes.size(), [&](std::size_t i) {
     auto row = asked_row(table, table.rows[i], options);
@@ -65,11 +65,11 @@ std::vector<RowOutcome> predict_runs(const CsvTable& table, const ValidationOpti
       outcomes[i].skipped = std::move(*skipped);
       return;
     }
-    auto made = predict_run(std::get<RunRow>(row), conditions);
+    auto made = predict_row_step_time(std::get<RunRow>(row), conditions);
     if (auto* skipped = std::get_if<Skipped>(&made)) {
       outcomes[i].skipped = std::move(*skipped);
     } else {
-      outcomes[i].results.push_back(std::get<RowResult>(std::move(made)));
+      outcomes[i].results.push_back(std::get<RowPredictionResult>(std::move(made)));
     }
   });
   return outcomes;
@@ -82,8 +82,8 @@ void count_skipped(std::map<std::string, SkippedRows>& all, const Skipped& skipp
   rows.first = fmt::format("line {}{}{}", line, skipped.detail.empty() ? "" : ": ", skipped.detail);
 }
 
-void count_label(LabelCount& labels, const MemoryResult& result) {
-  const bool right = result.fits() == (result.kind == PeakKind::kFits);
+void count_label(MemoryFitLabelCounts& labels, const MemoryResult& result) {
+  const bool right = result.fits() == (result.kind == MeasuredMemoryKind::kFits);
   const double away = std::abs(result.row.predicted / result.capacity_bytes - 1);
   const bool clear = away > kClearVerdict;
   ++(right ? labels.right : labels.wrong);
@@ -103,14 +103,14 @@ MemoryOutcome predict_peak(const CsvTable& table, const CsvRow& cells,
   if (const auto* skipped = std::get_if<Skipped>(&out.row)) {
     out.made = *skipped;
   } else {
-    out.made = predict_memory(std::get<RunRow>(out.row));
+    out.made = predict_row_memory(std::get<RunRow>(out.row));
   }
   return out;
 }
 
 /// Excludes labels that contradict each other from the count.
-void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
-  std::vector<FitLabel> labels;
+void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, MemoryFitLabelCounts& count) {
+  std::vector<MemoryFitLabel> labels;
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const auto* made = std::get_if<MemoryResult>(&peaks[i].made);
@@ -118,7 +118,7 @@ void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
     labels.push_back(made->label);
     rows.push_back(i);
   }
-  const auto conflicts = label_conflicts(labels);
+  const auto conflicts = memory_fit_label_conflicts(labels);
   for (const auto& [oom, fits] : conflicts) {
     count.contradictory.emplace_back(labels[oom].id, labels[fits].id);
   }
@@ -129,7 +129,7 @@ void set_aside_conflicts(std::vector<MemoryOutcome>& peaks, LabelCount& count) {
 }
 
 std::vector<RowOutcome> predict_peaks(const CsvTable& table, const ValidationOptions& options,
-                                      LabelCount& labels) {
+                                      MemoryFitLabelCounts& labels) {
   std::vector<MemoryOutcome> peaks(table.rows.size());
   parallel_for(options.threads, peaks.size(),
                [&](std::size_t i) { peaks[i] = predict_peak(table, table.rows[i], options); });
@@ -150,10 +150,10 @@ std::vector<RowOutcome> predict_peaks(const CsvTable& table, const ValidationOpt
 std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptions& options,
                                     Validation& validation) {
   switch (validation.kind) {
-    case TableKind::kOperatorSamples: return predict_operators(table, options.profile);
-    case TableKind::kCollectiveSamples: return predict_collectives(table, options.profile);
-    case TableKind::kOwnMessages: return predict_own_messages(table, options.profile);
-    case TableKind::kLaunches: return predict_launches(table, options.threads);
+    case TableKind::kOperatorSamples: return predict_operator_times(table, options.profile);
+    case TableKind::kCollectiveSamples: return predict_collective_times(table, options.profile);
+    case TableKind::kOwnMessages: return predict_own_message_times(table, options.profile);
+    case TableKind::kLaunches: return predict_launch_memory(table, options.threads);
     default: break;
   }
   if (!options.profile.empty())
@@ -202,7 +202,7 @@ class ErrorTables {
  public:
   explicit ErrorTables(std::size_t groups) : groups_(groups) {}
 
-  void add(std::size_t row, const RowResult& result) {
+  void add(std::size_t row, const RowPredictionResult& result) {
     if (result.measured == 0) return;  // a label
     all_.add(row, result.error);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -230,12 +230,13 @@ void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) 
   for (const Skipped& skipped : outcome.left_out) {
     count_skipped(validation.left_out, skipped, line);
   }
-  for (RowResult& result : outcome.results) validation.results.push_back(std::move(result));
+  for (RowPredictionResult& result : outcome.results)
+    validation.results.push_back(std::move(result));
 }
 
-std::optional<double> inside_interval(std::span<const RowResult> results) {
+std::optional<double> inside_interval(std::span<const RowPredictionResult> results) {
   if (results.empty()) return std::nullopt;
-  const auto inside = std::ranges::count_if(results, [](const RowResult& result) {
+  const auto inside = std::ranges::count_if(results, [](const RowPredictionResult& result) {
     return result.low_s <= result.measured && result.measured <= result.high_s;
   });
   return static_cast<double>(inside) / static_cast<double>(results.size());
@@ -261,7 +262,7 @@ TableKind table_kind(const CsvTable& table) {
       table.name, kinds));
 }
 
-std::span<const std::string_view> error_groups(TableKind kind) {
+std::span<const std::string_view> prediction_error_group_keys(TableKind kind) {
   static constexpr std::string_view kOfRuns[] = {"source", "device", "framework", "scheme"};
   static constexpr std::string_view kOfOperators[] = {"source", "device", "operator", "direction",
                                                       "size"};
@@ -280,15 +281,16 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
   const bool of_runs =
       validation.kind == TableKind::kTrainingRuns || validation.kind == TableKind::kMemory;
-  if (of_runs) table.reject_misspelt_columns(run_columns());
-  if (validation.kind == TableKind::kLaunches) table.reject_misspelt_columns(launch_columns());
+  if (of_runs) table.reject_misspelt_columns(run_table_columns());
+  if (validation.kind == TableKind::kLaunches)
+    table.reject_misspelt_columns(launch_table_columns());
   check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
   std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
-  table.require_rows();
-  ErrorTables errors(error_groups(validation.kind).size());
+  table.require_table_rows();
+  ErrorTables errors(prediction_error_group_keys(validation.kind).size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    for (const RowResult& result : outcomes[i].results) errors.add(i, result);
+    for (const RowPredictionResult& result : outcomes[i].results) errors.add(i, result);
     add_outcome(validation, outcomes[i], asked.rows[i].line);
   }
   errors.write(validation);

@@ -38,7 +38,7 @@ TableKind table_kind(const CsvTable& table);
 
 /// Returns the keys by which prediction errors are grouped for a kind of table: "source", "device",
 /// ...
-std::span<const std::string_view> error_groups(TableKind kind);
+std::span<const std::string_view> prediction_error_group_keys(TableKind kind);
 
 /// Number of rows that were skipped for one reason, and the first of them.
 struct SkippedRows {
@@ -47,7 +47,7 @@ struct SkippedRows {
 };
 
 /// Numbers of rows for which predictions are right about whether the run fitted in memory.
-struct LabelCount {
+struct MemoryFitLabelCounts {
   std::size_t right = 0;
   std::size_t wrong = 0;
   /// Rows predicted right, among those whose predicted peak differs from the capacity by more than
@@ -70,11 +70,12 @@ struct Validation {
   std::map<std::string, SkippedRows> left_out;
   /// Statistics of the prediction errors of all rows; `used` counts rows, also in `groups`.
   ErrorStatistics errors;
-  /// Statistics of the prediction errors for each key in `error_groups` ("device"), by value
+  /// Statistics of the prediction errors for each key in `prediction_error_group_keys` ("device"),
+  /// by value
   /// ("H100").
   std::vector<std::map<std::string, ErrorStatistics>> groups;
-  std::vector<RowResult> results;  ///< Results in the order of the table's file.
-  std::optional<LabelCount> labels;
+  std::vector<RowPredictionResult> results;  ///< Results in the order of the table's file.
+  std::optional<MemoryFitLabelCounts> labels;
   /// How well predictions choose the fastest plan of a job; nullopt: the table has no training
   /// runs.
   std::optional<PlanChoiceQuality> choices;

@@ -20,7 +20,7 @@ Json statistics_json(const ErrorStatistics& errors) {
           {"within_10_percent", errors.within_10_percent}};
 }
 
-Json labels_json(const LabelCount& labels) {
+Json labels_json(const MemoryFitLabelCounts& labels) {
   return {{"right", labels.right},
           {"wrong", labels.wrong},
           {"clear_right", labels.clear_right},
@@ -46,7 +46,7 @@ Json reasons_json(const std::map<std::string, SkippedRows>& skipped) {
 }
 
 /// Returns a result as JSON; a label has no measured value and no error.
-Json result_json(const RowResult& result, std::span<const std::string_view> groups) {
+Json result_json(const RowPredictionResult& result, std::span<const std::string_view> groups) {
   const bool label = result.measured == 0;
   Json json{{"id", result.id}, {"predicted", result.predicted}};
   json["measured"] = label ? Json(nullptr) : Json(result.measured);
@@ -87,7 +87,7 @@ Json compared_json(const Validation& v, std::span<const std::string_view> words)
   Json json = Json::array();
   Numbers groups;
   Numbers plans;
-  for (const RowResult& result : v.results) {
+  for (const RowPredictionResult& result : v.results) {
     json.push_back(result_json(result, words));
     if (result.alike.empty()) continue;
     json.back()["group"] = groups.of(result.alike);
@@ -105,7 +105,7 @@ Json validation_json(const Validation& v) {
   Json errors = statistics_json(v.errors);
   errors.erase("used");
   json.update(errors);
-  const auto groups = error_groups(v.kind);
+  const auto groups = prediction_error_group_keys(v.kind);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     Json& group = json[fmt::format("by_{}", groups[i])] = Json::object();
     for (const auto& [word, of_word] : v.groups[i]) group[word] = statistics_json(of_word);

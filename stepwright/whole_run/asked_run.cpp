@@ -9,8 +9,8 @@ namespace stepwright::whole_run {
 namespace {
 
 void add_run(nlohmann::ordered_json& entry, const tune::TuneResult& result, const plan::Plan& plan,
-             const tune::TrainingRun& run) {
-  tune::add_run_cost(entry, result.job, result.devices_idle, run);
+             const tune::TrainingLengthAndPrice& run) {
+  tune::add_training_run_cost(entry, result.job, result.devices_idle, run);
   entry["whole_run"] = requested_run_json(simulate::predict({result.job, plan}),
                                           {.run = run, .idle = idle_devices_of_search(result)});
 }
@@ -21,8 +21,8 @@ IdleDevices idle_devices_of_search(const tune::TuneResult& result) {
   return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
 }
 
-plan::RunSettings run_settings(const plan::Job& job, const RequestedRun& asked) {
-  plan::RunSettings settings = job.run;
+plan::TrainingRunSettings whole_run_settings(const plan::Job& job, const RequestedRun& asked) {
+  plan::TrainingRunSettings settings = job.run;
   if (asked.run) settings.tokens = asked.run->tokens;
   if (asked.run && asked.run->price_per_gpu_hour) {
     settings.price_per_gpu_hour = asked.run->price_per_gpu_hour;
@@ -33,7 +33,7 @@ plan::RunSettings run_settings(const plan::Job& job, const RequestedRun& asked) 
 
 nlohmann::ordered_json requested_run_json(const simulate::Prediction& prediction,
                                           const RequestedRun& asked) {
-  const plan::RunSettings settings = run_settings(prediction.planned.job, asked);
+  const plan::TrainingRunSettings settings = whole_run_settings(prediction.planned.job, asked);
   try {
     return run_summary_json(whole_run(prediction, settings, asked.idle));
   } catch (const Error& error) {
@@ -43,11 +43,11 @@ nlohmann::ordered_json requested_run_json(const simulate::Prediction& prediction
 }
 
 void add_whole_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
-                    const tune::TrainingRun& run) {
+                    const tune::TrainingLengthAndPrice& run) {
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     add_run(answer["plans"][i], result, result.plans[i].plan, run);
   }
-  const std::vector<tune::Alternative> others = tune::alternatives(result);
+  const std::vector<tune::AlternativePlan> others = tune::fastest_plan_of_each_family(result);
   for (std::size_t i = 0; i < others.size(); ++i) {
     add_run(answer["alternatives"][i], result, others[i].tuned.plan, run);
   }

@@ -11,12 +11,14 @@ namespace {
 /// it.
 double own_bytes(const plan::Plan& plan, const step::Stage& stage, plan::Spread spread,
                  std::int64_t held_bytes) {
-  const std::int64_t dense = step::shard_elements(plan, spread, {.dense = stage.dense_parameters});
+  const std::int64_t dense =
+      step::state_shard_elements(plan, spread, {.dense = stage.dense_parameters});
   const std::int64_t routed =
-      step::shard_elements(plan, spread, {.expert = stage.expert_parameters});
+      step::state_shard_elements(plan, spread, {.expert = stage.expert_parameters});
   if (dense + routed == 0) return 0;
   const auto share_of = [spread](const step::ShardingGroups& states) {
-    return static_cast<double>(states.divisor(spread)) / static_cast<double>(states.world);
+    return static_cast<double>(states.state_shard_count(spread)) /
+           static_cast<double>(states.world);
   };
   const double own = static_cast<double>(dense) * share_of(step::dense_spread(plan)) +
                      static_cast<double>(routed) * share_of(step::routed_spread(plan));

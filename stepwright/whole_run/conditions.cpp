@@ -24,7 +24,7 @@ constexpr double kHostCopy = 20e9;
 
 Range stated(double value) { return {value, value, value}; }
 
-void set_failures(RunConditions& conditions, const plan::RunSettings& settings) {
+void set_failures(RunConditions& conditions, const plan::TrainingRunSettings& settings) {
   if (settings.device_mttf_s) {
     conditions.failures_per_device_s = stated(1 / *settings.device_mttf_s);
   } else if (settings.failures_per_device_hour) {
@@ -43,7 +43,7 @@ void set_failures(RunConditions& conditions, const plan::RunSettings& settings) 
 }
 
 /// Sets restart and repair times; without failures they have no effect.
-void set_restart(RunConditions& conditions, const plan::RunSettings& settings) {
+void set_restart(RunConditions& conditions, const plan::TrainingRunSettings& settings) {
   conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
   conditions.repair_s = settings.repair_s.value_or(0);
   conditions.restart_s = settings.restart_s ? stated(*settings.restart_s)
@@ -65,14 +65,14 @@ void assume_host_copy(RunConditions& conditions, const cluster::Cluster& cluster
   const double link = cluster.device.host_link_bytes_per_s;
   conditions.host_copy_bytes_per_s =
       link > 0 ? cost::constants::kHostLinkShare.value * link : kHostCopy;
-  conditions.assumed.push_back(
-      fmt::format("a device copies its part to its host at {}, {}; host_copy states it",
-                  format_rate(conditions.host_copy_bytes_per_s),
-                  link > 0 ? fmt::format("what copies attain of its link of {}", format_rate(link))
-                           : "two thirds of a PCIe 4.0 x16 link"));
+  conditions.assumed.push_back(fmt::format(
+      "a device copies its part to its host at {}, {}; host_copy states it",
+      format_bytes_per_s(conditions.host_copy_bytes_per_s),
+      link > 0 ? fmt::format("what copies attain of its link of {}", format_bytes_per_s(link))
+               : "two thirds of a PCIe 4.0 x16 link"));
 }
 
-void set_checkpoints(RunConditions& conditions, const plan::RunSettings& settings,
+void set_checkpoints(RunConditions& conditions, const plan::TrainingRunSettings& settings,
                      const cluster::Cluster& cluster) {
   const auto devices = static_cast<double>(cluster.devices());
   conditions.checkpoints = settings.checkpoints.value_or(plan::CheckpointWriting::kExposed);
@@ -87,7 +87,7 @@ void set_checkpoints(RunConditions& conditions, const plan::RunSettings& setting
     conditions.assumed.push_back(fmt::format(
         "checkpoints are written at {}: 2 TB/s of 16,384 devices (Llama 3, arXiv 2407.21783), in "
         "proportion; storage states it",
-        format_rate(conditions.storage_bytes_per_s)));
+        format_bytes_per_s(conditions.storage_bytes_per_s)));
   }
   if (conditions.checkpoints == plan::CheckpointWriting::kExposed) return;
   if (settings.host_copy_bytes_per_s) {
@@ -99,7 +99,8 @@ void set_checkpoints(RunConditions& conditions, const plan::RunSettings& setting
 
 }  // namespace
 
-RunConditions run_conditions(const plan::RunSettings& settings, const cluster::Cluster& cluster) {
+RunConditions run_conditions(const plan::TrainingRunSettings& settings,
+                             const cluster::Cluster& cluster) {
   RunConditions conditions;
   set_failures(conditions, settings);
   set_restart(conditions, settings);

@@ -49,6 +49,7 @@ struct RunConditions {
 ///   number of devices;
 /// - copies to the host: the share of the device's stated host link that copies reach
 ///   (`constants::kHostLinkShare`); 20 GB/s, two thirds of a PCIe 4.0 x16 link, if none is stated.
-RunConditions run_conditions(const plan::RunSettings& settings, const cluster::Cluster& cluster);
+RunConditions run_conditions(const plan::TrainingRunSettings& settings,
+                             const cluster::Cluster& cluster);
 
 }  // namespace stepwright::whole_run

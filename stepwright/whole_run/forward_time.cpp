@@ -5,11 +5,12 @@
 
 namespace stepwright::whole_run {
 
-double forward_time_s(const simulate::Prediction& prediction) {
+double evaluation_batch_time_s(const simulate::Prediction& prediction) {
   auto [job, plan] = prediction.planned;
   plan.schedule.strands = 1;
-  const step::MicroBatchSize size =
-      job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest;
+  const step::RepresentativeMicroBatch size = job.documents
+                                                  ? step::RepresentativeMicroBatch::kMean
+                                                  : step::RepresentativeMicroBatch::kLargest;
   const step::StepProgram program = step::forward_only_program(job, plan, size);
   return simulate::simulate(program, cost::CostModel(job),
                             cost::group_layouts(job.cluster, plan::Grid(plan)), plan)

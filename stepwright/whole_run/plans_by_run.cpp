@@ -40,14 +40,14 @@ class Candidates {
   Candidates(const plan::Job& job, const std::function<tune::TuneResult(const plan::Job&)>& search)
       : job_(job), search_(search) {}
 
-  PlansByRun run() {
+  PlanRunComparison run() {
     const tune::TuneResult whole = search_(job_);
     const tune::TunedPlan& best = whole.plans.front();
-    if (best.verdict == memory::FitVerdict::kDoesNotFit) {
-      throw Error(ErrorKind::kRuntime, tune::misfit_text(best));
+    if (best.verdict == memory::MemoryFitVerdict::kDoesNotFit) {
+      throw Error(ErrorKind::kRuntime, tune::memory_misfit_error_text(best));
     }
     for (const tune::TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
-    for (const tune::Alternative& other : tune::alternatives(whole))
+    for (const tune::AlternativePlan& other : tune::fastest_plan_of_each_family(whole))
       add(whole.job, other.tuned.plan);
     if (job_.run.repair_s || found_.candidates.empty()) add_fewer_nodes();
     if (found_.candidates.empty()) fail_input(found_.endless.front().why);
@@ -98,7 +98,7 @@ class Candidates {
   /// A part of the cluster without a legal plan adds no candidate.
   void add_part(std::int64_t nodes) {
     plan::Job part = job_;
-    part.cluster = tune::with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
+    part.cluster = tune::with_used_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
     try {
       const tune::TuneResult found = search_(part);
       if (found.plans.front().fits) add(found.job, found.plans.front().plan);
@@ -109,22 +109,22 @@ class Candidates {
 
   const plan::Job& job_;
   const std::function<tune::TuneResult(const plan::Job&)>& search_;
-  PlansByRun found_;
+  PlanRunComparison found_;
 };
 
 }  // namespace
 
-PlansByRun plans_by_run(const plan::Job& job,
-                        const std::function<tune::TuneResult(const plan::Job&)>& search) {
+PlanRunComparison compare_plans_by_run(
+    const plan::Job& job, const std::function<tune::TuneResult(const plan::Job&)>& search) {
   return Candidates(job, search).run();
 }
 
-nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
+nlohmann::ordered_json run_candidates_json(const PlanRunComparison& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const RunCandidate& one = comparison.candidates[i];
     const plan::Job& job = one.prediction.planned.job;
-    nlohmann::ordered_json entry = {{"code", plan::plan_code(one.prediction.planned.plan)},
+    nlohmann::ordered_json entry = {{"code", plan::short_plan_code(one.prediction.planned.plan)},
                                     {"nodes", job.cluster.nodes},
                                     {"spare_nodes", one.run.process.spare_nodes},
                                     {"fastest_step", i == comparison.fastest_step}};
@@ -134,10 +134,10 @@ nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
   return list;
 }
 
-nlohmann::ordered_json endless_json(const PlansByRun& comparison) {
+nlohmann::ordered_json never_ending_runs_json(const PlanRunComparison& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const NeverEndingRun& one : comparison.endless) {
-    list.push_back({{"code", plan::plan_code(one.planned.plan)},
+    list.push_back({{"code", plan::short_plan_code(one.planned.plan)},
                     {"nodes", one.planned.job.cluster.nodes},
                     {"step_time_s", one.step_s},
                     {"why", one.why}});

@@ -26,7 +26,7 @@ struct NeverEndingRun {
 };
 
 /// The plans of a job, compared by the time of their whole training runs.
-struct PlansByRun {
+struct PlanRunComparison {
   /// Plans sorted by the time of their whole run, the shortest first; at least one.
   std::vector<RunCandidate> candidates;
   std::size_t fastest_step = 0;  ///< Index in `candidates` of the plan with the shortest step.
@@ -38,14 +38,14 @@ struct PlansByRun {
 /// other nodes as spares, as long as the run gets shorter (if the job states a repair time, or if
 /// no run on all nodes would end). Fails with `kRuntime` if no plan fits, and with `kInput` if no
 /// run would end.
-PlansByRun plans_by_run(const plan::Job& job,
-                        const std::function<tune::TuneResult(const plan::Job&)>& search);
+PlanRunComparison compare_plans_by_run(
+    const plan::Job& job, const std::function<tune::TuneResult(const plan::Job&)>& search);
 
 /// Returns the JSON value of the key `candidates` of `stepwright run JOB --json`: plans with their
 /// whole runs.
-nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
+nlohmann::ordered_json run_candidates_json(const PlanRunComparison& comparison);
 /// Returns the JSON value of the key `endless` of `stepwright run JOB --json`: plans whose runs
 /// would never end.
-nlohmann::ordered_json endless_json(const PlansByRun& comparison);
+nlohmann::ordered_json never_ending_runs_json(const PlanRunComparison& comparison);
 
 }  // namespace stepwright::whole_run

@@ -39,37 +39,38 @@ EarlyFailure early_failure(double rate, double end_s) {
           .second = (2 - none * (2 + 2 * y + y * y)) / (rate * rate)};
 }
 
-SaveCycleTime cycle_of(const Renewal& renewal, double planned_s, double attempt_s) {
+SaveCycleTime cycle_of(const RenewalProcess& renewal, double failure_free_s, double attempt_s) {
   const double rate = renewal.failures_per_s;
-  if (rate == 0) return {.planned_s = planned_s, .mean_s = planned_s};
-  const double fails = -std::expm1(-rate * planned_s);
+  if (rate == 0) return {.failure_free_s = failure_free_s, .mean_s = failure_free_s};
+  const double fails = -std::expm1(-rate * failure_free_s);
   const Attempts after = attempts_of(rate, attempt_s);
-  const EarlyFailure early = early_failure(rate, planned_s);
+  const EarlyFailure early = early_failure(rate, failure_free_s);
   const double mean = std::exp(rate * attempt_s) * fails / rate;
-  const double second = (1 - fails) * planned_s * planned_s + early.second +
+  const double second = (1 - fails) * failure_free_s * failure_free_s + early.second +
                         2 * early.first * after.mean_s +
                         fails * (after.variance_s2 + after.mean_s * after.mean_s);
-  return {
-      .planned_s = planned_s, .mean_s = mean, .variance_s2 = std::max(0.0, second - mean * mean)};
+  return {.failure_free_s = failure_free_s,
+          .mean_s = mean,
+          .variance_s2 = std::max(0.0, second - mean * mean)};
 }
 
-double alone_s(const Renewal& renewal, double work_s) {
+double alone_s(const RenewalProcess& renewal, double work_s) {
   return work_s + renewal.copy_s + renewal.write_s;
 }
 
 }  // namespace
 
-SaveCycleTime cycle_time(const Renewal& renewal, double work_s) {
+SaveCycleTime save_cycle_time(const RenewalProcess& renewal, double work_s) {
   const double planned = std::max(work_s, renewal.write_s) + renewal.copy_s;
   return cycle_of(renewal, planned, renewal.restart_s + alone_s(renewal, work_s));
 }
 
-SaveCycleTime first_cycle_time(const Renewal& renewal, double work_s) {
+SaveCycleTime first_save_cycle_time(const RenewalProcess& renewal, double work_s) {
   const double alone = alone_s(renewal, work_s);
   return cycle_of(renewal, alone, renewal.restart_s + alone);
 }
 
-double best_work_s(const Renewal& renewal) {
+double best_work_between_saves_s(const RenewalProcess& renewal) {
   const double rate = renewal.failures_per_s;
   if (rate == 0) return std::numeric_limits<double>::infinity();
   double low = 0;

@@ -19,7 +19,7 @@ constexpr double kMostFailures = 7;
 /// Above this value, exponentials no longer fit into a double.
 constexpr double kMostCounted = 300;
 
-Renewal renewal_of(const RunProcess& process) {
+RenewalProcess renewal_of(const WholeRunParameters& process) {
   return {.failures_per_s = process.failures_per_s,
           .restart_s = process.restart_s,
           .copy_s = process.copy_s,
@@ -27,17 +27,17 @@ Renewal renewal_of(const RunProcess& process) {
 }
 
 /// Returns the seconds of a step plus its share of an evaluation.
-double step_work_s(const RunProcess& process) {
+double step_work_s(const WholeRunParameters& process) {
   return process.step_s + process.straggling_s +
          process.evaluation_s / static_cast<double>(process.evaluation_every);
 }
 
-double work_between_checkpoints_s(const RunProcess& process) {
+double work_between_checkpoints_s(const WholeRunParameters& process) {
   return step_work_s(process) *
          static_cast<double>(std::min(process.checkpoint_every, process.steps));
 }
 
-void check_failures(const RunProcess& process, double most) {
+void check_failures(const WholeRunParameters& process, double most) {
   const double rate = process.failures_per_s;
   const double step = process.step_s + process.straggling_s;
   if (rate * step >= 1) {
@@ -66,79 +66,83 @@ struct Cycles {
 };
 
 /// Returns the cycles of a run: the first, the whole ones after it, and the incomplete last one.
-std::array<Cycles, 3> cycles_of(const RunProcess& process) {
-  const Renewal renewal = renewal_of(process);
+std::array<Cycles, 3> cycles_of(const WholeRunParameters& process) {
+  const RenewalProcess renewal = renewal_of(process);
   const double step = step_work_s(process);
   const std::int64_t every = std::min(process.checkpoint_every, process.steps);
   const std::int64_t whole = process.steps / every;
   const std::int64_t left = process.steps % every;
   const double work = step * static_cast<double>(every);
-  return {{{1, first_cycle_time(renewal, work)},
-           {static_cast<double>(whole - 1), cycle_time(renewal, work)},
-           {left > 0 ? 1.0 : 0.0, cycle_time(renewal, step * static_cast<double>(left))}}};
+  return {{{1, first_save_cycle_time(renewal, work)},
+           {static_cast<double>(whole - 1), save_cycle_time(renewal, work)},
+           {left > 0 ? 1.0 : 0.0, save_cycle_time(renewal, step * static_cast<double>(left))}}};
 }
 
 /// Adds the wait for repairs to a run that so far always has its nodes.
-void add_waiting(RunTime& time, const RunProcess& process, double planned_s) {
+void add_waiting(WholeRunTime& time, const WholeRunParameters& process, double failure_free_s) {
   const NodePool pool{.failures_per_s = process.failures_per_s,
                       .repair_s = process.repair_s,
                       .spares = process.spare_nodes};
-  const double share = waiting_share(pool);
+  const double share = repair_waiting_share(pool);
   const double running = time.wall_s;
   time.wall_s = running / (1 - share);
-  time.losses_s[static_cast<std::size_t>(RunLoss::kWaiting)] = time.wall_s - running;
-  time.deviation_s = std::sqrt(std::pow(time.deviation_s / (1 - share), 2) +
-                               waiting_variance_s2(pool, running, (running - planned_s) / running));
+  time.losses_s[static_cast<std::size_t>(RunTimeLossCause::kWaiting)] = time.wall_s - running;
+  time.deviation_s =
+      std::sqrt(std::pow(time.deviation_s / (1 - share), 2) +
+                repair_waiting_variance_s2(pool, running, (running - failure_free_s) / running));
 }
 
 }  // namespace
 
-double RunTime::planned_s() const {
+double WholeRunTime::failure_free_s() const {
   double time_s = wall_s;
-  for (const RunLoss loss : {RunLoss::kRestarts, RunLoss::kLostWork, RunLoss::kWaiting}) {
+  for (const RunTimeLossCause loss :
+       {RunTimeLossCause::kRestarts, RunTimeLossCause::kLostWork, RunTimeLossCause::kWaiting}) {
     time_s -= losses_s[static_cast<std::size_t>(loss)];
   }
   return time_s;
 }
 
-void check_run_ends(const RunProcess& process) { check_failures(process, kMostFailures); }
+void check_run_ends(const WholeRunParameters& process) { check_failures(process, kMostFailures); }
 
-RunTime run_time(const RunProcess& process) {
+WholeRunTime mean_whole_run_time(const WholeRunParameters& process) {
   const auto steps = static_cast<double>(process.steps);
   const double work = steps * step_work_s(process);
   check_failures(process, kMostCounted);
-  RunTime time;
+  WholeRunTime time;
   double planned = 0;
   double variance = 0;
   for (const Cycles& cycles : cycles_of(process)) {
-    planned += cycles.number * cycles.each.planned_s;
+    planned += cycles.number * cycles.each.failure_free_s;
     time.wall_s += cycles.number * cycles.each.mean_s;
     variance += cycles.number * cycles.each.variance_s2;
   }
-  const auto loss = [&](RunLoss which) -> double& {
+  const auto loss = [&](RunTimeLossCause which) -> double& {
     return time.losses_s[static_cast<std::size_t>(which)];
   };
   time.failures = time.wall_s * process.failures_per_s;
-  loss(RunLoss::kStragglers) = steps * process.straggling_s;
-  loss(RunLoss::kEvaluation) = work - steps * (process.step_s + process.straggling_s);
-  loss(RunLoss::kCheckpoints) = planned - work;
+  loss(RunTimeLossCause::kStragglers) = steps * process.straggling_s;
+  loss(RunTimeLossCause::kEvaluation) = work - steps * (process.step_s + process.straggling_s);
+  loss(RunTimeLossCause::kCheckpoints) = planned - work;
   // A restart ends after its full time, or with the next failure.
-  loss(RunLoss::kRestarts) = time.wall_s * -std::expm1(-process.failures_per_s * process.restart_s);
-  loss(RunLoss::kLostWork) = std::max(0.0, time.wall_s - planned - loss(RunLoss::kRestarts));
+  loss(RunTimeLossCause::kRestarts) =
+      time.wall_s * -std::expm1(-process.failures_per_s * process.restart_s);
+  loss(RunTimeLossCause::kLostWork) =
+      std::max(0.0, time.wall_s - planned - loss(RunTimeLossCause::kRestarts));
   time.deviation_s = std::sqrt(variance);
   add_waiting(time, process, planned);
   return time;
 }
 
-std::int64_t best_checkpoint_every(const RunProcess& process) {
-  const Renewal renewal = renewal_of(process);
+std::int64_t best_checkpoint_interval_steps(const WholeRunParameters& process) {
+  const RenewalProcess renewal = renewal_of(process);
   const double step = step_work_s(process);
-  const double best = best_work_s(renewal) / step;
+  const double best = best_work_between_saves_s(renewal) / step;
   if (best >= static_cast<double>(process.steps)) return process.steps;
   const auto below = std::max<std::int64_t>(1, static_cast<std::int64_t>(best));
   const auto time_of_work = [&](std::int64_t every) {
     const double work = step * static_cast<double>(every);
-    return cycle_time(renewal, work).mean_s / work;
+    return save_cycle_time(renewal, work).mean_s / work;
   };
   const std::int64_t above = std::min(below + 1, process.steps);
   return time_of_work(above) < time_of_work(below) ? above : below;

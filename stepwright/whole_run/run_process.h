@@ -9,7 +9,7 @@ namespace stepwright::whole_run {
 
 /// A whole training run as numbers: its steps, and the times of evaluations, checkpoints, failures
 /// and repairs between them.
-struct RunProcess {
+struct WholeRunParameters {
   std::int64_t steps = 1;
   double step_s = 0;  ///< Predicted seconds of one training step.
   /// Additional seconds of each step in which all devices wait for the slowest.
@@ -27,7 +27,7 @@ struct RunProcess {
 };
 
 /// The causes that make a whole run longer than its predicted steps.
-enum class RunLoss : std::uint8_t {
+enum class RunTimeLossCause : std::uint8_t {
   kStragglers,
   kEvaluation,
   /// Checkpoints: copying, writing where training waits for it, and waiting for the previous write.
@@ -38,14 +38,14 @@ enum class RunLoss : std::uint8_t {
   kWaiting  ///< Waiting for the repair of a node because no spare is left.
 };
 inline constexpr int kRunLosses = 6;
-inline constexpr Named<RunLoss> kRunLossNames[] = {
-    {RunLoss::kStragglers, "stragglers"},   {RunLoss::kEvaluation, "evaluation"},
-    {RunLoss::kCheckpoints, "checkpoints"}, {RunLoss::kRestarts, "restarts"},
-    {RunLoss::kLostWork, "lost_work"},      {RunLoss::kWaiting, "waiting"}};
+inline constexpr Named<RunTimeLossCause> kRunLossNames[] = {
+    {RunTimeLossCause::kStragglers, "stragglers"},   {RunTimeLossCause::kEvaluation, "evaluation"},
+    {RunTimeLossCause::kCheckpoints, "checkpoints"}, {RunTimeLossCause::kRestarts, "restarts"},
+    {RunTimeLossCause::kLostWork, "lost_work"},      {RunTimeLossCause::kWaiting, "waiting"}};
 
 /// The wall-clock time of a whole training run, from the first step to the end of the last
 /// checkpoint, averaged over random failures.
-struct RunTime {
+struct WholeRunTime {
   double wall_s = 0;
   /// Standard deviation of the wall-clock time over random failures, in seconds.
   double deviation_s = 0;
@@ -54,21 +54,21 @@ struct RunTime {
   std::array<double, kRunLosses> losses_s{};
 
   /// Returns the seconds that the run would take without failures.
-  [[nodiscard]] double planned_s() const;
+  [[nodiscard]] double failure_free_s() const;
 };
 
 /// Fails with `kInput` if a training run would practically never end: failures come faster than
 /// steps, or fewer than one attempt in a thousand reaches the next checkpoint.
-void check_run_ends(const RunProcess& process);
+void check_run_ends(const WholeRunParameters& process);
 
 /// Returns the mean time of a whole training run by closed-form formulas: cycles between
 /// checkpoints, then waiting for repairs. Exact if evaluations are spread evenly and if waiting is
 /// as frequent as in the long run (a real run starts with all its spares). Fails with `kInput` if
 /// failures come too fast to compute.
-RunTime run_time(const RunProcess& process);
+WholeRunTime mean_whole_run_time(const WholeRunParameters& process);
 
 /// Returns the number of training steps between checkpoints that makes a whole run shortest; all
 /// steps if nothing fails.
-std::int64_t best_checkpoint_every(const RunProcess& process);
+std::int64_t best_checkpoint_interval_steps(const WholeRunParameters& process);
 
 }  // namespace stepwright::whole_run

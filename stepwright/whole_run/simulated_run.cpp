@@ -15,10 +15,11 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Simulates one run, event by event.
 class PlayedRun {
  public:
-  PlayedRun(const RunProcess& process, std::mt19937_64& random, RepairTimes repairs)
+  PlayedRun(const WholeRunParameters& process, std::mt19937_64& random,
+            RepairTimeDistribution repairs)
       : process_(process), random_(random), repairs_(repairs) {}
 
-  RunTime play() {
+  WholeRunTime play() {
     plan_failure();
     while (saved_ < process_.steps) {
       if (!advance()) recover();
@@ -29,7 +30,7 @@ class PlayedRun {
   }
 
  private:
-  double& loss(RunLoss which) { return time_.losses_s[static_cast<std::size_t>(which)]; }
+  double& loss(RunTimeLossCause which) { return time_.losses_s[static_cast<std::size_t>(which)]; }
 
   /// Draws from the exponential distribution; the same numbers on every machine.
   double wait_for(double mean) {
@@ -100,17 +101,18 @@ class PlayedRun {
       plan_failure();
       const double start = now_;
       running = pass(process_.restart_s);
-      loss(RunLoss::kRestarts) += now_ - start;
+      loss(RunTimeLossCause::kRestarts) += now_ - start;
     }
   }
 
   void replace_node() {
     if (process_.repair_s == 0) return;
     std::erase_if(returns_, [&](double at) { return at <= now_; });
-    returns_.insert(
-        now_ + (repairs_ == RepairTimes::kFixed ? process_.repair_s : wait_for(process_.repair_s)));
+    returns_.insert(now_ + (repairs_ == RepairTimeDistribution::kFixed
+                                ? process_.repair_s
+                                : wait_for(process_.repair_s)));
     if (std::ssize(returns_) <= process_.spare_nodes) return;
-    loss(RunLoss::kWaiting) += *returns_.begin() - now_;
+    loss(RunTimeLossCause::kWaiting) += *returns_.begin() - now_;
     now_ = *returns_.begin();
     returns_.erase(returns_.begin());
   }
@@ -120,8 +122,8 @@ class PlayedRun {
     const auto steps = static_cast<double>(process_.steps);
     const std::int64_t every = std::min(process_.checkpoint_every, process_.steps);
     const std::int64_t copies = (process_.steps + every - 1) / every;
-    loss(RunLoss::kStragglers) = steps * process_.straggling_s;
-    loss(RunLoss::kEvaluation) =
+    loss(RunTimeLossCause::kStragglers) = steps * process_.straggling_s;
+    loss(RunTimeLossCause::kEvaluation) =
         work_s(0, process_.steps) - steps * (process_.step_s + process_.straggling_s);
     double planned = 0;
     double written = 0;
@@ -130,14 +132,15 @@ class PlayedRun {
       planned = std::max(planned + work_s(i * every, end), written) + process_.copy_s;
       written = planned + process_.write_s;
     }
-    loss(RunLoss::kCheckpoints) = written - work_s(0, process_.steps);
-    loss(RunLoss::kLostWork) = now_ - written - loss(RunLoss::kRestarts) - loss(RunLoss::kWaiting);
+    loss(RunTimeLossCause::kCheckpoints) = written - work_s(0, process_.steps);
+    loss(RunTimeLossCause::kLostWork) =
+        now_ - written - loss(RunTimeLossCause::kRestarts) - loss(RunTimeLossCause::kWaiting);
   }
 
-  const RunProcess& process_;
+  const WholeRunParameters& process_;
   std::mt19937_64& random_;
-  RepairTimes repairs_;
-  RunTime time_;
+  RepairTimeDistribution repairs_;
+  WholeRunTime time_;
   double now_ = 0;
   double failure_ = kNever;
   /// Time at which the checkpoint being written becomes the saved one.
@@ -150,18 +153,18 @@ class PlayedRun {
 
 }  // namespace
 
-double SimulatedRuns::error_s() const {
+double SimulatedRuns::mean_wall_time_error_s() const {
   return mean.deviation_s / std::sqrt(static_cast<double>(runs));
 }
 
-SimulatedRuns simulate_runs(const RunProcess& process, std::int64_t runs, std::uint64_t seed,
-                            RepairTimes repairs) {
+SimulatedRuns simulate_whole_runs(const WholeRunParameters& process, std::int64_t runs,
+                                  std::uint64_t seed, RepairTimeDistribution repairs) {
   std::mt19937_64 random(seed);
   SimulatedRuns result{.runs = runs};
   std::vector<double> walls;
   const double share = 1 / static_cast<double>(runs);
   for (std::int64_t i = 0; i < runs; ++i) {
-    const RunTime one = PlayedRun(process, random, repairs).play();
+    const WholeRunTime one = PlayedRun(process, random, repairs).play();
     walls.push_back(one.wall_s);
     result.mean.wall_s += one.wall_s * share;
     result.mean.failures += one.failures * share;

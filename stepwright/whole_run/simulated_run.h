@@ -7,24 +7,25 @@
 namespace stepwright::whole_run {
 
 /// Distribution of repair times of nodes: exponential around the mean, or always exactly the mean.
-enum class RepairTimes : std::uint8_t { kExponential, kFixed };
+enum class RepairTimeDistribution : std::uint8_t { kExponential, kFixed };
 
 /// Statistics of whole training runs that were simulated event by event.
 struct SimulatedRuns {
   std::int64_t runs = 0;
   /// Mean times of the simulated runs; its `deviation_s` is the standard deviation between them.
-  RunTime mean;
+  WholeRunTime mean;
   double low_s = 0;   ///< Wall-clock seconds that a tenth of the runs stay below.
   double high_s = 0;  ///< Wall-clock seconds that a tenth of the runs exceed.
 
   /// Returns the standard error of the mean wall-clock time `mean.wall_s`, in seconds.
-  [[nodiscard]] double error_s() const;
+  [[nodiscard]] double mean_wall_time_error_s() const;
 };
 
 /// Simulates whole training runs (at least one) event by event: steps, evaluations, checkpoints,
 /// failures, restarts and repairs, with random numbers from the seed. Independent of the
 /// closed-form formulas, to check them.
-SimulatedRuns simulate_runs(const RunProcess& process, std::int64_t runs, std::uint64_t seed,
-                            RepairTimes repairs = RepairTimes::kExponential);
+SimulatedRuns simulate_whole_runs(
+    const WholeRunParameters& process, std::int64_t runs, std::uint64_t seed,
+    RepairTimeDistribution repairs = RepairTimeDistribution::kExponential);
 
 }  // namespace stepwright::whole_run

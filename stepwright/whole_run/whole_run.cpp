@@ -22,27 +22,27 @@ constexpr double kFourOfFive = 1.2816;
 /// Returns a remark about work of a training method that the predicted steps leave out; empty:
 /// none.
 std::string updates_alone(const plan::Job& job) {
-  if (plan::method_note(job).empty()) return "";
+  if (plan::training_method_note(job).empty()) return "";
   return fmt::format(
       "steps are updates of {} alone; `stepwright phases` has what stands beside them",
       name_of(plan::kMethodNames, job.method.kind));
 }
 
-void set_evaluation(RunProcess& process, const simulate::Prediction& prediction,
-                    const plan::RunSettings& settings) {
+void set_evaluation(WholeRunParameters& process, const simulate::Prediction& prediction,
+                    const plan::TrainingRunSettings& settings) {
   if (settings.evaluation) {
     const double step = process.step_s + process.straggling_s;
     process.evaluation_s = step * *settings.evaluation / (1 - *settings.evaluation);
   }
   if (settings.evaluation_tokens) {
     process.evaluation_every = static_cast<std::int64_t>(*settings.evaluation_every);
-    process.evaluation_s = forward_time_s(prediction) * *settings.evaluation_tokens /
-                           step::data_tokens(prediction.planned.job);
+    process.evaluation_s = evaluation_batch_time_s(prediction) * *settings.evaluation_tokens /
+                           step::step_data_tokens(prediction.planned.job);
   }
 }
 
 void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
-  RunProcess& process = run.process;
+  WholeRunParameters& process = run.process;
   const double write = run.checkpoint.bytes / conditions.storage_bytes_per_s;
   if (conditions.checkpoints == plan::CheckpointWriting::kAsynchronous) {
     process.copy_s = run.checkpoint.largest_part_bytes / conditions.host_copy_bytes_per_s;
@@ -50,9 +50,9 @@ void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
   } else {
     process.copy_s = write;
   }
-  run.best_every = process.checkpoint_every = best_checkpoint_every(process);
+  run.best_every = process.checkpoint_every = best_checkpoint_interval_steps(process);
   if (!conditions.checkpoint_interval_s) return;
-  const double steps = *conditions.checkpoint_interval_s / run.interval_s(1);
+  const double steps = *conditions.checkpoint_interval_s / run.training_between_checkpoints_s(1);
   process.checkpoint_every =
       std::llround(std::clamp(steps, 1.0, static_cast<double>(process.steps)));
 }
@@ -73,27 +73,27 @@ struct Deviation {
 };
 
 /// Adds the effect of an assumption: the times at both ends of its range, divided by the mean time.
-void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of, double low,
-                 double high) {
+void add_assumed(Deviation& spread, const WholeRun& run, double WholeRunParameters::* of,
+                 double low, double high) {
   const auto at = [&](double value) {
-    RunProcess other = run.process;
+    WholeRunParameters other = run.process;
     other.*of = value;
-    return run_time(other).wall_s / run.time.wall_s;
+    return mean_whole_run_time(other).wall_s / run.time.wall_s;
   };
   spread.add(at(low), at(high));
 }
 
 void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
-                   const cost::StepInterval& step) {
+                   const cost::StepTimeRatioInterval& step) {
   // No run is shorter than one without failures.
-  Deviation spread{.least = run.time.planned_s() / run.time.wall_s};
+  Deviation spread{.least = run.time.failure_free_s() / run.time.wall_s};
   const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
   spread.add(1 - chance, 1 + chance);
   const Range& failures = conditions.failures_per_device_s;
-  add_assumed(spread, run, &RunProcess::failures_per_s, failures.low * devices,
+  add_assumed(spread, run, &WholeRunParameters::failures_per_s, failures.low * devices,
               failures.high * devices);
   const Range& restart = conditions.restart_s;
-  add_assumed(spread, run, &RunProcess::restart_s, restart.low, restart.high);
+  add_assumed(spread, run, &WholeRunParameters::restart_s, restart.low, restart.high);
   run.useful_low = run.useful_share() / spread.high();
   run.useful_high = std::min(1.0, run.useful_share() / spread.low());
   spread.add(step.low, step.high);
@@ -104,12 +104,12 @@ void set_intervals(WholeRun& run, const RunConditions& conditions, double device
 
 }  // namespace
 
-double tokens_of(const plan::RunSettings& settings) {
+double whole_run_tokens(const plan::TrainingRunSettings& settings) {
   if (settings.tokens) return *settings.tokens;
   fail_input("the tokens of the run are not stated: --tokens N, or `run: {tokens: N}` in the job");
 }
 
-double WholeRun::interval_s(std::int64_t every) const {
+double WholeRun::training_between_checkpoints_s(std::int64_t every) const {
   return static_cast<double>(every) *
          (process.step_s + process.straggling_s +
           process.evaluation_s / static_cast<double>(process.evaluation_every));
@@ -124,20 +124,21 @@ std::optional<double> WholeRun::cost(double seconds) const {
   return gpu_hours(seconds) * *price_per_gpu_hour;
 }
 
-WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettings& settings,
-                   const IdleDevices& idle) {
+WholeRun whole_run(const simulate::Prediction& prediction,
+                   const plan::TrainingRunSettings& settings, const IdleDevices& idle) {
   const auto& [job, plan] = prediction.planned;
   const std::int64_t used = job.cluster.devices();
   const RunConditions conditions = run_conditions(settings, job.cluster);
-  WholeRun run{.tokens = tokens_of(settings), .price_per_gpu_hour = settings.price_per_gpu_hour};
+  WholeRun run{.tokens = whole_run_tokens(settings),
+               .price_per_gpu_hour = settings.price_per_gpu_hour};
   run.devices = used + idle.devices + conditions.spare_nodes * job.cluster.devices_per_node;
   run.assumed = conditions.assumed;
   if (const std::string note = updates_alone(job); !note.empty()) run.assumed.push_back(note);
-  RunProcess& process = run.process;
-  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / step::data_tokens(job)));
+  WholeRunParameters& process = run.process;
+  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / step::step_data_tokens(job)));
   process.step_s = prediction.step_time_s();
   process.straggling_s =
-      process.step_s * conditions.straggler_spread * packing::largest_of(used, 0).mean;
+      process.step_s * conditions.straggler_spread * packing::maximum_distribution(used, 0).mean;
   process.failures_per_s = conditions.failures_per_device_s.value * static_cast<double>(used);
   process.restart_s = conditions.restart_s.value;
   process.repair_s = conditions.repair_s;
@@ -146,9 +147,9 @@ WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettin
   run.checkpoint = checkpoint_size(plan, prediction.program);
   set_checkpoints(run, conditions);
   check_run_ends(process);
-  run.time = run_time(process);
+  run.time = mean_whole_run_time(process);
   if (process.repair_s > 0) {
-    run.best_spare_nodes = cheapest_spares(
+    run.best_spare_nodes = cheapest_spare_node_count(
         {.failures_per_s = process.failures_per_s, .repair_s = process.repair_s},
         static_cast<double>(used) / static_cast<double>(job.cluster.devices_per_node));
   }

@@ -28,8 +28,8 @@ struct WholeRun {
   double tokens = 0;
   std::int64_t devices = 0;  ///< Number of devices that are paid for: in use, idle and spare.
   std::optional<double> price_per_gpu_hour;
-  RunProcess process;
-  RunTime time;
+  WholeRunParameters process;
+  WholeRunTime time;
   CheckpointSize checkpoint;
   /// Number of training steps between checkpoints that makes the run shortest.
   std::int64_t best_every = 0;
@@ -48,14 +48,14 @@ struct WholeRun {
   std::vector<std::string> assumed;
 
   /// Returns the seconds of all training steps as predicted, without any losses.
-  [[nodiscard]] double steps_s() const {
+  [[nodiscard]] double all_steps_s() const {
     return process.step_s * static_cast<double>(process.steps);
   }
   /// Returns the share of the whole run's time during which training steps run as predicted.
-  [[nodiscard]] double useful_share() const { return steps_s() / time.wall_s; }
+  [[nodiscard]] double useful_share() const { return all_steps_s() / time.wall_s; }
   /// Returns the seconds of training between two checkpoints that are `every` steps apart, without
   /// the time of the checkpoint itself.
-  [[nodiscard]] double interval_s(std::int64_t every) const;
+  [[nodiscard]] double training_between_checkpoints_s(std::int64_t every) const;
   /// Returns the GPU-hours of a run that takes `seconds` seconds; `cost`: their price, nullopt if
   /// no price is given.
   [[nodiscard]] double gpu_hours(double seconds) const;
@@ -63,13 +63,13 @@ struct WholeRun {
 };
 
 /// Returns the number of tokens of a whole training run. Fails with `kInput` if it is not stated.
-double tokens_of(const plan::RunSettings& settings);
+double whole_run_tokens(const plan::TrainingRunSettings& settings);
 
 /// Predicts the whole training run of a plan under the given settings, by closed-form formulas
 /// (docs/whole_runs.md). `idle`: devices that the plan leaves unused. Fails with `kInput` if no
 /// number of tokens is stated, or if failures come so fast that no run would end.
-WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettings& settings,
-                   const IdleDevices& idle = {});
+WholeRun whole_run(const simulate::Prediction& prediction,
+                   const plan::TrainingRunSettings& settings, const IdleDevices& idle = {});
 
 /// Returns the JSON document that `stepwright run --json` prints (docs/formats.md, "Whole run").
 nlohmann::ordered_json whole_run_json(const WholeRun& run);
@@ -78,6 +78,6 @@ nlohmann::ordered_json whole_run_json(const WholeRun& run);
 nlohmann::ordered_json run_summary_json(const WholeRun& run);
 /// Returns the JSON value of the key `simulated` in the answer of `run`: statistics of the
 /// simulated runs.
-nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
+nlohmann::ordered_json simulated_runs_json(const SimulatedRuns& runs);
 
 }  // namespace stepwright::whole_run

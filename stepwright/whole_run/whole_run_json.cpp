@@ -27,20 +27,20 @@ Json losses_json(const WholeRun& run) {
 }
 
 Json checkpoints_json(const WholeRun& run) {
-  const RunProcess& process = run.process;
+  const WholeRunParameters& process = run.process;
   return {{"bytes", run.checkpoint.bytes},
           {"exposed_s", process.copy_s},
           {"hidden_s", process.write_s},
           {"every_steps", process.checkpoint_every},
-          {"interval_s", run.interval_s(process.checkpoint_every)},
+          {"interval_s", run.training_between_checkpoints_s(process.checkpoint_every)},
           {"best_every_steps", run.best_every},
-          {"best_interval_s", run.interval_s(run.best_every)}};
+          {"best_interval_s", run.training_between_checkpoints_s(run.best_every)}};
 }
 
 }  // namespace
 
 Json whole_run_json(const WholeRun& run) {
-  const RunProcess& process = run.process;
+  const WholeRunParameters& process = run.process;
   Json json = {{"tokens", run.tokens},
                {"steps", process.steps},
                {"step_time_s", process.step_s},
@@ -58,7 +58,7 @@ Json whole_run_json(const WholeRun& run) {
   json["restart_s"] = process.restart_s;
   if (run.best_spare_nodes) json["best_spare_nodes"] = *run.best_spare_nodes;
   json["checkpoints"] = checkpoints_json(run);
-  json["steps_alone"] = priced(run, run.steps_s());
+  json["steps_alone"] = priced(run, run.all_steps_s());
   json["losses"] = losses_json(run);
   json["assumed"] = run.assumed;
   return json;
@@ -74,14 +74,14 @@ Json run_summary_json(const WholeRun& run) {
   return summary;
 }
 
-Json simulated_json(const SimulatedRuns& runs) {
+Json simulated_runs_json(const SimulatedRuns& runs) {
   Json losses = Json::object();
   for (const auto& [loss, name] : kRunLossNames) {
     losses[std::string(name)] = runs.mean.losses_s[static_cast<std::size_t>(loss)] / kDayS;
   }
   return {{"runs", runs.runs},
           {"days", runs.mean.wall_s / kDayS},
-          {"error_days", runs.error_s() / kDayS},
+          {"error_days", runs.mean_wall_time_error_s() / kDayS},
           {"low_days", runs.low_s / kDayS},
           {"high_days", runs.high_s / kDayS},
           {"failures", runs.mean.failures},

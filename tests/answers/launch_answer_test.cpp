@@ -24,7 +24,8 @@ using testing::HasSubstr;
 ReadJobForFramework job_for(const plan::Job& job) {
   return [&job](const std::string& name) {
     plan::Job there = job;
-    for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
+    for (const framework_files::RoundTripFramework& starter :
+         framework_files::round_trip_frameworks()) {
       if (starter.name() == name) there.framework = starter.framework;
     }
     if (there.model.adapters) {
@@ -35,11 +36,11 @@ ReadJobForFramework job_for(const plan::Job& job) {
 }
 
 TuneAnswer answered(const plan::Job& job) {
-  return answer_tune(
+  return answer_tune_command(
       job, {.name = "job.yaml", .options = {.threads = 1, .top = 4}, .job_for = job_for(job)});
 }
 
-TEST(LaunchAnswer, AnswersFirstWithAPlanThatAFrameworksFilesStart) {
+TEST(LaunchablePlanAnswer, AnswersFirstWithAPlanThatAFrameworksFilesStart) {
   const plan::Job job = tune::small_tune_job();
   const TuneAnswer answer = answered(job);
   ASSERT_TRUE(answer.launch);
@@ -53,24 +54,26 @@ TEST(LaunchAnswer, AnswersFirstWithAPlanThatAFrameworksFilesStart) {
   EXPECT_THAT(json["plans"][0]["runs_on"], Contains(answer.launch->framework));
 }
 
-TEST(LaunchAnswer, NoOtherFrameworkStartsAFasterPlan) {
+TEST(LaunchablePlanAnswer, NoOtherFrameworkStartsAFasterPlan) {
   const plan::Job job = tune::small_tune_job();
   const TuneAnswer answer = answered(job);
   ASSERT_TRUE(answer.launch);
   const double first_s = answer.result.plans.front().step_time_s;
-  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
+  for (const framework_files::RoundTripFramework& starter :
+       framework_files::round_trip_frameworks()) {
     plan::Job there = job_for(job)(std::string(starter.name()));
     there.kernels = plan::configured_kernels(there);
-    const tune::FastPlans faster =
-        tune::faster_plans(there, (1 - 2 * kEqualStepTolerance) * first_s, {.threads = 1});
+    const tune::FasterPlans faster =
+        tune::find_faster_plans(there, (1 - 2 * kEqualStepTolerance) * first_s, {.threads = 1});
     for (const tune::TunedPlan& tuned : faster.plans) {
-      EXPECT_NE(framework_files::not_started_reason(starter, {faster.job, tuned.plan}), "")
+      EXPECT_NE(framework_files::plan_not_run_unchanged_reason(starter, {faster.job, tuned.plan}),
+                "")
           << starter.name();
     }
   }
 }
 
-TEST(LaunchAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
+TEST(LaunchablePlanAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
   plan::Job job = job_for(tune::small_tune_job())("deepspeed");
   const TuneAnswer answer = answered(job);
   ASSERT_TRUE(answer.launch);
@@ -78,42 +81,44 @@ TEST(LaunchAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
   EXPECT_FALSE(answer.unbound);
 }
 
-TEST(LaunchAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
+TEST(LaunchablePlanAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
   plan::Job job = tune::small_tune_job();
   job.space.pipeline = {2};
   job.space.schedule = {schedule::ScheduleKind::kVHalf};
   const TuneAnswer answer = answered(job);
   EXPECT_FALSE(answer.launch);
   EXPECT_EQ(answer.export_command(), "");
-  EXPECT_EQ(answer.refusals.size(), framework_files::framework_starters().size());
+  EXPECT_EQ(answer.refusals.size(), framework_files::round_trip_frameworks().size());
   EXPECT_THAT(answer.refusals,
               Contains(HasSubstr("megatron-core runs schedule 1f1b, interleaved")));
   const nlohmann::ordered_json json = tune_answer_json(answer);
   EXPECT_TRUE(json["plans"][0]["framework"].is_null() && json["plans"][0]["export"].is_null());
 }
 
-TEST(LaunchAnswer, NoFileIsNamedToWhichAPersonMustAddCode) {
+TEST(LaunchablePlanAnswer, NoFileIsNamedToWhichAPersonMustAddCode) {
   plan::Job job = tune::small_tune_job();
   job.model.position = model::PositionEncoding::kAlibi;
   job.model.gated = false;
   const TuneAnswer answer = answered(job);
-  for (const framework_files::FrameworkStarter& starter : framework_files::framework_starters()) {
+  for (const framework_files::RoundTripFramework& starter :
+       framework_files::round_trip_frameworks()) {
     if (starter.name() != "torchtitan" && starter.name() != "torchtune") continue;
-    EXPECT_NE(framework_files::not_started_reason(starter, answer.planned()), "") << starter.name();
+    EXPECT_NE(framework_files::plan_not_run_unchanged_reason(starter, answer.planned()), "")
+        << starter.name();
   }
   const std::vector<std::string> notes =
       framework_files::export_plan("torchtitan", answer.planned(), "", true).notes;
   EXPECT_THAT(notes, Contains(HasSubstr("torchtitan has no flavor")));
 }
 
-TEST(LaunchAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
+TEST(LaunchablePlanAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
   int started = 0;
   for (const std::uint64_t seed : tune::random_seeds(12)) {
     SCOPED_TRACE(seed);
     plan::Job job = tune::random_job(seed);
     job.framework = {};
     if (seed % 3 == 0) {
-      job.model.adapters = model::Adapters{.rank = 16};
+      job.model.adapters = model::LoraAdapters{.rank = 16};
       job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
     }
     try {

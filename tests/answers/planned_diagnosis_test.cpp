@@ -45,14 +45,14 @@ std::string steps(double time_s) {
   return log;
 }
 
-TEST(PlannedDiagnosis, SegmentsAreThoseOfPyTorch) {
-  EXPECT_EQ(segment_bytes(512), 2 * kMiB);
-  EXPECT_EQ(segment_bytes(kMiB), 20 * kMiB);
-  EXPECT_EQ(segment_bytes(10 * kMiB), 10 * kMiB);
-  EXPECT_EQ(segment_bytes(11 * kMiB), 12 * kMiB);
+TEST(PredictionAndMeasurements, SegmentsAreThoseOfPyTorch) {
+  EXPECT_EQ(allocator_segment_bytes(512), 2 * kMiB);
+  EXPECT_EQ(allocator_segment_bytes(kMiB), 20 * kMiB);
+  EXPECT_EQ(allocator_segment_bytes(10 * kMiB), 10 * kMiB);
+  EXPECT_EQ(allocator_segment_bytes(11 * kMiB), 12 * kMiB);
 }
 
-TEST(PlannedDiagnosis, ASlowStepIsAFindingAndAUsualOneANote) {
+TEST(PredictionAndMeasurements, ASlowStepIsAFindingAndAUsualOneANote) {
   const JobDiagnosisAnswer usual =
       diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(75))});
   ASSERT_TRUE(usual.planned);
@@ -62,12 +62,12 @@ TEST(PlannedDiagnosis, ASlowStepIsAFindingAndAUsualOneANote) {
       diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(300))});
   ASSERT_EQ(slow.diagnosis.findings.size(), 1u);
   const diagnose::Finding& finding = slow.diagnosis.findings.front();
-  EXPECT_EQ(finding.kind, diagnose::FindingKind::kStepTime);
+  EXPECT_EQ(finding.kind, diagnose::DiagnosedFaultKind::kStepTime);
   EXPECT_NEAR(finding.lost_s.value(), 300 - slow.planned->prediction.step_time_s(), 1e-9);
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("256 micro-batches")));
 }
 
-TEST(PlannedDiagnosis, ADeviceWithoutMemoryHasAStageAndRemedies) {
+TEST(PredictionAndMeasurements, ADeviceWithoutMemoryHasAStageAndRemedies) {
   const JobDiagnosisAnswer answer = diagnose_job_files(
       {text("plan.yaml", kPlan),
        text(
@@ -85,7 +85,7 @@ TEST(PlannedDiagnosis, ADeviceWithoutMemoryHasAStageAndRemedies) {
   EXPECT_THAT(finding.changes.front(), HasSubstr("predicted: a step of"));
 }
 
-TEST(PlannedDiagnosis, RefusesTwoPlansAndAPlanAlone) {
+TEST(PredictionAndMeasurements, RefusesTwoPlansAndAPlanAlone) {
   EXPECT_THROW(diagnose_job_files({text("plan.yaml", kPlan)}), Error);
   EXPECT_THROW(diagnose_job_files(
                    {text("a.yaml", kPlan), text("b.yaml", kPlan), text("job.log", "step 1\n")}),
@@ -106,7 +106,7 @@ std::string all_reduce_perf() {
          " 1073741824 268435456 float sum -1 650000.0 1.65 3.10 0\n";
 }
 
-TEST(PlannedDiagnosis, SlowMessagesAreFoundWhereTheClusterIsKnown) {
+TEST(PredictionAndMeasurements, SlowMessagesAreFoundWhereTheClusterIsKnown) {
   const UserFile perf = text("perf.txt", all_reduce_perf());
   EXPECT_THAT(diagnose_job_files({perf}).diagnosis.notes, Contains(HasSubstr("--cluster")));
   const UserFile job = text("job.yaml",
@@ -118,18 +118,18 @@ TEST(PlannedDiagnosis, SlowMessagesAreFoundWhereTheClusterIsKnown) {
         {{perf}, "dgx-h100:2"}}) {
     const JobDiagnosisAnswer answer = diagnose_job_files(files, cluster);
     ASSERT_EQ(answer.diagnosis.findings.size(), 1u) << cluster;
-    EXPECT_EQ(answer.diagnosis.findings.front().kind, diagnose::FindingKind::kSlowLink);
+    EXPECT_EQ(answer.diagnosis.findings.front().kind, diagnose::DiagnosedFaultKind::kSlowLink);
   }
 }
 
 /// The row that a diagnosis writes is read back as a run of the same job with the same plan.
-TEST(PlannedDiagnosis, TheRowOfARunIsReadAgain) {
+TEST(PredictionAndMeasurements, TheRowOfARunIsReadAgain) {
   const JobDiagnosisAnswer answer =
       diagnose_job_files({text("plan.yaml", kPlan), text("train.log", steps(75))});
   const plan::PlannedJob& planned = answer.planned->prediction.planned;
   const std::string first = measured_run_row(answer, "", "runs.csv");
   const std::string both = first + measured_run_row(answer, first, "runs.csv");
-  const learn::MeasuredRuns runs =
+  const learn::MeasuredRunTable runs =
       learn::read_measured_runs(parse_csv(both, "runs.csv"), &planned.job);
   ASSERT_EQ(runs.runs.size(), 2u) << both;
   EXPECT_EQ(runs.runs[0].outcome, learn::RunOutcome::kOk);
@@ -140,14 +140,14 @@ TEST(PlannedDiagnosis, TheRowOfARunIsReadAgain) {
   EXPECT_EQ(learn::read_measured_runs(parse_csv(first, "runs.csv"), nullptr).runs.size(), 1u);
 }
 
-TEST(PlannedDiagnosis, ARunWithoutMemoryHasNoTime) {
+TEST(PredictionAndMeasurements, ARunWithoutMemoryHasNoTime) {
   const JobDiagnosisAnswer answer = diagnose_job_files(
       {text("plan.yaml", kPlan),
        text("job.log", steps(75) + "CUDA out of memory. Tried to allocate 2.00 GiB.\n")});
   EXPECT_THAT(measured_run_row(answer, "", "runs.csv"), HasSubstr(",oom,,"));
 }
 
-TEST(PlannedDiagnosis, RowsNeedAPlanAStepAndTheColumns) {
+TEST(PredictionAndMeasurements, RowsNeedAPlanAStepAndTheColumns) {
   const JobDiagnosisAnswer planless = diagnose_job_files({text("train.log", steps(75))});
   EXPECT_THROW(measured_run_row(planless, "", "runs.csv"), Error);
   const JobDiagnosisAnswer stepless =

@@ -17,13 +17,13 @@ using testing::HasSubstr;
 plan::PlannedJob tiny() { return read_plan({.name = "examples/tiny-llama.plan.yaml"}); }
 
 TEST(PredictionAnswer, WithoutChangesHasNothingBefore) {
-  const PredictionAnswer answer = answer_prediction(tiny(), {.name = "plan.yaml"});
+  const PredictionAnswer answer = predict_step_time_and_memory(tiny(), {.name = "plan.yaml"});
   EXPECT_FALSE(answer.before);
   EXPECT_FALSE(prediction_answer_json(answer).contains("baseline"));
 }
 
 TEST(PredictionAnswer, DifferencesAreThoseOfBothPredictions) {
-  const PredictionAnswer answer = answer_prediction(
+  const PredictionAnswer answer = predict_step_time_and_memory(
       tiny(), {.name = "plan.yaml", .changes = {"batch.sequences=2x", "cluster.nic=0.5x"}});
   ASSERT_TRUE(answer.before);
   const nlohmann::ordered_json json = prediction_answer_json(answer);
@@ -34,8 +34,8 @@ TEST(PredictionAnswer, DifferencesAreThoseOfBothPredictions) {
 }
 
 TEST(PredictionAnswer, SaysByWhichProgramAndConstantsItWasMade) {
-  const nlohmann::ordered_json made_by =
-      prediction_answer_json(answer_prediction(tiny(), {.name = "plan.yaml"}))["made_by"];
+  const nlohmann::ordered_json made_by = prediction_answer_json(
+      predict_step_time_and_memory(tiny(), {.name = "plan.yaml"}))["made_by"];
   EXPECT_THAT(made_by["version"].get<std::string>(), testing::MatchesRegex("[0-9]+[.0-9]+"));
   const auto constants = made_by["constants"].get<std::string>();
   EXPECT_EQ(constants.size(), 16);
@@ -45,20 +45,21 @@ TEST(PredictionAnswer, SaysByWhichProgramAndConstantsItWasMade) {
 TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
   const std::string same = "batch.length=" + std::to_string(tiny().job.length);
   const PredictionAnswer answer =
-      answer_prediction(tiny(), {.name = "plan.yaml", .changes = {same}});
+      predict_step_time_and_memory(tiny(), {.name = "plan.yaml", .changes = {same}});
   EXPECT_THAT(answer.prediction.notes,
               Contains("What --set changes changes no figure of this prediction."));
 }
 
 TEST(PredictionAnswer, AReserveDecidesWhatFits) {
-  const PredictionAnswer answer =
-      answer_prediction(tiny(), {.name = "plan.yaml", .reserve = {.share = kMaxMemoryHeadroom}});
+  const PredictionAnswer answer = predict_step_time_and_memory(
+      tiny(), {.name = "plan.yaml", .reserve = {.share = kMaxMemoryHeadroom}});
   EXPECT_FALSE(answer.prediction.memory.fits());
 }
 
 TEST(PredictionAnswer, AnIllegalChangeNamesThePlansFile) {
   EXPECT_THAT(refusal([] {
-                answer_prediction(tiny(), {.name = "plan.yaml", .changes = {"parallel.tensor=3"}});
+                predict_step_time_and_memory(
+                    tiny(), {.name = "plan.yaml", .changes = {"parallel.tensor=3"}});
               }),
               HasSubstr("plan.yaml: "));
 }

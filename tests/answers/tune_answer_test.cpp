@@ -32,7 +32,7 @@ plan::Job job_that_fits_nowhere() {
 }
 
 TEST(TuneAnswer, SaysOnlyWhatIsAskedFor) {
-  const TuneAnswer answer = answer_tune(tune::small_tune_job(), quick());
+  const TuneAnswer answer = answer_tune_command(tune::small_tune_job(), quick());
   EXPECT_EQ(answer.fault, "");
   EXPECT_FALSE(answer.against || answer.sweep || answer.run);
   EXPECT_TRUE(answer.more_memory.empty() && answer.remedies.empty());
@@ -45,8 +45,8 @@ TEST(TuneAnswer, SaysOnlyWhatIsAskedFor) {
 
 TEST(TuneAnswer, TheBestPlanHasNothingToChange) {
   TuneRequest request = quick();
-  request.own = answer_tune(tune::small_tune_job(), request).planned();
-  const TuneAnswer answer = answer_tune(tune::small_tune_job(), request);
+  request.own = answer_tune_command(tune::small_tune_job(), request).planned();
+  const TuneAnswer answer = answer_tune_command(tune::small_tune_job(), request);
   ASSERT_TRUE(answer.against);
   EXPECT_TRUE(answer.against->changes.empty());
   EXPECT_EQ(answer.against->own.step_time_s, answer.result.plans.front().step_time_s);
@@ -56,11 +56,11 @@ TEST(TuneAnswer, TheBestPlanHasNothingToChange) {
 TEST(TuneAnswer, ASweepTunesForEachValueAndTellsWhich) {
   TuneRequest request = quick();
   request.sweep = "batch.sequences=16,32,7.5";
-  EXPECT_THROW(answer_tune(tune::small_tune_job(), request), Error);
+  EXPECT_THROW(answer_tune_command(tune::small_tune_job(), request), Error);
   request.sweep = "batch.sequences=16,32";
   std::vector<std::size_t> values;
   const TuneAnswer answer =
-      answer_tune(tune::small_tune_job(), request, [&](const TuneAnswerProgress& state) {
+      answer_tune_command(tune::small_tune_job(), request, [&](const TuneAnswerProgress& state) {
         EXPECT_EQ(state.values, state.value == 0 ? 0U : 2U);
         if (values.empty() || values.back() != state.value) values.push_back(state.value);
       });
@@ -71,7 +71,7 @@ TEST(TuneAnswer, ASweepTunesForEachValueAndTellsWhich) {
 }
 
 TEST(TuneAnswer, WhereNothingFitsTheFaultNamesTheFileAndANoteWhatHelps) {
-  const TuneAnswer answer = answer_tune(job_that_fits_nowhere(), quick());
+  const TuneAnswer answer = answer_tune_command(job_that_fits_nowhere(), quick());
   EXPECT_THAT(answer.fault, StartsWith("job.yaml: no plan of the space fits in memory"));
   EXPECT_FALSE(answer.remedies.empty());
   EXPECT_THAT(tune_answer_json(answer)["notes"].front().get<std::string>(),
@@ -82,7 +82,7 @@ TEST(TuneAnswer, WhereNoPlanIsLegalTheErrorNamesTheFile) {
   plan::Job job = tune::small_tune_job();
   job.space.tensor = {3};
   try {
-    answer_tune(job, quick());
+    answer_tune_command(job, quick());
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -92,9 +92,10 @@ TEST(TuneAnswer, WhereNoPlanIsLegalTheErrorNamesTheFile) {
 }
 
 TEST(TuneAnswer, WhatTheProgressThrowsEndsTheSearch) {
-  EXPECT_THROW(answer_tune(tune::small_tune_job(), quick(),
-                           [](const TuneAnswerProgress&) { throw std::range_error("enough"); }),
-               std::range_error);
+  EXPECT_THROW(
+      answer_tune_command(tune::small_tune_job(), quick(),
+                          [](const TuneAnswerProgress&) { throw std::range_error("enough"); }),
+      std::range_error);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr milliseconds kShort{1500};
 class Endings : public Workplace {
  protected:
   void TearDown() override {
-    EXPECT_TRUE(descendants_of(::getpid()).empty()) << "something is left running";
+    EXPECT_TRUE(descendant_processes(::getpid()).empty()) << "something is left running";
     Workplace::TearDown();
   }
   std::string refused(const Words& command) {
@@ -122,7 +122,7 @@ TEST_F(Endings, ASignalIsPassedOnAndEndsTheCapture) {
         "trap 'touch told; exit 5' INT\ntorchrun t.py\ntouch ready\nwhile :; do :; done\n");
   const pid_t child = ::fork();
   if (child == 0) {
-    const CaptureResult captured = capture({.command = {"bash", "job.sh"}});
+    const ScriptCaptureResult captured = capture({.command = {"bash", "job.sh"}});
     ::_exit(captured.interrupted_by == SIGINT && captured.commands.size() == 1 ? 0 : 1);
   }
   while (!std::filesystem::exists("ready")) std::this_thread::sleep_for(milliseconds(10));

@@ -17,7 +17,8 @@ constexpr const char* kModel =
 class PythonPrograms : public Workplace {
  protected:
   /// Captures a program in which MODEL stands for the arguments of the model.
-  CaptureResult start(const std::string& text, Words arguments = {}, CaptureRequest request = {}) {
+  ScriptCaptureResult start(const std::string& text, Words arguments = {},
+                            ScriptCaptureRequest request = {}) {
     write("launch.py",
           "import os, subprocess, shlex\nMODEL = '" + std::string(kModel) + "'\n" + text);
     request.command.insert(request.command.end(), {"python3", "launch.py"});
@@ -106,7 +107,7 @@ TEST_F(PythonPrograms, ArgumentsAndVariablesAreGivenToTheProgram) {
                        " --context-parallel-size 2"));
   ASSERT_EQ(captured.commands.size(), 1U);
   EXPECT_EQ(value_in(captured.commands.front(), "NVTE_FLASH_ATTN"), "0");
-  CaptureRequest request;
+  ScriptCaptureRequest request;
   request.command = {"env", "CP=1", "QUICK=1"};
   EXPECT_EQ(lines_of(start(kParsed, {"--pp", "1", "--full", "-t", "8"}, request)),
             model_line("torchrun pretrain_gpt.py --tensor-model-parallel-size 8 "
@@ -201,7 +202,7 @@ if __name__ == "__main__":
 TEST_F(PythonPrograms, SlimeStartsItsTraining) {
   write("slime/utils/external_utils/command_utils.py", kSlimeHelper);
   write("scripts/models/small.sh", "MODEL_ARGS=(--num-layers 32 --hidden-size 4096)\n");
-  CaptureRequest request;
+  ScriptCaptureRequest request;
   request.only_launchers = true;
   request.command = {"python3", "run.py"};
   write("run.py", "MODEL = None\n" + std::string(kSlimeRun));
@@ -283,7 +284,7 @@ TEST_F(PythonPrograms, HostileTextsEnd) {
     EXPECT_EQ(lines_of(captured), "");
     EXPECT_EQ(captured.exit_code, 1);
   }
-  CaptureRequest request;
+  ScriptCaptureRequest request;
   request.timeout = std::chrono::milliseconds(500);
   EXPECT_EQ(start("while True:\n    pass\n", {}, request).exit_code, 124);
 }

@@ -22,17 +22,17 @@ TEST_F(Records, ARecordReadsBackAsItWas) {
   write("c.yaml", "x: 1\n");
   const auto captured =
       run("#!/bin/bash\n#SBATCH -N 2\nexport A=$'1\\n2'\nsrun torchrun t.py c.yaml 'a b'\n");
-  const std::string text = launch_json(captured);
+  const std::string text = capture_record_json(captured);
   EXPECT_THAT(text, HasSubstr("\"stepwright\": \"launch/1\""));
-  const CaptureResult again = read_launch(text, "launch.json");
-  EXPECT_EQ(launch_json(again), text);
+  const ScriptCaptureResult again = read_capture_record(text, "launch.json");
+  EXPECT_EQ(capture_record_json(again), text);
   EXPECT_EQ(value_in(again.commands.at(0), "A"), "1\n2");
   EXPECT_EQ(again.commands.at(0).nodes, 2);
 }
 
 TEST_F(Records, MalformedRecordsAreRefusedWithTheirPlace) {
   const auto refused = [](const std::string& text) {
-    return refusal([&] { read_launch(text, "launch.json"); });
+    return refusal([&] { read_capture_record(text, "launch.json"); });
   };
   EXPECT_THAT(refused("{\"stepwright\": \"launch/2\", \"commands\": []}"),
               HasSubstr("launch.json:1:16: stepwright"));
@@ -53,7 +53,7 @@ TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
   const auto captured =
       run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n"
           "export NCCL_ALGO=\"it's\"\nsrun torchrun t.py 'a b' $'x\\ny'\n");
-  const std::string script = command_as_script(captured.commands.at(0));
+  const std::string script = captured_command_as_script(captured.commands.at(0));
   EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\n"
                                 "#SBATCH --ntasks-per-node=4\n"));
   EXPECT_THAT(script, HasSubstr("export NCCL_ALGO='it'\\''s'\n"));
@@ -66,7 +66,7 @@ TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
 TEST_F(Records, AScriptNamesTheProcessesThatMpirunTakesFromItsJob) {
   const auto captured =
       run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nmpirun python t.py\n");
-  EXPECT_THAT(command_as_script(captured.commands.at(0)),
+  EXPECT_THAT(captured_command_as_script(captured.commands.at(0)),
               HasSubstr("\nmpirun -np 8 python t.py\n"));
 }
 
@@ -94,7 +94,7 @@ TEST_F(Records, SecretsAreLeftOut) {
           "--seq-len-tokens 5 --moe-token-dispatcher-type alltoall --num-key-value-heads 8 "
           "--note key:$WANDB_API_KEY\n");
   ::unsetenv("WANDB_API_KEY");
-  const std::string text = launch_json(captured);
+  const std::string text = capture_record_json(captured);
   for (const char* secret : {"hush-hush-1", "0123456789abcdef", "hidden-1", "hidden-2"}) {
     EXPECT_EQ(text.find(secret), std::string::npos) << secret;
   }
@@ -130,31 +130,33 @@ TEST(Secrets, NamesOfSecretsAreToldFromNamesOfTraining) {
 
 TEST(Secrets, OptionsWithoutAValueTakeNoneWithThem) {
   std::vector<std::string> left_out;
-  EXPECT_THAT(without_secrets({"t.py", "--use_auth_token", "--lr", "1", "--hub_token", "x", "--y",
-                               "--export=ALL,HF_TOKEN=abc,A=1"},
-                              {}, left_out),
+  EXPECT_THAT(command_without_secrets({"t.py", "--use_auth_token", "--lr", "1", "--hub_token", "x",
+                                       "--y", "--export=ALL,HF_TOKEN=abc,A=1"},
+                                      {}, left_out),
               ElementsAre("t.py", "--lr", "1", "--y", "--export=ALL,HF_TOKEN,A=1"));
   EXPECT_THAT(left_out, ElementsAre("--use_auth_token", "--hub_token", "HF_TOKEN"));
 }
 
 TEST(PythonCommands, AreToldApart) {
-  EXPECT_EQ(python_command_kind({"python", "train.py"}), PythonCommandKind::kLaunch);
-  EXPECT_EQ(python_command_kind({"python", "-u", "-m", "torch.distributed.run", "x"}),
-            PythonCommandKind::kLaunch);
-  EXPECT_EQ(python_command_kind({"python", "-um", "pip", "install"}), PythonCommandKind::kWriter);
-  EXPECT_EQ(python_command_kind({"python", "-W", "ignore", "train.py"}),
-            PythonCommandKind::kLaunch);
-  EXPECT_EQ(python_command_kind({"python", "-X", "dev", "-c", "print(1)"}),
-            PythonCommandKind::kRun);
-  EXPECT_EQ(python_command_kind({"python", "--version"}), PythonCommandKind::kRun);
-  EXPECT_EQ(python_command_kind({"python", "-"}), PythonCommandKind::kRun);
-  EXPECT_EQ(python_command_kind({"python", "setup.py", "install"}), PythonCommandKind::kNothing);
+  EXPECT_EQ(python_command_treatment({"python", "train.py"}), PythonCommandTreatment::kLaunch);
+  EXPECT_EQ(python_command_treatment({"python", "-u", "-m", "torch.distributed.run", "x"}),
+            PythonCommandTreatment::kLaunch);
+  EXPECT_EQ(python_command_treatment({"python", "-um", "pip", "install"}),
+            PythonCommandTreatment::kWriter);
+  EXPECT_EQ(python_command_treatment({"python", "-W", "ignore", "train.py"}),
+            PythonCommandTreatment::kLaunch);
+  EXPECT_EQ(python_command_treatment({"python", "-X", "dev", "-c", "print(1)"}),
+            PythonCommandTreatment::kRun);
+  EXPECT_EQ(python_command_treatment({"python", "--version"}), PythonCommandTreatment::kRun);
+  EXPECT_EQ(python_command_treatment({"python", "-"}), PythonCommandTreatment::kRun);
+  EXPECT_EQ(python_command_treatment({"python", "setup.py", "install"}),
+            PythonCommandTreatment::kNothing);
   EXPECT_EQ(
-      python_command_kind({"python", "-c", "import torch as t; print(t.cuda.device_count())"}),
-      PythonCommandKind::kDevices);
-  EXPECT_EQ(
-      python_command_kind({"python", "-c", "import torch; print(torch.cuda.device_count() * 2)"}),
-      PythonCommandKind::kRun);
+      python_command_treatment({"python", "-c", "import torch as t; print(t.cuda.device_count())"}),
+      PythonCommandTreatment::kDevices);
+  EXPECT_EQ(python_command_treatment(
+                {"python", "-c", "import torch; print(torch.cuda.device_count() * 2)"}),
+            PythonCommandTreatment::kRun);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Workplace : public ::testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  CaptureResult run(std::string_view script, CaptureRequest request = {}) {
+  ScriptCaptureResult run(std::string_view script, ScriptCaptureRequest request = {}) {
     write("job.sh", script);
     request.command = {"bash", "job.sh"};
     return capture(request);
@@ -53,7 +53,7 @@ inline std::string line_of(const CapturedCommand& command) {
 }
 
 /// Returns all captured commands as lines of a shell.
-inline std::string lines_of(const CaptureResult& captured) {
+inline std::string lines_of(const ScriptCaptureResult& captured) {
   std::string lines;
   for (const CapturedCommand& command : captured.commands) lines += line_of(command) + "\n";
   return lines;

@@ -27,14 +27,14 @@ JobCheck checked(int layers, const std::string& more, const std::string& cluster
                       more};
   framework_files::UserFacts given;
   given.cluster = cluster;
-  return check_job(framework_files::import_sources("megatron", {&file, 1}, given, true));
+  return check_job(framework_files::import_plan_files("megatron", {&file, 1}, given, true));
 }
 
 TEST(Check, AGoodJobHasNoFault) {
   const JobCheck check = checked(8, "--use-distributed-optimizer");
   EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
-  EXPECT_EQ(failure_reason(check, std::nullopt), "");
+  EXPECT_EQ(reason_not_to_queue(check, std::nullopt), "");
   EXPECT_GT(check.prediction->step_time_s(), 0);
 }
 
@@ -49,7 +49,7 @@ TEST(Check, SaysWhereMemoryRunsOut) {
   EXPECT_EQ(
       plan::Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
       check.fullest.stage);
-  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("does not fit: stage"));
+  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("does not fit: stage"));
 }
 
 TEST(Check, WhatIsTightIsNoFault) {
@@ -57,33 +57,33 @@ TEST(Check, WhatIsTightIsNoFault) {
   memory::MemoryReport& memory = check.prediction->memory;
   memory.reserve_bytes = memory.capacity_bytes;
   memory.p_fits = 0.83;
-  EXPECT_EQ(memory.verdict(), memory::FitVerdict::kTight);
-  EXPECT_EQ(failure_reason(check, std::nullopt), "");
+  EXPECT_EQ(memory.verdict(), memory::MemoryFitVerdict::kTight);
+  EXPECT_EQ(reason_not_to_queue(check, std::nullopt), "");
   EXPECT_EQ(check_json(check, "")["verdict"], "tight");
   memory.p_fits = 0.05;
-  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("5.0% that it fits"));
+  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("5.0% that it fits"));
 }
 
 TEST(Check, SaysWhyItDoesNotStart) {
   const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(check.starts(), JobStartVerdict::kNo);
   EXPECT_FALSE(check.prediction);
-  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("stages-within-layers"));
+  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("stages-within-layers"));
   const JobCheck uneven = checked(30, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(uneven.starts(), JobStartVerdict::kNo);
-  EXPECT_THAT(failure_reason(uneven, std::nullopt),
+  EXPECT_THAT(reason_not_to_queue(uneven, std::nullopt),
               HasSubstr("30 layers are no multiple of 4 stages"));
 }
 
 TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
   const JobCheck bogus = checked(8, "--bogus-flag 3");
   EXPECT_EQ(bogus.starts(), JobStartVerdict::kNo);
-  EXPECT_THAT(failure_reason(bogus, std::nullopt),
+  EXPECT_THAT(reason_not_to_queue(bogus, std::nullopt),
               AllOf(HasSubstr("does not start: train.sh:1: --bogus-flag is no setting of megatron"),
                     Not(HasSubstr("more"))));
   EXPECT_TRUE(bogus.prediction);
   const JobCheck typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
-  EXPECT_THAT(typed.start_doubt_reason(),
+  EXPECT_THAT(typed.may_not_start_reason(),
               AllOf(HasSubstr("did you mean --use-distributed-optimizer?"),
                     HasSubstr("(and 1 setting more)")));
 }
@@ -91,9 +91,9 @@ TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
 TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
   const JobCheck check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
-  EXPECT_THAT(check.start_doubt_reason(),
+  EXPECT_THAT(check.may_not_start_reason(),
               HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
-  EXPECT_THAT(failure_reason(check, std::nullopt),
+  EXPECT_THAT(reason_not_to_queue(check, std::nullopt),
               HasSubstr("may not start: train.sh:1: --bogus-flag"));
   EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), JobStartVerdict::kYes);
 }
@@ -106,9 +106,9 @@ TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
   framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
   const JobCheck check =
-      check_job(framework_files::import_sources("axolotl", {&file, 1}, given, true));
+      check_job(framework_files::import_plan_files("axolotl", {&file, 1}, given, true));
   EXPECT_EQ(check.starts(), JobStartVerdict::kUnknown);
-  EXPECT_THAT(check.start_doubt_reason(), HasSubstr("sample_paking is no setting of axolotl"));
+  EXPECT_THAT(check.may_not_start_reason(), HasSubstr("sample_paking is no setting of axolotl"));
 }
 
 TEST(Check, ChangesAreSaidInWordsOfTheFile) {
@@ -130,8 +130,8 @@ TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
   const double best = check.better->changes.back().reached.step_time_s;
   EXPECT_NEAR(check.gain(), 1 - best / own, 1e-9);
   EXPECT_GT(check.gain(), 0.1);
-  EXPECT_THAT(failure_reason(check, 0.1), HasSubstr("on the table"));
-  EXPECT_EQ(failure_reason(check, check.gain() + 0.01), "");
+  EXPECT_THAT(reason_not_to_queue(check, 0.1), HasSubstr("on the table"));
+  EXPECT_EQ(reason_not_to_queue(check, check.gain() + 0.01), "");
 }
 
 TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
@@ -140,9 +140,9 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
               "--pipeline-model-parallel-size 2 --moe-permute-fusion --use-tp-pp-dp-mapping "
               "--empty-unused-memory-level 2",
               "dgx-a100-40g");
-  EXPECT_THAT(failure_reason(check, std::nullopt), HasSubstr("without what was not read ("));
+  EXPECT_THAT(reason_not_to_queue(check, std::nullopt), HasSubstr("without what was not read ("));
   const JobCheck plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
-  EXPECT_THAT(failure_reason(plain, std::nullopt), Not(HasSubstr("not read")));
+  EXPECT_THAT(reason_not_to_queue(plain, std::nullopt), Not(HasSubstr("not read")));
 }
 
 TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
@@ -156,12 +156,12 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
   framework_files::UserFacts given;
   given.cluster = "dgx-h100:1";
   const JobCheck check =
-      check_job(framework_files::import_sources("llama-factory", {&file, 1}, given, true));
+      check_job(framework_files::import_plan_files("llama-factory", {&file, 1}, given, true));
   EXPECT_EQ(check.starts(), JobStartVerdict::kYes);
   EXPECT_TRUE(check.fits());
   EXPECT_FALSE(check.better);
   EXPECT_EQ(check.gain(), 0);
-  EXPECT_EQ(failure_reason(check, 0.01), "");
+  EXPECT_EQ(reason_not_to_queue(check, 0.01), "");
 }
 
 TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
@@ -174,7 +174,7 @@ TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
   framework_files::UserFacts given;
   given.cluster = "dgx-h100";
   framework_files::ImportedPlan imported =
-      framework_files::import_sources("megatron", {&file, 1}, given, true);
+      framework_files::import_plan_files("megatron", {&file, 1}, given, true);
   imported.planned.job.space.tensor = {0};
   EXPECT_THAT(refusal([&] { check_job(imported); }), HasSubstr("search.tensor lists 0"));
 }
@@ -183,10 +183,10 @@ TEST(Check, WhatChangesSetIsAPlanOfThatTime) {
   const JobCheck check = checked(32, "--tensor-model-parallel-size 4 --sequence-parallel");
   ASSERT_FALSE(check.better->changes.empty());
   std::vector<std::string> sets;
-  for (const tune::Change& change : check.better->changes) {
+  for (const tune::PlanChange& change : check.better->changes) {
     sets.insert(sets.end(), change.set.begin(), change.set.end());
   }
-  const plan::PlannedJob changed = plan::with_fields(check.prediction->planned, sets);
+  const plan::PlannedJob changed = plan::plan_with_fields(check.prediction->planned, sets);
   EXPECT_NEAR(simulate::predict(changed).step_time_s(),
               check.better->changes.back().reached.step_time_s, 1e-9);
 }

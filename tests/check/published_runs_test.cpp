@@ -22,7 +22,7 @@ framework_files::ImportedPlan imported_plan(const std::string& cluster,
                                             const std::vector<launch_scripts::SourceFile>& files) {
   framework_files::UserFacts given;
   given.cluster = cluster;
-  return framework_files::import_sources("", files, given, true);
+  return framework_files::import_plan_files("", files, given, true);
 }
 
 plan::PlannedJob imported(const std::string& cluster,
@@ -32,9 +32,10 @@ plan::PlannedJob imported(const std::string& cluster,
 
 /// Returns the GiB that PyTorch's allocator counts at the peak of the fullest stage.
 double allocated_gib(const simulate::Prediction& prediction) {
-  const auto stages = memory::allocated_memory(prediction.planned.job, prediction.program);
+  const auto stages = memory::pytorch_allocated_memory(prediction.planned.job, prediction.program);
   double most = 0;
-  for (const memory::AllocatedMemory& stage : stages) most = std::max(most, stage.peak_bytes);
+  for (const memory::PyTorchAllocatedMemory& stage : stages)
+    most = std::max(most, stage.peak_bytes);
   return most / kGiB;
 }
 
@@ -83,7 +84,7 @@ TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
   EXPECT_EQ(planned.job.kernels.expert_weights, plan::RouterWeightPlacement::kBefore);
   EXPECT_LT(allocated_gib(simulate::predict(planned)), 79.1);
   for (int i = 0; i < 128; ++i) planned.job.expert_tokens.push_back(i % 2 == 0 ? 1.6 : 0.4);
-  EXPECT_NEAR(plan::capacity_share(planned.job), 0.7, 1e-9);
+  EXPECT_NEAR(plan::capacity_row_share(planned.job), 0.7, 1e-9);
   EXPECT_LT(allocated_gib(simulate::predict(planned)), 73);
 }
 
@@ -95,7 +96,7 @@ TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
   given.cluster = "alps-gh200";
   given.batch = "{sequences: 1280, length: 2048, lengths: {lognormal: {median: 400, sigma: 0.4}}}";
   const auto policy = [&](const std::string& words) {
-    const framework_files::ImportedPlan plan = framework_files::import_sources(
+    const framework_files::ImportedPlan plan = framework_files::import_plan_files(
         "",
         std::vector<launch_scripts::SourceFile>{
             {"train.sh",
@@ -119,8 +120,9 @@ TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
 /// Returns the bytes of model states on the host, including pinned buffers.
 double states_bytes(const memory::MemoryReport& memory) {
   double bytes = 0;
-  for (const memory::HostKind kind :
-       {memory::HostKind::kStates, memory::HostKind::kGradients, memory::HostKind::kPinned}) {
+  for (const memory::HostMemoryKind kind :
+       {memory::HostMemoryKind::kStates, memory::HostMemoryKind::kGradients,
+        memory::HostMemoryKind::kPinned}) {
     bytes += memory.host_kinds[static_cast<std::size_t>(kind)];
   }
   return bytes;
@@ -203,8 +205,9 @@ TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
 "zero_optimization": {"stage": 3, "overlap_comm": true}})"}}));
   EXPECT_TRUE(check.legal());
   EXPECT_FALSE(check.fits());
-  const auto host = std::ranges::find(check.remedies, plan::RemedyKind::kParametersOnHost,
-                                      [](const RemedyWithFlags& said) { return said.remedy.kind; });
+  const auto host =
+      std::ranges::find(check.remedies, plan::MemoryRemedyKind::kParametersOnHost,
+                        [](const MemoryRemedyWithFlags& said) { return said.remedy.kind; });
   ASSERT_NE(host, check.remedies.end());
   EXPECT_LT(host->remedy.peak_memory_bytes, 24e9);
   EXPECT_GT(host->remedy.step_time_s, 0);

@@ -32,14 +32,14 @@ JobCheck checked(const std::vector<SourceFile>& files, std::optional<std::int64_
   framework_files::UserFacts given;
   given.cluster = "dgx-h100";
   given.devices = devices;
-  return check_job(framework_files::import_sources("", files, given, true));
+  return check_job(framework_files::import_plan_files("", files, given, true));
 }
 
 /// Returns the fields that the changes set.
 std::vector<std::string> proposals(const JobCheck& check) {
   std::vector<std::string> all;
   if (!check.better) return all;
-  for (const tune::Change& change : check.better->changes) {
+  for (const tune::PlanChange& change : check.better->changes) {
     all.insert(all.end(), change.set.begin(), change.set.end());
   }
   return all;
@@ -50,7 +50,7 @@ void expect_run(const JobCheck& check) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const plan::FrameworkSupport law(planned.job.framework);
   ASSERT_TRUE(check.better);
-  for (const tune::Change& change : check.better->changes) {
+  for (const tune::PlanChange& change : check.better->changes) {
     EXPECT_TRUE(law.runs(planned.job, change.reached.plan)) << plan::shown(change.reached.plan);
   }
 }
@@ -67,7 +67,7 @@ TEST(Trainers, DeepSpeedSplitsNoTensorsBesideItsThirdStage) {
   EXPECT_EQ(framework.variant, "ms-swift");
   EXPECT_FALSE(check.fits());
   expect_run(check);
-  for (const tune::Change& change : check.better->changes) {
+  for (const tune::PlanChange& change : check.better->changes) {
     const plan::Plan& plan = change.reached.plan;
     EXPECT_FALSE(plan.parallel.tensor > 1 && plan::sharding_letters(plan.sharding) == "GGG");
   }
@@ -136,7 +136,7 @@ TEST(Trainers, AProposalGoesNoFurtherThanTheFileDoesAlready) {
 std::vector<plan::Framework> all_trainers() {
   std::vector<plan::Framework> all;
   for (const std::string_view name : plan::kFrameworkNames) {
-    for (const std::string_view variant : plan::variant_names(name)) {
+    for (const std::string_view variant : plan::framework_variant_names(name)) {
       all.push_back({.name = std::string(name), .version = "", .variant = std::string(variant)});
     }
   }
@@ -168,10 +168,10 @@ TEST(Trainers, EveryProposalIsOneThatTheTrainerRuns) {
       job.use_all = true;
       const std::optional<plan::Plan> own = first_plan(job);
       if (!own || plan::find_plan_rejection(job, *own)) continue;
-      const auto result = tune::search_planned_job({job, *own}, {.threads = 1, .top = 1});
+      const auto result = tune::search_job_of_plan({job, *own}, {.threads = 1, .top = 1});
       if (!result) continue;
       const tune::UserPlanComparison way = tune::compare_user_plan(*result, *own, {.threads = 1});
-      for (const tune::Change& change : way.changes) {
+      for (const tune::PlanChange& change : way.changes) {
         EXPECT_TRUE(law.runs(result->job, change.reached.plan)) << plan::shown(change.reached.plan);
         ++proposed;
       }

@@ -10,8 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     std::int64_t end = 0;
-    for (const auto& tensor :
-         stepwright::checkpoint::read_safetensors(std::as_bytes(std::span(data, size)), "fuzz")) {
+    for (const auto& tensor : stepwright::checkpoint::read_safetensors_header(
+             std::as_bytes(std::span(data, size)), "fuzz")) {
       if (tensor.begin != end || tensor.end < tensor.begin) std::abort();
       end = tensor.end;
     }

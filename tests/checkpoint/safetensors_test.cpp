@@ -21,8 +21,9 @@ std::string file_of(const std::string& header, std::size_t bytes) {
 }
 
 std::string refusal(const std::string& file) {
-  return refusal_of(
-      [&] { (void)checkpoint::read_safetensors(std::as_bytes(std::span(file)), "w.safetensors"); });
+  return refusal_of([&] {
+    (void)checkpoint::read_safetensors_header(std::as_bytes(std::span(file)), "w.safetensors");
+  });
 }
 
 std::string two(const char* first, const char* second) {

@@ -22,8 +22,8 @@ std::filesystem::path committed(const std::filesystem::path& folder, std::int64_
         writing / part.file.name, {{"weights/t", "F64", {4}, std::as_bytes(std::span(own))}});
     checkpoint::add_checkpoint_part(index, part);
   }
-  checkpoint::commit(writing, folder, index);
-  return folder / checkpoint::checkpoint_name(step);
+  checkpoint::commit_checkpoint_folder(writing, folder, index);
+  return folder / checkpoint::checkpoint_folder_name(step);
 }
 
 void flip(const std::filesystem::path& path, std::int64_t at, int bit) {

@@ -41,7 +41,7 @@ class LoopPlace : public Workplace {
   }
 };
 
-TEST(TuneRuns, WithoutRunsNamesTheExpectedBestFirst) {
+TEST(MeasuredRunsOptions, WithoutRunsNamesTheExpectedBestFirst) {
   const LoopPlace place("");
   const json answer = place.answer("--candidates candidates.csv --next 4");
   EXPECT_EQ(answer["next"][0]["id"], answer["best"]["id"]);
@@ -50,7 +50,7 @@ TEST(TuneRuns, WithoutRunsNamesTheExpectedBestFirst) {
   EXPECT_EQ(answer["stop"], false);
 }
 
-TEST(TuneRuns, ARunMuchFasterThanAllOthersIsTheBest) {
+TEST(MeasuredRunsOptions, ARunMuchFasterThanAllOthersIsTheBest) {
   const LoopPlace place("c,4,2,2,ok,iteration_time_s,0.5\n");
   const json answer = place.answer("--candidates candidates.csv");
   EXPECT_EQ(answer["best"]["id"], "c");
@@ -60,7 +60,7 @@ TEST(TuneRuns, ARunMuchFasterThanAllOthersIsTheBest) {
   EXPECT_GT(answer["learned"].size(), 0U);
 }
 
-TEST(TuneRuns, SearchesAndWritesThePlanWithoutCandidates) {
+TEST(MeasuredRunsOptions, SearchesAndWritesThePlanWithoutCandidates) {
   const LoopPlace place("a,8,1,1,ok,iteration_time_s,9\nb,2,1,8,oom,,\n");
   const Outcome outcome = place.run("tune job.yaml --runs runs.csv --next 2 -o plan.yaml");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -70,7 +70,7 @@ TEST(TuneRuns, SearchesAndWritesThePlanWithoutCandidates) {
 
 /// `diagnose --row` writes rows that `tune --runs` reads: the first with a header, a second
 /// without.
-TEST(TuneRuns, TakesTheRowsThatDiagnoseWrites) {
+TEST(MeasuredRunsOptions, TakesTheRowsThatDiagnoseWrites) {
   const LoopPlace place("");
   std::string log;
   for (int step = 1; step <= 30; ++step) {
@@ -93,7 +93,7 @@ TEST(TuneRuns, TakesTheRowsThatDiagnoseWrites) {
   EXPECT_EQ(place.run("diagnose train.log --row mine.csv").code, 2);
 }
 
-TEST(TuneRuns, RefusesWhatCannotBeAnswered) {
+TEST(MeasuredRunsOptions, RefusesWhatCannotBeAnswered) {
   const LoopPlace place("");
   EXPECT_EQ(place.run("tune job.yaml --next 2").code, 2);
   EXPECT_EQ(place.run("tune job.yaml --runs nowhere.csv").code, 2);

@@ -17,34 +17,34 @@ using testing::Contains;
 using testing::ElementsAre;
 
 Cluster round_trip(const Cluster& cluster) {
-  const Document document = Document::parse(inline_cluster(cluster).dump(), "inline");
-  return read_cluster(document.root(), {});
+  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  return read_job_cluster(document.root(), {});
 }
 
 TEST(Catalog, ListsNamesInOrder) {
-  EXPECT_TRUE(std::ranges::is_sorted(built_in_clusters()));
-  EXPECT_TRUE(std::ranges::is_sorted(built_in_devices()));
-  EXPECT_THAT(built_in_clusters(), Contains("dgx-h100"));
-  EXPECT_THAT(built_in_devices(), Contains("h100-sxm-80g"));
+  EXPECT_TRUE(std::ranges::is_sorted(built_in_cluster_names()));
+  EXPECT_TRUE(std::ranges::is_sorted(built_in_device_names()));
+  EXPECT_THAT(built_in_cluster_names(), Contains("dgx-h100"));
+  EXPECT_THAT(built_in_device_names(), Contains("h100-sxm-80g"));
 }
 
 TEST(Catalog, NamesEveryProfileAsItsFile) {
-  for (const std::string_view name : built_in_clusters()) {
+  for (const std::string_view name : built_in_cluster_names()) {
     EXPECT_EQ(built_in_cluster(name, 1)->name, name);
   }
 }
 
 TEST(Catalog, NamesEveryDeviceAsItsFile) {
-  for (const std::string_view name : built_in_devices()) {
+  for (const std::string_view name : built_in_device_names()) {
     const Document document = Document::parse(
         "name: x\nnodes: 1\ndevices_per_node: 1\ndevice: " + std::string(name), "x.yaml");
-    EXPECT_EQ(read_cluster(document.root(), {}).device.name, name);
+    EXPECT_EQ(read_job_cluster(document.root(), {}).device.name, name);
   }
 }
 
 TEST(Catalog, GivesASourceForEveryNumber) {
-  for (const std::string_view name : built_in_clusters()) {
-    const auto sources = cluster_sources(name);
+  for (const std::string_view name : built_in_cluster_names()) {
+    const auto sources = cluster_number_sources(name);
     EXPECT_TRUE(sources.contains("device.memory")) << name;
     EXPECT_TRUE(sources.contains("levels.0.bandwidth") ||
                 built_in_cluster(name, 1)->devices_per_node == 1)
@@ -57,7 +57,7 @@ TEST(Catalog, GivesASourceForEveryNumber) {
 }
 
 TEST(Catalog, KeepsEveryProfileThroughItsInlineMapping) {
-  for (const std::string_view name : built_in_clusters()) {
+  for (const std::string_view name : built_in_cluster_names()) {
     for (const std::int64_t nodes : {1, 2, 3, 64, 1000}) {
       const Cluster cluster = *built_in_cluster(name, nodes);
       EXPECT_EQ(round_trip(cluster), cluster) << name << ", " << nodes << " nodes";
@@ -66,7 +66,7 @@ TEST(Catalog, KeepsEveryProfileThroughItsInlineMapping) {
 }
 
 TEST(Catalog, HoldsPlausibleRates) {
-  for (const std::string_view name : built_in_clusters()) {
+  for (const std::string_view name : built_in_cluster_names()) {
     const Cluster cluster = *built_in_cluster(name, 2);
     const auto& peaks = cluster.device.peak_flops;
     ASSERT_TRUE(peaks.contains(DType::kFp16)) << name;
@@ -118,8 +118,8 @@ TEST(Catalog, SharesFewNicsAmongBlocksOfDevices) {
 TEST(Catalog, MakesARackOneNode) {
   const Cluster cluster = *built_in_cluster("gb200-nvl72", 2);
   EXPECT_EQ(cluster.devices(), 144);
-  EXPECT_EQ(strided_layout(cluster, 72, 1).span, 0);
-  EXPECT_EQ(strided_layout(cluster, 64, 1).span, 1);  // 64-127 straddles the racks
+  EXPECT_EQ(strided_group_layout(cluster, 72, 1).span, 0);
+  EXPECT_EQ(strided_group_layout(cluster, 64, 1).span, 1);  // 64-127 straddles the racks
 }
 
 TEST(Catalog, AppliesOversubscriptionAboveAPod) {
@@ -138,14 +138,14 @@ TEST(Catalog, HasOneDeviceAndAMillion) {
 
 TEST(Catalog, KnowsWhatItDoesNotHave) {
   EXPECT_EQ(built_in_cluster("dgx-h1000", 1), std::nullopt);
-  EXPECT_THROW(cluster_sources("dgx-h1000"), Error);
+  EXPECT_THROW(cluster_number_sources("dgx-h1000"), Error);
   EXPECT_THROW(built_in_cluster("dgx-h100", 0), Error);
   EXPECT_THROW(built_in_cluster("dgx-h100", std::int64_t{1} << 62), Error);
 }
 
 TEST(Catalog, ListsProfilesForPrograms) {
-  const auto list = list_clusters();
-  ASSERT_EQ(list.size(), built_in_clusters().size());
+  const auto list = built_in_clusters_json();
+  ASSERT_EQ(list.size(), built_in_cluster_names().size());
   const auto found = std::ranges::find_if(
       list, [](const auto& entry) { return entry["name"] == "meta-llama3-h100"; });
   ASSERT_NE(found, list.end());

@@ -32,7 +32,7 @@ source: "a datasheet"
 
 DeviceGeneration generation_in(std::string_view text) {
   const Document document = Document::parse(text, "x1.yaml");
-  return read_generation(document.root());
+  return read_device_generation(document.root());
 }
 
 /// Returns the error for a generation file in which one text is replaced.
@@ -47,7 +47,7 @@ std::string refused_generation(std::string_view part, std::string_view by) {
   return "read";
 }
 
-Device device_of_peak(double flops) {
+DeviceModel device_of_peak(double flops) {
   return {.name = "device", .peak_flops = {{DType::kFp16, flops}}};
 }
 
@@ -78,16 +78,16 @@ TEST(Generations, LieApartInTheirPeaks) {
 }
 
 TEST(Generations, EveryBuiltInDeviceNamesOneAndLiesInIt) {
-  for (const std::string_view name : built_in_devices()) {
-    const Device device = built_in_device(name);
+  for (const std::string_view name : built_in_device_names()) {
+    const DeviceModel device = built_in_device(name);
     ASSERT_NE(device.generation, nullptr) << name;
     if (device.generation->lowest_flops == 0 || device.variant) continue;
-    EXPECT_EQ(&generation_of_peak(sixteen_bit_flops(device)), device.generation) << name;
+    EXPECT_EQ(&generation_of_peak(dense_sixteen_bit_peak_flops(device)), device.generation) << name;
   }
 }
 
 TEST(Generations, ADeviceHasTheOneThatItStates) {
-  Device device = device_of_peak(312e12);
+  DeviceModel device = device_of_peak(312e12);
   device.generation = &find_device_generation("B200");
   EXPECT_EQ(&device_generation_of(device), device.generation);
 }
@@ -99,9 +99,9 @@ TEST(Generations, ADeviceThatStatesNoneHasThatOfItsPeak) {
   EXPECT_EQ(name(756e12), "H100");
   EXPECT_EQ(name(989.4e12), "H100");
   EXPECT_EQ(name(2500e12), "B200");
-  EXPECT_EQ(name(1307e12), kFallbackGeneration);
-  EXPECT_EQ(name(10e12), kFallbackGeneration);
-  EXPECT_EQ(sixteen_bit_flops(device_of_peak(10e12)), 10e12);
+  EXPECT_EQ(name(1307e12), kFallbackGenerationName);
+  EXPECT_EQ(name(10e12), kFallbackGenerationName);
+  EXPECT_EQ(dense_sixteen_bit_peak_flops(device_of_peak(10e12)), 10e12);
 }
 
 TEST(Generations, AFileIsRead) {
@@ -110,11 +110,13 @@ TEST(Generations, AFileIsRead) {
   EXPECT_EQ(one.highest_flops, 2e12);
   EXPECT_EQ(one.matrix_share, 0.7);
   EXPECT_EQ(one.fp8_speedup, 1);
-  EXPECT_EQ(one.attention_backward[static_cast<std::size_t>(AttentionKernel::kFlash2)], 0.5);
-  EXPECT_EQ(one.attention_backward[static_cast<std::size_t>(AttentionKernel::kCudnn)], 0);
+  EXPECT_EQ(one.attention_backward_rate_ratio[static_cast<std::size_t>(AttentionKernel::kFlash2)],
+            0.5);
+  EXPECT_EQ(one.attention_backward_rate_ratio[static_cast<std::size_t>(AttentionKernel::kCudnn)],
+            0);
   EXPECT_TRUE(one.has_kernel[static_cast<std::size_t>(AttentionKernel::kFlash2)]);
   EXPECT_FALSE(one.has_kernel[static_cast<std::size_t>(AttentionKernel::kCudnn)]);
-  EXPECT_EQ(one.attention_share[static_cast<std::size_t>(AttentionKernel::kFlash1)], 0.3);
+  EXPECT_EQ(one.attention_peak_share[static_cast<std::size_t>(AttentionKernel::kFlash1)], 0.3);
   EXPECT_EQ(one.sources.at("start_us"), "a datasheet");
 }
 

@@ -19,13 +19,13 @@ using testing::ElementsAre;
 
 Cluster read(std::string_view text, const std::filesystem::path& directory = {}) {
   const Document document = Document::parse(text, "job.yaml");
-  return read_cluster(document.root(), directory);
+  return read_job_cluster(document.root(), directory);
 }
 
 Cluster what_if(const Cluster& cluster, std::string_view path, std::string_view value) {
   const Document document =
-      Document::parse(inline_cluster(cluster).dump(), "inline").with(path, value);
-  return read_cluster(document.root(), {});
+      Document::parse(inline_cluster_mapping(cluster).dump(), "inline").with(path, value);
+  return read_job_cluster(document.root(), {});
 }
 
 class Files : public testing::Test {
@@ -56,14 +56,14 @@ TEST(ReadCluster, ReadsAWholeClusterInline) {
 
 TEST(ReadCluster, ReadsBackWhatIsWrittenInline) {
   const Cluster cluster = read(kInline);
-  const Document document = Document::parse(inline_cluster(cluster).dump(), "inline");
-  EXPECT_EQ(read_cluster(document.root(), {}), cluster);
+  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
 }
 
 TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
   const auto read = [](const std::string& word) {
     const Document document = Document::parse("cluster: " + word, "job.yaml");
-    return read_cluster(document.root().get("cluster"), {});
+    return read_job_cluster(document.root().get("cluster"), {});
   };
   EXPECT_EQ(read("dgx-h100").name, "dgx-h100");
   EXPECT_EQ(read("dgx-h100").nodes, 1);
@@ -78,7 +78,7 @@ TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
 TEST(ReadCluster, TakesTheNameOfADeviceForAProfileOfIt) {
   const auto read = [](const std::string& word) {
     const Document document = Document::parse("cluster: " + word, "job.yaml");
-    return read_cluster(document.root().get("cluster"), {});
+    return read_job_cluster(document.root().get("cluster"), {});
   };
   for (const auto& [word, profile] : {std::pair{"a10g", "aws-g5-a10g"},
                                       {"A10G:2", "aws-g5-a10g"},
@@ -143,7 +143,7 @@ TEST(ReadCluster, ALevelCalledNvlinkHasNvlinksUnlessItSaysOtherwise) {
   const auto links = [](const std::string& level) {
     const Cluster cluster =
         read("profile: dgx-h100\nnodes: 1\nlevels: [{" + level + ", size: 8, bandwidth: 1e9}]\n");
-    EXPECT_EQ(read(inline_cluster(cluster).dump()), cluster);
+    EXPECT_EQ(read(inline_cluster_mapping(cluster).dump()), cluster);
     return cluster.levels.front().links;
   };
   EXPECT_EQ(links("name: nvlink"), LinkTechnology::kNvlink);
@@ -164,8 +164,8 @@ TEST(ReadCluster, AMeshLosesTheLinksToDevicesThatAreCut) {
   const Cluster pair = read("profile: perlmutter-a100\ndevices: 2");
   EXPECT_EQ(pair.levels[0].size, 2);
   EXPECT_DOUBLE_EQ(pair.levels[0].uplink_bytes_per_s, 100e9);
-  const Document document = Document::parse(inline_cluster(pair).dump(), "inline");
-  EXPECT_EQ(read_cluster(document.root(), {}), pair);
+  const Document document = Document::parse(inline_cluster_mapping(pair).dump(), "inline");
+  EXPECT_EQ(read_job_cluster(document.root(), {}), pair);
 }
 
 TEST(ReadCluster, CutsANodeToFewerDevices) {
@@ -181,8 +181,8 @@ TEST(ReadCluster, CutsANodeToFewerDevices) {
   EXPECT_EQ(one.devices(), 1);
   EXPECT_EQ(one.levels.size(), 1U);
   for (const Cluster& cluster : {four, three, one}) {
-    const Document document = Document::parse(inline_cluster(cluster).dump(), "inline");
-    EXPECT_EQ(read_cluster(document.root(), {}), cluster);
+    const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+    EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
   }
 }
 
@@ -190,8 +190,8 @@ TEST(ReadCluster, NeedsNoNetworkForOneNode) {
   const Cluster cluster = read("name: desk\ndevice: a40\nnodes: 1\ndevices_per_node: 1");
   EXPECT_EQ(cluster.nic_bytes_per_s, 0);
   EXPECT_TRUE(cluster.levels.empty());
-  const Document document = Document::parse(inline_cluster(cluster).dump(), "inline");
-  EXPECT_EQ(read_cluster(document.root(), {}), cluster);
+  const Document document = Document::parse(inline_cluster_mapping(cluster).dump(), "inline");
+  EXPECT_EQ(read_job_cluster(document.root(), {}), cluster);
 }
 
 TEST(WhatIf, DoublesAllThatDerivesFromANic) {

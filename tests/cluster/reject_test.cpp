@@ -16,7 +16,7 @@ using testing::HasSubstr;
 /// Returns the error for a mapping.
 std::string refusal(const Document& document) {
   try {
-    read_cluster(document.root(), {});
+    read_job_cluster(document.root(), {});
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -53,13 +53,13 @@ TEST(ClusterUnits, AreTakenEverywhere) {
       "profile: dgx-h100\nnodes: 2\nnic: 200 Gbit/s\nlevels: [{name: nvlink, size: 8, bandwidth: "
       "450 GB/s, latency: 1.5 us}]",
       "job.yaml");
-  EXPECT_EQ(read_cluster(bare.root(), {}), read_cluster(units.root(), {}));
+  EXPECT_EQ(read_job_cluster(bare.root(), {}), read_job_cluster(units.root(), {}));
 }
 
 TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
   const auto of = [](const std::string& keys) {
     const Document document = Document::parse("profile: dgx-h100\nnodes: 2\n" + keys, "job.yaml");
-    return implausible_cluster_notes(read_cluster(document.root(), {}));
+    return implausible_cluster_notes(read_job_cluster(document.root(), {}));
   };
   EXPECT_THAT(of("nic: 200"), testing::ElementsAre(testing::StartsWith(
                                   "cluster.nic is 200 bytes/s, far from anything that exists")));
@@ -68,7 +68,7 @@ TEST(UnlikelyFigures, AreNumbersInAnotherUnit) {
 }
 
 TEST(UnlikelyFigures, AreInNoProfile) {
-  for (const std::string_view name : built_in_clusters()) {
+  for (const std::string_view name : built_in_cluster_names()) {
     EXPECT_THAT(implausible_cluster_notes(*built_in_cluster(name, 1)), testing::IsEmpty()) << name;
   }
 }

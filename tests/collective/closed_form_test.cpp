@@ -33,7 +33,7 @@ bool has_closed_form(const ScheduleSpec& spec) {
 /// Returns every schedule that has a closed form, for a group's shape.
 std::vector<ScheduleSpec> specs_of(std::int32_t members, std::int32_t nodes) {
   std::vector<ScheduleSpec> specs;
-  for (const auto& [method, name] : kGeneratedNames) {
+  for (const auto& [method, name] : kGeneratedAlgorithmNames) {
     for (const Collective collective : kOperations) {
       for (const std::int32_t chunks : {1, 2, 8}) {
         specs.push_back({method, collective, {members, nodes}, chunks, IntraGroupPattern::kDirect});
@@ -55,16 +55,16 @@ TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
     const CollectiveSchedule schedule = generate(spec);
     for (const std::int32_t nics : {1, members}) {
       const cluster::Cluster cluster = switched(members, nodes, nics, ratio);
-      GroupLinkRates links = group_links(cluster, members, nodes);
+      GroupLinkRates links = group_link_rates(cluster, members, nodes);
       for (const double payload : {64e3, 4e6, 256e6}) {
-        links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStartSeconds : 0;
-        const double played = simulate_schedule_seconds(
+        links.message_s = payload > 1e6 && payload < 1e8 ? kDefaultMessageStartSeconds : 0;
+        const double played = simulate_collective_seconds(
             schedule, cluster, {.payload_bytes = payload, .message_s = links.message_s});
-        const double closed = closed_form_seconds(spec, links, payload);
-        double& error = worst[std::string(name_of(kAlgorithmNames, spec.method))];
+        const double closed = closed_form_collective_seconds(spec, links, payload);
+        double& error = worst[std::string(name_of(kCollectiveAlgorithmNames, spec.method))];
         if (played > 0) error = std::max(error, std::abs(closed / played - 1));
         EXPECT_NEAR(closed, played, 0.02 * played)
-            << name_of(kAlgorithmNames, spec.method) << " operation "
+            << name_of(kCollectiveAlgorithmNames, spec.method) << " operation "
             << static_cast<int>(spec.collective)
             << (spec.inner == IntraGroupPattern::kRing ? " ring " : " ") << spec.chunks
             << " chunks, " << nics << " NICs, " << payload << " bytes";
@@ -86,11 +86,11 @@ INSTANTIATE_TEST_SUITE_P(Large, Played,
 /// inside a node takes 10 us and its latency.
 TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
   const cluster::Cluster cluster = switched(2, 2, 2, 2);
-  GroupLinkRates links = group_links(cluster, 2, 2);
+  GroupLinkRates links = group_link_rates(cluster, 2, 2);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 2};
-  EXPECT_NEAR(closed_form_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
-  EXPECT_NEAR(simulate_schedule_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6,
+  EXPECT_NEAR(closed_form_collective_seconds(spec, links, 4e6), 40e-6 + 6e-6 + 10e-6 + 2e-6, 1e-12);
+  EXPECT_NEAR(simulate_collective_seconds(generate(spec), cluster, {.payload_bytes = 4e6}), 58e-6,
               1e-12);
 }
 
@@ -98,13 +98,13 @@ TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
 TEST(ClosedForm, ApproachesTheLowerBound) {
   for (const std::int32_t nics : {1, 8}) {
     for (const double ratio : {2.0, 9.0, 24.0}) {
-      const GroupLinkRates links = group_links(switched(8, 4, nics, ratio), 8, 4);
+      const GroupLinkRates links = group_link_rates(switched(8, 4, nics, ratio), 8, 4);
       const double payload = 4e9;
       const double nic = 3.0 / 4 * payload / nics / kTestNic;
       const double inside = 7.0 / 8 * payload / (ratio * kTestNic);
       const ScheduleSpec best = with_fastest_chunk_count(
           {Algorithm::kHoRing, Collective::kAllGather, {8, 4}}, links, payload);
-      const double seconds = closed_form_seconds(best, links, payload);
+      const double seconds = closed_form_collective_seconds(best, links, payload);
       EXPECT_GE(seconds, std::max(nic, inside));
       EXPECT_LE(seconds, 1.02 * std::max(nic, inside));
     }
@@ -112,19 +112,21 @@ TEST(ClosedForm, ApproachesTheLowerBound) {
 }
 
 TEST(ClosedForm, MoreChunksPayForLargeBuffersOnly) {
-  const GroupLinkRates links = group_links(switched(8, 4, 8, 9), 8, 4);
+  const GroupLinkRates links = group_link_rates(switched(8, 4, 8, 9), 8, 4);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {8, 4}};
   EXPECT_EQ(with_fastest_chunk_count(spec, links, 1e3).chunks, 1);
   EXPECT_GT(with_fastest_chunk_count(spec, links, 1e9).chunks, 1);
 }
 
 TEST(ClosedForm, ChoosesByteSavingSchedulesForLargeBuffersAndShortOnesForSmall) {
-  const GroupLinkRates links = group_links(switched(8, 4, 1, 9), 8, 4);
-  EXPECT_EQ(fastest_schedule(Collective::kAllReduce, links, 1e9).method, Algorithm::kHoRing);
-  const Algorithm small = fastest_schedule(Collective::kAllReduce, links, 64).method;
+  const GroupLinkRates links = group_link_rates(switched(8, 4, 1, 9), 8, 4);
+  EXPECT_EQ(fastest_collective_schedule(Collective::kAllReduce, links, 1e9).method,
+            Algorithm::kHoRing);
+  const Algorithm small = fastest_collective_schedule(Collective::kAllReduce, links, 64).method;
   EXPECT_TRUE(small == Algorithm::kHalvingDoubling || small == Algorithm::kTree ||
               small == Algorithm::kDirect || small == Algorithm::kRailHalving);
-  EXPECT_EQ(fastest_schedule(Collective::kAllToAll, links, 1e9).method, Algorithm::kRelay);
+  EXPECT_EQ(fastest_collective_schedule(Collective::kAllToAll, links, 1e9).method,
+            Algorithm::kRelay);
 }
 
 /// The form is within a tenth if all rings wait for the NICs, or all for the links inside a node,
@@ -134,12 +136,12 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
     for (const double payload : {64e3, 64e6, 1e9}) {
       for (const Collective collective : {Collective::kAllGather, Collective::kAllReduce}) {
         const cluster::Cluster cluster = switched(8, nodes, 8, 12);
-        const GroupLinkRates links = group_links(cluster, 8, nodes);
+        const GroupLinkRates links = group_link_rates(cluster, 8, nodes);
         const ScheduleSpec spec =
             with_fastest_chunk_count({Algorithm::kRings, collective, {8, nodes}}, links, payload);
-        const double played = simulate_generated_schedule(
-            spec, cluster, {.payload_bytes = payload, .message_s = kMessageStartSeconds});
-        EXPECT_NEAR(closed_form_seconds(spec, links, payload), played, 0.1 * played)
+        const double played = simulate_generated_collective(
+            spec, cluster, {.payload_bytes = payload, .message_s = kDefaultMessageStartSeconds});
+        EXPECT_NEAR(closed_form_collective_seconds(spec, links, payload), played, 0.1 * played)
             << nodes << " nodes, " << payload << " bytes";
       }
     }
@@ -149,29 +151,29 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
 /// Each of m rings on m rails carries 1/m: per ring, 15/16 of 4 MB in 15 messages of 31.25 kB.
 TEST(ClosedForm, IsWhatAHandCountsForRings) {
   const cluster::Cluster cluster = switched(8, 2, 8, 1e6);
-  GroupLinkRates links = group_links(cluster, 8, 2);
+  GroupLinkRates links = group_link_rates(cluster, 8, 2);
   links.message_s = 0;
   links.inside_latency_s = 0;
   links.network_latency_s = 0;
   const ScheduleSpec spec{Algorithm::kRings, Collective::kAllGather, {8, 2}};
-  EXPECT_NEAR(closed_form_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
+  EXPECT_NEAR(closed_form_collective_seconds(spec, links, 4e6), 15 * 31.25e3 / kTestNic, 1e-12);
 }
 
 /// Two steps on a rail with 31.25 kB and 62.5 kB, then 7 messages of 125 kB inside a node.
 TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
   const cluster::Cluster cluster = switched(8, 4, 8, 10);
-  GroupLinkRates links = group_links(cluster, 8, 4);
+  GroupLinkRates links = group_link_rates(cluster, 8, 4);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kRailHalving, Collective::kAllGather, {8, 4}};
   const double rail = 93.75e3 / kTestNic + 2 * 6e-6;
   const double inside = 7 * 125e3 / (10 * kTestNic) + 2e-6;
-  EXPECT_NEAR(closed_form_seconds(spec, links, 1e6), rail + inside, 1e-12);
-  EXPECT_NEAR(simulate_generated_schedule(spec, cluster, {.payload_bytes = 1e6}), rail + inside,
+  EXPECT_NEAR(closed_form_collective_seconds(spec, links, 1e6), rail + inside, 1e-12);
+  EXPECT_NEAR(simulate_generated_collective(spec, cluster, {.payload_bytes = 1e6}), rail + inside,
               1e-12);
 }
 
 TEST(ClosedForm, DoesNotCutWhatChunksDoNotHelp) {
-  const GroupLinkRates links = group_links(switched(8, 4, 1, 9), 8, 4);
+  const GroupLinkRates links = group_link_rates(switched(8, 4, 1, 9), 8, 4);
   for (const Algorithm method : {Algorithm::kHalvingDoubling, Algorithm::kRailHalving}) {
     EXPECT_EQ(with_fastest_chunk_count({method, Collective::kAllGather, {8, 4}}, links, 1e9).chunks,
               1);

@@ -61,7 +61,7 @@ void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t
   }
 }
 
-TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
+TEST(LinkByteCounter, OfTwoLevelsAreTheLeastPossible) {
   for (const std::int32_t n : {1, 2, 3, 5, 8}) {
     for (const std::int32_t m : {1, 2, 3, 8}) {
       for (const std::int32_t nics : {1, m}) {
@@ -73,17 +73,18 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
   }
 }
 
-/// The closed form `level_loads`, which cost and traffic use, equals the bytes of the schedules.
-TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
+/// The closed form `network_level_loads`, which cost and traffic use, equals the bytes of the
+/// schedules.
+TEST(LinkByteCounter, OfRingsAndGroupsAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = four_levels();
-  const cluster::GroupLayout layout = cluster::strided_layout(cluster, 32, 1);
+  const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, 32, 1);
   const auto compare = [&](Algorithm algorithm, Collective collective) {
     const ScheduleBytes bytes =
         bytes_of({algorithm, collective, {8, 4}, 2, IntraGroupPattern::kRing}, cluster);
-    const LevelLoads loads = level_loads(collective, algorithm, kDivisible, layout, 2);
+    const LevelLoads loads = network_level_loads(collective, algorithm, kDivisible, layout, 2);
     for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
       EXPECT_NEAR(bytes.links.levels[i].busiest_bytes, loads[i].bytes, 1e-6)
-          << name_of(kAlgorithmNames, algorithm) << " level " << cluster.levels[i].name;
+          << name_of(kCollectiveAlgorithmNames, algorithm) << " level " << cluster.levels[i].name;
     }
   };
   for (const Collective collective :
@@ -94,10 +95,10 @@ TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
   }
 }
 
-TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
+TEST(LinkByteCounter, OfAnExchangeAreThoseOfLevelLoads) {
   const cluster::Cluster cluster = nodes_of_devices(8, 4, 8);
-  const LevelLoads loads = level_loads(Collective::kAllToAll, Algorithm::kRing, kDivisible,
-                                       cluster::strided_layout(cluster, 32, 1), 1);
+  const LevelLoads loads = network_level_loads(Collective::kAllToAll, Algorithm::kRing, kDivisible,
+                                               cluster::strided_group_layout(cluster, 32, 1), 1);
   const ScheduleBytes direct =
       bytes_of({Algorithm::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kDivisible / 32, 1e-6);
@@ -108,7 +109,7 @@ TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
 }
 
 /// Between nodes, a flat ring and other flat schedules send more; trees enter each node once.
-TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
+TEST(LinkByteCounter, OfFlatSchedulesAreAsDocumented) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 1);
   const auto nic = [&](Algorithm method, Collective collective) {
     return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kDivisible;
@@ -122,7 +123,7 @@ TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
 }
 
 /// Each of m rings leaves a node through a different NIC.
-TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
+TEST(LinkByteCounter, OfRingsAreSpreadOverTheNics) {
   const cluster::Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
       bytes_of({Algorithm::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
@@ -132,7 +133,7 @@ TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
 }
 
 /// Tiers {2, 4, 3} send (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
-TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
+TEST(LinkByteCounter, OfThreeTiersFallWithEachTier) {
   cluster::Cluster cluster = four_levels();
   cluster.nodes = 3;
   cluster.levels = {{.name = "pair", .size = 2},
@@ -145,7 +146,7 @@ TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
   EXPECT_NEAR(bytes.links.levels[0].busiest_bytes, (12 + 9) * kDivisible / 24, 1e-6);
 }
 
-TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
+TEST(LinkByteCounter, RefuseAClusterThatIsTooSmall) {
   const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllGather, {9}});
   EXPECT_THROW(schedule_bytes(schedule, nodes_of_devices(4, 2, 1), kDivisible), Error);
 }

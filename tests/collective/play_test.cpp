@@ -17,9 +17,9 @@ constexpr Collective kPlayed[] = {Collective::kAllGather, Collective::kReduceSca
 TEST(Play, SharesALinkThatIsNotDuplex) {
   const cluster::Cluster cluster = switched(2, 1, 1, 1);
   const CollectiveSchedule schedule = generate({Algorithm::kDirect, Collective::kAllGather, {2}});
-  const double both = simulate_schedule_seconds(schedule, cluster, {.payload_bytes = 50e6});
+  const double both = simulate_collective_seconds(schedule, cluster, {.payload_bytes = 50e6});
   const double one =
-      simulate_schedule_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
+      simulate_collective_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
   EXPECT_NEAR(both, 1e-3 + 2e-6, 1e-9);
   EXPECT_NEAR(one, 2e-3 + 2e-6, 1e-9);
 }
@@ -28,14 +28,16 @@ TEST(Play, SharesALinkThatIsNotDuplex) {
 class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
 
 void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
-  for (const ScheduleSimulationOptions& setting :
-       {ScheduleSimulationOptions{.payload_bytes = 64e3, .message_s = kMessageStartSeconds},
-        ScheduleSimulationOptions{.payload_bytes = 64e6},
-        ScheduleSimulationOptions{
-            .payload_bytes = 4e6, .full_duplex = false, .message_s = kMessageStartSeconds}}) {
-    const double all = simulate_schedule_seconds(generate(spec), cluster, setting);
-    EXPECT_NEAR(simulate_generated_schedule(spec, cluster, setting), all, 1e-9 * all)
-        << name_of(kAlgorithmNames, spec.method) << " operation "
+  for (const CollectiveSimulationOptions& setting :
+       {CollectiveSimulationOptions{.payload_bytes = 64e3,
+                                    .message_s = kDefaultMessageStartSeconds},
+        CollectiveSimulationOptions{.payload_bytes = 64e6},
+        CollectiveSimulationOptions{.payload_bytes = 4e6,
+                                    .full_duplex = false,
+                                    .message_s = kDefaultMessageStartSeconds}}) {
+    const double all = simulate_collective_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(simulate_generated_collective(spec, cluster, setting), all, 1e-9 * all)
+        << name_of(kCollectiveAlgorithmNames, spec.method) << " operation "
         << static_cast<int>(spec.collective) << " " << spec.chunks << " chunks, "
         << cluster.nics_per_node << " NICs, " << setting.payload_bytes << " bytes";
   }
@@ -57,11 +59,11 @@ std::vector<ScheduleSpec> specs_of(Algorithm method, const std::array<std::int32
 TEST_P(OneNode, TakesTheSecondsOfAll) {
   const auto [members, nodes] = GetParam();
   int compared = 0;
-  for (const auto& [method, name] : kGeneratedNames) {
+  for (const auto& [method, name] : kGeneratedAlgorithmNames) {
     for (const ScheduleSpec& spec : specs_of(method, GetParam())) {
       for (const std::int32_t nics : {1, members}) {
         const cluster::Cluster cluster = switched(members, nodes, nics, 6);
-        if (!nodes_are_alike(spec, cluster)) continue;
+        if (!has_equal_node_schedules(spec, cluster)) continue;
         expect_stands_for_all(spec, cluster);
         ++compared;
       }
@@ -76,25 +78,26 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OneNode,
 
 TEST(Play, OfOneNodeIsThatOf512Ranks) {
   const cluster::Cluster cluster = switched(8, 64, 8, 9);
-  const ScheduleSimulationOptions setting{.payload_bytes = 64e6, .message_s = kMessageStartSeconds};
+  const CollectiveSimulationOptions setting{.payload_bytes = 64e6,
+                                            .message_s = kDefaultMessageStartSeconds};
   for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kRailHalving, Algorithm::kDirect}) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 64}};
-    const double all = simulate_schedule_seconds(generate(spec), cluster, setting);
-    EXPECT_NEAR(simulate_generated_schedule(spec, cluster, setting), all, 1e-9 * all)
-        << name_of(kAlgorithmNames, method);
+    const double all = simulate_collective_seconds(generate(spec), cluster, setting);
+    EXPECT_NEAR(simulate_generated_collective(spec, cluster, setting), all, 1e-9 * all)
+        << name_of(kCollectiveAlgorithmNames, method);
   }
 }
 
 /// The largest point of the curve: 2,048 nodes of eight.
 TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
   const cluster::Cluster cluster = switched(8, 2048, 8, 9);
-  const GroupLinkRates links = group_links(cluster, 8, 2048);
-  for (const auto& [method, name] : kGeneratedNames) {
+  const GroupLinkRates links = group_link_rates(cluster, 8, 2048);
+  for (const auto& [method, name] : kGeneratedAlgorithmNames) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
     if (no_schedule_reason(spec) || method == Algorithm::kRings) continue;
-    const double closed = closed_form_seconds(spec, links, 1e9);
-    const double played = simulate_generated_schedule(
-        spec, cluster, {.payload_bytes = 1e9, .message_s = kMessageStartSeconds});
+    const double closed = closed_form_collective_seconds(spec, links, 1e9);
+    const double played = simulate_generated_collective(
+        spec, cluster, {.payload_bytes = 1e9, .message_s = kDefaultMessageStartSeconds});
     EXPECT_NEAR(closed, played, 0.02 * played) << name;
   }
 }
@@ -102,10 +105,13 @@ TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
 TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
   const cluster::Cluster cluster = switched(4, 4, 4, 6);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
-  EXPECT_TRUE(nodes_are_alike(spec, cluster));
-  EXPECT_FALSE(nodes_are_alike({Algorithm::kTree, Collective::kAllReduce, {4, 4}}, cluster));
-  EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
-  EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {16}}, cluster));
+  EXPECT_TRUE(has_equal_node_schedules(spec, cluster));
+  EXPECT_FALSE(
+      has_equal_node_schedules({Algorithm::kTree, Collective::kAllReduce, {4, 4}}, cluster));
+  EXPECT_FALSE(
+      has_equal_node_schedules({Algorithm::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
+  EXPECT_FALSE(
+      has_equal_node_schedules({Algorithm::kHoRing, Collective::kAllGather, {16}}, cluster));
   cluster::Cluster pods = cluster;
   pods.levels[1].size = 8;
   pods.levels.push_back({.name = "spine",
@@ -113,16 +119,16 @@ TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
                          .uplink_bytes_per_s = kTestNic,
                          .latency_s = 7e-6,
                          .network = true});
-  EXPECT_FALSE(nodes_are_alike(spec, pods));
-  const ScheduleSimulationOptions setting{.payload_bytes = 4e6};
-  EXPECT_EQ(simulate_generated_schedule(spec, pods, setting),
-            simulate_schedule_seconds(generate(spec), pods, setting));
+  EXPECT_FALSE(has_equal_node_schedules(spec, pods));
+  const CollectiveSimulationOptions setting{.payload_bytes = 4e6};
+  EXPECT_EQ(simulate_generated_collective(spec, pods, setting),
+            simulate_collective_seconds(generate(spec), pods, setting));
 }
 
 TEST(Play, RefusesAClusterThatIsTooSmall) {
   const cluster::Cluster cluster = switched(4, 2, 4, 6);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
-  EXPECT_THROW(simulate_generated_schedule(spec, cluster, {.payload_bytes = 1e6}), Error);
+  EXPECT_THROW(simulate_generated_collective(spec, cluster, {.payload_bytes = 1e6}), Error);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr Collective kProved[] = {Collective::kAllReduce,     Collective::kAllGa
                                   Collective::kBroadcast,     Collective::kReduce};
 
 std::string text_of(const ScheduleSpec& spec) {
-  std::string text(name_of(kAlgorithmNames, spec.method));
+  std::string text(name_of(kCollectiveAlgorithmNames, spec.method));
   text += " op " + std::to_string(static_cast<int>(spec.collective)) + " tiers";
   for (const std::int32_t size : spec.tiers) text += " " + std::to_string(size);
   text += " chunks " + std::to_string(spec.chunks);
@@ -26,7 +26,7 @@ int prove_all(ScheduleSpec spec) {
   for (const Collective collective : kProved) {
     spec.collective = collective;
     if (no_schedule_reason(spec)) continue;
-    const auto defect = find_schedule_defect(generate(spec));
+    const auto defect = find_collective_schedule_defect(generate(spec));
     EXPECT_FALSE(defect.has_value())
         << text_of(spec) << ": rank " << defect->rank << " channel " << defect->at.channel
         << " step " << defect->at.step << " " << defect->text;
@@ -139,7 +139,8 @@ TEST(Proof, HoldsRankByRankAt4096) {
       if (no_schedule_reason(spec)) continue;
       const CollectiveSchedule frame = schedule_without_ranks(spec);
       for (const std::int32_t rank : {0, 1, 2047, 4095}) {
-        const auto defect = find_rank_defect(frame, schedule_rank(spec, rank), rank, 4096);
+        const auto defect =
+            find_rank_schedule_defect(frame, generate_rank_schedule(spec, rank), rank, 4096);
         EXPECT_FALSE(defect.has_value()) << text_of(spec) << ": " << defect->text;
       }
     }

@@ -21,15 +21,15 @@ CollectiveSchedule all_reduce(std::int32_t chunks = 2) {
   return generate({Algorithm::kHoRing, Collective::kAllReduce, {3, 4}, chunks});
 }
 
-ScheduleChannel& channel(CollectiveSchedule& schedule, std::size_t rank, std::size_t number) {
+RankStepSequence& channel(CollectiveSchedule& schedule, std::size_t rank, std::size_t number) {
   return schedule.ranks.at(rank).channels.at(number);
 }
 
 /// Returns the defect of `schedule` after the change `breaks`; unexpected kinds are shown as text.
-std::optional<ScheduleDefectKind> found(CollectiveSchedule schedule,
-                                        const std::function<void(CollectiveSchedule&)>& breaks) {
+std::optional<CollectiveScheduleDefectKind> found(
+    CollectiveSchedule schedule, const std::function<void(CollectiveSchedule&)>& breaks) {
   breaks(schedule);
-  const auto defect = find_schedule_defect(schedule);
+  const auto defect = find_collective_schedule_defect(schedule);
   return defect ? std::optional(defect->kind) : std::nullopt;
 }
 
@@ -40,50 +40,50 @@ TEST(Proof, FindsNothingInASoundSchedule) {
 TEST(Proof, FindsPiecesAndPeersThatDoNotExist) {
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].peer = 12; }),
-            ScheduleDefectKind::kMalformed);
+            CollectiveScheduleDefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).steps[0].pieces = 99; }),
-            ScheduleDefectKind::kMalformed);
+            CollectiveScheduleDefectKind::kMalformed);
   EXPECT_EQ(
       found(all_reduce(),
             [](CollectiveSchedule& s) { channel(s, 1, kRailReceives).steps[0].target = input(0); }),
-      ScheduleDefectKind::kMalformed);
+      CollectiveScheduleDefectKind::kMalformed);
   EXPECT_EQ(found(all_reduce(),
                   [](CollectiveSchedule& s) { channel(s, 1, kRailSends).waits[0].on = {9, 0}; }),
-            ScheduleDefectKind::kMalformed);
+            CollectiveScheduleDefectKind::kMalformed);
 }
 
 TEST(Proof, FindsASendThatNobodyReceives) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).steps.pop_back(); }),
-            ScheduleDefectKind::kDeadlock);
+            CollectiveScheduleDefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsWaitsInACircle) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 2, 1).waits.push_back({0, {0, 1}}); }),
-            ScheduleDefectKind::kDeadlock);
+            CollectiveScheduleDefectKind::kDeadlock);
 }
 
 /// All ranks send before they receive, which works only with buffers, and none are promised.
 TEST(Proof, FindsARingOfSendsOnOneChannel) {
   CollectiveSchedule ring = generate({Algorithm::kRing, Collective::kAllGather, {4}});
   for (RankSchedule& rank : ring.ranks) {
-    ScheduleChannel both;
+    RankStepSequence both;
     for (std::size_t i = 0; i < rank.channels[0].steps.size(); ++i) {
       both.steps.push_back(rank.channels[0].steps[i]);
       both.steps.push_back(rank.channels[1].steps[i]);
     }
     rank.channels = {both, rank.channels[2]};
   }
-  EXPECT_EQ(found(ring, [](CollectiveSchedule&) {}), ScheduleDefectKind::kDeadlock);
+  EXPECT_EQ(found(ring, [](CollectiveSchedule&) {}), CollectiveScheduleDefectKind::kDeadlock);
 }
 
 TEST(Proof, FindsEndsOfUnlikeLength) {
   const CollectiveSchedule tree =
       generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}});
   EXPECT_EQ(found(tree, [](CollectiveSchedule& s) { channel(s, 1, 1).steps[1].pieces = 1; }),
-            ScheduleDefectKind::kMismatch);
+            CollectiveScheduleDefectKind::kMismatch);
 }
 
 TEST(Proof, FindsMessagesWithoutOrder) {
@@ -94,14 +94,14 @@ TEST(Proof, FindsMessagesWithoutOrder) {
                     rank.channels[1].steps.pop_back();
                     rank.channels.back().steps[0].peer = rank.channels[1].steps[0].peer;
                   }),
-            ScheduleDefectKind::kAmbiguous);
+            CollectiveScheduleDefectKind::kAmbiguous);
 }
 
 TEST(Proof, FindsReadsOfNothing) {
   EXPECT_EQ(
       found(all_reduce(),
             [](CollectiveSchedule& s) { channel(s, 0, kInsideSends).steps[0].source = output(5); }),
-      ScheduleDefectKind::kUnwritten);
+      CollectiveScheduleDefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
@@ -110,22 +110,22 @@ TEST(Proof, FindsASumThatIsOverwrittenWhileItIsSent) {
   ASSERT_FALSE(receives.waits.empty());  // Scratch is used again after four stages.
   EXPECT_EQ(
       found(sound, [](CollectiveSchedule& s) { channel(s, 0, kInsideSends + 1).waits.clear(); }),
-      ScheduleDefectKind::kConflict);
+      CollectiveScheduleDefectKind::kConflict);
 }
 
 TEST(Proof, FindsAReadThatDoesNotWait) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllGather, {4}}),
                   [](CollectiveSchedule& s) { channel(s, 0, 0).waits.clear(); }),
-            ScheduleDefectKind::kUnwritten);
+            CollectiveScheduleDefectKind::kUnwritten);
 }
 
 TEST(Proof, FindsAContributionThatCountsTwice) {
   EXPECT_EQ(found(generate({Algorithm::kRing, Collective::kAllReduce, {4}}),
                   [](CollectiveSchedule& s) {
-                    ScheduleStep& added = channel(s, 0, 1).steps[1];
+                    CollectiveScheduleStep& added = channel(s, 0, 1).steps[1];
                     added.source = input(added.source.piece + 1);
                   }),
-            ScheduleDefectKind::kTwice);
+            CollectiveScheduleDefectKind::kTwice);
 }
 
 TEST(Proof, FindsBlocksThatChangePlaces) {
@@ -133,12 +133,12 @@ TEST(Proof, FindsBlocksThatChangePlaces) {
                   [](CollectiveSchedule& s) {
                     std::swap(channel(s, 0, 1).steps[1].target, channel(s, 0, 1).steps[2].target);
                   }),
-            ScheduleDefectKind::kWrongResult);
+            CollectiveScheduleDefectKind::kWrongResult);
 }
 
 /// True if a change of rank 1's step at `at` is detected.
 template <class Body>
-bool change_is_found(const CollectiveSchedule& sound, StepRef at, Body body) {
+bool change_is_found(const CollectiveSchedule& sound, ScheduleStepReference at, Body body) {
   return found(sound,
                [&](CollectiveSchedule& s) {
                  body(channel(s, 1, static_cast<std::size_t>(at.channel)).steps, at.step);
@@ -146,14 +146,17 @@ bool change_is_found(const CollectiveSchedule& sound, StepRef at, Body body) {
       .has_value();
 }
 
-void expect_changes_found(const CollectiveSchedule& sound, StepRef at, const ScheduleStep& step) {
+void expect_changes_found(const CollectiveSchedule& sound, ScheduleStepReference at,
+                          const CollectiveScheduleStep& step) {
   EXPECT_TRUE(step.peer == 0 || change_is_found(sound, at, [](auto& steps, std::int32_t i) {
                 steps[static_cast<std::size_t>(i)].peer = 0;
               }));
   EXPECT_TRUE(change_is_found(sound, at,
                               [](auto& steps, std::int32_t i) {
-                                ScheduleStep& changed = steps[static_cast<std::size_t>(i)];
-                                PieceRun& place = reads(changed) ? changed.source : changed.target;
+                                CollectiveScheduleStep& changed =
+                                    steps[static_cast<std::size_t>(i)];
+                                PieceRunStart& place =
+                                    reads(changed) ? changed.source : changed.target;
                                 place.piece = (place.piece + 1) & kMaxPieceCount;
                               }))
       << "channel " << at.channel << " step " << at.step;
@@ -222,9 +225,10 @@ TEST(Algorithms, RowsStandInTheOrderOfTheEnumerators) {
     const auto& [algorithm, name, definition] = kAlgorithmRows[i];
     EXPECT_EQ(algorithm, static_cast<Algorithm>(i)) << name;
     EXPECT_FALSE(definition->text.empty()) << name;
-    const bool generated = std::ranges::find(kGeneratedNames, algorithm,
-                                             &Named<Algorithm>::value) != std::end(kGeneratedNames);
-    EXPECT_EQ(is_generated(algorithm), generated) << name;
+    const bool generated =
+        std::ranges::find(kGeneratedAlgorithmNames, algorithm, &Named<Algorithm>::value) !=
+        std::end(kGeneratedAlgorithmNames);
+    EXPECT_EQ(has_generated_schedule(algorithm), generated) << name;
     EXPECT_EQ(definition->seconds != nullptr, generated) << name;
   }
 }

@@ -22,12 +22,12 @@ inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule,
     fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
                            cluster.devices()));
   }
-  LinkBytes links(cluster, std::ssize(schedule.ranks));
+  LinkByteCounter links(cluster, std::ssize(schedule.ranks));
   ScheduleBytes result{.sent = std::vector<double>(schedule.ranks.size())};
   const double piece = payload_bytes / schedule.pieces;
   for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
-      for (const ScheduleStep& step : channel.steps) {
+    for (const RankStepSequence& channel : schedule.ranks[rank].channels) {
+      for (const CollectiveScheduleStep& step : channel.steps) {
         if (!sends(step)) continue;
         result.sent[rank] += step.pieces * piece;
         links.add(static_cast<std::int64_t>(rank), step.peer, step.pieces * piece);

@@ -97,12 +97,13 @@ TEST(Wire, SentBytesAreThoseOfTheBandwidthOptimalAlgorithms) {
 }
 
 TEST(Wire, AGroupOfOneSendsNothing) {
-  const cluster::GroupLayout alone = cluster::strided_layout(small_cluster(), 1, 1);
+  const cluster::GroupLayout alone = cluster::strided_group_layout(small_cluster(), 1, 1);
   for (const auto collective :
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
         Collective::kAllToAll, Collective::kPointToPoint}) {
     EXPECT_EQ(sent_bytes(collective, 800, 1), 0);
-    for (const LevelLoad& load : level_loads(collective, Algorithm::kRing, 800, alone)) {
+    for (const NetworkLevelLoad& load :
+         network_level_loads(collective, Algorithm::kRing, 800, alone)) {
       EXPECT_EQ(load.bytes, 0);
       EXPECT_EQ(load.messages, 0);
     }
@@ -111,8 +112,9 @@ TEST(Wire, AGroupOfOneSendsNothing) {
 
 TEST(Wire, ARingOverTwoNodesLeavesEachNodeOnce) {
   const cluster::Cluster cluster = small_cluster();
-  const LevelLoads loads = level_loads(Collective::kAllReduce, Algorithm::kRing, 1600,
-                                       cluster::strided_layout(cluster, 16, 1), kNodeLevels);
+  const LevelLoads loads =
+      network_level_loads(Collective::kAllReduce, Algorithm::kRing, 1600,
+                          cluster::strided_group_layout(cluster, 16, 1), kNodeLevels);
   EXPECT_DOUBLE_EQ(loads[0].bytes, 3000);  // 2 * 15/16 * 1600
   EXPECT_DOUBLE_EQ(loads[2].bytes, 3000);
   EXPECT_EQ(loads[3].bytes, 0);
@@ -128,9 +130,10 @@ TEST(Wire, RingsMatchAWalkBlockByBlock) {
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
     Traffic traffic(cluster);
     walk_ring(traffic, first_group(group), kPayload);
-    const cluster::GroupLayout layout = cluster::strided_layout(cluster, group.size, group.stride);
+    const cluster::GroupLayout layout =
+        cluster::strided_group_layout(cluster, group.size, group.stride);
     const auto loads = [&](Collective collective) {
-      return level_loads(collective, Algorithm::kRing, kPayload, layout, kNodeLevels);
+      return network_level_loads(collective, Algorithm::kRing, kPayload, layout, kNodeLevels);
     };
     expect_loads(loads(Collective::kAllGather), traffic);
     expect_loads(loads(Collective::kReduceScatter), traffic);
@@ -148,9 +151,9 @@ TEST(Wire, ABlockTakesAllHopsOfTheRingButAnInnermostOne) {
       ++hops[level_of(cluster, ranks[i], ranks[(i + 1) % ranks.size()])];
     }
     --*std::find_if(hops.begin(), hops.end(), [](double count) { return count > 0; });
-    const LevelLoads loads =
-        level_loads(Collective::kAllGather, Algorithm::kRing, kPayload,
-                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
+    const LevelLoads loads = network_level_loads(
+        Collective::kAllGather, Algorithm::kRing, kPayload,
+        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, hops[i]) << "level " << i;
   }
 }
@@ -171,9 +174,9 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
     for (std::size_t node = 0; node < ranks.size(); node += rails) {
       walk_ring(inside, {ranks.begin() + node, ranks.begin() + node + rails}, kPayload);
     }
-    const LevelLoads loads =
-        level_loads(Collective::kAllGather, Algorithm::kTwoLevel, kPayload,
-                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
+    const LevelLoads loads = network_level_loads(
+        Collective::kAllGather, Algorithm::kTwoLevel, kPayload,
+        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) {
       const Traffic& walked = i < kNodeLevels ? inside : traffic;
       EXPECT_DOUBLE_EQ(loads[i].bytes, walked.largest_out(i)) << "level " << i;
@@ -183,15 +186,15 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
 
 TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   // n = 4 nodes, m = 8: inside f_a X, a NIC of each of the 8 devices f_e X / m.
-  const cluster::GroupLayout layout = cluster::strided_layout(small_cluster(), 32, 1);
+  const cluster::GroupLayout layout = cluster::strided_group_layout(small_cluster(), 32, 1);
   const LevelLoads gather =
-      level_loads(Collective::kAllGather, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
+      network_level_loads(Collective::kAllGather, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(gather[0].bytes, 7.0 / 8 * 3200);
   EXPECT_DOUBLE_EQ(gather[2].bytes / 8, 3.0 / 4 * 3200 / 8);
   EXPECT_EQ(gather[2].messages + gather[3].messages, 3);
   EXPECT_EQ(gather[0].messages + gather[1].messages, 7);
   const LevelLoads reduce =
-      level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
+      network_level_loads(Collective::kAllReduce, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(reduce[2].bytes / 8, 2 * 3.0 / 4 * 3200 / 8);
   // Bytes inside and outside of nodes together are the sent bytes: F = f_a + f_e / m.
   EXPECT_DOUBLE_EQ(gather[0].bytes + gather[2].bytes / 8,
@@ -201,9 +204,10 @@ TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
 TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
   const cluster::Cluster cluster = small_cluster();
   for (const Strided group : {Strided{4, 8}, Strided{8, 1}}) {
-    const cluster::GroupLayout layout = cluster::strided_layout(cluster, group.size, group.stride);
+    const cluster::GroupLayout layout =
+        cluster::strided_group_layout(cluster, group.size, group.stride);
     const auto loads = [&](Algorithm algorithm) {
-      return level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
+      return network_level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
     };
     for (int i = 0; i < 4; ++i) {
       EXPECT_EQ(loads(Algorithm::kTwoLevel)[i].bytes, loads(Algorithm::kRing)[i].bytes);
@@ -223,12 +227,12 @@ TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
         if (from != to) traffic.send(from, to, kPayload / static_cast<double>(group.size));
       }
     }
-    const LevelLoads loads =
-        level_loads(Collective::kAllToAll, Algorithm::kRing, kPayload,
-                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
+    const LevelLoads loads = network_level_loads(
+        Collective::kAllToAll, Algorithm::kRing, kPayload,
+        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     double peers = 0;
-    for (const LevelLoad& load : loads) peers += load.messages;
+    for (const NetworkLevelLoad& load : loads) peers += load.messages;
     EXPECT_EQ(peers, static_cast<double>(group.size - 1));
   }
 }
@@ -244,9 +248,9 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
       traffic.send(ranks[i], ranks[i + 1], kPayload);
       farthest = std::max(farthest, level_of(cluster, ranks[i], ranks[i + 1]));
     }
-    const LevelLoads loads =
-        level_loads(Collective::kPointToPoint, Algorithm::kRing, kPayload,
-                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
+    const LevelLoads loads = network_level_loads(
+        Collective::kPointToPoint, Algorithm::kRing, kPayload,
+        cluster::strided_group_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, i == farthest ? 1 : 0);
   }
@@ -255,11 +259,11 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
 TEST(Wire, CountsMembersOfANodeAndNodesOfAGroup) {
   const cluster::Cluster cluster = small_cluster();
   EXPECT_EQ(intra_node_level_count(cluster), 2);
-  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(group_node_count(cluster::strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 4, 1), 2), 4);
-  EXPECT_EQ(group_node_count(cluster::strided_layout(cluster, 4, 1), 2), 1);
-  EXPECT_EQ(group_members_per_node(cluster::strided_layout(cluster, 2, 8), 0), 1);
+  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::strided_group_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 4, 1), 2), 4);
+  EXPECT_EQ(group_node_count(cluster::strided_group_layout(cluster, 4, 1), 2), 1);
+  EXPECT_EQ(group_members_per_node(cluster::strided_group_layout(cluster, 2, 8), 0), 1);
 }
 
 }  // namespace

@@ -45,10 +45,10 @@ bool flag_of(pugi::xml_node node, const char* name) {
 }
 
 bool place_of(pugi::xml_node node, const char* buffer, const char* offset,
-              collective::PieceRun& place) {
+              collective::PieceRunStart& place) {
   const std::size_t letter = kLetters.find(text_of(node, buffer));
   require(letter != std::string_view::npos, "no such buffer");
-  place.buffer = static_cast<collective::RankBuffer>(letter);
+  place.buffer = static_cast<collective::RankBufferKind>(letter);
   const std::int32_t piece = int_of(node, offset);
   place.piece = static_cast<std::uint32_t>(piece) & collective::kMaxPieceCount;
   return piece >= 0;
@@ -95,7 +95,7 @@ MscclGpu read_gpu(pugi::xml_node node, std::size_t number) {
   return gpu;
 }
 
-bool is_in(const MscclGpu& gpu, collective::PieceRun place, std::int32_t count) {
+bool is_in(const MscclGpu& gpu, collective::PieceRunStart place, std::int32_t count) {
   return place.piece + static_cast<std::size_t>(count) <=
          gpu.pieces[static_cast<std::size_t>(place.buffer)];
 }
@@ -150,28 +150,28 @@ void check(const MscclFile& file) {
   require(out == in, "a connection with one end");
 }
 
-collective::StepKind kind_of(const std::string& type) {
-  if (type == "s") return collective::StepKind::kSend;
-  if (type == "r") return collective::StepKind::kReceive;
-  if (type == "rrc") return collective::StepKind::kReceiveReduce;
-  if (type == "cpy") return collective::StepKind::kCopy;
+collective::ScheduleStepOperation kind_of(const std::string& type) {
+  if (type == "s") return collective::ScheduleStepOperation::kSend;
+  if (type == "r") return collective::ScheduleStepOperation::kReceive;
+  if (type == "rrc") return collective::ScheduleStepOperation::kReceiveReduce;
+  if (type == "cpy") return collective::ScheduleStepOperation::kCopy;
   require(type == "re", "a schedule has no " + type);
-  return collective::StepKind::kReduce;
+  return collective::ScheduleStepOperation::kReduce;
 }
 
 /// Returns the steps of a thread block without its nops; `places`: new index of each old step.
-collective::ScheduleChannel channel_of(const MscclBlock& block) {
-  collective::ScheduleChannel channel{.lane = static_cast<std::uint8_t>(block.channel)};
+collective::RankStepSequence channel_of(const MscclBlock& block) {
+  collective::RankStepSequence channel{.lane = static_cast<std::uint8_t>(block.channel)};
   for (const MscclStep& step : block.steps) {
     const auto next = static_cast<std::int32_t>(std::ssize(channel.steps));
     if (step.on.exists()) channel.waits.push_back({next, step.on});
     if (step.type == "nop") continue;
-    const collective::StepKind kind = kind_of(step.type);
-    collective::ScheduleStep own{.pieces = step.count, .kind = kind};
-    if (kind == collective::StepKind::kSend) own.peer = block.send;
+    const collective::ScheduleStepOperation kind = kind_of(step.type);
+    collective::CollectiveScheduleStep own{.pieces = step.count, .kind = kind};
+    if (kind == collective::ScheduleStepOperation::kSend) own.peer = block.send;
     if (step.receives()) own.peer = block.receive;
-    if (kind != collective::StepKind::kReceive) own.source = step.source;
-    if (kind != collective::StepKind::kSend) own.target = step.target;
+    if (kind != collective::ScheduleStepOperation::kReceive) own.source = step.source;
+    if (kind != collective::ScheduleStepOperation::kSend) own.target = step.target;
     channel.steps.push_back(own);
   }
   return channel;
@@ -224,7 +224,7 @@ collective::CollectiveSchedule schedule_of(const MscclFile& file,
     collective::RankSchedule& rank = schedule.ranks.emplace_back();
     for (const MscclBlock& block : gpu.blocks) {
       rank.channels.push_back(channel_of(block));
-      for (collective::StepWait& wait : rank.channels.back().waits) {
+      for (collective::ScheduleStepDependency& wait : rank.channels.back().waits) {
         wait.on.step =
             steps_before(gpu.blocks[static_cast<std::size_t>(wait.on.channel)], wait.on.step);
       }

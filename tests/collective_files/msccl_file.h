@@ -12,12 +12,12 @@ namespace stepwright::collective_files {
 /// A step in an MSCCL algorithm file, with its attributes as written.
 struct MscclStep {
   std::string type;
-  collective::PieceRun source{};
-  collective::PieceRun target{};
+  collective::PieceRunStart source{};
+  collective::PieceRunStart target{};
   bool has_source = false;  ///< True if the step's source offset is not -1.
   bool has_target = false;
   std::int32_t count = 0;
-  collective::StepRef on;  ///< Thread block and step for which it waits.
+  collective::ScheduleStepReference on;  ///< Thread block and step for which it waits.
   bool awaited = false;
 
   [[nodiscard]] bool sends() const { return type == "s" || type.ends_with('s'); }

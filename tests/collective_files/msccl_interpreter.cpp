@@ -95,12 +95,12 @@ class MscclRun {
     return true;
   }
 
-  Numbers::iterator begin(std::size_t g, collective::PieceRun place) {
+  Numbers::iterator begin(std::size_t g, collective::PieceRunStart place) {
     return gpus_[g].memory[static_cast<std::size_t>(place.buffer)].begin() +
            static_cast<std::ptrdiff_t>(place.piece);
   }
 
-  Numbers read(std::size_t g, collective::PieceRun place, std::int32_t count) {
+  Numbers read(std::size_t g, collective::PieceRunStart place, std::int32_t count) {
     return {begin(g, place), begin(g, place) + count};
   }
 

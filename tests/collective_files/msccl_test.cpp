@@ -22,7 +22,9 @@ const std::vector<collective::Collective> kAllCollectives = {
     collective::Collective::kBroadcast, collective::Collective::kReduce};
 
 /// Limits that are large enough for all schedules of these tests.
-MscclSetting roomy() { return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000}; }
+MscclLoaderLimits roomy() {
+  return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000};
+}
 
 std::string refusal(const collective::ScheduleSpec& spec) {
   try {
@@ -40,7 +42,7 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
     const Pieces inputs = inputs_of(schedule);
     const MscclFile file = read_msccl(msccl_xml(schedule, roomy()));
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
-      SCOPED_TRACE(name_of(collective::kAlgorithmNames, spec.method));
+      SCOPED_TRACE(name_of(collective::kCollectiveAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_msccl(file, inputs, seed, 1 + seed % 2));
     }
   }
@@ -50,9 +52,10 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
 TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
   for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
     const MscclFile file = read_msccl(msccl_xml(collective::generate(spec), roomy()));
-    const auto defect = collective::find_schedule_defect(schedule_of(file, spec.collective));
+    const auto defect =
+        collective::find_collective_schedule_defect(schedule_of(file, spec.collective));
     ASSERT_FALSE(defect.has_value())
-        << name_of(collective::kAlgorithmNames, spec.method) << ": " << defect->text;
+        << name_of(collective::kCollectiveAlgorithmNames, spec.method) << ": " << defect->text;
   }
 }
 
@@ -140,22 +143,22 @@ TEST(Msccl, WaitsForSeveralInNops) {
 }
 
 TEST(FlowChannels, AreTheirOwnBetweenTheSameRanks) {
-  const collective::ScheduleStep step{};
+  const collective::CollectiveScheduleStep step{};
   const ReceivesOfFlows landings = {{{0, 1, 2}, {{0, &step}}},
                                     {{1, 1, 2}, {{0, &step}}},
                                     {{1, 2, 1}, {{0, &step}}},
                                     {{5, 1, 2}, {{0, &step}}}};
-  EXPECT_EQ(flow_channels(landings, 32),
+  EXPECT_EQ(assign_msccl_channels(landings, 32),
             (FlowChannels{{{0, 1, 2}, 0}, {{1, 1, 2}, 1}, {{1, 2, 1}, 0}, {{5, 1, 2}, 2}}));
 }
 
 TEST(FlowChannels, HoldSoManyPeers) {
-  const collective::ScheduleStep step{};
+  const collective::CollectiveScheduleStep step{};
   const ReceivesOfFlows landings = {{{0, 0, 1}, {{0, &step}}},
                                     {{0, 0, 2}, {{0, &step}}},
                                     {{0, 0, 3}, {{0, &step}}},
                                     {{0, 1, 3}, {{0, &step}}}};
-  EXPECT_EQ(flow_channels(landings, 2),
+  EXPECT_EQ(assign_msccl_channels(landings, 2),
             (FlowChannels{{{0, 0, 1}, 0}, {{0, 0, 2}, 0}, {{0, 0, 3}, 1}, {{0, 1, 3}, 0}}));
 }
 
@@ -168,7 +171,8 @@ TEST(Msccl, CutsLongMessages) {
   EXPECT_THAT(text, HasSubstr("cnt=\"71\""));
   const MscclFile file = read_msccl(text);
   expect_outputs(schedule, inputs, run_msccl(file, inputs, 1, 1));
-  EXPECT_FALSE(collective::find_schedule_defect(schedule_of(file, spec.collective)).has_value());
+  EXPECT_FALSE(
+      collective::find_collective_schedule_defect(schedule_of(file, spec.collective)).has_value());
 }
 
 TEST(Msccl, FitsOnEightNodesOfEight) {
@@ -204,12 +208,13 @@ TEST(Msccl, WithoutADependenceIsNotProven) {
   for (std::size_t b = 0; b < file.gpus[0].blocks.size(); ++b) {
     for (std::size_t s = 0; s < file.gpus[0].blocks[b].steps.size(); ++s) {
       MscclFile broken = file;
-      collective::StepRef& on = broken.gpus[0].blocks[b].steps[s].on;
+      collective::ScheduleStepReference& on = broken.gpus[0].blocks[b].steps[s].on;
       if (!on.exists()) continue;
       on = {};
       ++dependences;
       EXPECT_TRUE(
-          collective::find_schedule_defect(schedule_of(broken, schedule.collective)).has_value())
+          collective::find_collective_schedule_defect(schedule_of(broken, schedule.collective))
+              .has_value())
           << "thread block " << b << " step " << s;
     }
   }

@@ -19,17 +19,17 @@ TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
                     collective::Collective::kBroadcast})) {
     const collective::CollectiveSchedule schedule = collective::generate(spec);
     const Pieces inputs = inputs_of(schedule);
-    const auto plan = mscclpp_plan(
+    const auto plan = mscclpp_execution_plan(
         schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
     for (const std::uint32_t seed : {1U, 2U, 3U}) {
-      SCOPED_TRACE(name_of(collective::kAlgorithmNames, spec.method));
+      SCOPED_TRACE(name_of(collective::kCollectiveAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_mscclpp(plan, inputs, seed));
     }
   }
 }
 
 TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
-  const auto plan = mscclpp_plan(
+  const auto plan = mscclpp_execution_plan(
       collective::generate(
           {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}}),
       {.name = "ho-ring", .ranks_per_node = 2});
@@ -42,15 +42,15 @@ TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
 }
 
 TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
-  const MscclppSetting setting{.name = "ho-ring", .ranks_per_node = 8};
-  EXPECT_NO_THROW(mscclpp_plan(
+  const MscclppPlanSetting setting{.name = "ho-ring", .ranks_per_node = 8};
+  EXPECT_NO_THROW(mscclpp_execution_plan(
       collective::generate(
           {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {8, 2}}),
       setting));
-  EXPECT_THROW(mscclpp_plan(collective::generate({collective::Algorithm::kHoRing,
-                                                  collective::Collective::kAllGather,
-                                                  {8, 4}}),
-                            setting),
+  EXPECT_THROW(mscclpp_execution_plan(collective::generate({collective::Algorithm::kHoRing,
+                                                            collective::Collective::kAllGather,
+                                                            {8, 4}}),
+                                      setting),
                Error);
 }
 
@@ -58,7 +58,7 @@ TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
 TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
   const collective::CollectiveSchedule schedule =
       collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {3}});
-  auto plan = mscclpp_plan(schedule, {.name = "broken"});
+  auto plan = mscclpp_execution_plan(schedule, {.name = "broken"});
   for (auto& op : plan.at("gpus").at(1).at("threadblocks").at(0).at("ops")) {
     if (op.at("name") == "signal") op = {{"name", "nop"}};
   }
@@ -66,11 +66,11 @@ TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
 }
 
 TEST(Mscclpp, HasNoWordForAReduceToOne) {
-  EXPECT_THROW(
-      mscclpp_plan(collective::generate(
+  EXPECT_THROW(mscclpp_execution_plan(
+                   collective::generate(
                        {collective::Algorithm::kTree, collective::Collective::kReduce, {4}}),
                    {.name = "x"}),
-      Error);
+               Error);
 }
 
 }  // namespace

@@ -27,32 +27,33 @@ const std::map<std::string, collective::Collective> kTuned = {
     {"reducescatter", collective::Collective::kReduceScatter}};
 
 std::vector<PluginLine> lines_of(const cluster::Cluster& cluster,
-                                 const std::vector<TunerGroup>& groups) {
+                                 const std::vector<TunerCommunicatorKind>& groups) {
   return read_tuner_file(
-      nccl_tuner_csv(cost::CollectiveCost(cluster), groups, {.about = "a test"}));
+      nccl_tuner_csv(cost::MessageCostModel(cluster), groups, {.about = "a test"}));
 }
 
 /// Prices a collective of a group for any buffer size.
 struct Priced {
-  const cost::CollectiveCost& cost;
+  const cost::MessageCostModel& cost;
   collective::Collective collective{};
-  const TunerGroup& group;
+  const TunerCommunicatorKind& group;
 
   [[nodiscard]] double seconds(std::uint64_t bytes, collective::Algorithm algorithm,
-                               cost::Protocol protocol) const {
-    const cost::MessageRoutes routes = cost.rates().routes(
+                               cost::CollectiveProtocol protocol) const {
+    const cost::MessageRouteTimes routes = cost.link_line_rates().routes(
         {collective, static_cast<double>(bytes), group.layout, collective::Algorithm::kLibrary});
-    const cost::OperationConstants& constants = cost.constants().of(collective);
-    const auto times = cost::algorithm_times(routes, constants, algorithm, protocol);
-    return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
+    const cost::CollectiveOperationConstants& constants = cost.constants().of(collective);
+    const auto times = cost::message_time_parts(routes, constants, algorithm, protocol);
+    return times ? std::sqrt(times->squared_seconds(constants.fill)) : INFINITY;
   }
 
   /// Returns the least seconds over all algorithms and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
     for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
-      for (const cost::Protocol protocol :
-           {cost::Protocol::kLowLatency, cost::Protocol::kLowLatency128, cost::Protocol::kFull}) {
+      for (const cost::CollectiveProtocol protocol :
+           {cost::CollectiveProtocol::kLowLatency, cost::CollectiveProtocol::kLowLatency128,
+            cost::CollectiveProtocol::kFull}) {
         least = std::min(least, seconds(bytes, algorithm, protocol));
       }
     }
@@ -65,10 +66,10 @@ struct Priced {
         {"tree", collective::Algorithm::kTree},
         {"nvls", collective::Algorithm::kNvls},
         {"nvls_tree", collective::Algorithm::kNvls}};
-    const std::map<std::string, cost::Protocol> protocols = {
-        {"ll", cost::Protocol::kLowLatency},
-        {"ll128", cost::Protocol::kLowLatency128},
-        {"simple", cost::Protocol::kFull}};
+    const std::map<std::string, cost::CollectiveProtocol> protocols = {
+        {"ll", cost::CollectiveProtocol::kLowLatency},
+        {"ll128", cost::CollectiveProtocol::kLowLatency128},
+        {"simple", cost::CollectiveProtocol::kFull}};
     return seconds(bytes, ways.at(line.algorithm), protocols.at(line.protocol));
   }
 };
@@ -81,7 +82,7 @@ std::set<std::uint64_t> sampled_sizes(const std::vector<PluginLine>& lines) {
   }
   for (const PluginLine& line : lines) {
     sizes.insert(line.min_bytes);
-    if (line.max_bytes != kMostTunerBytes) sizes.insert(line.max_bytes);
+    if (line.max_bytes != kMaxTunerMessageBytes) sizes.insert(line.max_bytes);
   }
   return sizes;
 }
@@ -99,10 +100,10 @@ void expect_cheapest(const Priced& priced, std::string_view word,
 
 void expect_all_cheapest(std::string_view name, std::int64_t nodes) {
   const cluster::Cluster cluster = cluster::load_cluster(name, nodes);
-  const cost::CollectiveCost cost(cluster);
-  const std::vector<TunerGroup> groups = node_groups(cluster);
+  const cost::MessageCostModel cost(cluster);
+  const std::vector<TunerCommunicatorKind> groups = cluster_tuner_communicators(cluster);
   const std::vector<PluginLine> lines = lines_of(cluster, groups);
-  for (const TunerGroup& group : groups) {
+  for (const TunerCommunicatorKind& group : groups) {
     for (const auto& [word, collective] : kTuned) {
       SCOPED_TRACE(name);
       expect_cheapest({cost, collective, group}, word, lines);
@@ -111,7 +112,7 @@ void expect_all_cheapest(std::string_view name, std::int64_t nodes) {
 }
 
 TEST(NcclTuner, ChoosesTheCheapestOnEveryBuiltInCluster) {
-  for (const std::string_view name : cluster::built_in_clusters()) {
+  for (const std::string_view name : cluster::built_in_cluster_names()) {
     for (const std::int64_t nodes : {1, 2, 5}) expect_all_cheapest(name, nodes);
   }
 }
@@ -119,7 +120,7 @@ TEST(NcclTuner, ChoosesTheCheapestOnEveryBuiltInCluster) {
 TEST(NcclTuner, CoversAllSizesWithoutGaps) {
   const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 4);
   std::map<std::tuple<std::string, int, int>, std::uint64_t> next;
-  for (const PluginLine& line : lines_of(cluster, node_groups(cluster))) {
+  for (const PluginLine& line : lines_of(cluster, cluster_tuner_communicators(cluster))) {
     std::uint64_t& expected = next[{line.collective, line.nodes, line.ranks}];
     EXPECT_EQ(line.min_bytes, expected);
     EXPECT_GE(line.max_bytes, line.min_bytes);
@@ -133,26 +134,27 @@ TEST(NcclTuner, CoversAllSizesWithoutGaps) {
 /// and is twice as fast: both take 50 us for 40,000 bytes.
 TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
   cluster::Cluster cluster = cluster::load_cluster("dgx-a100-80g", 1);
-  cost::CollectiveConstants constants;
-  cost::OperationConstants& gather =
+  cost::MachineCollectiveConstants constants;
+  cost::CollectiveOperationConstants& gather =
       constants.operations[static_cast<std::size_t>(collective::Collective::kAllGather)];
   gather.protocols[0] = {.start_us = 10, .rate = 0.5};
   gather.protocols[1] = {.start_us = 1000, .rate = 1};
   gather.protocols[2] = {.start_us = 30, .rate = 1};
-  const cluster::GroupLayout layout = cluster::strided_layout(cluster, 2, 1);
+  const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, 2, 1);
   // Half of the buffer leaves each of the two: 40e3 bytes at 1e9 bytes/s take 20 and 40 us.
   cluster.levels.front().uplink_bytes_per_s = 1e9;
   EXPECT_THAT(
-      tuner_ranges(cost::CollectiveCost(cluster, constants), collective::Collective::kAllGather,
-                   layout),
-      ElementsAre(
-          TunerRange{0, 40000, collective::Algorithm::kRing, cost::Protocol::kLowLatency},
-          TunerRange{40001, kMostTunerBytes, collective::Algorithm::kRing, cost::Protocol::kFull}));
+      tuner_message_size_ranges(cost::MessageCostModel(cluster, constants),
+                                collective::Collective::kAllGather, layout),
+      ElementsAre(TunerMessageSizeRange{0, 40000, collective::Algorithm::kRing,
+                                        cost::CollectiveProtocol::kLowLatency},
+                  TunerMessageSizeRange{40001, kMaxTunerMessageBytes, collective::Algorithm::kRing,
+                                        cost::CollectiveProtocol::kFull}));
 }
 
 TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
   const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 2);
-  const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
+  const std::vector<PluginLine> lines = lines_of(cluster, cluster_tuner_communicators(cluster));
   const PluginLine* inside = line_for(lines, "allreduce", std::uint64_t{1} << 30, 1, 8);
   EXPECT_EQ(inside->algorithm, "nvls");
   EXPECT_EQ(inside->protocol, "simple");
@@ -162,14 +164,15 @@ TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
 
 TEST(NcclTuner, HasNoLineForWhatTheModelDoesNotPrice) {
   const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 2);
-  const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
+  const std::vector<PluginLine> lines = lines_of(cluster, cluster_tuner_communicators(cluster));
   EXPECT_EQ(line_for(lines, "broadcast", 1024, 2, 16), nullptr);
   EXPECT_EQ(line_for(lines, "allreduce", 1024, 2, 8), nullptr);
 }
 
 TEST(NcclTuner, NodeGroupsDoubleUpToTheCluster) {
   std::vector<std::int64_t> nodes;
-  for (const TunerGroup& group : node_groups(cluster::load_cluster("dgx-h100", 12))) {
+  for (const TunerCommunicatorKind& group :
+       cluster_tuner_communicators(cluster::load_cluster("dgx-h100", 12))) {
     nodes.push_back(group.nodes);
     EXPECT_EQ(group.ranks, 8 * group.nodes);
   }
@@ -189,12 +192,13 @@ plan::PlannedJob planned_on_four_nodes() {
 }
 
 auto is_group(std::int64_t nodes, std::int64_t ranks, const std::string& name) {
-  return AllOf(Field(&TunerGroup::nodes, nodes), Field(&TunerGroup::ranks, ranks),
-               Field(&TunerGroup::name, HasSubstr(name)));
+  return AllOf(Field(&TunerCommunicatorKind::nodes, nodes),
+               Field(&TunerCommunicatorKind::ranks, ranks),
+               Field(&TunerCommunicatorKind::name, HasSubstr(name)));
 }
 
 TEST(NcclTuner, PlanGroupsAreItsCommunicators) {
-  EXPECT_THAT(plan_groups(planned_on_four_nodes()),
+  EXPECT_THAT(plan_tuner_communicators(planned_on_four_nodes()),
               ElementsAre(is_group(1, 8, "tensor, norm"), is_group(4, 4, "data-context"),
                           is_group(4, 32, "world")));
 }
@@ -202,7 +206,7 @@ TEST(NcclTuner, PlanGroupsAreItsCommunicators) {
 TEST(NcclTuner, PlanGroupsAreOfExpertsWhereThereAreAny) {
   plan::PlannedJob planned = planned_on_four_nodes();
   planned.job.model.experts = model::Experts{.count = 8, .top_k = 2};
-  EXPECT_THAT(plan_groups(planned), Contains(is_group(2, 2, "expert, ")));
+  EXPECT_THAT(plan_tuner_communicators(planned), Contains(is_group(2, 2, "expert, ")));
 }
 
 /// The plugin identifies a communicator by its numbers only, so two ranks on a bridge and two that
@@ -211,16 +215,16 @@ TEST(NcclTuner, OfGroupsThatLieDifferentlyTheFirstCounts) {
   plan::PlannedJob planned;
   planned.job.cluster = cluster::load_cluster("h100-pcie-8gpu", 1);
   planned.plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
-  const std::vector<TunerGroup> groups = plan_groups(planned);
+  const std::vector<TunerCommunicatorKind> groups = plan_tuner_communicators(planned);
   EXPECT_THAT(groups, Contains(is_group(1, 2, "tensor")));
   EXPECT_THAT(groups.front().others, HasSubstr("data-context"));
-  EXPECT_EQ(groups.front().layout, cluster::strided_layout(planned.job.cluster, 2, 1));
+  EXPECT_EQ(groups.front().layout, cluster::strided_group_layout(planned.job.cluster, 2, 1));
 }
 
 TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {
   const cluster::Cluster cluster = cluster::load_cluster("dgx-h100", 1);
   const std::string text =
-      nccl_tuner_csv(cost::CollectiveCost(cluster), node_groups(cluster),
+      nccl_tuner_csv(cost::MessageCostModel(cluster), cluster_tuner_communicators(cluster),
                      {.about = "mine\nallreduce,0,1" + std::string(1000, 'x'), .channels = 16});
   EXPECT_THAT(text, testing::StartsWith("# mine\\x0aallreduce,0,1xxx"));
   for (const PluginLine& line : read_tuner_file(text)) EXPECT_EQ(line.channels, 16);

@@ -59,7 +59,7 @@ void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces
 std::vector<collective::ScheduleSpec> small_specs(
     const std::vector<collective::Collective>& collectives) {
   std::vector<collective::ScheduleSpec> specs;
-  for (const auto& [method, name] : collective::kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
     for (const collective::Collective collective : collectives)
       add_small(method, collective, specs);
   }

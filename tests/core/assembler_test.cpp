@@ -11,33 +11,33 @@
 namespace stepwright {
 namespace {
 
-TEST(Assembler, PutsKeysAndValuesTogether) {
+TEST(DocumentTreeAssembler, PutsKeysAndValuesTogether) {
   const std::string file = "f";
-  Assembler assembler(file);
+  DocumentTreeAssembler assembler(file);
   assembler.open(Tree::mapping());
   EXPECT_TRUE(assembler.expects_key());
   assembler.leaf(Tree("a"));
-  EXPECT_EQ(assembler.pending_key()->text, "a");
+  EXPECT_EQ(assembler.key_without_value()->text, "a");
   assembler.open(Tree::sequence());
   assembler.leaf(Tree(1));
-  assembler.close();
-  assembler.close();
-  EXPECT_EQ(assembler.take(), Tree::mapping().set("a", Tree::sequence().add(1)));
+  assembler.end_container();
+  assembler.end_container();
+  EXPECT_EQ(assembler.take_document_tree(), Tree::mapping().set("a", Tree::sequence().add(1)));
 }
 
-TEST(Assembler, RejectsTooManyValues) {
+TEST(DocumentTreeAssembler, RejectsTooManyValues) {
   const std::string file = "f";
-  Assembler assembler(file);
+  DocumentTreeAssembler assembler(file);
   assembler.open(Tree::sequence());
   for (std::size_t i = 0; i < kMaxDocumentValues; ++i) assembler.leaf(Tree());
   EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 2000000 values");
 }
 
-TEST(Assembler, CountsLinesAndColumnsFromOne) {
-  EXPECT_EQ(position_of("ab\ncd", 0).line, 1U);
-  EXPECT_EQ(position_of("ab\ncd", 4).line, 2U);
-  EXPECT_EQ(position_of("ab\ncd", 4).column, 2U);
-  EXPECT_EQ(position_of("ab", 99).column, 3U);
+TEST(DocumentTreeAssembler, CountsLinesAndColumnsFromOne) {
+  EXPECT_EQ(text_position_at_offset("ab\ncd", 0).line, 1U);
+  EXPECT_EQ(text_position_at_offset("ab\ncd", 4).line, 2U);
+  EXPECT_EQ(text_position_at_offset("ab\ncd", 4).column, 2U);
+  EXPECT_EQ(text_position_at_offset("ab", 99).column, 3U);
 }
 
 }  // namespace

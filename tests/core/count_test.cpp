@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t count_of(const char* yaml) {
   const Document document = Document::parse(yaml, "file");
-  return read_count(document.root().get("n"), 1, 1'000'000'000);
+  return read_batch_or_sequence_size(document.root().get("n"), 1, 1'000'000'000);
 }
 
 TEST(Count, IsTypedAsAPowerOfTwo) {

@@ -58,9 +58,9 @@ TEST(Csv, ALargeTableIsRefusedBeforeItTakesAllMemory) {
 }
 
 TEST(Csv, RowsMayBeNeeded) {
-  EXPECT_EQ(refusal([] { parse_csv("a,b\n", "t.csv").require_rows(); }),
+  EXPECT_EQ(refusal([] { parse_csv("a,b\n", "t.csv").require_table_rows(); }),
             "t.csv: no row below the header; at least one is needed");
-  EXPECT_NO_THROW(parse_csv("a,b\n1,2\n", "t.csv").require_rows());
+  EXPECT_NO_THROW(parse_csv("a,b\n1,2\n", "t.csv").require_table_rows());
 }
 
 INSTANTIATE_TEST_SUITE_P(

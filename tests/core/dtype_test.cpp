@@ -23,7 +23,7 @@ TEST(DType, CountsVeryLargeTensors) {
 TEST(DType, HasAWordForEveryType) {
   for (const auto& entry : kDTypeNames) {
     EXPECT_EQ(name_of(kDTypeNames, entry.value), entry.name);
-    EXPECT_GT(centibits(entry.value), 0);
+    EXPECT_GT(element_size_centibits(entry.value), 0);
   }
   EXPECT_EQ(name_of(kDTypeNames, DType::kMxfp8), "mxfp8");
 }

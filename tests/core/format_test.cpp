@@ -44,8 +44,8 @@ TEST(Format, CountsThings) {
 }
 
 TEST(Format, WritesRates) {
-  EXPECT_EQ(format_rate(186e9), "186 GB/s");
-  EXPECT_EQ(format_rate(12.5e6), "0.0125 GB/s");
+  EXPECT_EQ(format_bytes_per_s(186e9), "186 GB/s");
+  EXPECT_EQ(format_bytes_per_s(12.5e6), "0.0125 GB/s");
   EXPECT_EQ(format_flops(412.3e12), "412 TFLOP/s");
 }
 

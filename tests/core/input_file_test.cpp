@@ -49,8 +49,9 @@ std::jthread writer(const fs::path& pipe, std::string text, milliseconds before,
 TEST(InputFile, ReadsAFileToItsEnd) {
   const Folder folder;
   std::ofstream(folder / "file") << std::string(kMost, 'x');
-  EXPECT_EQ(read_input(folder / "file", kMost), std::string(kMost, 'x'));
-  EXPECT_THAT(read_input("/proc/self/stat", kMost), HasSubstr(" R "));  // has no size
+  EXPECT_EQ(read_file_or_standard_input(folder / "file", kMost), std::string(kMost, 'x'));
+  EXPECT_THAT(read_file_or_standard_input("/proc/self/stat", kMost),
+              HasSubstr(" R "));  // has no size
 }
 
 TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
@@ -59,7 +60,7 @@ TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
   fs::create_symlink("loop", folder / "loop");
   fs::create_symlink("nothing", folder / "dangling");
   const auto said = [&](const fs::path& path) {
-    return refusal([&] { (void)read_input(path, kMost); });
+    return refusal([&] { (void)read_file_or_standard_input(path, kMost); });
   };
   const auto at = [&](const char* name) { return (folder / name).string(); };
   EXPECT_EQ(said(at("none")), at("none") + ": no such file");
@@ -74,16 +75,17 @@ TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
             "/proc/self/mem: cannot be read to its end: Input/output error");
   std::ofstream(folder / "sparse");
   fs::resize_file(folder / "sparse", (1U << 20U) + 1);
-  EXPECT_EQ(refusal([&] { (void)read_input(folder / "sparse", std::size_t{1} << 20U); }),
-            at("sparse") + ": larger than 1 MiB");
+  EXPECT_EQ(
+      refusal([&] { (void)read_file_or_standard_input(folder / "sparse", std::size_t{1} << 20U); }),
+      at("sparse") + ": larger than 1 MiB");
 }
 
 TEST(InputFile, ADeviceIsReadWhereItIsStandardInput) {
   const Descriptor kept(::dup(STDIN_FILENO));
   const Descriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::dup2(zeros.get(), STDIN_FILENO), STDIN_FILENO);
-  const std::string said = refusal([] { (void)read_input("/dev/stdin", kMost); });
-  const std::string other = refusal([] { (void)read_input("/dev/null", kMost); });
+  const std::string said = refusal([] { (void)read_file_or_standard_input("/dev/stdin", kMost); });
+  const std::string other = refusal([] { (void)read_file_or_standard_input("/dev/null", kMost); });
   ASSERT_EQ(::dup2(kept.get(), STDIN_FILENO), STDIN_FILENO);
   EXPECT_EQ(said, "/dev/stdin: larger than 1000 bytes");
   EXPECT_EQ(other, "/dev/null: is a device, not a file");
@@ -94,7 +96,7 @@ TEST(InputFile, AStreamOfTheKernelIsNotWaitedFor) {
   if (::access(messages.c_str(), R_OK) != 0)
     GTEST_SKIP() << "only root reads the kernel's messages (sudo make test)";
   const auto before = std::chrono::steady_clock::now();
-  EXPECT_THROW((void)read_input(messages, std::size_t{64} << 20U), Error);
+  EXPECT_THROW((void)read_file_or_standard_input(messages, std::size_t{64} << 20U), Error);
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 

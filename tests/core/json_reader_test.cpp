@@ -73,7 +73,7 @@ TEST(JsonReader, ReadsAndRefusesWhatAnotherReaderDoes) {
     const std::string text = damaged(texts[random() % std::size(texts)], random);
     const std::optional<Json> expected = theirs(text);
     const bool utf8 = find_bad_utf8(text) == std::string_view::npos;
-    ASSERT_EQ(utf8 && json_fault(text).text.empty(), expected.has_value()) << text;
+    ASSERT_EQ(utf8 && find_json_fault(text).text.empty(), expected.has_value()) << text;
     try {
       const Tree tree = read_json(text, "job.json");
       ASSERT_TRUE(expected && same(tree, *expected)) << text;

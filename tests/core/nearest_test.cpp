@@ -40,22 +40,22 @@ TEST(Nearest, CountsEdits) {
 }
 
 TEST(Nearest, FindsTheWordThatWasMeant) {
-  EXPECT_EQ(nearest("tesnor", kKnown), "tensor");
-  EXPECT_EQ(nearest("pipelines", kKnown), "pipeline");
-  EXPECT_EQ(nearest("Data", kKnown), "data");
+  EXPECT_EQ(nearest_known_word("tesnor", kKnown), "tensor");
+  EXPECT_EQ(nearest_known_word("pipelines", kKnown), "pipeline");
+  EXPECT_EQ(nearest_known_word("Data", kKnown), "data");
 }
 
 TEST(Nearest, FindsNothingWhenAllAreTooFar) {
-  EXPECT_EQ(nearest("zero", kKnown), std::nullopt);
-  EXPECT_EQ(nearest("", kKnown), std::nullopt);
-  EXPECT_EQ(nearest("x", kKnown), std::nullopt);
-  EXPECT_EQ(nearest("tensor", {}), std::nullopt);
-  EXPECT_EQ(nearest(std::string(100'000, 'a'), kKnown), std::nullopt);
+  EXPECT_EQ(nearest_known_word("zero", kKnown), std::nullopt);
+  EXPECT_EQ(nearest_known_word("", kKnown), std::nullopt);
+  EXPECT_EQ(nearest_known_word("x", kKnown), std::nullopt);
+  EXPECT_EQ(nearest_known_word("tensor", {}), std::nullopt);
+  EXPECT_EQ(nearest_known_word(std::string(100'000, 'a'), kKnown), std::nullopt);
 }
 
 TEST(Nearest, TakesTheFirstOfEqualWords) {
   constexpr std::string_view kWords[] = {"ringb", "ringa"};
-  EXPECT_EQ(nearest("ringc", kWords), "ringb");
+  EXPECT_EQ(nearest_known_word("ringc", kWords), "ringb");
 }
 
 TEST(HintOf, NamesWhatAWordBeginsAndWhatIsNear) {
@@ -70,8 +70,8 @@ TEST(HintOf, NamesWhatAWordBeginsAndWhatIsNear) {
 }
 
 TEST(ListOf, JoinsWords) {
-  EXPECT_EQ(comma_list(kKnown), "tensor, pipeline, context, expert, data");
-  EXPECT_EQ(comma_list({}), "");
+  EXPECT_EQ(join_with_commas(kKnown), "tensor, pipeline, context, expert, data");
+  EXPECT_EQ(join_with_commas({}), "");
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kLargestRead = 1 << 20;
 
-std::string text_of(const fs::path& path) { return read_input(path, kLargestRead); }
+std::string text_of(const fs::path& path) {
+  return read_file_or_standard_input(path, kLargestRead);
+}
 
 std::int64_t entries(const Folder& folder) {
   return std::distance(fs::directory_iterator(folder.path()), {});

@@ -45,13 +45,13 @@ TEST(OutputPath, TellsWhichOutputsAreOneFile) {
   fs::create_symlink("new", folder / "link");
   fs::create_symlink("inner", folder / "short");
   std::ofstream(folder / "old") << "text";
-  EXPECT_TRUE(is_same_output(folder / "new", folder / "inner/../new"));
-  EXPECT_TRUE(is_same_output(folder / "new", folder / "link"));
-  EXPECT_TRUE(is_same_output(folder / "inner/new", folder / "short/new"));
-  EXPECT_TRUE(is_same_output(folder / "old", folder / "./old"));
-  EXPECT_FALSE(is_same_output(folder / "new", folder / "old"));
-  EXPECT_FALSE(is_same_output(folder / "new", folder / "inner/new"));
-  EXPECT_FALSE(is_same_output("/dev/null", "/dev/null"));
+  EXPECT_TRUE(is_same_output_file(folder / "new", folder / "inner/../new"));
+  EXPECT_TRUE(is_same_output_file(folder / "new", folder / "link"));
+  EXPECT_TRUE(is_same_output_file(folder / "inner/new", folder / "short/new"));
+  EXPECT_TRUE(is_same_output_file(folder / "old", folder / "./old"));
+  EXPECT_FALSE(is_same_output_file(folder / "new", folder / "old"));
+  EXPECT_FALSE(is_same_output_file(folder / "new", folder / "inner/new"));
+  EXPECT_FALSE(is_same_output_file("/dev/null", "/dev/null"));
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ TEST(Quoting, LeavesPlainScalarsOfYaml) {
 }
 
 TEST(Quoting, KeepsACommentOnItsLine) {
-  EXPECT_EQ(as_comment(""), "#");
-  EXPECT_EQ(as_comment("a\nrm -rf\r\u2028b"), "# a\\x0arm -rf\\x0d\\u2028b");
+  EXPECT_EQ(as_comment_line(""), "#");
+  EXPECT_EQ(as_comment_line("a\nrm -rf\r\u2028b"), "# a\\x0arm -rf\\x0d\\u2028b");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 TEST(Table, AlignsColumns) {
   const Table table{{{"group", Align::kLeft}, {"time", Align::kRight}},
                     {{"tensor", "12.5 ms"}, {"data", "3.40 µs"}, {"", "1 s"}}};
-  EXPECT_EQ(to_text(table),
+  EXPECT_EQ(format_text_table(table),
             "group      time\n"
             "------  -------\n"
             "tensor  12.5 ms\n"
@@ -20,13 +20,15 @@ TEST(Table, AlignsColumns) {
 
 TEST(Table, LeavesNoSpacesAtTheEndOfALine) {
   const Table table{{{"a"}, {"wide header"}}, {{"1", "x"}, {"2", ""}}};
-  EXPECT_EQ(to_text(table), "a  wide header\n-  -----------\n1  x\n2\n");
+  EXPECT_EQ(format_text_table(table), "a  wide header\n-  -----------\n1  x\n2\n");
 }
 
-TEST(Table, WritesHeadersWithoutRows) { EXPECT_EQ(to_text({{{"a"}, {"b"}}, {}}), "a  b\n-  -\n"); }
+TEST(Table, WritesHeadersWithoutRows) {
+  EXPECT_EQ(format_text_table({{{"a"}, {"b"}}, {}}), "a  b\n-  -\n");
+}
 
 TEST(Table, RejectsRowsOfAnotherWidth) {
-  EXPECT_THROW((void)to_text({{{"a"}, {"b"}}, {{"1"}}}), Error);
+  EXPECT_THROW((void)format_text_table({{{"a"}, {"b"}}, {{"1"}}}), Error);
 }
 
 }  // namespace

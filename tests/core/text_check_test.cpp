@@ -14,11 +14,11 @@ namespace {
 using ::testing::StartsWith;
 
 std::string text_refusal(const std::string& text) {
-  return refusal([&] { check_text(text, "f"); });
+  return refusal([&] { check_file_text(text, "f"); });
 }
 
 TEST(TextCheck, LinesEndWithLfOrCrLf) {
-  EXPECT_NO_THROW(check_text("a\nb\r\nc", "f"));
+  EXPECT_NO_THROW(check_file_text("a\nb\r\nc", "f"));
   const std::string wanted =
       "a carriage return (CR) that no line feed follows: save the file with LF line ends";
   EXPECT_EQ(text_refusal("a: 1\rb: 2\r"), "f:1:5: " + wanted);
@@ -36,9 +36,9 @@ TEST(TextCheck, NamesThePlaceOfABadByte) {
 
 TEST(TextCheck, OneByteOrderMarkIsEnough) {
   EXPECT_NO_THROW(
-      check_text("\xEF\xBB\xBF"
-                 "a: 1",
-                 "f"));
+      check_file_text("\xEF\xBB\xBF"
+                      "a: 1",
+                      "f"));
   EXPECT_THAT(text_refusal("\xEF\xBB\xBF\xEF\xBB\xBF"
                            "a: 1"),
               StartsWith("f: begins with two byte order marks"));

@@ -24,10 +24,10 @@ constexpr Spot kPlaces[] = {{2, 1}, {8, 1}, {16, 1}, {32, 1}, {4, 4}, {2, 8}, {4
 
 /// Returns rounded constants: a single effective protocol, a start of 10 us, hops as long as a
 /// link's latency.
-CollectiveConstants round_constants() {
-  CollectiveConstants constants;
-  for (OperationConstants& operation : constants.operations) {
-    for (ProtocolConstants& protocol : operation.protocols) {
+MachineCollectiveConstants round_constants() {
+  MachineCollectiveConstants constants;
+  for (CollectiveOperationConstants& operation : constants.operations) {
+    for (CollectiveProtocolConstants& protocol : operation.protocols) {
       protocol = {.start_us = 10, .hop = 1, .network_hop = 1, .rate = 1, .selection = 1};
     }
     operation.fill = 1;
@@ -38,23 +38,25 @@ CollectiveConstants round_constants() {
   return constants;
 }
 
-OperationConstants& of(CollectiveConstants& constants, collective::Collective collective) {
+CollectiveOperationConstants& of(MachineCollectiveConstants& constants,
+                                 collective::Collective collective) {
   return constants.operations[static_cast<std::size_t>(collective)];
 }
 
 OperatorTime message(collective::Collective collective, double bytes, Spot place,
-                     const CollectiveConstants& constants, const cluster::Cluster& cluster) {
-  const cluster::GroupLayout layout = cluster::strided_layout(cluster, place.size, place.stride);
-  return CollectiveCost(cluster, constants)
+                     const MachineCollectiveConstants& constants, const cluster::Cluster& cluster) {
+  const cluster::GroupLayout layout =
+      cluster::strided_group_layout(cluster, place.size, place.stride);
+  return MessageCostModel(cluster, constants)
       .message({collective, bytes, layout, collective::Algorithm::kLibrary});
 }
 
 double seconds(collective::Collective collective, double bytes, Spot place,
-               const CollectiveConstants& constants = round_constants()) {
+               const MachineCollectiveConstants& constants = round_constants()) {
   return message(collective, bytes, place, constants, a100_job(4).cluster).seconds;
 }
 
-TEST(CollectiveCost, StartsHopsAndBytesAddUpWhenTheFillIsOne) {
+TEST(MessageCostModel, StartsHopsAndBytesAddUpWhenTheFillIsOne) {
   // 7/8 GiB at half of 300e9: 6263.5 us; 7 hops of 2.5 us; start 10 us.
   EXPECT_NEAR(seconds(collective::Collective::kAllGather, kGibi, {8, 1}), 6290.994e-6, 0.01e-6);
   // 14/8 GiB at half of 300e9; 14 hops.
@@ -63,8 +65,8 @@ TEST(CollectiveCost, StartsHopsAndBytesAddUpWhenTheFillIsOne) {
   EXPECT_NEAR(seconds(collective::Collective::kPointToPoint, kGibi, {4, 1}), 7170.779e-6, 0.01e-6);
 }
 
-TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
-  CollectiveConstants constants = round_constants();
+TEST(MessageCostModel, StartAndTransferGoSideBySideWhenTheFillIsNought) {
+  MachineCollectiveConstants constants = round_constants();
   of(constants, collective::Collective::kAllGather).fill = 0;
   // Wait 27.5 us; 7/8 of 6 MB at 150e9: 35 us; the root of the sum of squares.
   EXPECT_NEAR(seconds(collective::Collective::kAllGather, 6e6, {8, 1}, constants),
@@ -72,31 +74,32 @@ TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
 }
 
 /// Returns the least seconds over all algorithms and protocols.
-double least_of_ways(const MessageRoutes& routes, const OperationConstants& constants) {
+double least_of_ways(const MessageRouteTimes& routes,
+                     const CollectiveOperationConstants& constants) {
   double least = INFINITY;
   for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
     for (int protocol = 0; protocol < kProtocols; ++protocol) {
-      const auto times =
-          algorithm_times(routes, constants, algorithm, static_cast<Protocol>(protocol));
-      if (times) least = std::min(least, std::sqrt(times->squared(constants.fill)));
+      const auto times = message_time_parts(routes, constants, algorithm,
+                                            static_cast<CollectiveProtocol>(protocol));
+      if (times) least = std::min(least, std::sqrt(times->squared_seconds(constants.fill)));
     }
   }
   return least;
 }
 
-TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
+TEST(MessageCostModel, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
   const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 4);
-  CollectiveConstants constants = collectives_of(cluster);
-  OperationConstants& reduce = of(constants, collective::Collective::kAllReduce);
-  for (ProtocolConstants& protocol : reduce.protocols) protocol.selection = 1;
-  const CollectiveCost cost(cluster, constants);
+  MachineCollectiveConstants constants = collective_constants_of(cluster);
+  CollectiveOperationConstants& reduce = of(constants, collective::Collective::kAllReduce);
+  for (CollectiveProtocolConstants& protocol : reduce.protocols) protocol.selection = 1;
+  const MessageCostModel cost(cluster, constants);
   for (const std::int64_t ranks : {8, 16, 32}) {
     for (int power = 0; power < 14; ++power) {
       const CollectiveMessage message{collective::Collective::kAllReduce, std::pow(7, power),
-                                      cluster::strided_layout(cluster, ranks, 1),
+                                      cluster::strided_group_layout(cluster, ranks, 1),
                                       collective::Algorithm::kLibrary};
       EXPECT_DOUBLE_EQ(cost.message(message).seconds,
-                       least_of_ways(cost.rates().routes(message), reduce))
+                       least_of_ways(cost.link_line_rates().routes(message), reduce))
           << ranks << " 7^" << power;
     }
   }
@@ -104,13 +107,13 @@ TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
 
 // 32 ranks over 4 nodes are twice kUncrowdedRanks; inside a node, and of transfers between two
 // ranks, there is no crowd.
-TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
-  CollectiveConstants even = round_constants();
-  for (OperationConstants& operation : even.operations) operation.network_share = 0.01;
-  CollectiveConstants crowded = even;
-  for (OperationConstants& operation : crowded.operations) operation.congestion = 1;
+TEST(MessageCostModel, CrowdedGroupsAttainLessOfTheNetwork) {
+  MachineCollectiveConstants even = round_constants();
+  for (CollectiveOperationConstants& operation : even.operations) operation.network_share = 0.01;
+  MachineCollectiveConstants crowded = even;
+  for (CollectiveOperationConstants& operation : crowded.operations) operation.congestion = 1;
   const auto ratio = [&](collective::Collective collective, Spot spot) {
-    const auto bytes_s = [&](const CollectiveConstants& constants) {
+    const auto bytes_s = [&](const MachineCollectiveConstants& constants) {
       return seconds(collective, kGibi, spot, constants) -
              seconds(collective, 1e-9, spot, constants);
     };
@@ -124,7 +127,7 @@ TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
 }
 
 // Medians of the measurements in the Ultra-Scale Playbook's runs while the network was healthy.
-TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
+TEST(MessageCostModel, ThePlaybooksClusterIsReproduced) {
   const struct {
     std::int64_t nodes;
     double bus;
@@ -133,18 +136,18 @@ TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
   const double bytes = kGibi;
   for (const auto& [nodes, bus] : published) {
     const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", nodes);
-    const CollectiveCost cost(cluster, collectives_of(cluster));
+    const MessageCostModel cost(cluster, collective_constants_of(cluster));
     const auto ranks = static_cast<double>(8 * nodes);
     const double time_s = cost.message({collective::Collective::kAllReduce, bytes,
-                                        cluster::strided_layout(cluster, 8 * nodes, 1),
+                                        cluster::strided_group_layout(cluster, 8 * nodes, 1),
                                         collective::Algorithm::kLibrary})
                               .seconds;
     EXPECT_NEAR(2 * (ranks - 1) / ranks * bytes / time_s / bus, 1, 0.12) << nodes;
   }
 }
 
-TEST(CollectiveCost, FewRanksReachLess) {
-  CollectiveConstants constants = round_constants();
+TEST(MessageCostModel, FewRanksReachLess) {
+  MachineCollectiveConstants constants = round_constants();
   of(constants, collective::Collective::kAllGather).few_ranks = 0.3;
   const auto bytes_s = [&](std::int64_t ranks) {
     return seconds(collective::Collective::kAllGather, kGibi, {ranks, 1}, constants) -
@@ -154,7 +157,7 @@ TEST(CollectiveCost, FewRanksReachLess) {
   EXPECT_NEAR(bytes_s(4), kGibi * 3 / 4 / (150e9 * 0.9), 1e-8);
 }
 
-TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
+TEST(MessageCostModel, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
   cluster::Cluster cluster = nodes_of_eight(1, 300e9, 25e9).cluster;
   cluster.devices_per_node = 4;
   cluster.levels = {{.name = "nvlink",
@@ -174,9 +177,9 @@ TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
   EXPECT_NEAR(bytes_s(collective::Collective::kPointToPoint, 4), kGibi / 50e9, 1e-8);
 }
 
-TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
-  CollectiveConstants constants = round_constants();
-  OperationConstants& gather = of(constants, collective::Collective::kAllGather);
+TEST(MessageCostModel, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
+  MachineCollectiveConstants constants = round_constants();
+  CollectiveOperationConstants& gather = of(constants, collective::Collective::kAllGather);
   gather.protocols[0] = {.start_us = 5, .hop = 0, .network_hop = 0, .rate = 0.1, .selection = 1};
   gather.protocols[1] = gather.protocols[0];
   gather.protocols[2] = {.start_us = 50, .hop = 0, .network_hop = 0, .rate = 1, .selection = 0.5};
@@ -190,7 +193,7 @@ TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
   EXPECT_NEAR(at(2.2), 52.2e-6, 1e-11);
 }
 
-TEST(CollectiveCost, SisterGroupsShareTheNicsOfANode) {
+TEST(MessageCostModel, SisterGroupsShareTheNicsOfANode) {
   // Eight groups of four at stride 8 share 8 * 25e9 at .8: 2 * 3/4 GiB at 20e9; 6 hops; start.
   const OperatorTime time = message(collective::Collective::kAllReduce, kGibi, {4, 8},
                                     round_constants(), a100_job(4).cluster);
@@ -198,8 +201,8 @@ TEST(CollectiveCost, SisterGroupsShareTheNicsOfANode) {
   EXPECT_EQ(time.link, LinkClass::kNetwork);
 }
 
-TEST(CollectiveCost, AnAllReduceTakesTheTreeWhereItIsFaster) {
-  CollectiveConstants constants = round_constants();
+TEST(MessageCostModel, AnAllReduceTakesTheTreeWhereItIsFaster) {
+  MachineCollectiveConstants constants = round_constants();
   of(constants, collective::Collective::kAllReduce).tree_share = 0.8;
   // Sixteen ranks on two nodes. Ring: 13 * 2.5 + 2 * 5 us of hops twice; tree: 7 * 2.5 + 5 twice.
   const cluster::Cluster cluster = a100_job().cluster;
@@ -211,8 +214,8 @@ TEST(CollectiveCost, AnAllReduceTakesTheTreeWhereItIsFaster) {
   EXPECT_NEAR(tree(kGibi), 1.875 * kGibi / 150e9 + 55e-6, 1e-8);
 }
 
-TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
-  CollectiveConstants constants = round_constants();
+TEST(MessageCostModel, ASwitchAddsForWholeNodes) {
+  MachineCollectiveConstants constants = round_constants();
   of(constants, collective::Collective::kAllReduce).switch_share = 0.5;
   // Each rank sends its GiB once at 150e9, not 14/8 times.
   EXPECT_NEAR(seconds(collective::Collective::kAllReduce, kGibi, {8, 1}, constants),
@@ -225,12 +228,12 @@ TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
 double by(collective::Algorithm algorithm, collective::Collective collective, double bytes,
           std::int64_t ranks) {
   const cluster::Cluster cluster = a100_job().cluster;
-  return CollectiveCost(cluster, round_constants())
-      .message({collective, bytes, cluster::strided_layout(cluster, ranks, 1), algorithm})
+  return MessageCostModel(cluster, round_constants())
+      .message({collective, bytes, cluster::strided_group_layout(cluster, ranks, 1), algorithm})
       .seconds;
 }
 
-TEST(CollectiveCost, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
+TEST(MessageCostModel, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
   const collective::Collective reduce = collective::Collective::kAllReduce;
   // Twice 15/16 GiB at 150e9; twice 13 hops of 2.5 us and 2 of 5 us; start 10 us.
   EXPECT_NEAR(by(collective::Algorithm::kRing, reduce, kGibi, 16), 1.875 * kGibi / 150e9 + 95e-6,
@@ -244,20 +247,20 @@ TEST(CollectiveCost, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
   }
 }
 
-TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
-  CollectiveConstants constants = round_constants();
+TEST(MessageCostModel, NvlsIsTheSwitchesAlone) {
+  MachineCollectiveConstants constants = round_constants();
   of(constants, collective::Collective::kAllReduce).switch_share = 0.5;
   const cluster::Cluster cluster = cluster::load_cluster("dgx-h100", 2);
   const CollectiveMessage message{collective::Collective::kAllReduce, kGibi,
-                                  cluster::strided_layout(cluster, 8, 1),
+                                  cluster::strided_group_layout(cluster, 8, 1),
                                   collective::Algorithm::kNvls};
   // The GiB goes up once at half of 450e9, seven hops there and back.
-  EXPECT_NEAR(CollectiveCost(cluster, constants).message(message).seconds,
+  EXPECT_NEAR(MessageCostModel(cluster, constants).message(message).seconds,
               kGibi / 225e9 + 10e-6 + 14 * cluster.levels.front().latency_s, 1e-8);
 }
 
 /// A start of 10 us, followed by the schedule: 1 us for each message, whatever its size.
-TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
+TEST(MessageCostModel, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
   // To seven peers, one latency.
   EXPECT_NEAR(by(collective::Algorithm::kDirect, collective::Collective::kAllGather, kGibi, 8),
               0.875 * kGibi / 150e9 + 19.5e-6, 1e-9);
@@ -279,12 +282,12 @@ TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
             by(collective::Algorithm::kLibrary, collective::Collective::kAllToAll, kGibi, 16));
 }
 
-TEST(CollectiveCost, WhereAnAlgorithmCannotTheLibraryCarriesTheMessage) {
+TEST(MessageCostModel, WhereAnAlgorithmCannotTheLibraryCarriesTheMessage) {
   const auto expect_library = [](collective::Algorithm algorithm, collective::Collective collective,
                                  std::int64_t ranks) {
     EXPECT_EQ(by(algorithm, collective, 1e6, ranks),
               by(collective::Algorithm::kLibrary, collective, 1e6, ranks))
-        << name_of(collective::kAlgorithmNames, algorithm);
+        << name_of(collective::kCollectiveAlgorithmNames, algorithm);
   };
   expect_library(collective::Algorithm::kTree, collective::Collective::kAllGather, 16);
   expect_library(collective::Algorithm::kTree, collective::Collective::kAllReduce, 8);
@@ -296,21 +299,21 @@ TEST(CollectiveCost, WhereAnAlgorithmCannotTheLibraryCarriesTheMessage) {
   expect_library(collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, 12);
 }
 
-TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
+TEST(MessageCostModel, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
   // Inside 7/8 GiB at 150e9, rails 1/2 GiB at 8 * 25e9 * .8; two starts; hops 7 * 2.5 + 5 us.
-  const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
+  const OperatorTime time = MessageCostModel(a100_job().cluster, round_constants())
                                 .message({collective::Collective::kAllGather, kGibi,
-                                          cluster::strided_layout(a100_job().cluster, 16, 1),
+                                          cluster::strided_group_layout(a100_job().cluster, 16, 1),
                                           collective::Algorithm::kTwoLevel});
   EXPECT_NEAR(time.seconds, 0.875 * kGibi / 150e9 + 0.5 * kGibi / 160e9 + 42.5e-6, 1e-8);
 }
 
-TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
+TEST(MessageCostModel, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
   // Rails: 1/2 GiB at 8 * 25e9 * .8 takes longer than 7/8 GiB at 150e9 inside, so the inner level
   // is hidden.
-  const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
+  const OperatorTime time = MessageCostModel(a100_job().cluster, round_constants())
                                 .message({collective::Collective::kAllGather, kGibi,
-                                          cluster::strided_layout(a100_job().cluster, 16, 1),
+                                          cluster::strided_group_layout(a100_job().cluster, 16, 1),
                                           collective::Algorithm::kHoRing});
   const double longer_s = std::max(0.875 * kGibi / 150e9, 0.5 * kGibi / 160e9);
   EXPECT_GT(time.seconds, longer_s);
@@ -318,24 +321,25 @@ TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
 }
 
 /// At line rates and without protocols, the price equals the closed form of the schedule.
-TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
-  CollectiveConstants plain;
+TEST(MessageCostModel, OfAnHoRingIsTheClosedFormOfItsSchedule) {
+  MachineCollectiveConstants plain;
   const cluster::Cluster cluster = a100_job().cluster;
-  for (OperationConstants& operation : plain.operations) {
-    for (ProtocolConstants& protocol : operation.protocols) protocol = {.hop = 1, .network_hop = 1};
+  for (CollectiveOperationConstants& operation : plain.operations) {
+    for (CollectiveProtocolConstants& protocol : operation.protocols)
+      protocol = {.hop = 1, .network_hop = 1};
   }
-  const CollectiveCost cost(cluster, plain);
+  const MessageCostModel cost(cluster, plain);
   for (const collective::Collective collective :
        {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
         collective::Collective::kAllReduce}) {
     for (const double bytes : {64e6, 1e9, 8e9}) {
-      const collective::GroupLinkRates links = collective::group_links(cluster, 8, 2);
-      const double closed = collective::closed_form_seconds(
+      const collective::GroupLinkRates links = collective::group_link_rates(cluster, 8, 2);
+      const double closed = collective::closed_form_collective_seconds(
           collective::with_fastest_chunk_count({collective::Algorithm::kHoRing, collective, {8, 2}},
                                                links, bytes),
           links, bytes);
       const double priced =
-          cost.message({collective, bytes, cluster::strided_layout(cluster, 16, 1),
+          cost.message({collective, bytes, cluster::strided_group_layout(cluster, 16, 1),
                         collective::Algorithm::kHoRing})
               .seconds;
       EXPECT_NEAR(priced, closed, 0.05 * closed) << bytes;
@@ -343,16 +347,16 @@ TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
   }
 }
 
-TEST(CollectiveCost, AGroupOfOneTakesNoTime) {
+TEST(MessageCostModel, AGroupOfOneTakesNoTime) {
   for (const auto& [collective, name] : kCollectiveNames) {
     const OperatorTime time =
-        message(collective, 1e9, {1, 1}, default_collectives(), a100_job().cluster);
+        message(collective, 1e9, {1, 1}, default_collective_constants(), a100_job().cluster);
     EXPECT_EQ(time.seconds, 0);
     EXPECT_EQ(time.link, LinkClass::kNone);
   }
 }
 
-void expect_growth(const CollectiveCost& cost, const CollectiveMessage& of) {
+void expect_growth(const MessageCostModel& cost, const CollectiveMessage& of) {
   CollectiveMessage sized = of;
   double last = 0;
   for (std::int64_t bytes = 1; bytes < 20'000'000'000; bytes += 1 + bytes / 4) {
@@ -368,20 +372,20 @@ std::vector<cluster::GroupLayout> layouts_of(const cluster::Cluster& cluster) {
   std::vector<cluster::GroupLayout> layouts;
   for (const Spot place : kPlaces) {
     if (place.size * place.stride > cluster.devices()) continue;
-    layouts.push_back(cluster::strided_layout(cluster, place.size, place.stride));
+    layouts.push_back(cluster::strided_group_layout(cluster, place.size, place.stride));
   }
   return layouts;
 }
 
-TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
-  for (const std::string_view name : cluster::built_in_clusters()) {
+TEST(MessageCostModel, MoreBytesTakeMoreOnEveryMachine) {
+  for (const std::string_view name : cluster::built_in_cluster_names()) {
     const cluster::Cluster cluster = cluster::built_in_cluster(name, 4).value();
-    const CollectiveCost cost(cluster);
+    const MessageCostModel cost(cluster);
     for (const cluster::GroupLayout& layout : layouts_of(cluster)) {
       for (const auto& [collective, word] : kCollectiveNames) {
-        for (const auto& [algorithm, called] : collective::kAlgorithmNames) {
-          const collective::GroupNodeLayout form = collective::group_form(layout, cluster);
-          if (collective::settled(algorithm, collective, form) != algorithm) continue;
+        for (const auto& [algorithm, called] : collective::kCollectiveAlgorithmNames) {
+          const collective::GroupNodeLayout form = collective::group_node_layout(layout, cluster);
+          if (collective::algorithm_in_effect(algorithm, collective, form) != algorithm) continue;
           expect_growth(cost, {collective, 0, layout, algorithm});
         }
       }
@@ -389,8 +393,8 @@ TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
   }
 }
 
-TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
-  for (const std::string_view name : cluster::built_in_clusters()) {
+TEST(MessageCostModel, NothingIsFasterThanTheLineRates) {
+  for (const std::string_view name : cluster::built_in_cluster_names()) {
     const cluster::Cluster cluster = cluster::built_in_cluster(name, 4).value();
     for (const cluster::GroupLayout& layout : layouts_of(cluster)) {
       for (const auto collective :
@@ -398,31 +402,31 @@ TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
             collective::Collective::kAllToAll, collective::Collective::kPointToPoint}) {
         const CollectiveMessage message = {collective, 1e9, layout,
                                            collective::Algorithm::kLibrary};
-        const MessageRoute least = LineRates(cluster).routes(message).ring;
-        EXPECT_GE(CollectiveCost(cluster).message(message).seconds,
+        const MessageRouteTime least = ClusterLineRates(cluster).routes(message).ring;
+        EXPECT_GE(MessageCostModel(cluster).message(message).seconds,
                   std::max(least.inside_s, least.network_s));
       }
     }
   }
 }
 
-TEST(CollectiveCost, AFittedMachineSaysSo) {
+TEST(MessageCostModel, AFittedMachineSaysSo) {
   const auto fit = [](std::string_view name) {
-    return CollectiveCost(cluster::built_in_cluster(name, 2).value()).fit();
+    return MessageCostModel(cluster::built_in_cluster(name, 2).value()).fit();
   };
   EXPECT_EQ(fit("dgx-h100"), "dgx-h100");
   EXPECT_EQ(fit("meta-llama3-h100"), "h100-sxm-80g");
   EXPECT_EQ(fit("a40-8gpu-pcie"), std::nullopt);
 }
 
-TEST(CollectiveCost, SocketsBelongToTheSampledMachineAlone) {
+TEST(MessageCostModel, SocketsBelongToTheSampledMachineAlone) {
   // arXiv 2509.22832: 1.2 GB/s per NIC of 25 on the sampled run.
   const auto bandwidth = [](std::string_view name) {
     const cluster::Cluster cluster = cluster::built_in_cluster(name, 8).value();
-    const cluster::GroupLayout layout = cluster::strided_layout(cluster, 8, 4);
+    const cluster::GroupLayout layout = cluster::strided_group_layout(cluster, 8, 4);
     const CollectiveMessage message = {collective::Collective::kAllReduce, 1e9, layout,
                                        collective::Algorithm::kLibrary};
-    return 1.75e9 / CollectiveCost(cluster).message(message).seconds;
+    return 1.75e9 / MessageCostModel(cluster).message(message).seconds;
   };
   EXPECT_NEAR(bandwidth("a100_sxm4_80g_perlmutter"), 1.2e9, 0.1e9);
   EXPECT_GT(bandwidth("perlmutter-a100-80g"), 10e9);

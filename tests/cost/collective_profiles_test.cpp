@@ -14,11 +14,11 @@ namespace {
 
 using testing::HasSubstr;
 
-CollectiveConstants read(const std::string& operations) {
+MachineCollectiveConstants read(const std::string& operations) {
   const Document document =
       Document::parse(R"([{"library": "nccl", "operations": )" + operations + "}]", "profile.json");
-  CollectiveConstants constants = default_collectives();
-  EXPECT_TRUE(read_collectives(document.root(), "nccl", constants));
+  MachineCollectiveConstants constants = default_collective_constants();
+  EXPECT_TRUE(read_collective_constants(document.root(), "nccl", constants));
   return constants;
 }
 
@@ -32,30 +32,32 @@ std::string refusal(const std::string& operations) {
 }
 
 TEST(CollectiveProfiles, OverlayWhatTheyState) {
-  const CollectiveConstants constants =
+  const MachineCollectiveConstants constants =
       read(R"({"all_gather": {"inside_share": 0.6, "hop": [0.1, 0.2, 0.3]}})");
-  const OperationConstants& gather = constants.of(collective::Collective::kAllGather);
+  const CollectiveOperationConstants& gather = constants.of(collective::Collective::kAllGather);
   EXPECT_EQ(gather.inside_share, 0.6);
   EXPECT_EQ(gather.protocols[2].hop, 0.3);
-  EXPECT_EQ(gather.protocols[2].start_us,
-            default_collectives().of(collective::Collective::kAllGather).protocols[2].start_us);
+  EXPECT_EQ(
+      gather.protocols[2].start_us,
+      default_collective_constants().of(collective::Collective::kAllGather).protocols[2].start_us);
   EXPECT_EQ(constants.of(collective::Collective::kAllReduce),
-            default_collectives().of(collective::Collective::kAllReduce));
+            default_collective_constants().of(collective::Collective::kAllReduce));
 }
 
 TEST(CollectiveProfiles, ReadBackWhatTheyWrite) {
-  OperationConstants written = default_collectives().of(collective::Collective::kAllReduce);
+  CollectiveOperationConstants written =
+      default_collective_constants().of(collective::Collective::kAllReduce);
   written.switch_share = 0.5;
   written.protocols[0].start_us = 1.23456;
-  const auto json = operation_json(written, {.network = true, .tree = true});
-  const CollectiveConstants constants = read(R"({"all_reduce": )" + json.dump() + "}");
+  const auto json = collective_constants_json(written, {.network = true, .tree = true});
+  const MachineCollectiveConstants constants = read(R"({"all_reduce": )" + json.dump() + "}");
   written.protocols[0].start_us = 1.235;
   EXPECT_EQ(constants.of(collective::Collective::kAllReduce), written);
 }
 
 TEST(CollectiveProfiles, LeaveOutWhatNoSampleShows) {
-  const auto json =
-      operation_json(default_collectives().of(collective::Collective::kAllReduce), {});
+  const auto json = collective_constants_json(
+      default_collective_constants().of(collective::Collective::kAllReduce), {});
   for (const char* key : {"network_share", "tree_share", "network_hop", "switch_share"}) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
@@ -73,8 +75,8 @@ TEST(CollectiveProfiles, RefuseWhatWouldLetTimeFall) {
 TEST(CollectiveProfiles, OtherLibrariesAreOtherConstants) {
   const Document document =
       Document::parse(R"([{"library": "trtllm", "operations": {}}])", "profile.json");
-  CollectiveConstants constants = default_collectives();
-  EXPECT_FALSE(read_collectives(document.root(), "nccl", constants));
+  MachineCollectiveConstants constants = default_collective_constants();
+  EXPECT_FALSE(read_collective_constants(document.root(), "nccl", constants));
 }
 
 TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
@@ -87,8 +89,8 @@ TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
     EXPECT_EQ(document.root().get("device").text(), cluster->device.name);
     const Node list = document.root().get("collectives");
     for (std::size_t i = 0; i < list.size(); ++i) {
-      CollectiveConstants constants = default_collectives();
-      EXPECT_TRUE(read_collectives(list, list.at(i).get("library").text(), constants));
+      MachineCollectiveConstants constants = default_collective_constants();
+      EXPECT_TRUE(read_collective_constants(list, list.at(i).get("library").text(), constants));
     }
   }
 }

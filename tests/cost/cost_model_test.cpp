@@ -14,11 +14,11 @@ namespace {
 std::array<cluster::GroupLayout, plan::kGroupKinds> tensor_and_data(
     const cluster::Cluster& cluster) {
   std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
-  layouts.fill(cluster::strided_layout(cluster, 1, 1));
+  layouts.fill(cluster::strided_group_layout(cluster, 1, 1));
   layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)] =
-      cluster::strided_layout(cluster, 8, 1);
+      cluster::strided_group_layout(cluster, 8, 1);
   layouts[static_cast<std::size_t>(plan::GroupKind::kDataContext)] =
-      cluster::strided_layout(cluster, 16, 1);
+      cluster::strided_group_layout(cluster, 16, 1);
   return layouts;
 }
 
@@ -35,9 +35,9 @@ TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
     plan::Job job;
     job.cluster = cluster::load_cluster(name, 2);
     job.framework.name = "megatron-core";
-    return CostModel(job, built_in_conditions()).step_interval();
+    return CostModel(job, built_in_training_conditions()).step_time_ratio_interval();
   };
-  const StepIntervals intervals = built_in_conditions().intervals;
+  const StepTimeRatioUncertainty intervals = built_in_training_conditions().intervals;
   const double unknown = std::pow(intervals.known.high, intervals.unknown);
   EXPECT_DOUBLE_EQ(interval("dgx-h100").high, intervals.known.high);
   EXPECT_DOUBLE_EQ(interval("h20-8gpu").high, unknown);
@@ -47,9 +47,9 @@ TEST(CostModel, AVariantHasTheIntervalOfAnUnknownDevice) {
 
 /// Compares the logarithm of an interval's width with that of a known job.
 TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
-  const StepIntervals intervals{
+  const StepTimeRatioUncertainty intervals{
       .known = {.low = 0.9, .high = 1.2}, .unknown = 1.5, .experts = 2, .waits = 3};
-  TrainingConditions conditions = built_in_conditions();
+  TrainingConditions conditions = built_in_training_conditions();
   conditions.intervals = intervals;
   const auto factor = [&](const char* cluster, const char* framework, DType precision, bool experts,
                           double waits = 0) {
@@ -59,9 +59,9 @@ TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
     job.precision = precision;
     if (experts) job.model.experts.emplace();
     const CostModel cost(job, conditions);
-    const StepInterval never = cost.step_interval();
+    const StepTimeRatioInterval never = cost.step_time_ratio_interval();
     EXPECT_NEAR(std::pow(1 + cost.stated_error(), 2), never.high / never.low, 1e-9);
-    const StepInterval interval = cost.step_interval(waits);
+    const StepTimeRatioInterval interval = cost.step_time_ratio_interval(waits);
     EXPECT_NEAR(std::log(interval.low) / std::log(0.9), std::log(interval.high) / std::log(1.2),
                 1e-9);
     return std::log(interval.high) / std::log(1.2);
@@ -78,11 +78,11 @@ TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
 }
 
 TEST(CostModel, IntervalsOfConditionsAreReadAndWritten) {
-  TrainingConditions conditions = built_in_conditions();
+  TrainingConditions conditions = built_in_training_conditions();
   conditions.intervals = {
       .known = {.low = 0.8, .high = 1.5}, .unknown = 1.25, .experts = 2.5, .waits = 4};
-  const Document written = Document::parse(conditions_yaml(conditions), "conditions.yaml");
-  const StepIntervals read = read_conditions(written).intervals;
+  const Document written = Document::parse(training_conditions_yaml(conditions), "conditions.yaml");
+  const StepTimeRatioUncertainty read = read_conditions(written).intervals;
   EXPECT_DOUBLE_EQ(read.known.low, 0.8);
   EXPECT_DOUBLE_EQ(read.known.high, 1.5);
   EXPECT_DOUBLE_EQ(read.unknown, 1.25);
@@ -111,24 +111,27 @@ TEST(CostModel, NarrowProductsPayForTheirCasts) {
 /// weight, 4.2e6 of gradient; 5 bytes each if a scale for the tensor must be found first, 3 with a
 /// scale for each row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
-  const auto bytes = [](step::Phase phase, plan::CastScaling casts) {
-    return cast_bytes({.kind = step::OperatorKind::kLinear,
-                       .phase = phase,
-                       .dtype = DType::kFp8,
-                       .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
-                      casts);
+  const auto bytes = [](step::Phase phase, plan::LowPrecisionCastScaling casts) {
+    return operand_cast_bytes({.kind = step::OperatorKind::kLinear,
+                               .phase = phase,
+                               .dtype = DType::kFp8,
+                               .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
+                              casts);
   };
   const double input = 4096.0 * 8192;
   const double weight = 8192.0 * 1024;
   const double gradient = 4096.0 * 1024;
-  EXPECT_EQ(bytes(step::Phase::kForward, plan::CastScaling::kTensorwise), 5 * (input + weight));
-  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::CastScaling::kTensorwise),
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::LowPrecisionCastScaling::kTensorwise),
+            5 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::LowPrecisionCastScaling::kTensorwise),
             6 * gradient + 5 * weight);
-  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::CastScaling::kTensorwise), 5 * input);
-  EXPECT_EQ(bytes(step::Phase::kForward, plan::CastScaling::kRowwise), 3 * (input + weight));
-  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::CastScaling::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::LowPrecisionCastScaling::kTensorwise),
+            5 * input);
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::LowPrecisionCastScaling::kRowwise),
+            3 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::LowPrecisionCastScaling::kRowwise),
             3 * gradient + 5 * weight / 0.64 + 4 * input);
-  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::CastScaling::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::LowPrecisionCastScaling::kRowwise),
             (input + gradient) * (5 / 0.64) + 4 * weight);
 }
 
@@ -187,7 +190,7 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   const auto seconds = [&](std::int64_t stride) {
     auto layouts = tensor_and_data(job.cluster);
     layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)] =
-        cluster::strided_layout(job.cluster, 2, stride);
+        cluster::strided_group_layout(job.cluster, 2, stride);
     std::vector<OperatorTime> times;
     cost.price(piece, layouts, plan::Collectives{}, times);
     return times.front().seconds;
@@ -204,7 +207,7 @@ TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
   const plan::Job job = h100_job();
   const CostModel cost(job, conditions);
   std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
-  layouts.fill(cluster::strided_layout(job.cluster, 1, 1));
+  layouts.fill(cluster::strided_group_layout(job.cluster, 1, 1));
   const step::Operator loss{.kind = step::OperatorKind::kLossLocal,
                             .dtype = DType::kFp32,
                             .shape = {.rows = 65536, .columns = 128256, .inner = 30},
@@ -231,7 +234,7 @@ TEST(CostModel, PartsInGraphsCostTheHostNothing) {
                                .shape = {.rows = 1, .columns = 1, .inner = 1},
                                .part = part});
   }
-  const auto host_ms = [&](plan::CudaGraphs graphs) {
+  const auto host_ms = [&](plan::CudaGraphScope graphs) {
     plan::Job job = a100_job();
     job.kernels.cuda_graphs = graphs;
     std::vector<OperatorTime> times;
@@ -255,7 +258,7 @@ TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
   const auto ratio = [&](const std::string& cluster, step::OperatorKind kind) {
     plan::Job job = a100_job();
     job.cluster.name = cluster;
-    const cluster::GroupLayout group = cluster::strided_layout(job.cluster, 16, 1);
+    const cluster::GroupLayout group = cluster::strided_group_layout(job.cluster, 16, 1);
     const auto seconds = [&](const TrainingConditions& conditions) {
       return CostModel(job, conditions)
           .message(kind, 1e9, group, collective::Algorithm::kLibrary, step::Scheme::kNone)
@@ -275,7 +278,7 @@ TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
   const OperatorTime time = cost.price(gather(plan::GroupKind::kTensor, step::Scheme::kTensor),
                                        layouts, plan::Collectives{});
   EXPECT_EQ(time.seconds, cost.message(step::OperatorKind::kAllGather, 200e6,
-                                       cluster::strided_layout(job.cluster, 8, 1),
+                                       cluster::strided_group_layout(job.cluster, 8, 1),
                                        collective::Algorithm::kLibrary, step::Scheme::kTensor)
                               .seconds);
   EXPECT_EQ(time.link, LinkClass::kInside);
@@ -340,7 +343,7 @@ TEST(CostModel, SaysWhatIsFittedAndHowFarOffItMayBe) {
 }
 
 TEST(CostModel, OverlapIsNeverFree) {
-  const Contention contention = CostModel(h100_job()).contention();
+  const OverlapSlowdownFactors contention = CostModel(h100_job()).contention();
   EXPECT_GT(contention.compute_beside_inside, 1);
   EXPECT_GT(contention.compute_beside_network, 1);
 }
@@ -364,7 +367,7 @@ TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   plan::Job job = h100_job();
   job.framework.name = "deepspeed";
   job.kernels.grouped_experts = false;
-  const CostModel cost(job, built_in_conditions());
+  const CostModel cost(job, built_in_training_conditions());
   step::Template piece;
   piece.operators.push_back({.kind = step::OperatorKind::kGroupedLinear,
                              .phase = step::Phase::kForward,
@@ -378,7 +381,8 @@ TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
   };
   const double resident_s = seconds();
   piece.operators[0].purpose = step::Purpose::kFetchedExperts;
-  const double call_s = 1e-6 * conditions_of(built_in_conditions(), job.framework).host_us;
+  const double call_s =
+      1e-6 * training_conditions_of(built_in_training_conditions(), job.framework).host_us;
   EXPECT_NEAR(seconds() - resident_s, 64 * 17 * call_s, 1e-3 * resident_s);
   piece.operators[0].gated = true;
   EXPECT_NEAR(seconds() - resident_s, 64 * 34 * call_s, 1e-3 * resident_s);

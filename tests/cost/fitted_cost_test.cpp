@@ -37,26 +37,27 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
   EXPECT_EQ(profile_of("a100-sxm-80g")->name, "a100_sxm4_80g_perlmutter");
   EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
   EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
-  EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
-  EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::Optional(testing::HasSubstr("scaled")));
-  EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), std::nullopt);
+  EXPECT_EQ(ComputationCostModel(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
+  EXPECT_THAT(ComputationCostModel(job_on("a40")).fit(),
+              testing::Optional(testing::HasSubstr("scaled")));
+  EXPECT_EQ(ComputationCostModel(job_on("a40"), {}).fit(), std::nullopt);
 }
 
 TEST(FittedCost, APassIsThePhasesOfItsOperators) {
   const std::vector<const OperatorProfile*> profiles = {profile_of("a100-sxm-80g")};
-  const ComputeCost cost(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
+  const ComputationCostModel cost(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
   const double data = cost.seconds(product(8192, 4096, 1024, step::Phase::kDataGradient));
   const double weight = cost.seconds(product(8192, 4096, 1024, step::Phase::kWeightGradient));
   EXPECT_NE(data, weight);
-  EXPECT_NEAR(
-      cost.pass_seconds(OperatorClass::kProduct, Pass::kBackward, product(8192, 4096, 1024)),
-      data + weight, 1e-12);
+  EXPECT_NEAR(cost.operator_pass_seconds(OperatorClass::kProduct, Pass::kBackward,
+                                         product(8192, 4096, 1024)),
+              data + weight, 1e-12);
 }
 
 TEST(FittedCost, LongProductsAreSlowerInARunningJob) {
   const auto profiles = operator_profiles_for(cluster::built_in_device("a100-sxm-80g"));
-  const ComputeCost alone(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
-  const ComputeCost running(job_on("a100-sxm-80g"), profiles);
+  const ComputationCostModel alone(job_on("a100-sxm-80g"), profiles, DeviceLoad::kIsolated);
+  const ComputationCostModel running(job_on("a100-sxm-80g"), profiles);
   const step::Operator large = product(32768, 8192, 8192);
   EXPECT_NEAR(running.seconds(large) / alone.seconds(large), 1 / 0.88, 0.01);
 }
@@ -69,17 +70,17 @@ TEST(FittedCost, AnotherDeviceTakesTheSharesOfTheNearest) {
   half.cluster.device.memory_bandwidth_bytes_per_s /= 2;
   const step::Operator add{.kind = step::OperatorKind::kAdd,
                            .shape = {.rows = 32768, .columns = 8192}};
-  EXPECT_NEAR(ComputeCost(half, profiles).seconds(add) /
-                  ComputeCost(job_on("a100-sxm-80g"), profiles).seconds(add),
+  EXPECT_NEAR(ComputationCostModel(half, profiles).seconds(add) /
+                  ComputationCostModel(job_on("a100-sxm-80g"), profiles).seconds(add),
               2, 0.05);
 }
 
 TEST(FittedCost, SaysWhenAnOperatorIsOutsideOfWhatWasFitted) {
-  const ComputeCost cost(job_on("a100-sxm-80g"));
-  EXPECT_EQ(cost.outside_range(product(8192, 4096, 4096)), "");
-  EXPECT_EQ(cost.outside_range(product(1'000'000, 4096, 4096)),
+  const ComputationCostModel cost(job_on("a100-sxm-80g"));
+  EXPECT_EQ(cost.outside_fitted_range_text(product(8192, 4096, 4096)), "");
+  EXPECT_EQ(cost.outside_fitted_range_text(product(1'000'000, 4096, 4096)),
             "rows 1,000,000, measured 2,048 to 40,960");
-  EXPECT_EQ(cost.outside_range({.kind = step::OperatorKind::kDropout}), "");
+  EXPECT_EQ(cost.outside_fitted_range_text({.kind = step::OperatorKind::kDropout}), "");
 }
 
 /// Returns operators of all kinds of computation, from tiny to huge.
@@ -113,13 +114,13 @@ std::vector<step::Operator> many_operators(DType dtype) {
 // NOLINTNEXTLINE(readability-function-size): devices, loads, types and operators.
 TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
   constexpr double kRounding = 1 - 1e-12;
-  for (const std::string_view name : cluster::built_in_devices()) {
+  for (const std::string_view name : cluster::built_in_device_names()) {
     const plan::Job job = job_on(name);
-    const cluster::Device& device = job.cluster.device;
+    const cluster::DeviceModel& device = job.cluster.device;
     for (const DeviceLoad load : {DeviceLoad::kRunning, DeviceLoad::kIsolated}) {
-      const ComputeCost cost(job, operator_profiles_for(device), load);
+      const ComputationCostModel cost(job, operator_profiles_for(device), load);
       for (const auto& [dtype, peak] : device.peak_flops) {
-        if (plan::storage_type(dtype) != dtype) continue;
+        if (plan::parameter_storage_type(dtype) != dtype) continue;
         for (const step::Operator& op : many_operators(dtype)) {
           const double seconds = cost.seconds(op);
           EXPECT_GE(seconds, kRounding * step::flops(op) / peak) << name;
@@ -135,7 +136,7 @@ TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
 
 TEST(FittedCost, TheTableKnowsWhatWasPriced) {
   const CostModel cost(job_on("a100-sxm-80g"));
-  PriceTable table(cost);
+  OperatorTimeCache table(cost);
   for (int again = 0; again < 2; ++again) {
     for (const step::Operator& op : many_operators(DType::kBf16)) {
       EXPECT_EQ(table.seconds(op), cost.compute_s(op));
@@ -145,7 +146,7 @@ TEST(FittedCost, TheTableKnowsWhatWasPriced) {
 }
 
 TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
-  for (const std::string_view name : built_in_profiles()) {
+  for (const std::string_view name : built_in_profile_names()) {
     const OperatorProfile whole = read_operator_profile(load_profile(std::string(name)));
     const OperatorProfile& later = *profile_of(whole.device);
     EXPECT_EQ(later.name, name);
@@ -158,7 +159,7 @@ TEST(FittedCost, WhatIsReadWhenAskedForIsWhatTheFileSays) {
         EXPECT_EQ(found->get().what, what.value);
         EXPECT_EQ(found->get().pass, pass.value);
         EXPECT_EQ(found->get().kind, expected->get().kind);
-        EXPECT_EQ(found->get().trees.texts(), expected->get().trees.texts());
+        EXPECT_EQ(found->get().trees.tree_texts(), expected->get().trees.tree_texts());
         EXPECT_EQ(found->get().law.memory_share, expected->get().law.memory_share);
       }
     }
@@ -200,7 +201,7 @@ TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   const auto seconds = [&](cluster::AttentionKernel kernel) {
     plan::Job job = job_on("h100-sxm-80g");
     job.kernels.attention = kernel;
-    return ComputeCost(job, profiles, DeviceLoad::kIsolated).seconds(kLongAttention);
+    return ComputationCostModel(job, profiles, DeviceLoad::kIsolated).seconds(kLongAttention);
   };
   const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
   EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);
@@ -214,8 +215,8 @@ TEST(FittedCost, AttentionInFp8IsFasterWhereProductsAreNarrow) {
     job.precision = precision;
     job.kernels.attention = cluster::AttentionKernel::kCudnn;
     job.kernels.narrow_attention = narrow;
-    const ComputeCost cost(job);
-    EXPECT_LE(cost.least_seconds(kLongAttention), cost.seconds(kLongAttention));
+    const ComputationCostModel cost(job);
+    EXPECT_LE(cost.least_operator_seconds(kLongAttention), cost.seconds(kLongAttention));
     return cost.seconds(kLongAttention);
   };
   for (const DType precision : {DType::kFp8, DType::kMxfp8}) {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "stepwright/cost/laws/gloo_cost_law.h"
+
+#include <gtest/gtest.h>
 
 namespace stepwright::cost {
 namespace {
@@ -75,7 +75,8 @@ TEST(SocketGroups, FollowTheLayout) {
   cluster.devices_per_node = 4;
   cluster.levels = {{.name = "bus", .size = 4, .uplink_bytes_per_s = 1},
                     {.name = "network", .size = 16, .uplink_bytes_per_s = 1, .network = true}};
-  const GroupNodePlacement data = socket_group(cluster::strided_layout(cluster, 8, 2), 1, 4);
+  const GroupNodePlacement data =
+      group_node_placement(cluster::strided_group_layout(cluster, 8, 2), 1, 4);
   EXPECT_EQ(data.nodes, 4);
   EXPECT_EQ(data.members, 2);
   EXPECT_EQ(data.groups, 2);

@@ -38,10 +38,10 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
                                .dtype = DType::kFp32,
                                .start_s = 2e-5,
                                .s_per_flop = 1e-10};
-  const HostOverheadLaw host_overhead{.scheme = step::Scheme::kData,
-                                      .operation = collective::Collective::kAllGather,
-                                      .start_s = 3e-4,
-                                      .s_per_byte = 2e-10};
+  const MessageHostOverheadLaw host_overhead{.scheme = step::Scheme::kData,
+                                             .operation = collective::Collective::kAllGather,
+                                             .start_s = 3e-4,
+                                             .s_per_byte = 2e-10};
   const nlohmann::ordered_json file = {
       {"stepwright", "measured/1"},
       {"name", "here"},
@@ -80,12 +80,14 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
   EXPECT_DOUBLE_EQ(found->seconds(1e6, 100), 2e-5 + 1e-4);
   EXPECT_EQ(profile.find({.kind = step::OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
   EXPECT_DOUBLE_EQ(
-      profile.host_overhead_s(step::Scheme::kData, collective::Collective::kAllGather, 1e6),
+      profile.message_host_overhead_s(step::Scheme::kData, collective::Collective::kAllGather, 1e6),
       3e-4 + 2e-4);
-  EXPECT_EQ(profile.host_overhead_s(step::Scheme::kTensor, collective::Collective::kAllGather, 1e6),
+  EXPECT_EQ(profile.message_host_overhead_s(step::Scheme::kTensor,
+                                            collective::Collective::kAllGather, 1e6),
             0);
-  EXPECT_EQ(profile.host_overhead_s(step::Scheme::kData, collective::Collective::kAllReduce, 1e6),
-            0);
+  EXPECT_EQ(
+      profile.message_host_overhead_s(step::Scheme::kData, collective::Collective::kAllReduce, 1e6),
+      0);
 }
 
 /// Least squares push the time per byte towards 0 if no time depends on bytes.

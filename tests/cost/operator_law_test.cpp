@@ -23,11 +23,11 @@ TEST(OperatorLaw, AProductPaysTilesWavesDepthAndStart) {
   ASSERT_EQ(work.count, 1);
   EXPECT_EQ(work.kernels[0].waves, 1.0546875);
   EXPECT_EQ(work.kernels[0].depth, 4096);
-  const LawConstants law{.start_us = 10,
-                         .arithmetic_share = 0.8,
-                         .wave_weight = 0.5,
-                         .ramp = 64,
-                         .memory_share = 0.75};
+  const OperatorLawConstants law{.start_us = 10,
+                                 .arithmetic_share = 0.8,
+                                 .wave_weight = 0.5,
+                                 .ramp = 64,
+                                 .memory_share = 0.75};
   // 137.439e9 FLOP at .8 * 312e12 = 550.637 us, * sqrt(1.0546875) * (1 + 1/64) = 574.319 us.
   // 100.663e6 bytes at 1.5e12 = 67.109 us; the fourth root of the sum of fourth powers: 574.346 us.
   EXPECT_NEAR(fitted_law_seconds(law, work, kPeaks)[0], 584.346e-6, 0.01e-6);
@@ -39,7 +39,7 @@ TEST(OperatorLaw, TheBackwardOfAProductIsItsTwoGradients) {
   ASSERT_EQ(work.count, 2);
   EXPECT_EQ(work.kernels[0].depth, 4096);  // rows x inner over columns
   EXPECT_EQ(work.kernels[1].depth, 8192);  // inner x columns over rows
-  const LawConstants law{.start_us = 30, .arithmetic_share = 0.9};
+  const OperatorLawConstants law{.start_us = 30, .arithmetic_share = 0.9};
   const auto seconds = fitted_law_seconds(law, work, kPeaks);
   // Each 68.719e9 FLOP at .9 * 312e12: 244.727 us; half of the start: 15 us. Bytes: 92.275e6 at
   // 2e12, 46.137 us, add .077 us.
@@ -52,7 +52,7 @@ TEST(OperatorLaw, AVectorKernelPaysItsBytesAndRows) {
                           .dtype = DType::kFp16,
                           .shape = {.rows = 8192, .columns = 4096}};
   const PassWork work = measured_pass_work(OperatorClass::kNorm, Pass::kForward, op, 108);
-  const LawConstants law{.start_us = 5, .memory_share = 0.5, .row_ns = 2};
+  const OperatorLawConstants law{.start_us = 5, .memory_share = 0.5, .row_ns = 2};
   // 134.218e6 bytes at 1e12: 134.218 us; 8,192 rows of 2 ns: 16.384 us; start 5 us.
   EXPECT_NEAR(fitted_law_seconds(law, work, kPeaks)[0], 155.602e-6, 0.01e-6);
 }
@@ -76,7 +76,7 @@ TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
   op.shape.pairs = 4096 * 4097 / 2;
   const PassWork causal = measured_pass_work(OperatorClass::kAttention, Pass::kForward, op, 108);
   EXPECT_NEAR(causal.kernels[0].masked, 2.0 / 4097, 1e-12);
-  const LawConstants law{.uneven_head = 0.25, .masked_keys = 4097};
+  const OperatorLawConstants law{.uneven_head = 0.25, .masked_keys = 4097};
   // Half the pairs, and as much again for the tiles that the mask cuts.
   EXPECT_NEAR(fitted_law_seconds(law, causal, {1e12, 1e18})[0] /
                   fitted_law_seconds(law, plain, {1e12, 1e18})[0],
@@ -88,7 +88,7 @@ TEST(OperatorLaw, EveryClassHasAsManyFeaturesAsNames) {
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
       EXPECT_EQ(features(what.value, pass.value, op, 108).count,
-                feature_names(what.value, pass.value).size())
+                tree_feature_names(what.value, pass.value).size())
           << what.name << ' ' << pass.name;
     }
   }

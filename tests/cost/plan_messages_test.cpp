@@ -28,13 +28,13 @@ micro_batch: 2
   return plan::read_plan(Document::parse(text, "plan"), {});
 }
 
-std::vector<PlanMessage> messages_of(const plan::PlannedJob& planned) {
-  return plan_messages(step::build_program(planned.job, planned.plan), CostModel(planned.job),
-                       group_layouts(planned.job.cluster, plan::Grid(planned.plan)),
-                       planned.plan.collectives);
+std::vector<MeasurablePlanMessage> messages_of(const plan::PlannedJob& planned) {
+  return measurable_plan_messages(
+      step::build_program(planned.job, planned.plan), CostModel(planned.job),
+      group_layouts(planned.job.cluster, plan::Grid(planned.plan)), planned.plan.collectives);
 }
 
-bool has(const std::vector<PlanMessage>& messages, const PlanMessage& message) {
+bool has(const std::vector<MeasurablePlanMessage>& messages, const MeasurablePlanMessage& message) {
   return std::ranges::find(messages, message) != messages.end();
 }
 
@@ -76,12 +76,12 @@ TEST(PlanMessages, AreDistinctAndThoseThatArePriced) {
   for (const step::Template& piece : step::build_program(planned.job, planned.plan).templates) {
     for (const step::Operator& op : piece.operators) {
       if (!step::is_communication(op.kind) || cost.price(op, layouts, {}).seconds == 0) continue;
-      EXPECT_TRUE(std::ranges::any_of(messages,
-                                      [&](const PlanMessage& each) {
-                                        return each.operation == step::collective_of(op.kind) &&
-                                               each.payload_bytes ==
-                                                   static_cast<double>(op.payload_bytes());
-                                      }))
+      EXPECT_TRUE(std::ranges::any_of(
+          messages,
+          [&](const MeasurablePlanMessage& each) {
+            return each.operation == step::collective_of_operator(op.kind) &&
+                   each.payload_bytes == static_cast<double>(op.payload_bytes());
+          }))
           << piece.name << ", " << op.name;
     }
   }

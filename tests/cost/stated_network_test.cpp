@@ -17,12 +17,14 @@ cluster::Cluster stated(std::string_view profile, std::int64_t nodes, double byt
 
 /// Returns the bus bandwidth of a large all-reduce over so many consecutive ranks.
 double bus(const cluster::Cluster& cluster, std::int64_t ranks) {
-  const CollectiveCost cost(cluster);
+  const MessageCostModel cost(cluster);
   const double time_s =
-      cost.message({collective::Collective::kAllReduce, kStatedBandwidthBytes,
-                    cluster::strided_layout(cluster, ranks, 1), collective::Algorithm::kLibrary})
+      cost.message({collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
+                    cluster::strided_group_layout(cluster, ranks, 1),
+                    collective::Algorithm::kLibrary})
           .seconds;
-  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBytes, ranks) /
+  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBandwidthBufferBytes,
+                                ranks) /
          time_s;
 }
 
@@ -44,8 +46,8 @@ TEST(StatedNetwork, NothingIsMadeFasterThanWithoutACrowd) {
   EXPECT_EQ(bus(stated("dgx-h100", 8, 1e15), 64), bus(plain, 64));
   const cluster::Cluster alone = cluster::load_cluster("dgx-h100", 1);
   EXPECT_EQ(bus(stated("dgx-h100", 1, 1e9), 8), bus(alone, 8));
-  EXPECT_EQ(fit_to_stated_network(plain, collectives_of(plain)).operations,
-            collectives_of(plain).operations);
+  EXPECT_EQ(fit_congestion_to_stated_bandwidth(plain, collective_constants_of(plain)).operations,
+            collective_constants_of(plain).operations);
 }
 
 // An eighth of the uncrowded rate over 128 ranks, eight times kUncrowdedRanks: a power of one, so
@@ -54,9 +56,10 @@ TEST(StatedNetwork, SmallerGroupsMeetLessOfACrowd) {
   const cluster::Cluster plain = cluster::load_cluster("dgx-h100", 16);
   const double full = bus(plain, 128);
   const cluster::Cluster crowded = stated("dgx-h100", 16, full / 8);
-  const double congestion = fit_to_stated_network(crowded, collectives_of(crowded))
-                                .of(collective::Collective::kAllGather)
-                                .congestion;
+  const double congestion =
+      fit_congestion_to_stated_bandwidth(crowded, collective_constants_of(crowded))
+          .of(collective::Collective::kAllGather)
+          .congestion;
   EXPECT_NEAR(congestion, 1, 0.05);
   EXPECT_NEAR(bus(crowded, 32) / bus(plain, 32), 0.5, 0.05);
   EXPECT_NEAR(bus(crowded, 16) / bus(plain, 16), 1, 1e-9);

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 struct Hang {
   std::string name;
-  FindingKind kind;
+  DiagnosedFaultKind kind;
   std::vector<std::int64_t> ranks;
   std::string what;  ///< Part of the finding's sentence.
 };
@@ -52,18 +52,18 @@ TEST_P(Catalogue, IsDiagnosedFromAllFiles) {
 INSTANTIATE_TEST_SUITE_P(
     Hangs, Catalogue,
     ::testing::Values(
-        Hang{"wrong_size", FindingKind::kMismatch, {2}, "another size"},
-        Hang{"skipped_call", FindingKind::kMismatch, {1}, "all_gather"},
-        Hang{"killed_rank", FindingKind::kMissingRank, {3}, "SIGKILL"},
-        Hang{"stopped_rank", FindingKind::kMissingRank, {2}, "did not come to call 4"},
-        Hang{"order_of_groups", FindingKind::kOrder, {0, 1, 2, 3}, "different groups"},
-        Hang{"exception", FindingKind::kMissingRank, {1}, "shard 17 is damaged"},
-        Hang{"uneven_data", FindingKind::kMismatch, {3}, "barrier"},
-        Hang{"missing_new_group", FindingKind::kStall, {1, 2, 3}, "in no call"},
-        Hang{"uneven_micro_batches", FindingKind::kMismatch, {1, 3}, "recv"},
-        Hang{"evaluation", FindingKind::kMismatch, {0}, "all_gather"},
-        Hang{"idle_expert", FindingKind::kMismatch, {1}, "another size"},
-        Hang{"waiting_checkpoint", FindingKind::kStall, {0}, "in no call"}),
+        Hang{"wrong_size", DiagnosedFaultKind::kMismatch, {2}, "another size"},
+        Hang{"skipped_call", DiagnosedFaultKind::kMismatch, {1}, "all_gather"},
+        Hang{"killed_rank", DiagnosedFaultKind::kMissingRank, {3}, "SIGKILL"},
+        Hang{"stopped_rank", DiagnosedFaultKind::kMissingRank, {2}, "did not come to call 4"},
+        Hang{"order_of_groups", DiagnosedFaultKind::kOrder, {0, 1, 2, 3}, "different groups"},
+        Hang{"exception", DiagnosedFaultKind::kMissingRank, {1}, "shard 17 is damaged"},
+        Hang{"uneven_data", DiagnosedFaultKind::kMismatch, {3}, "barrier"},
+        Hang{"missing_new_group", DiagnosedFaultKind::kStall, {1, 2, 3}, "in no call"},
+        Hang{"uneven_micro_batches", DiagnosedFaultKind::kMismatch, {1, 3}, "recv"},
+        Hang{"evaluation", DiagnosedFaultKind::kMismatch, {0}, "all_gather"},
+        Hang{"idle_expert", DiagnosedFaultKind::kMismatch, {1}, "another size"},
+        Hang{"waiting_checkpoint", DiagnosedFaultKind::kStall, {0}, "in no call"}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -18,13 +18,13 @@ Diagnosis from_log(std::string_view text) {
 }
 
 TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
-  for (const FaultLinePattern& kind : clue_kinds()) {
-    FaultLines clues;
+  for (const FaultLinePattern& kind : fault_line_patterns()) {
+    FaultLogLines clues;
     ASSERT_FALSE(kind.lines.empty()) << kind.reason;
     std::string line;
     for (const std::string& word : kind.lines.front()) line += word + " ";
-    ASSERT_NE(find_clue_kind(line), nullptr) << line;
-    EXPECT_EQ(find_clue_kind(line)->reason, kind.reason) << line;
+    ASSERT_NE(match_fault_line(line), nullptr) << line;
+    EXPECT_EQ(match_fault_line(line)->reason, kind.reason) << line;
     EXPECT_TRUE(clues.add(line, "job.log", 1, 3));
     const std::vector<Finding> findings = clues.findings(kind.rank);
     ASSERT_EQ(findings.size(), 1u);
@@ -35,9 +35,9 @@ TEST(Clue, EachRowHasAdviceAndWordsOfItsOwn) {
 }
 
 TEST(Clue, OrdinaryLinesAreNone) {
-  EXPECT_EQ(find_clue_kind("iteration 7/ 100 | lm loss: 2.0"), nullptr);
-  EXPECT_EQ(find_clue_kind(""), nullptr);
-  EXPECT_EQ(find_clue_kind("the data loader shares memory"), nullptr);
+  EXPECT_EQ(match_fault_line("iteration 7/ 100 | lm loss: 2.0"), nullptr);
+  EXPECT_EQ(match_fault_line(""), nullptr);
+  EXPECT_EQ(match_fault_line("the data loader shares memory"), nullptr);
 }
 
 TEST(Clue, ManyLinesAreOneFinding) {
@@ -49,7 +49,7 @@ TEST(Clue, ManyLinesAreOneFinding) {
   }
   const Diagnosis found = from_log(text);
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kSetup);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kSetup);
   EXPECT_EQ(found.findings.front().where.line, 1);
   EXPECT_THAT(found.findings.front().evidence.back(), HasSubstr("6 more lines"));
 }
@@ -59,7 +59,7 @@ TEST(Clue, WhatFollowsIsSaidOnlyAlone) {
   constexpr std::string_view kLost =
       "n1:7:9 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
       "n2\n";
-  EXPECT_EQ(from_log(kLost).findings.front().kind, FindingKind::kMissingRank);
+  EXPECT_EQ(from_log(kLost).findings.front().kind, DiagnosedFaultKind::kMissingRank);
   const Diagnosis found = from_log(std::string(kLost) + "srun: error: n2: task 3: Killed\n");
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_THAT(found.findings.front().what, HasSubstr("Rank 3 ended: signal 9"));

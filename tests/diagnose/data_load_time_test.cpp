@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DataLoadTime, ReadsTheLinesOfEachProgram) {
+TEST(StepDataLoadTime, ReadsTheLinesOfEachProgram) {
   struct Line {
     std::string_view text;
     double step_s;
@@ -25,24 +25,25 @@ TEST(DataLoadTime, ReadsTheLinesOfEachProgram) {
       {"Epoch: [0]  [10/99]  eta: 0:01:02  loss: 6.9 (6.9)  time: 0.2506  data: 0.0010  max mem: 1",
        0.2506, 0.001}};
   for (const Line& line : lines) {
-    const auto time = read_data_time(line.text);
+    const auto time = parse_data_load_time(line.text);
     ASSERT_TRUE(time) << line.text;
     EXPECT_DOUBLE_EQ(time->step_s, line.step_s);
     EXPECT_DOUBLE_EQ(time->data_s, line.data_s);
   }
-  EXPECT_FALSE(read_data_time("Time 3 passed; Data is loaded"));
-  EXPECT_FALSE(read_data_time(" time: 1.0 data: 2.0"));
+  EXPECT_FALSE(parse_data_load_time("Time 3 passed; Data is loaded"));
+  EXPECT_FALSE(parse_data_load_time(" time: 1.0 data: 2.0"));
 }
 
-TEST(DataLoadTime, LateDataIsAFindingAndAnUsualShareIsNone) {
-  const std::vector<DataLoadTime> late = {{1, 1.0, 0.5}, {2, 1.0, 0.1}, {3, 2.0, 0.6}};
-  const std::vector<Finding> findings = data_findings(late, "job.log");
+TEST(StepDataLoadTime, LateDataIsAFindingAndAnUsualShareIsNone) {
+  const std::vector<StepDataLoadTime> late = {{1, 1.0, 0.5}, {2, 1.0, 0.1}, {3, 2.0, 0.6}};
+  const std::vector<Finding> findings = slow_data_load_findings(late, "job.log");
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, FindingKind::kLateData);
+  EXPECT_EQ(findings[0].kind, DiagnosedFaultKind::kLateData);
   EXPECT_NEAR(findings[0].lost_s.value(), 0.4, 1e-12);  // 1.2 of 4.0 s
   EXPECT_THAT(findings[0].what, HasSubstr("400 ms of 1.33 s"));
-  EXPECT_TRUE(data_findings({{1, 1.0, 0.1}, {2, 1.0, 0.1}, {3, 2.0, 0.1}}, "job.log").empty());
-  EXPECT_TRUE(data_findings({{1, 1.0, 0.9}}, "job.log").empty());
+  EXPECT_TRUE(
+      slow_data_load_findings({{1, 1.0, 0.1}, {2, 1.0, 0.1}, {3, 2.0, 0.1}}, "job.log").empty());
+  EXPECT_TRUE(slow_data_load_findings({{1, 1.0, 0.9}}, "job.log").empty());
 }
 
 }  // namespace

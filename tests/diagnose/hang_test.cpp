@@ -63,7 +63,7 @@ TEST(Hang, NamesTheRankWhoseSizeDiffers) {
   const Diagnosis found = of_ranks({rank(262144), rank(262144), rank(1025), rank(262144)});
   ASSERT_EQ(found.findings.size(), 1u);
   const Finding& finding = found.findings.front();
-  EXPECT_EQ(finding.kind, FindingKind::kMismatch);
+  EXPECT_EQ(finding.kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(finding.ranks, ElementsAre(2));
   EXPECT_EQ(finding.where.file, "flight_rank_2");
   EXPECT_EQ(finding.where.line, 2);
@@ -94,10 +94,10 @@ TEST(Hang, ExchangesOfDifferentSizesAreNoMismatch) {
 TEST(Hang, TellsARankWithoutADumpFromOneOutsideOfCalls) {
   const std::string waits = dump({{.sequence = 1}, {.sequence = 2, .ended = false}});
   const Diagnosis silent = of_ranks({waits, waits, waits});
-  EXPECT_EQ(silent.findings.front().kind, FindingKind::kMissingRank);
+  EXPECT_EQ(silent.findings.front().kind, DiagnosedFaultKind::kMissingRank);
   EXPECT_THAT(silent.findings.front().ranks, ElementsAre(3));
   const Diagnosis outside = of_ranks({waits, waits, waits, dump({{.sequence = 1}})});
-  EXPECT_EQ(outside.findings.front().kind, FindingKind::kStall);
+  EXPECT_EQ(outside.findings.front().kind, DiagnosedFaultKind::kStall);
   EXPECT_THAT(outside.findings.front().ranks, ElementsAre(3));
 }
 
@@ -105,7 +105,7 @@ TEST(Hang, AllInOneCallIsATransferThatDoesNotEnd) {
   const std::string waits = dump({{.sequence = 1}, {.sequence = 2, .ended = false}});
   const Diagnosis found = of_ranks({waits, waits, waits, waits});
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kStall);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kStall);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(0, 1, 2, 3));
 }
 
@@ -118,7 +118,7 @@ TEST(Hang, GroupsInDifferentOrdersAreACircle) {
   };
   const Diagnosis found = of_ranks({rank("1"), rank("2")});
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kOrder);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kOrder);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(0, 1));
 }
 
@@ -140,7 +140,7 @@ TEST(Hang, AMessageThatNobodySends) {
   const std::string sent = dump({{.operation = "nccl:send 0->1", .ended = true}});
   const Diagnosis found = of_ranks({sent, receives});
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMismatch);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(found.findings.front().what, HasSubstr("Rank 1 waits for a message of rank 0"));
 }
 
@@ -176,7 +176,7 @@ TEST(Hang, AMixedFolderSaysWhatCanBeKnown) {
                                      {"empty.log", ""},
                                      {"log.txt", log.substr(0, log.size() * 2 / 3)}});
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMismatch);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(1));
   for (const char* name : {"flight.3", "curve.png", "empty.log"})
     EXPECT_THAT(found.notes, Contains(HasSubstr(std::string("Not read: ") + name)));

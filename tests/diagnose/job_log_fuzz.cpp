@@ -13,7 +13,7 @@
 /// file's real form. Its messages are compared with a cluster.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepwright;
-  static const diagnose::MessageNetwork kNetwork{
+  static const diagnose::MessageClusterAndPlan kNetwork{
       .cluster = *cluster::built_in_cluster("dgx-h100", 2), .plan = {}};
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::vector<std::string> texts;

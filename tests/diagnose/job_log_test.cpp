@@ -36,9 +36,9 @@ TEST(LineOrigin, TakesMarksOfLaunchersOff) {
 }
 
 TEST(LineOrigin, ReadsTheRankOfAPath) {
-  EXPECT_EQ(rank_of_path("logs/none_x/attempt_0/3/stderr.log"), 3);
-  EXPECT_EQ(rank_of_path("logs/rank_12.log"), 12);
-  EXPECT_EQ(rank_of_path("slurm-4711.out"), logs::kUnknown);
+  EXPECT_EQ(rank_in_log_path("logs/none_x/attempt_0/3/stderr.log"), 3);
+  EXPECT_EQ(rank_in_log_path("logs/rank_12.log"), 12);
+  EXPECT_EQ(rank_in_log_path("slurm-4711.out"), logs::kUnknown);
 }
 
 TEST(JobLog, WatchdogsOfRanksAtDifferentCalls) {
@@ -63,7 +63,7 @@ TEST(JobLog, WatchdogsOfRanksAtDifferentCalls) {
       "Timeout(ms)=600000) ran for "
       "600060 milliseconds before timing out.\n");
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMismatch);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(1));
   EXPECT_THAT(found.findings.front().what, HasSubstr("_ALLGATHER_BASE"));
 }
@@ -83,7 +83,7 @@ TEST(JobLog, AWatchdogAfterAnExceptionFollowsFromIt) {
       "WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
       "600060 milliseconds\n");
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMissingRank);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMissingRank);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(3));
   EXPECT_THAT(found.findings.front().what, HasSubstr("KeyError: 'tokens', at train.py:12 in load"));
 }
@@ -96,7 +96,7 @@ TEST(JobLog, DetailNamesTheMismatch) {
       "running "
       "collective: CollectiveFingerPrint(SequenceNumber=7, OpType=ALLREDUCE, TensorShape=[96]).\n");
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMismatch);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMismatch);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(2));
 }
 
@@ -105,7 +105,7 @@ TEST(JobLog, BarriersNameTheRanksThatDidNotCome) {
       "[rank0]:[E x ProcessGroupGloo.cpp:1] [Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier "
       "in 10000 ms\n");
   ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kMissingRank);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kMissingRank);
   EXPECT_THAT(found.findings.front().ranks, ElementsAre(1, 3));
 }
 

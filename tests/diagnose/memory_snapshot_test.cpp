@@ -58,7 +58,7 @@ TEST(MemorySnapshot, ExplainsTheMessageOfItsRank) {
 TEST(MemorySnapshot, SaysByItselfWhatFailed) {
   const Diagnosis found = of(kSnapshot, "");
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kOutOfMemory);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kOutOfMemory);
   EXPECT_THAT(found.findings.front().ranks, ::testing::ElementsAre(3));
   EXPECT_THAT(found.findings.front().what,
               HasSubstr("asked its device for 25.0 MiB where 5.00 MiB were free"));

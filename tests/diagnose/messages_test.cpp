@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr double kLargest = 1024.0 * 1024 * 1024;
 
-MessageNetwork two_nodes() {
+MessageClusterAndPlan two_nodes() {
   return {.cluster = *cluster::built_in_cluster("dgx-h100", 2), .plan = {}};
 }
 
@@ -39,7 +39,7 @@ std::string all_reduce_perf(double time_s) {
 }
 
 std::vector<TimedMessage> messages_in(const std::string& text) {
-  MessageLines lines;
+  MessageTimeLogReader lines;
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
@@ -63,7 +63,7 @@ TEST(Messages, FarBelowTheLawIsASlowLink) {
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
   const std::vector<Finding> findings = slow_message_findings(measured, two_nodes(), {});
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, FindingKind::kSlowLink);
+  EXPECT_EQ(findings[0].kind, DiagnosedFaultKind::kSlowLink);
   EXPECT_THAT(findings[0].what, HasSubstr("all_reduce of 1.00 GiB over 16 ranks reaches 3.1 GB/s"));
   EXPECT_THAT(findings[0].what, HasSubstr("dgx-h100"));
   EXPECT_EQ(findings[0].where.line, 20);
@@ -71,8 +71,8 @@ TEST(Messages, FarBelowTheLawIsASlowLink) {
 }
 
 TEST(Messages, AsFastAsTheLawIsNoFinding) {
-  const cost::CollectiveCost cost(two_nodes().cluster);
-  const cluster::GroupLayout whole = cluster::strided_layout(two_nodes().cluster, 16, 1);
+  const cost::MessageCostModel cost(two_nodes().cluster);
+  const cluster::GroupLayout whole = cluster::strided_group_layout(two_nodes().cluster, 16, 1);
   const double law_s = cost.message({collective::Collective::kAllReduce, kLargest, whole}).seconds;
   for (const double share : {1.0, 1.9}) {
     const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(share * law_s))};
@@ -98,13 +98,13 @@ TEST(Messages, ATableWithoutItsProgramIsOfWhatItsRatesSay) {
 }
 
 TEST(Messages, RanksThatTheClusterLacksAreLeftOut) {
-  const MessageNetwork one{.cluster = *cluster::built_in_cluster("dgx-h100", 1), .plan = {}};
+  const MessageClusterAndPlan one{.cluster = *cluster::built_in_cluster("dgx-h100", 1), .plan = {}};
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};
   EXPECT_TRUE(slow_message_findings(measured, one, {}).empty());
 }
 
 TEST(Messages, SlowWaysOfTheSameLogAreTheFirstCauses) {
-  const Finding link{.kind = FindingKind::kSlowLink,
+  const Finding link{.kind = DiagnosedFaultKind::kSlowLink,
                      .where = {.file = "job.log", .line = 3},
                      .what = "Messages between nodes go over sockets."};
   const MeasuredMessages measured{"perf.txt", messages_in(all_reduce_perf(0.65))};

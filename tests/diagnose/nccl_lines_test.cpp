@@ -9,30 +9,30 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-NcclFacts facts_of(const std::vector<std::string>& lines) {
-  NcclLines nccl;
+NcclLogFacts facts_of(const std::vector<std::string>& lines) {
+  NcclDebugLogReader nccl;
   std::int64_t number = 0;
   for (const std::string& line : lines) nccl.read(line, ++number);
   return nccl.facts();
 }
 
-TEST(NcclLines, SocketsBetweenNodesAreASlowWay) {
-  const NcclFacts facts =
+TEST(NcclDebugLogReader, SocketsBetweenNodesAreASlowWay) {
+  const NcclLogFacts facts =
       facts_of({"n1:7:9 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.",
                 "n1:7:9 [0] NCCL INFO NET/IB : No device found.",
                 "n1:7:9 [0] NCCL INFO Channel 00/0 : 0[90000] -> 8[1000] [send] via NET/Socket/3",
                 "n1:7:9 [0] NCCL INFO Channel 01/0 : 0[90000] -> 8[1000] [send] via NET/Socket/4"});
   const std::vector<Finding> findings = slow_link_findings(facts, "job.log");
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings.front().kind, FindingKind::kSlowLink);
+  EXPECT_EQ(findings.front().kind, DiagnosedFaultKind::kSlowLink);
   EXPECT_THAT(findings.front().what, HasSubstr("2 channels"));
   EXPECT_EQ(findings.front().where.line, 3);
   EXPECT_THAT(findings.front().causes.front(), HasSubstr("NCCL_IB_DISABLE=1 is set (job.log:1)"));
   EXPECT_THAT(findings.front().causes, Contains(HasSubstr("n1 found no adapter")));
 }
 
-TEST(NcclLines, ANodeWithFewerAdapters) {
-  const NcclFacts facts =
+TEST(NcclDebugLogReader, ANodeWithFewerAdapters) {
+  const NcclLogFacts facts =
       facts_of({"n1:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB "
                 "eth0:10.0.0.1<0>",
                 "n2:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.2<0>"});
@@ -42,8 +42,8 @@ TEST(NcclLines, ANodeWithFewerAdapters) {
   EXPECT_THAT(findings.front().evidence.front(), HasSubstr("mlx5_1"));
 }
 
-TEST(NcclLines, SharedMemoryIsSlowerThanPeerToPeer) {
-  const NcclFacts facts =
+TEST(NcclDebugLogReader, SharedMemoryIsSlowerThanPeerToPeer) {
+  const NcclLogFacts facts =
       facts_of({"n1:7:9 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1",
                 "n1:7:9 [0] NCCL INFO Channel 00 : 0[1] -> 1[2] via SHM/direct/direct"});
   ASSERT_EQ(slow_link_findings(facts, "job.log").size(), 1u);
@@ -51,7 +51,7 @@ TEST(NcclLines, SharedMemoryIsSlowerThanPeerToPeer) {
               HasSubstr("Unset NCCL_P2P_DISABLE"));
 }
 
-TEST(NcclLines, SocketsInsideANodeAreUsual) {
+TEST(NcclDebugLogReader, SocketsInsideANodeAreUsual) {
   const std::string network = "n1:7:9 [0] NCCL INFO Using network Socket";
   const std::string one =
       "n1:7:9 [0] NCCL INFO comm 0x5 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0";
@@ -61,8 +61,8 @@ TEST(NcclLines, SocketsInsideANodeAreUsual) {
   EXPECT_EQ(slow_link_findings(facts_of({network, one, two}), "job.log").size(), 1u);
 }
 
-TEST(NcclLines, UsualWaysAreNoFinding) {
-  const NcclFacts facts =
+TEST(NcclDebugLogReader, UsualWaysAreNoFinding) {
+  const NcclLogFacts facts =
       facts_of({"n1:7:9 [0] NCCL INFO Channel 00/0 : 0[1] -> 1[2] via P2P/CUMEM/read",
                 "n1:7:9 [0] NCCL INFO Channel 00/0 : 7[1] -> 8[2] [send] via NET/IB/0/GDRDMA",
                 "n1:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>",

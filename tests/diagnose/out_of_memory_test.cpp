@@ -100,7 +100,7 @@ TEST(OutOfMemory, IsTheFirstFinding) {
   const Diagnosis found = diagnose(files);
   ASSERT_FALSE(found.findings.empty());
   const Finding& finding = found.findings.front();
-  EXPECT_EQ(finding.kind, FindingKind::kOutOfMemory);
+  EXPECT_EQ(finding.kind, DiagnosedFaultKind::kOutOfMemory);
   EXPECT_THAT(finding.ranks, ElementsAre(1));
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("train.py:88 in step")));
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("2.50 GiB are the context")));

@@ -139,7 +139,7 @@ TEST(UntoldReport, AnEvaluationThatNoLineNames) {
   files.emplace_back(std::filesystem::path("tests/diagnose/data/reports/evaluation_alone.log"));
   const Diagnosis found = diagnose(files);
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings.front().kind, FindingKind::kOutOfMemory);
+  EXPECT_EQ(found.findings.front().kind, DiagnosedFaultKind::kOutOfMemory);
   EXPECT_THAT(first_causes(found),
               ::testing::Not(::testing::Contains(::testing::HasSubstr("evaluation"))));
 }

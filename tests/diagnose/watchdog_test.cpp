@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Watchdog, ReadsWhatALineHas) {
-  const auto whole = read_time_out(
+  const auto whole = read_watchdog_timeout(
       "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, "
       "NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600020 milliseconds");
   ASSERT_TRUE(whole);
@@ -22,11 +22,11 @@ TEST(Watchdog, ReadsWhatALineHas) {
   EXPECT_EQ(whole->call.sequence, 7);
   EXPECT_EQ(whole->call.sizes, "[4]");
   EXPECT_EQ(whole->limit_ms, 600000);
-  const auto part = read_time_out("WorkNCCL(OpType=BROADCAST) ran for 18 ms");
+  const auto part = read_watchdog_timeout("WorkNCCL(OpType=BROADCAST) ran for 18 ms");
   ASSERT_TRUE(part);
   EXPECT_EQ(part->call.operation, "BROADCAST");
   EXPECT_EQ(part->call.sequence, logs::kUnknown);
-  EXPECT_FALSE(read_time_out("WorkNCCL("));
+  EXPECT_FALSE(read_watchdog_timeout("WorkNCCL("));
 }
 
 TEST(Watchdog, ReadsHowFarARankWas) {
@@ -67,8 +67,8 @@ TEST(Watchdog, WorkInFrontOfATimeOutIsTheFirstCause) {
               HasSubstr("checkpoint is written by one rank"));
 }
 
-TEST(LauncherLines, ReadsExitsOfTorchrunWithoutABlock) {
-  LauncherLines lines;
+TEST(LauncherRankEndParser, ReadsExitsOfTorchrunWithoutABlock) {
+  LauncherRankEndParser lines;
   const auto end = lines.read(
       "E1028 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) "
       "local_rank: "

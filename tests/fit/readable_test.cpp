@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-using Check = void (*)(const FittedFile&);
+using Check = void (*)(const FittedConstantsFile&);
 
 std::string refusal(Check check, const std::string& text) {
   try {
@@ -30,7 +30,7 @@ std::string measured_of(std::string_view lists) {
 }
 
 TEST(Readable, AMeasuredProfileThatAJobReads) {
-  EXPECT_EQ(refusal(check_measured_profile, measured_of(R"("messages": [{"library": "gloo",
+  EXPECT_EQ(refusal(check_measured_profile_readable, measured_of(R"("messages": [{"library": "gloo",
       "operation": "all_gather", "start_us": 12, "inside_bytes_per_s": 1e9}],
       "computations": [{"operator": "linear", "phase": "forward", "dtype": "fp32",
       "flops_per_s": 4e10, "rows": 3}])")),
@@ -38,20 +38,24 @@ TEST(Readable, AMeasuredProfileThatAJobReads) {
 }
 
 TEST(Readable, RefusesAMeasuredProfileByTheFilesThatWereFitted) {
-  EXPECT_THAT(refusal(check_measured_profile, measured_of(R"("messages": [{"library": "gloo",
+  EXPECT_THAT(
+      refusal(check_measured_profile_readable, measured_of(R"("messages": [{"library": "gloo",
                   "operation": "all_gather", "start_us": 1e15}])")),
-              AllOf(HasSubstr("a.csv, b.csv: the times cannot be fitted"), HasSubstr("out.json"),
-                    HasSubstr("messages.0.start_us"), HasSubstr("1e15")));
-  EXPECT_THAT(refusal(check_measured_profile, measured_of(R"("messages": [{"library": "ring",
+      AllOf(HasSubstr("a.csv, b.csv: the times cannot be fitted"), HasSubstr("out.json"),
+            HasSubstr("messages.0.start_us"), HasSubstr("1e15")));
+  EXPECT_THAT(
+      refusal(check_measured_profile_readable, measured_of(R"("messages": [{"library": "ring",
                   "operation": "all_gather", "chunk_bytes": 0.5}])")),
-              HasSubstr("messages.0.chunk_bytes"));
-  EXPECT_THAT(refusal(check_measured_profile, measured_of(R"("overlap": {"beside_inside": null})")),
+      HasSubstr("messages.0.chunk_bytes"));
+  EXPECT_THAT(refusal(check_measured_profile_readable,
+                      measured_of(R"("overlap": {"beside_inside": null})")),
               HasSubstr("overlap.beside_inside"));
 }
 
 TEST(Readable, RefusesAComputationThatTakesNoTime) {
   EXPECT_THAT(
-      refusal(check_measured_profile, measured_of(R"("computations": [{"operator": "linear",
+      refusal(check_measured_profile_readable,
+              measured_of(R"("computations": [{"operator": "linear",
                   "phase": "forward", "dtype": "fp32", "rows": 11}])")),
       AllOf(HasSubstr("a.csv, b.csv"), HasSubstr("computations.0"), HasSubstr("it takes no time")));
 }
@@ -65,8 +69,8 @@ std::string operators_of(double memory_share) {
 }
 
 TEST(Readable, RefusesOperatorsThatNoProfileHolds) {
-  EXPECT_EQ(refusal(check_operator_profile, operators_of(0.6)), "nothing");
-  EXPECT_THAT(refusal(check_operator_profile, operators_of(1e-13)),
+  EXPECT_EQ(refusal(check_operator_profile_readable, operators_of(0.6)), "nothing");
+  EXPECT_THAT(refusal(check_operator_profile_readable, operators_of(1e-13)),
               AllOf(HasSubstr("a.csv, b.csv"), HasSubstr("operators.0.law.memory_share")));
 }
 
@@ -83,10 +87,10 @@ TEST(Readable, RefusesCollectivesThatNoProfileHolds) {
 }
 
 TEST(Readable, RefusesConditionsThatNoJobReads) {
-  cost::TrainingConditions conditions = cost::built_in_conditions();
-  EXPECT_EQ(refusal(check_conditions, cost::conditions_yaml(conditions)), "nothing");
+  cost::TrainingConditions conditions = cost::built_in_training_conditions();
+  EXPECT_EQ(refusal(check_conditions, cost::training_conditions_yaml(conditions)), "nothing");
   conditions.devices.front().product_rate = 0.0999;
-  EXPECT_THAT(refusal(check_conditions, cost::conditions_yaml(conditions)),
+  EXPECT_THAT(refusal(check_conditions, cost::training_conditions_yaml(conditions)),
               AllOf(HasSubstr("a.csv, b.csv"), HasSubstr("devices.0.product_rate")));
 }
 

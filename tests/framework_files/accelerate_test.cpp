@@ -17,7 +17,7 @@ ImportedPlan launched(std::vector<launch_scripts::SourceFile> files) {
   given.cluster = "dgx-h100:2";
   given.model = "llama-3-8b";
   given.batch = "128x4096";
-  return import_sources("", files, given);
+  return import_plan_files("", files, given);
 }
 
 launch_scripts::SourceFile launch(const std::string& type, const std::string& lines) {
@@ -44,7 +44,7 @@ TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
   given.model = "llama-3-8b";
   given.batch = "4x4096";
   const launch_scripts::SourceFile file = launch("'NO'", "");
-  const plan::PlannedJob planned = import_sources("", {&file, 1}, given).planned;
+  const plan::PlannedJob planned = import_plan_files("", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.cluster.devices(), 1);
   EXPECT_EQ(planned.plan.parallel.data, 1);
 }
@@ -151,7 +151,7 @@ TEST(DeepSpeed, EachAutoIsSaidToBeAssumed) {
     "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto"}})"};
   const ImportReport report = launched({zero}).report;
   const auto why = [&](std::string_view field) {
-    for (const AssumedField& one : report.assumed) {
+    for (const AssumedPlanField& one : report.assumed) {
       if (one.field == field) return one.why;
     }
     return std::string();

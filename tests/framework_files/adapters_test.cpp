@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Returns the adapters that a program's arguments describe, before the plan is checked.
-StatedAdapters words_of(const std::string& target, const std::string& text) {
+StatedLoraAdapters words_of(const std::string& target, const std::string& text) {
   const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   UserFacts given;
   given.cluster = "dgx-h100";
@@ -36,7 +36,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   const std::string head =
       "base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\n"
       "sequence_len: 4096\nbf16: auto\n";
-  const StatedAdapters words =
+  const StatedLoraAdapters words =
       words_of("axolotl", head +
                               "adapter: qlora\nload_in_4bit: true\nlora_r: 32\nlora_alpha: 16\n"
                               "lora_dropout: 0.05\nlora_target_linear: true\n");
@@ -46,7 +46,7 @@ TEST(AdaptersOfFiles, AxolotlSaysThemUnderItsKeys) {
   EXPECT_EQ(words.base, DType::kNf4);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
   // Absent settings have peft's defaults: rank 8, the queries and the values.
-  const StatedAdapters usual = words_of("axolotl", head + "adapter: lora\n");
+  const StatedLoraAdapters usual = words_of("axolotl", head + "adapter: lora\n");
   EXPECT_EQ(usual.rank, 8);
   EXPECT_THAT(usual.modules, ElementsAre("q_proj", "v_proj"));
 }
@@ -56,19 +56,19 @@ TEST(AdaptersOfFiles, LlamaFactoryTrainsThemByDefault) {
       "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ncutoff_len: 2048\n"
       "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
       "quantization_bit: 8\n";
-  const StatedAdapters words = words_of("llama-factory", text);
+  const StatedLoraAdapters words = words_of("llama-factory", text);
   EXPECT_EQ(words.rank, 8);
   EXPECT_EQ(words.alpha, 16);  // twice the rank
   EXPECT_EQ(words.base, DType::kFp8);
   EXPECT_THAT(words.modules, ElementsAre("all"));
-  const StatedAdapters named =
+  const StatedLoraAdapters named =
       words_of("llama-factory", text + "lora_rank: 64\nlora_target: q_proj,o_proj\n");
   EXPECT_EQ(named.alpha, 128);
   EXPECT_THAT(named.modules, ElementsAre("q_proj", "o_proj"));
 }
 
 TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
-  const StatedAdapters swift =
+  const StatedLoraAdapters swift =
       words_of("ms-swift",
                "model: Qwen/Qwen3-8B\ntuner_type: lora\nmax_length: 2048\n"
                "per_device_train_batch_size: 1\nlora_rank: 16\nquant_bits: 4\n"
@@ -77,7 +77,7 @@ TEST(AdaptersOfFiles, SwiftAndTrlHaveDefaultsOfTheirOwn) {
   EXPECT_EQ(swift.alpha, 32);
   EXPECT_EQ(swift.dropout, 0.05);
   EXPECT_EQ(swift.base, DType::kNf4);
-  const StatedAdapters trl =
+  const StatedLoraAdapters trl =
       words_of("hf",
                "model_name_or_path: meta-llama/Meta-Llama-3-8B\nuse_peft: true\noutput_dir: out\n"
                "per_device_train_batch_size: 1\nbf16: true\nmax_length: 1024\n");
@@ -91,7 +91,7 @@ TEST(AdaptersOfFiles, VerlHasThemWhereTheirRankIsAboveZero) {
       "actor_rollout_ref.model.path=Qwen/Qwen3-8B actor_rollout_ref.actor.ppo_mini_batch_size=64 "
       "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.n_gpus_per_node=8 "
       "trainer.nnodes=1 actor_rollout_ref.model.lora_rank=";
-  const StatedAdapters words = words_of("verl", script + "32\n");
+  const StatedLoraAdapters words = words_of("verl", script + "32\n");
   EXPECT_EQ(words.rank, 32);
   EXPECT_EQ(words.alpha, 16);
   EXPECT_THAT(words.modules, ElementsAre("all-linear"));
@@ -104,7 +104,7 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   job.model = model::built_in_model("llama-3-8b").value();
   job.framework.name = "accelerate";
   ImportReport report;
-  StatedAdapters words{
+  StatedLoraAdapters words{
       .rank = 16, .alpha = 32, .modules = {"q_proj", "model.layers.0.mlp.down_proj"}};
   words.modules.emplace_back("lm_head");
   apply_adapters(words, "train.yaml", job, report);
@@ -113,9 +113,9 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kFc2));
   EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
   EXPECT_THAT(report.not_read, lists("lm_head", SettingImpact::kYes));
-  EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
-  job.model.adapters->targets = model::possible_targets(job.model);
-  EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("all-linear"));
+  EXPECT_THAT(transformers_adapter_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
+  job.model.adapters->targets = model::possible_adapter_targets(job.model);
+  EXPECT_THAT(transformers_adapter_modules(job.model).modules, ElementsAre("all-linear"));
 }
 
 TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
@@ -132,9 +132,10 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
   EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKeyValueDown));
   EXPECT_EQ(job.model.adapters->targets.count(), 2);
   EXPECT_THAT(report.not_read, lists("linear_qkv", SettingImpact::kYes));
-  EXPECT_THAT(megatron_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
+  EXPECT_THAT(megatron_adapter_modules(job.model),
+              ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
   job.model.adapters->joined = false;
-  EXPECT_THAT(transformers_modules(job.model).modules,
+  EXPECT_THAT(transformers_adapter_modules(job.model).modules,
               ElementsAre("q_b_proj", "kv_a_proj_with_mqa"));
 }
 
@@ -145,11 +146,11 @@ void expect_modules(const std::string& model, std::initializer_list<model::Adapt
   plan::Job job;
   job.model = model::built_in_model(model).value();
   job.framework.name = "accelerate";
-  job.model.adapters = model::Adapters{.rank = 4, .alpha = 4, .joined = joined};
+  job.model.adapters = model::LoraAdapters{.rank = 4, .alpha = 4, .joined = joined};
   for (const model::AdapterTarget target : targets)
     job.model.adapters->targets.set(model::place_of(target));
-  const model::Adapters adapters = *job.model.adapters;
-  EXPECT_EQ(transformers_modules(job.model).modules, modules) << model;
+  const model::LoraAdapters adapters = *job.model.adapters;
+  EXPECT_EQ(transformers_adapter_modules(job.model).modules, modules) << model;
   ImportReport report;
   apply_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
   EXPECT_EQ(job.model.adapters, adapters) << model;
@@ -192,7 +193,7 @@ model::AdapterTargets targets_by(const std::string& model, const std::string& li
                                             lines,
                                         {.cluster = "dgx-h100"});
   if (report != nullptr) *report = plan.report;
-  return plan.planned.job.model.adapters.value_or(model::Adapters()).targets;
+  return plan.planned.job.model.adapters.value_or(model::LoraAdapters()).targets;
 }
 
 model::AdapterTargets these(std::initializer_list<model::AdapterTarget> targets) {

@@ -83,10 +83,10 @@ ImportedPlan imported_container(const std::string& text) {
   UserFacts given;
   given.cluster = "dgx-b200:2";
   const launch_scripts::SourceFile file{"run_config.yaml", text};
-  return import_sources("", {&file, 1}, given);
+  return import_plan_files("", {&file, 1}, given);
 }
 
-TEST(BridgeFields, OfAWholeContainerAreRead) {
+TEST(MegatronBridgeFields, OfAWholeContainerAreRead) {
   const ImportedPlan plan = imported_container(kContainer);
   EXPECT_EQ(plan.target, "nemo");
   EXPECT_EQ(plan.planned.job.model_name, "llama-3-8b");
@@ -96,7 +96,7 @@ TEST(BridgeFields, OfAWholeContainerAreRead) {
   EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
-TEST(BridgeFields, KeepTheirNamesAndLines) {
+TEST(MegatronBridgeFields, KeepTheirNamesAndLines) {
   const ImportedPlan plan = imported_container(kContainer);
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "train.micro_batch_size"),
                                                Field(&ReadSetting::line, 61),
@@ -130,12 +130,12 @@ model:
   sequence_parallel: true
 )";
 
-TEST(BridgeFields, OverridesGoOverARecipe) {
+TEST(MegatronBridgeFields, OverridesGoOverARecipe) {
   const launch_scripts::SourceFile file{"sft.yaml", kOverrides};
   UserFacts given{.cluster = "dgx-h100:2"};
-  EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
+  EXPECT_THROW(import_plan_files("", {&file, 1}, given), Error);
   given.model = "llama-3-8b";
-  const ImportedPlan plan = import_sources("", {&file, 1}, given);
+  const ImportedPlan plan = import_plan_files("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "nemo");
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NNG");
@@ -149,12 +149,12 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
                              Field(&UnreadSetting::matters, SettingImpact::kNo))));
   given.model = "qwen3-30b-a3b";
   given.settings = {"model.expert_model_parallel_size=4"};
-  EXPECT_EQ(import_sources("", {&file, 1}, given).planned.plan.parallel.expert, 4);
+  EXPECT_EQ(import_plan_files("", {&file, 1}, given).planned.plan.parallel.expert, 4);
   given.model = "llama-3-8b";
   given.settings.clear();
   launch_scripts::SourceFile silent = file;
   silent.text.erase(silent.text.find("  bf16: true\n"), 13);
-  EXPECT_EQ(import_sources("", {&silent, 1}, given).planned.job.precision, DType::kBf16);
+  EXPECT_EQ(import_plan_files("", {&silent, 1}, given).planned.job.precision, DType::kBf16);
 }
 
 }  // namespace

@@ -149,10 +149,10 @@ def small_config() -> ConfigContainer:
 )";
     return import_text("", "recipe.py", text, {.cluster = cluster}).planned.job.dispatcher;
   };
-  EXPECT_EQ(dispatcher("dgx-h100:2", "deepep"), plan::Dispatcher::kOncePerNode);
-  EXPECT_EQ(dispatcher("dgx-b200:2", "deepep"), plan::Dispatcher::kOncePerNode);
-  EXPECT_EQ(dispatcher("gb200-nvl72:1", "deepep"), plan::Dispatcher::kAllToAll);
-  EXPECT_EQ(dispatcher("gb200-nvl72:1", "hybridep"), plan::Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("dgx-h100:2", "deepep"), plan::TokenDispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("dgx-b200:2", "deepep"), plan::TokenDispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "deepep"), plan::TokenDispatcher::kAllToAll);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "hybridep"), plan::TokenDispatcher::kOncePerNode);
 }
 
 // The forms of NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs.
@@ -199,7 +199,7 @@ def small_pretrain_config() -> ConfigContainer:
 plan::PlannedJob by_device(const std::string& function) {
   const std::vector<launch_scripts::SourceFile> files = {
       {"llama.py", kByDevice}, {"workloads.py", kWorkloads}, {"recipe.py", kSmallRecipe}};
-  return import_sources("", files, {.cluster = "dgx-h100", .function = function}).planned;
+  return import_plan_files("", files, {.cluster = "dgx-h100", .function = function}).planned;
 }
 
 TEST(Bridge, RecipesByDeviceTakeTheirWorkload) {
@@ -276,14 +276,14 @@ def small_h100_config(whole: bool = False) -> ConfigContainer:
     cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-8B").to_megatron_provider()
     return cfg
 )"}};
-  const plan::PlannedJob made = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  const plan::PlannedJob made = import_plan_files("", files, {.cluster = "dgx-h100"}).planned;
   EXPECT_EQ(made.job.model_name, "qwen3-8b");
   EXPECT_EQ(made.job.sequences, 64);
   EXPECT_EQ(made.plan.parallel.tensor, 2);
   EXPECT_TRUE(made.plan.sequence_parallel);
   EXPECT_EQ(made.plan.micro_batch, 2);
   const UserFacts whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
-  EXPECT_EQ(import_sources("", files, whole).planned.plan.sharding.parameters,
+  EXPECT_EQ(import_plan_files("", files, whole).planned.plan.sharding.parameters,
             plan::Spread::kGlobal);
 }
 
@@ -414,7 +414,7 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
       {"llama3.py",
        "from megatron.bridge.recipes.llama.h100.llama3 import (\n"
        "    llama3_8b_pretrain_8gpu_config as llama3_8b_pretrain_config,\n)\n"}};
-  EXPECT_THAT([&] { import_sources("", through, {.cluster = "dgx-h100"}); },
+  EXPECT_THAT([&] { import_plan_files("", through, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("give that of megatron.bridge.recipes.llama.h100.llama3")));
   const launch_scripts::SourceFile files[] = {
@@ -423,7 +423,7 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
        "def llama3_8b_pretrain_config() -> ConfigContainer:\n    cfg = _pretrain_common()\n"
        "    cfg.model = AutoBridge.from_hf_pretrained(\"meta-llama/Meta-Llama-3-8B\")\n"
        "    return cfg\n"}};
-  const ImportedPlan made = import_sources("", files, {.cluster = "dgx-h100"});
+  const ImportedPlan made = import_plan_files("", files, {.cluster = "dgx-h100"});
   EXPECT_EQ(made.planned.job.model_name, "llama-3-8b");
   EXPECT_EQ(made.planned.plan.parallel.tensor, 4);
 }

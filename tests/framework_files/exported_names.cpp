@@ -74,9 +74,9 @@ Json files_of(const std::vector<Written>& all, const std::string& name) {
   const collective::CollectiveSchedule ring =
       collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {2}});
   files["msccl-xml"] = collective_files::msccl_xml(ring, {.name = name});
-  files["nccl-tuner"] = collective_files::nccl_tuner_csv(cost::CollectiveCost(planned.job.cluster),
-                                                         collective_files::plan_groups(planned),
-                                                         {.about = "NCCL on " + name});
+  files["nccl-tuner"] = collective_files::nccl_tuner_csv(
+      cost::MessageCostModel(planned.job.cluster),
+      collective_files::plan_tuner_communicators(planned), {.about = "NCCL on " + name});
   return files;
 }
 
@@ -96,7 +96,7 @@ int main() {
                                   {"python", quoted_for_python(name)},
                                   {"toml", quoted_for_toml(name)},
                                   {"yaml", quoted_for_yaml(name)},
-                                  {"comment", as_comment(name)}});
+                                  {"comment", as_comment_line(name)}});
   }
   std::cout << answer << '\n';
   return 0;

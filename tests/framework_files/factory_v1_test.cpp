@@ -38,7 +38,7 @@ max_new_tokens: 128
 
 ImportedPlan read_v1(const std::string& text, std::vector<launch_scripts::SourceFile> beside = {}) {
   beside.insert(beside.begin(), {"sft.yaml", text});
-  return import_sources("", beside, {.cluster = "dgx-h100:2"});
+  return import_plan_files("", beside, {.cluster = "dgx-h100:2"});
 }
 
 std::string shared_with(const std::string& from, const std::string& to) {

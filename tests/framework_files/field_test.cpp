@@ -85,7 +85,7 @@ std::string value_at(const plan::PlannedJob& planned, const std::string& place) 
   if (place == "job.adapters.targets") {
     const auto& adapters = planned.job.model.adapters;
     if (!adapters) return "absent";
-    return adapters->targets == model::possible_targets(planned.job.model) ? "all" : "some";
+    return adapters->targets == model::possible_adapter_targets(planned.job.model) ? "all" : "some";
   }
   const auto file = plan::plan_json(planned);
   const auto* value = &file;
@@ -114,7 +114,7 @@ void expect_report(const FieldCase& one, const ImportedPlan& imported) {
     EXPECT_EQ(there ? name_of(kSettingImpactNames, listed->matters) : "absent", matters) << name;
   }
   for (const std::string& field : one.assumed) {
-    EXPECT_THAT(imported.report.assumed, Contains(Field(&AssumedField::field, field)));
+    EXPECT_THAT(imported.report.assumed, Contains(Field(&AssumedPlanField::field, field)));
   }
   for (const std::string& words : one.notes) {
     EXPECT_THAT(imported.planned.job.notes, Contains(HasSubstr(words)));
@@ -122,7 +122,7 @@ void expect_report(const FieldCase& one, const ImportedPlan& imported) {
 }
 
 void expect_case(const FieldCase& one) try {
-  const ImportedPlan imported = import_sources("", one.files, one.given);
+  const ImportedPlan imported = import_plan_files("", one.files, one.given);
   EXPECT_TRUE(one.refused.empty()) << "is read";
   for (const auto& [place, value] : one.plan) {
     EXPECT_EQ(value_at(imported.planned, place), value) << place;
@@ -146,7 +146,7 @@ std::vector<std::string> lines_without_recomputation(const ImportedPlan& importe
   plan::PlannedJob after = imported.planned;
   after.plan.recompute = {};
   EXPECT_NE(after.plan, imported.planned.plan);
-  return changed_lines(imported.target, imported.planned, after);
+  return changed_launch_file_lines(imported.target, imported.planned, after);
 }
 
 TEST(ChangedLines, AreThoseThatThePersonsFilesHave) {

@@ -14,7 +14,7 @@ using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
 /// Returns the model, cluster and batch that every reader needs beside its file.
 const framework_files::UserFacts& given() {
-  static const framework_files::UserFacts kGiven = framework_files::with_model(
+  static const framework_files::UserFacts kGiven = framework_files::with_loaded_model(
       {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
   return kGiven;
 }
@@ -25,10 +25,10 @@ const framework_files::UserFacts& given() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const launch_scripts::SourceFile file{"fuzz",
                                         std::string(reinterpret_cast<const char*>(data), size)};
-  for (const std::string& word : framework_files::import_words()) {
+  for (const std::string& word : framework_files::import_target_names()) {
     try {
       const plan::PlannedJob planned =
-          framework_files::import_sources(word, {&file, 1}, given()).planned;
+          framework_files::import_plan_files(word, {&file, 1}, given()).planned;
       if (plan::first_broken_rule(planned.job, planned.plan)) std::abort();
     } catch (const Error& error) {
       if (*error.what() == '\0') std::abort();

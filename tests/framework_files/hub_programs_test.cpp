@@ -54,7 +54,7 @@ ImportedPlan started(const std::string& text, std::vector<launch_scripts::Source
   UserFacts given;
   given.cluster = "dgx-h100";
   others.insert(others.begin(), {"train.yaml", text});
-  return import_sources("", others, given);
+  return import_plan_files("", others, given);
 }
 
 std::string refused(const std::string& text) {
@@ -128,7 +128,7 @@ TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(left_out_of(plan, "load_in_4bit"), HasSubstr("4 bits"));
   EXPECT_EQ(left_out_of(plan, "load_in_8bit"), "");
-  EXPECT_TRUE(plan.planned.plan.offload.moves_inputs());
+  EXPECT_TRUE(plan.planned.plan.offload.offloads_layer_inputs());
   EXPECT_THAT(left_out_of(plan, "optimizer"), HasSubstr("paging"));
   EXPECT_THAT(left_out_of(plan, "fsdp_config.fsdp_offload_params"), HasSubstr("of adam8bit"));
 }
@@ -204,7 +204,7 @@ TEST(LlamaFactory, ReadsScriptsThatStartIt) {
       "llamafactory-cli train --model_name_or_path ${MODEL_PATH} --stage sft "
       "--do_train --lora_rank 16 --cutoff_len 1024 --bf16 "
       "--per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"};
-  const ImportedPlan plan = import_sources("", {&script, 1}, {.cluster = "dgx-h100"});
+  const ImportedPlan plan = import_plan_files("", {&script, 1}, {.cluster = "dgx-h100"});
   EXPECT_EQ(plan.target, "llama-factory");
   EXPECT_EQ(plan.planned.job.length, 1024);
   EXPECT_EQ(plan.planned.job.sequences, 4 * 2 * 4);
@@ -223,11 +223,11 @@ TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
       {"fsdp.yaml",
        "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\nnum_processes: 8\n"
        "fsdp_config: {fsdp_version: 2, fsdp_offload_params: true}\n"}};
-  const plan::PlannedJob planned = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  const plan::PlannedJob planned = import_plan_files("", files, {.cluster = "dgx-h100"}).planned;
   EXPECT_EQ(planned.plan.micro_batch, 2);
   EXPECT_EQ(plan::sharding_letters(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
-  EXPECT_THAT([&] { import_sources("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
+  EXPECT_THAT([&] { import_plan_files("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
                   HasSubstr("train.sh:1: names examples/sft.yaml: give this file, too")));
 }
@@ -316,7 +316,7 @@ void read_or_refuse(std::string_view target, const std::string& text) {
   given.cluster = "dgx-h100";
   const launch_scripts::SourceFile files[] = {{"train.yaml", text}, kStageThree};
   try {
-    import_sources(target, files, given);
+    import_plan_files(target, files, given);
   } catch (const Error& error) {
     EXPECT_NE(error.kind(), ErrorKind::kRuntime) << error.what();
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("\x1b")));
@@ -340,7 +340,7 @@ TEST(HubPrograms, DamagedFilesAreReadOrRefused) {
 ImportedPlan named_program(const std::string& command) {
   const launch_scripts::SourceFile script{"run.sh",
                                           "torchrun --nproc_per_node 8 " + command + "\n"};
-  return import_sources("", {&script, 1}, {.cluster = "dgx-h100"});
+  return import_plan_files("", {&script, 1}, {.cluster = "dgx-h100"});
 }
 
 constexpr const char* kTrained =

@@ -21,7 +21,7 @@ using ScriptFiles = std::vector<launch_scripts::SourceFile>;
 
 ImportedPlan read_with(const ScriptFiles& files, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
-  return import_sources("", files, given);
+  return import_plan_files("", files, given);
 }
 
 std::string refusal_with(const ScriptFiles& files, UserFacts given = {}) {
@@ -533,7 +533,7 @@ TEST(Verl, TheMethodIsTheObjective) {
   const plan::TrainingMethod& method = made.planned.job.method;
   EXPECT_EQ(made.planned.job.framework.variant, "verl");
   EXPECT_EQ(made.planned.job.sequences, 1280);
-  EXPECT_EQ(method.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(method.kind, plan::TrainingMethodKind::kGrpo);
   EXPECT_EQ(method.updates, 4);
   EXPECT_EQ(method.reference.place, plan::SecondModelPlace::kHost);
   EXPECT_EQ(method.forward_micro_batch, 32);
@@ -553,7 +553,7 @@ TEST(Verl, TheMethodIsTheObjective) {
       "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.nnodes=1 "
       "trainer.n_gpus_per_node=8\n",
       {.cluster = "dgx-h100"});
-  EXPECT_EQ(values.planned.job.method.kind, plan::MethodKind::kPpo);
+  EXPECT_EQ(values.planned.job.method.kind, plan::TrainingMethodKind::kPpo);
   EXPECT_EQ(values.planned.job.method.updates, 4);
   EXPECT_EQ(values.planned.job.method.reference.place, plan::SecondModelPlace::kNone);
 }
@@ -568,17 +568,17 @@ TEST(Trl, TheMethodIsTheObjective) {
         .planned;
   };
   const plan::PlannedJob tuning = of("-m trl.scripts.sft" + words);
-  EXPECT_EQ(tuning.job.method.kind, plan::MethodKind::kSft);
+  EXPECT_EQ(tuning.job.method.kind, plan::TrainingMethodKind::kSft);
   EXPECT_EQ(tuning.job.framework.variant, "trl");
   const plan::PlannedJob pairs = of("-m trl.scripts.dpo" + words + "--beta 0.1");
-  EXPECT_EQ(pairs.job.method.kind, plan::MethodKind::kDpo);
+  EXPECT_EQ(pairs.job.method.kind, plan::TrainingMethodKind::kDpo);
   EXPECT_EQ(pairs.job.sequences, 128);
   EXPECT_EQ(pairs.plan.micro_batch, 4);
   const plan::PlannedJob groups =
       of("-m trl.scripts.grpo" + words +
          "--num_generations 8 --num_iterations 2 --steps_per_generation 8 "
          "--max_prompt_length 256 --max_completion_length 768");
-  EXPECT_EQ(groups.job.method.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(groups.job.method.kind, plan::TrainingMethodKind::kGrpo);
   EXPECT_EQ(groups.job.method.updates, 4);
   EXPECT_EQ(groups.job.method.reference.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(groups.job.length, 1024);

@@ -28,7 +28,7 @@ plan::PlannedJob read(std::vector<launch_scripts::SourceFile> files) {
   UserFacts given;
   given.cluster = "dgx-h100:2";
   given.batch = "128x4096";
-  return import_sources("hf", files, given).planned;
+  return import_plan_files("hf", files, given).planned;
 }
 
 TEST(HuggingFaceArguments, ReadsModelAndTraining) {
@@ -58,7 +58,7 @@ ImportedPlan read_files(std::vector<launch_scripts::SourceFile> files,
   UserFacts given;
   given.cluster = "dgx-h100:2";
   given.batch = std::move(batch);
-  return import_sources("", files, given);
+  return import_plan_files("", files, given);
 }
 
 TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
@@ -91,7 +91,7 @@ TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
     given.cluster = "dgx-h100:2";
     given.model = "llama-3-8b";
     given.batch = "128x4096";
-    return import_sources("deepspeed", {&file, 1}, given);
+    return import_plan_files("deepspeed", {&file, 1}, given);
   };
   EXPECT_EQ(with("FusedAdam").planned.job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_THAT(with("Adam").report.read, takes("optimizer.type", "job.optimizer"));
@@ -185,7 +185,7 @@ TEST(HuggingFaceArguments, ScriptsSwitchAdaptersOnUnderNamesOfTheirOwn) {
         "--model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
         "--model_max_length 2048 --per_device_train_batch_size 4 " +
             words + "\n"};
-    return import_sources("", {&file, 1}, {.cluster = "dgx-h100"});
+    return import_plan_files("", {&file, 1}, {.cluster = "dgx-h100"});
   };
   const auto adapters = script("--lora_enable True --lora_r 128").planned.job.model.adapters;
   ASSERT_TRUE(adapters.has_value());
@@ -282,7 +282,7 @@ std::int64_t devices_behind(const std::string& launcher, const std::string& prog
                                             "--model_max_length 2048\n"};
   UserFacts given;
   given.cluster = "dgx-h100";
-  const plan::PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
+  const plan::PlannedJob planned = import_plan_files("hf", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.length, 2048);
   return planned.job.cluster.devices();
 }
@@ -308,11 +308,11 @@ TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
       "--per_device_train_batch_size 2 --max_length 2048\n"};
   UserFacts given;
   given.cluster = "dgx-h100";
-  EXPECT_THAT([&] { import_sources("hf", {&script, 1}, given); },
+  EXPECT_THAT([&] { import_plan_files("hf", {&script, 1}, given); },
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("names a configuration of DeepSpeed: give its file, too")));
   const std::vector<launch_scripts::SourceFile> files = {script, kDeepSpeed};
-  EXPECT_EQ(plan::sharding_letters(import_sources("hf", files, given).planned.plan.sharding),
+  EXPECT_EQ(plan::sharding_letters(import_plan_files("hf", files, given).planned.plan.sharding),
             "NGG");
 }
 

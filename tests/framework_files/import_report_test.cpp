@@ -26,7 +26,7 @@ constexpr const char* kOddScript = R"(torchrun --nproc_per_node 8 pretrain_gpt.p
 ImportedPlan imported(const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile file{"train.sh", text};
-  return import_sources("", {&file, 1}, given);
+  return import_plan_files("", {&file, 1}, given);
 }
 
 auto unread(const std::string& name, SettingImpact matters, const std::string& why) {
@@ -72,13 +72,13 @@ TEST(ImportReport, GuessesAtTheFirstUnknownNamesAlone) {
 TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {
   const ImportReport report = imported(kOddScript).report;
   const auto assumed = [](const std::string& field, const std::string& why) {
-    return Contains(
-        AllOf(Field(&AssumedField::field, field), Field(&AssumedField::why, HasSubstr(why))));
+    return Contains(AllOf(Field(&AssumedPlanField::field, field),
+                          Field(&AssumedPlanField::why, HasSubstr(why))));
   };
   EXPECT_THAT(report.assumed, assumed("parallel.pipeline", "default of megatron-core"));
   EXPECT_THAT(report.assumed, assumed("parallel.data", "leave of 8 devices"));
   EXPECT_THAT(report.assumed, assumed("job.cluster", "--cluster"));
-  for (const AssumedField& one : report.assumed) {
+  for (const AssumedPlanField& one : report.assumed) {
     EXPECT_THAT(report.read, Not(Contains(Field(&ReadSetting::field, one.field))));
     EXPECT_NE(one.value, "") << one.field;
   }
@@ -86,7 +86,7 @@ TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {
 
 TEST(ImportReport, StrictNamesWhatMayChangeThePrediction) {
   try {
-    check_all_read(imported(kOddScript).report);
+    check_all_settings_read(imported(kOddScript).report);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -114,17 +114,17 @@ TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
   const launch_scripts::SourceFile file{
       "ds.json", R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true},
       "train_micro_batch_size_per_gpu": 1})"};
-  const ImportedPlan plan = import_sources("", {&file, 1}, given);
+  const ImportedPlan plan = import_plan_files("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "deepspeed");
   EXPECT_EQ(plan::sharding_letters(plan.planned.plan.sharding), "NGG");
   given.settings = {"zero_optimization"};
-  EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
+  EXPECT_THROW(import_plan_files("", {&file, 1}, given), Error);
 }
 
 TEST(ImportReport, TheContentSaysWhoseAFileIs) {
   const launch_scripts::SourceFile file{"notes.txt", "a text of nobody's"};
   try {
-    import_sources("", {&file, 1}, {});
+    import_plan_files("", {&file, 1}, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("notes.txt: nothing in it says whose configuration it is"));

@@ -13,7 +13,7 @@ inline ImportedPlan import_text(const std::string& target, const std::string& na
                                 const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100:2";
   const launch_scripts::SourceFile file{name, text};
-  return import_sources(target, {&file, 1}, given);
+  return import_plan_files(target, {&file, 1}, given);
 }
 
 /// Matches a report that lists a setting as not read, and whether it matters.

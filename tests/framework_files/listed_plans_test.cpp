@@ -38,7 +38,7 @@ std::vector<LaunchTarget> targets() {
   std::vector<LaunchTarget> both;
   for (const LaunchTarget& target : launch_targets()) {
     if (target.read == nullptr || target.write == nullptr) continue;
-    if (std::ranges::count(target.data->methods, plan::MethodKind::kPretrain) > 0) {
+    if (std::ranges::count(target.data->methods, plan::TrainingMethodKind::kPretrain) > 0) {
       both.push_back(target);
     }
   }
@@ -77,12 +77,12 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const launch_scripts::SourceFile source{std::string(target.word), file.text};
   plan::PlannedJob back;
-  ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given).planned) << file.text;
+  ASSERT_NO_THROW(back = import_plan_files(target.word, {&source, 1}, given).planned) << file.text;
   EXPECT_EQ(back.plan, planned.plan);
   EXPECT_EQ(back.plan, planned.plan);
   const auto price = [](const plan::PlannedJob& of) {
     const cost::CostModel cost(of.job);
-    return simulate::Pricer(of.job, cost).price(of.plan);
+    return simulate::PlanPricer(of.job, cost).price(of.plan);
   };
   // The plan with the settings of the file: its framework, kernels and form of Muon.
   back.job.documents = planned.job.documents;  // How long they are is of the data, in no file.
@@ -90,8 +90,8 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   started.job.framework = back.job.framework;
   started.job.kernels = file.started.job.kernels;
   started.job.muon = file.started.job.muon;
-  const simulate::Price here = price(started);
-  const simulate::Price there = price(back);
+  const simulate::PlanPrice here = price(started);
+  const simulate::PlanPrice there = price(back);
   EXPECT_NEAR(there.seconds, here.seconds, 1e-9 * here.seconds);
   EXPECT_NEAR(there.memory_bytes, here.memory_bytes, 1e-9 * here.memory_bytes);
 }
@@ -99,7 +99,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
 /// True if the job itself needs something that its framework cannot run, which no plan changes.
 bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
   return std::ranges::any_of(
-      plan::not_run(job.framework, job, plan), [](const plan::UnsupportedChoice& what) {
+      plan::unsupported_choices(job.framework, job, plan), [](const plan::UnsupportedChoice& what) {
         return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
       });
 }
@@ -109,7 +109,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   for (const std::uint64_t seed : tune::random_seeds(40)) {
     for (const LaunchTarget& target : targets()) {
       plan::Job job = tune::random_job(seed);
-      job.framework = target_framework(target.word, "");
+      job.framework = framework_release_of_target(target.word, "");
       job.kernels = plan::default_kernels(job.framework, job.cluster.device);
       if (seed % 2 == 0) job.optimizer = plan::Optimizer::kAdam;  // Which all of them have.
       SCOPED_TRACE(seed);
@@ -138,7 +138,7 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
 bool has_plan(plan::Job job, plan::Framework framework) {
   job.use_all = true;
   job.framework = std::move(framework);
-  return tune::Enumeration(job, tune::dimensions(job)).legal() > 0;
+  return tune::LegalPlanCounter(job, tune::search_space_dimensions(job)).legal() > 0;
 }
 
 TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
@@ -153,15 +153,15 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
     std::vector<plan::Framework> frameworks;
-    for (const FrameworkStarter& starter : framework_starters())
+    for (const RoundTripFramework& starter : round_trip_frameworks())
       frameworks.push_back(starter.framework);
-    const auto runs = tune::framework_runs(best.job, best.plan, frameworks);
+    const auto runs = tune::nearest_framework_plans(best.job, best.plan, frameworks);
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob there = best;
-      there.job.framework = target_framework(target.word, "");
+      there.job.framework = framework_release_of_target(target.word, "");
       plan::Job started = there.job;
       started.kernels = plan::configured_kernels(started);
-      started.kernels.attention = plan::runnable_attention(started, best.plan);
+      started.kernels.attention = plan::runnable_attention_kernel(started, best.plan);
       const auto nearest = plan::nearest_runnable_plan(started.framework, started, best.plan);
       const bool none =
           asks_for_more(there.job, best.plan) || !has_plan(best.job, there.job.framework);
@@ -174,11 +174,12 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       SCOPED_TRACE(target.word);
       EXPECT_EQ(file.started.plan, *nearest) << plan::changes(file.started.plan, *nearest);
       if (!target.variant.empty()) continue;
-      const auto run = std::ranges::find(runs, target.framework, &tune::FrameworkRun::framework);
+      const auto run =
+          std::ranges::find(runs, target.framework, &tune::NearestFrameworkPlan::framework);
       EXPECT_EQ(*run->plan, *nearest);
       EXPECT_EQ(file.started.job.kernels.attention, run->attention);
       const cost::CostModel cost(file.started.job);
-      EXPECT_NEAR(simulate::Pricer(file.started.job, cost).price(file.started.plan).seconds,
+      EXPECT_NEAR(simulate::PlanPricer(file.started.job, cost).price(file.started.plan).seconds,
                   run->price_s, 1e-9 * run->price_s);
     }
   }
@@ -195,12 +196,12 @@ plan::Job tuning_job(std::uint64_t seed) {
     job.model = model::built_in_model(job.model_name).value();
   }
   if (seed % 2 == 0) {
-    job.model.adapters = model::Adapters{.rank = 16, .joined = seed % 4 == 0};
+    job.model.adapters = model::LoraAdapters{.rank = 16, .joined = seed % 4 == 0};
     for (const auto target : {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}) {
       job.model.adapters->targets.set(model::place_of(target));
     }
   }
-  if (seed % 3 == 0) job.method.kind = plan::MethodKind::kDpo;
+  if (seed % 3 == 0) job.method.kind = plan::TrainingMethodKind::kDpo;
   return job;
 }
 
@@ -212,8 +213,8 @@ TEST(ListedPlans, OfAnyJobAreThoseThatExportWritesAndImportReads) {
     const auto result = answer(job);
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
-    const std::vector<std::string> names = started_by(best);
-    for (const FrameworkStarter& starter : framework_starters()) {
+    const std::vector<std::string> names = framework_names_running_plan(best);
+    for (const RoundTripFramework& starter : round_trip_frameworks()) {
       const bool lists = std::ranges::find(names, starter.name()) != names.end();
       bool writes = false;
       try {
@@ -242,10 +243,10 @@ plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequen
 }
 
 TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
-  for (const std::string_view name : model::built_in_models()) {
+  for (const std::string_view name : model::built_in_model_names()) {
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob planned{job_of(name, 2, 64), {}};
-      planned.job.framework = target_framework(target.word, "");
+      planned.job.framework = framework_release_of_target(target.word, "");
       planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
       planned.plan.parallel.data = 16;
       planned.plan.sharding = *plan::sharding_of("GGG");
@@ -281,7 +282,7 @@ TEST(ListedPlans, OfManyDataRanksComeBackAtTheirPrice) {
   for (const LaunchTarget& target : targets()) {
     SCOPED_TRACE(target.word);
     plan::Job job = job_of("llama-3-8b", 8, 512);
-    job.framework = target_framework(target.word, "");
+    job.framework = framework_release_of_target(target.word, "");
     job.kernels = plan::default_kernels(job.framework, job.cluster.device);
     job.space.tensor = job.space.context = job.space.pipeline = {1};
     const auto result = answer(job);

@@ -79,11 +79,11 @@ TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
       {"train.sh", "python3 MaxText/train.py gpu/llama2_7b.yml per_device_batch_size=8\n"},
       {"llama2_7b.yml",
        "model_name: llama2-7b\nper_device_batch_size: 4\nremat_policy: minimal\n"}};
-  const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:2"});
+  const ImportedPlan read = import_plan_files("", files, {.cluster = "dgx-h100:2"});
   EXPECT_EQ(read.planned.plan.micro_batch, 8);
   EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
-  const ImportedPlan alone = import_sources("", std::span(files).first(1),
-                                            {.model = "llama-2-7b", .cluster = "dgx-h100:2"});
+  const ImportedPlan alone = import_plan_files("", std::span(files).first(1),
+                                               {.model = "llama-2-7b", .cluster = "dgx-h100:2"});
   EXPECT_THAT(alone.report.not_read, lists("[]", SettingImpact::kYes));
 }
 

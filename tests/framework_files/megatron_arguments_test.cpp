@@ -25,7 +25,7 @@ bool says(const KnownSetting& setting, std::string_view field) {
 
 TEST(MegatronArguments, AreThereOnceEach) {
   std::set<std::string_view> seen;
-  for (const std::string_view name : arguments_beginning("")) {
+  for (const std::string_view name : megatron_arguments_with_prefix("")) {
     EXPECT_TRUE(name.starts_with("--") && name.size() > 2) << name;
     EXPECT_TRUE(seen.insert(name).second) << name;
   }
@@ -34,8 +34,9 @@ TEST(MegatronArguments, AreThereOnceEach) {
 
 TEST(MegatronArguments, SetFieldsWhoseMeaningIsKnown) {
   for (const MegatronArgument& argument : megatron_arguments()) {
-    EXPECT_EQ(argument.arity == Arity::kNone, !argument.value.empty()) << argument.flag;
-    EXPECT_NE(known_setting(known_settings("megatron/settings"), argument.field), nullptr)
+    EXPECT_EQ(argument.arity == ArgumentValueCount::kNone, !argument.value.empty())
+        << argument.flag;
+    EXPECT_NE(find_known_setting(known_settings("megatron/settings"), argument.field), nullptr)
         << argument.flag << " sets " << argument.field;
   }
 }
@@ -63,7 +64,7 @@ ImportedPlan imported_script(const std::string& text, std::vector<std::string> s
   given.cluster = "dgx-h100:1";
   given.settings = std::move(settings);
   const launch_scripts::SourceFile file{"train.sh", text};
-  return import_sources("megatron", {&file, 1}, given);
+  return import_plan_files("megatron", {&file, 1}, given);
 }
 
 std::string refusal_of(const std::string& text, std::vector<std::string> settings = {}) {
@@ -131,11 +132,11 @@ TEST(MegatronArguments, SayTheKernelOfTheLoss) {
   const auto loss = [](const std::string& words) {
     return imported_script(small_command(words)).planned.job.kernels.cross_entropy;
   };
-  EXPECT_EQ(loss(""), plan::CrossEntropy::kUnfused);
-  EXPECT_EQ(loss("--cross-entropy-fusion-impl te"), plan::CrossEntropy::kUnfused);
-  EXPECT_EQ(loss("--cross-entropy-loss-fusion"), plan::CrossEntropy::kNative);
+  EXPECT_EQ(loss(""), plan::CrossEntropyKernel::kUnfused);
+  EXPECT_EQ(loss("--cross-entropy-fusion-impl te"), plan::CrossEntropyKernel::kUnfused);
+  EXPECT_EQ(loss("--cross-entropy-loss-fusion"), plan::CrossEntropyKernel::kNative);
   EXPECT_EQ(loss("--cross-entropy-loss-fusion --cross-entropy-fusion-impl te"),
-            plan::CrossEntropy::kTe);
+            plan::CrossEntropyKernel::kTe);
 }
 
 TEST(MegatronArguments, BoundTheRowsOfExperts) {
@@ -285,22 +286,22 @@ TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {
   EXPECT_FALSE(muon.planned.job.kernels.scattered_gradients);
   EXPECT_EQ(imported_script(small_command("--optimizer muon")).planned.job.muon,
             plan::MuonTensorSplit::kBlockwise);
-  const plan::Offload host =
+  const plan::HostOffload host =
       imported_script(small_command("--optimizer-cpu-offload --optimizer-offload-fraction 0.5 "
                                     "--fine-grained-activation-offloading "
                                     "--offload-modules core_attn attn_proj"))
           .planned.plan.offload;
   EXPECT_EQ(host.optimizer, 0.5);
   EXPECT_FALSE(host.masters) << "without --use-precision-aware-optimizer";
-  EXPECT_EQ(host.activations, (plan::OffloadModules{plan::OffloadModule::kCoreAttention,
-                                                    plan::OffloadModule::kAttentionProjection}));
+  EXPECT_EQ(host.activations, (plan::OffloadModuleSet{plan::OffloadModule::kCoreAttention,
+                                                      plan::OffloadModule::kAttentionProjection}));
 }
 
 TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
   const ImportedPlan plan = imported_script(small_command(
       "--window-size 128,0 --window-attn-skip-freq 4 --cuda-graph-impl transformer_engine "
       "--cuda-graph-modules attn moe_router --no-gradient-accumulation-fusion"));
-  EXPECT_EQ(model::windows_of(plan.planned.job.model),
+  EXPECT_EQ(model::attention_windows_of_layers(plan.planned.job.model),
             (std::vector<std::int64_t>{128, 128, 128, 0, 128, 128, 128, 0}));
   EXPECT_TRUE(plan.planned.job.kernels.cuda_graphs.attention);
   EXPECT_FALSE(plan.planned.job.kernels.cuda_graphs.mlp);

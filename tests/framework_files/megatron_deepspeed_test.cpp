@@ -64,7 +64,7 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
   const std::vector<launch_scripts::SourceFile> written = {
       {"train.sh", "cat <<EOT > ds.json\n" + json + "\nEOT\n" + command}};
   for (const auto& files : {given, written}) {
-    const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});
+    const ImportedPlan read = import_plan_files("", files, {.cluster = "dgx-h100:1"});
     EXPECT_EQ(plan::sharding_letters(read.planned.plan.sharding), "NGG");
     EXPECT_EQ(read.planned.plan.gradient_bucket, 200'000'000);
     EXPECT_THAT(read.report.not_read,
@@ -98,7 +98,7 @@ TEST(MegatronDeepspeed, HasExpertsInEachSecondLayer) {
   const auto& [job, plan] = imported.planned;
   ASSERT_TRUE(job.model.experts.has_value());
   EXPECT_EQ(job.model.experts->top_k, 1);
-  EXPECT_EQ(job.dispatcher, plan::Dispatcher::kAllToAll);
+  EXPECT_EQ(job.dispatcher, plan::TokenDispatcher::kAllToAll);
   EXPECT_EQ(plan.parallel.expert, 4);
   EXPECT_EQ(plan.parallel.expert_tensor, 1);
   EXPECT_EQ(plan::sharding_letters(plan.sharding), "NNG");  // --zero-stage is 1 by default

@@ -42,7 +42,7 @@ plan::PlannedJob read_text(std::string_view target, const std::string& text,
   given.known_cluster = cluster;
   const launch_scripts::SourceFile file{fmt::format("plan.{}", target == "nemo" ? "py" : "sh"),
                                         text};
-  return import_sources(target, {&file, 1}, given).planned;
+  return import_plan_files(target, {&file, 1}, given).planned;
 }
 
 /// Expects that a model is read back from the files unchanged, and that its plan has the same
@@ -51,7 +51,7 @@ void expect_read_back(std::string_view target, const model::Architecture& model)
   const plan::PlannedJob planned = planned_for(model);
   const std::string text = export_plan(target, planned, "", true).text;
   const plan::PlannedJob back = read_text(target, text, planned.job.cluster);
-  EXPECT_THAT(huggingface::differences(back.job.model, model), IsEmpty()) << text;
+  EXPECT_THAT(huggingface::model_differences(back.job.model, model), IsEmpty()) << text;
   EXPECT_EQ(back.job.model.pattern, model.pattern) << text;
   EXPECT_EQ(back.job.model.extra_predicted_tokens(), model.extra_predicted_tokens());
   EXPECT_EQ(back.plan.parallel, planned.plan.parallel);
@@ -60,7 +60,7 @@ void expect_read_back(std::string_view target, const model::Architecture& model)
 bool runs_model(std::string_view framework, const model::Architecture& model) {
   const plan::PlannedJob planned = planned_for(model);
   const std::vector<plan::UnsupportedChoice> all =
-      plan::not_run({.name = std::string(framework)}, planned.job, planned.plan);
+      plan::unsupported_choices({.name = std::string(framework)}, planned.job, planned.plan);
   return std::ranges::none_of(
       all, [](const plan::UnsupportedChoice& one) { return one.ability == plan::Ability::kModel; });
 }
@@ -141,7 +141,7 @@ model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   if (model.experts)
     layers.push_back({.mixer = model::Mixer::kNone, .feed_forward = model::FeedForward::kExperts});
   model.layers = std::ssize(layers);
-  model::set_layers(model, std::move(layers));
+  model::set_layer_pattern(model, std::move(layers));
   model.state_mixer.reset();
   if (model::has_mixer(model, model::Mixer::kMamba2)) {
     model.state_mixer =
@@ -170,11 +170,12 @@ TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
     model::Architecture model = tamed(source.make(), random);
     if (i % 4 == 0) model = hybrid(std::move(model), random);
     model.name = "random";
-    model::check(model, "random");
+    model::check_model_sizes(model, "random");
     if (!runs_model("megatron-core", model)) continue;
-    SCOPED_TRACE(model::inline_model(model).dump());
+    SCOPED_TRACE(model::inline_model_mapping(model).dump());
     ++written;
-    hybrids += std::ranges::any_of(model::model_layers(model), model::has_one_branch) ? 1 : 0;
+    hybrids +=
+        std::ranges::any_of(model::model_layer_classes(model), model::layer_has_one_branch) ? 1 : 0;
     others += model::has_recurrent_mixer(model) || model.sinks || model.attention_gate ? 1 : 0;
     try {
       expect_read_back(GetParam(), model);

@@ -82,7 +82,7 @@ ImportedPlan imported_file(const std::string& text, const std::string& cluster) 
   UserFacts given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{"run.log", text};
-  return import_sources("", {&file, 1}, given);
+  return import_plan_files("", {&file, 1}, given);
 }
 
 class PrintedArguments : public ::testing::TestWithParam<const char*> {};
@@ -103,7 +103,7 @@ TEST_P(PrintedArguments, AreReadWhole) {
 INSTANTIATE_TEST_SUITE_P(Prefixes, PrintedArguments,
                          ::testing::Values("", "0: ", "[default0]:", "2026-08-01 10:11:12 0: "));
 
-TEST(StatedArguments, WhatIsAsMegatronHasItIsReadToo) {
+TEST(StatedMegatronArguments, WhatIsAsMegatronHasItIsReadToo) {
   const ImportedPlan plan = imported_file(printed("0: "), "dgx-h100");
   EXPECT_THAT(plan.report.read,
               Contains(AllOf(Field(&ReadSetting::name, "use_distributed_optimizer"),
@@ -111,13 +111,14 @@ TEST(StatedArguments, WhatIsAsMegatronHasItIsReadToo) {
   EXPECT_THAT(plan.report.read,
               Contains(AllOf(Field(&ReadSetting::name, "tensor_model_parallel_size"),
                              Field(&ReadSetting::field, "parallel.tensor"))));
-  EXPECT_THAT(plan.report.assumed, Not(Contains(Field(&AssumedField::field, "sharding.states"))));
+  EXPECT_THAT(plan.report.assumed,
+              Not(Contains(Field(&AssumedPlanField::field, "sharding.states"))));
   ASSERT_EQ(plan.report.not_read.size(), 1U);
   EXPECT_EQ(plan.report.not_read.front().name, "our_option");
   EXPECT_EQ(plan.report.not_read.front().matters, SettingImpact::kMaybe);
 }
 
-TEST(StatedArguments, OfATestOfMegatronAreRead) {
+TEST(StatedMegatronArguments, OfATestOfMegatronAreRead) {
   const ImportedPlan plan = imported_file(R"(ENV_VARS:
   CUDA_DEVICE_MAX_CONNECTIONS: 1
   NCCL_ALGO: Ring
@@ -142,7 +143,7 @@ TEST_TYPE: regular
   EXPECT_FALSE(plan.planned.plan.sequence_parallel);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan.planned.plan.recompute.modules,
-            (plan::ModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
+            (plan::RecomputeModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
   EXPECT_EQ(plan.planned.job.model.vocabulary, 50'257);
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "--num-layers"),
                                                Field(&ReadSetting::line, 5))));
@@ -151,7 +152,7 @@ TEST_TYPE: regular
                              Field(&UnreadSetting::matters, SettingImpact::kYes))));
 }
 
-TEST(StatedArguments, ABlockWithoutThemIsRefused) {
+TEST(StatedMegatronArguments, ABlockWithoutThemIsRefused) {
   try {
     imported_file("------------------------ arguments ------------------------\nnothing\n",
                   "dgx-h100");
@@ -181,7 +182,7 @@ constexpr const char* kOpenConfig = R"(MODEL_ARGS:
   --bf16: true
 )";
 
-TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
+TEST(StatedMegatronArguments, TakeTheVariablesThatAPersonGives) {
   UserFacts given{.settings = {"TP=4", "SP=false"}};
   const ImportedPlan plan = import_text("megatron", "model_config.yaml", kOpenConfig, given);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
@@ -189,7 +190,7 @@ TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
   EXPECT_FALSE(plan.planned.job.model.rotary_scaling.has_value());
   // Embedding and loss count as layers of the sixteen that four chunks share.
   EXPECT_EQ(plan.planned.plan.schedule.chunks, 2);
-  EXPECT_EQ(plan::chunk_layers(plan.planned.job, plan.planned.plan),
+  EXPECT_EQ(plan::layers_per_chunk(plan.planned.job, plan.planned.plan),
             (std::vector<std::int64_t>{3, 4, 4, 3}));
   given.settings.pop_back();
   try {
@@ -200,7 +201,7 @@ TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
   }
 }
 
-TEST(StatedArguments, ALogMayBeLargerThanAScript) {
+TEST(StatedMegatronArguments, ALogMayBeLargerThanAScript) {
   const Folder folder;
   const std::filesystem::path path = folder / "stated.log";
   const auto read = [&](const std::string& text) {

@@ -83,11 +83,12 @@ TEST(Megatron, ModulesThatAreRecomputed) {
     return read(text);
   };
   const plan::PlannedJob two = with("layernorm mlp");
-  EXPECT_EQ(two.plan.recompute.modules, (plan::ModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
+  EXPECT_EQ(two.plan.recompute.modules,
+            (plan::RecomputeModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
   EXPECT_EQ(with("core_attn").plan.recompute,
             (plan::Recompute{.kind = plan::RecomputeKind::kSelective}));
   const plan::PlannedJob other = with("layernorm moe_act gated_attn");
-  EXPECT_EQ(other.plan.recompute.modules, (plan::ModuleSet{plan::Module::kNorm}));
+  EXPECT_EQ(other.plan.recompute.modules, (plan::RecomputeModuleSet{plan::Module::kNorm}));
   EXPECT_THAT(other.job.notes,
               ::testing::Contains("Recomputation of moe_act was left out, as the model has none."));
 }
@@ -147,7 +148,7 @@ TEST(Megatron, NamesWhatContradictsItself) {
 TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   plan::PlannedJob planned = read(kScript);
   const auto value = [&] {
-    const auto settings = needed_settings(planned);
+    const auto settings = needed_environment_settings(planned);
     return settings.empty()                 ? std::string("free")
            : settings.front().value.empty() ? "unset"
                                             : settings.front().value;
@@ -217,7 +218,7 @@ TEST(Megatron, PipelinesOfDenseModelsMayComeBeforeData) {
   const std::string mark = "    --sequence-parallel\n";
   script.replace(script.find(mark), mark.size(), mark + "    --use-tp-pp-dp-mapping\n");
   const plan::PlannedJob planned = read(script);
-  EXPECT_EQ(plan::rank_order_word(planned.plan.rank_order), "tp-cp-ep-pp-dp");
+  EXPECT_EQ(plan::rank_order_text(planned.plan.rank_order), "tp-cp-ep-pp-dp");
   const std::string written = export_plan("megatron", planned, "").text;
   EXPECT_EQ(read(written).plan.rank_order, planned.plan.rank_order);
 }
@@ -303,7 +304,7 @@ TEST(Megatron, AContainerThatDefersAHeadSaysItsLimit) {
     UserFacts given;
     given.cluster = "dgx-h100:4";
     const launch_scripts::SourceFile file{"plan.py", text};
-    return import_sources("nemo", {&file, 1}, given).planned.plan;
+    return import_plan_files("nemo", {&file, 1}, given).planned.plan;
   };
   EXPECT_TRUE(again(written).overlap.defer_embedding_gradient);
   try {

@@ -128,7 +128,7 @@ TEST(Nemo1, OverridesOfACommandStandOverTheFile) {
       "--config-path=conf --config-name=llama trainer.num_nodes=32 "
       "++model.global_batch_size=512 model.tensor_model_parallel_size=8\n";
   const launch_scripts::SourceFile files[] = {{"run.sh", script}, {"llama.yaml", nemo1_text()}};
-  const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100"});
+  const ImportedPlan read = import_plan_files("", files, {.cluster = "dgx-h100"});
   EXPECT_EQ(read.planned.job.cluster.nodes, 32);
   EXPECT_EQ(read.planned.job.sequences, 512);
   EXPECT_EQ(read.planned.plan.parallel.tensor, 8);

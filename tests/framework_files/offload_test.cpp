@@ -17,8 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr plan::Offload kParameters{.optimizer = 1, .parameters = true};
-constexpr plan::Offload kOptimizer{.optimizer = 1};
+constexpr plan::HostOffload kParameters{.optimizer = 1, .parameters = true};
+constexpr plan::HostOffload kOptimizer{.optimizer = 1};
 
 /// Returns the plan in a file, on two nodes.
 ImportedPlan import_file(const std::string& name, const std::string& text,
@@ -40,11 +40,11 @@ std::string deepspeed(const std::string& zero) {
                      zero);
 }
 
-plan::Offload of_accelerate(const std::string& states) {
+plan::HostOffload of_accelerate(const std::string& states) {
   return import_file("launch.yaml", accelerate(states)).planned.plan.offload;
 }
 
-plan::Offload of_deepspeed(const std::string& zero) {
+plan::HostOffload of_deepspeed(const std::string& zero) {
   return import_file("ds.json", deepspeed(zero)).planned.plan.offload;
 }
 
@@ -54,7 +54,7 @@ TEST(OffloadedFsdp, ParametersLieOnTheHostWhereTheyAreGatheredForEachUse) {
   // Parameters stay gathered from the forward to the backward.
   EXPECT_EQ(of_accelerate("fsdp_reshard_after_forward: false"), kOptimizer);
   EXPECT_EQ(import_file("launch.yaml", accelerate("fsdp_version: 2", false)).planned.plan.offload,
-            plan::Offload{});
+            plan::HostOffload{});
 }
 
 TEST(OffloadedFsdp, WhatNoRanksShareIsCountedOnTheDevices) {
@@ -74,7 +74,7 @@ TEST(OffloadedFsdp, TheHostUpdatesNoMuon) {
   const ImportedPlan plan = import_file(
       "launch.yaml", accelerate("fsdp_version: 2") + "# stepwright: {optimizer: muon}\n");
   EXPECT_EQ(plan.planned.job.optimizer, plan::Optimizer::kMuon);
-  EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
+  EXPECT_EQ(plan.planned.plan.offload, plan::HostOffload{});
   EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", SettingImpact::kYes));
 }
 
@@ -128,7 +128,7 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
                             "offload_param": {"device": "cpu"})"),
             kOptimizer);
   EXPECT_EQ(of_deepspeed(R"("stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
-            (plan::Offload{.optimizer = 0.25}));
+            (plan::HostOffload{.optimizer = 0.25}));
   // A share is ZeRO-3's.
   EXPECT_EQ(of_deepspeed(R"("stage": 1, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
             kOptimizer);
@@ -136,7 +136,8 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
     EXPECT_EQ(of_deepspeed(R"("stage": 3, "cpu_offload": true, ")" + parameters + "\": true"),
               kParameters);
   }
-  EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"), plan::Offload{});
+  EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"),
+            plan::HostOffload{});
 }
 
 TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
@@ -147,7 +148,7 @@ TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
   };
   const std::string parameters = "zero_optimization.offload_param.device";
   EXPECT_EQ(offload(R"("stage": 3, "offload_param": {"device": "cpu"})", parameters),
-            plan::Offload{});
+            plan::HostOffload{});
   EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "cpu"},
                        "offload_param": {"device": "nvme"})",
                     parameters),
@@ -159,7 +160,7 @@ TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
             kOptimizer);
   EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "nvme"})",
                     "zero_optimization.offload_optimizer.device"),
-            plan::Offload{});
+            plan::HostOffload{});
 }
 
 TEST(OffloadedDeepSpeed, ASectionOfAccelerateIsReadAlike) {
@@ -174,7 +175,7 @@ TEST(OffloadedDeepSpeed, ASectionOfAccelerateIsReadAlike) {
             kParameters);
   EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: cpu, offload_param_device: none"),
             kOptimizer);
-  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: nvme"), plan::Offload{});
+  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: nvme"), plan::HostOffload{});
   EXPECT_THAT([&] { offload("zero_stage: 3, offload_param_device: gpu"); },
               testing::ThrowsMessage<Error>(
                   HasSubstr("deepspeed_config.offload_param_device: must be one of none, cpu")));
@@ -211,7 +212,7 @@ TEST(Offloaded, BadValuesNameTheirPlace) {
 }
 
 /// Returns a plan on two nodes with these states and offload choices.
-plan::PlannedJob planned_with(const std::string& states, const plan::Offload& offload) {
+plan::PlannedJob planned_with(const std::string& states, const plan::HostOffload& offload) {
   plan::PlannedJob planned;
   planned.job.model = *model::built_in_model("llama-3-8b");
   planned.job.model_name = "llama-3-8b";
@@ -235,11 +236,11 @@ plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& pla
   given.known_model = planned.job.model;
   given.batch = "128x4096";
   const launch_scripts::SourceFile text{"file", file.text};
-  return import_sources(target, {&text, 1}, given).planned.plan;
+  return import_plan_files(target, {&text, 1}, given).planned.plan;
 }
 
-plan::Offload written_and_read(const std::string& target, const plan::PlannedJob& planned,
-                               const std::string& release = "") {
+plan::HostOffload written_and_read(const std::string& target, const plan::PlannedJob& planned,
+                                   const std::string& release = "") {
   return plan_read_back(target, planned, release).offload;
 }
 
@@ -249,7 +250,8 @@ TEST(Offloaded, ParametersAreWrittenAndReadBack) {
   for (const std::string& target : targets) {
     EXPECT_EQ(written_and_read(target, planned_with("GGG", kParameters)), kParameters) << target;
     EXPECT_EQ(written_and_read(target, planned_with("NGG", kOptimizer)), kOptimizer) << target;
-    EXPECT_EQ(written_and_read(target, planned_with("GGG", plan::Offload{})), plan::Offload{})
+    EXPECT_EQ(written_and_read(target, planned_with("GGG", plan::HostOffload{})),
+              plan::HostOffload{})
         << target;
   }
   for (const std::string target : {"accelerate", "axolotl", "torchtitan", "fsdp", "torchtune"}) {
@@ -257,12 +259,12 @@ TEST(Offloaded, ParametersAreWrittenAndReadBack) {
   }
   EXPECT_EQ(written_and_read("torchtitan", planned_with("GGG", kParameters), "0.2.2"), kParameters);
   EXPECT_EQ(written_and_read("accelerate", planned_with("NNG", kOptimizer)), kOptimizer);
-  const plan::Offload half{.optimizer = 0.5, .masters = false};
+  const plan::HostOffload half{.optimizer = 0.5, .masters = false};
   for (const std::string target : {"megatron", "ms-swift", "nemo-rl"}) {
     EXPECT_EQ(written_and_read(target, planned_with("NNG", half)), half) << target;
   }
   EXPECT_EQ(written_and_read("deepspeed", planned_with("GGG", {.optimizer = 0.5})),
-            (plan::Offload{.optimizer = 0.5}));
+            (plan::HostOffload{.optimizer = 0.5}));
 }
 
 TEST(Offloaded, OneRankLeavesItsOptimizerToTheHostUnderDeepSpeed) {
@@ -306,7 +308,7 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
   const auto offload = [](const std::string& name, const std::string& text) {
     return import_file(name, text).planned.plan.offload;
   };
-  plan::Offload inputs;
+  plan::HostOffload inputs;
   inputs.move_inputs();
   const std::string axolotl =
       "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
@@ -317,7 +319,7 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
             inputs);
   EXPECT_EQ(offload("axolotl.yml",
                     axolotl + "gradient_checkpointing: true\nactivation_offloading: false\n"),
-            plan::Offload{});
+            plan::HostOffload{});
   EXPECT_EQ(offload("axolotl.yml", axolotl + "gradient_checkpointing: true\n"
                                              "gradient_checkpointing_kwargs: {offload: true}\n"),
             inputs);
@@ -327,7 +329,7 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
   EXPECT_EQ(offload("sft.yaml", factory + "use_unsloth_gc: true\n"), inputs);
   EXPECT_EQ(
       offload("sft.yaml", factory + "use_unsloth_gc: true\ndisable_gradient_checkpointing: true\n"),
-      plan::Offload{});
+      plan::HostOffload{});
   EXPECT_EQ(offload("args.yaml",
                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
                     "gradient_checkpointing: true\nactivation_offloading: true\n"),
@@ -339,7 +341,7 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
             inputs);
   EXPECT_EQ(offload("args.yaml", arguments + "activation_checkpointing: true\n"
                                              "activation_checkpointing_kwargs: {offload: false}\n"),
-            plan::Offload{});
+            plan::HostOffload{});
   EXPECT_EQ(
       offload("args.yaml", arguments + "fsdp: true\nfsdp_config: {activation_checkpointing: true, "
                                        "activation_checkpointing_offload: true}\n"),
@@ -353,7 +355,7 @@ TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
   const auto left_out = [](const std::string& name, const std::string& text,
                            const std::string& setting) {
     const ImportedPlan plan = import_file(name, text);
-    EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
+    EXPECT_EQ(plan.planned.plan.offload, plan::HostOffload{});
     EXPECT_THAT(plan.report.not_read, lists(setting, SettingImpact::kYes));
   };
   const std::string axolotl =
@@ -383,10 +385,10 @@ TEST(InputsOfLayers, AreLeftToTheHostByVerlWhereItRecomputes) {
   };
   const std::string setting = "actor_rollout_ref.model.enable_activation_offload";
   const ImportedPlan moved = read("");
-  EXPECT_TRUE(moved.planned.plan.offload.moves_inputs());
+  EXPECT_TRUE(moved.planned.plan.offload.offloads_layer_inputs());
   EXPECT_THAT(moved.report.read, takes(setting, "offload.activations"));
   const ImportedPlan kept = read("actor_rollout_ref.model.enable_gradient_checkpointing=False");
-  EXPECT_EQ(kept.planned.plan.offload, plan::Offload{});
+  EXPECT_EQ(kept.planned.plan.offload, plan::HostOffload{});
   EXPECT_THAT(kept.report.not_read, lists(setting, SettingImpact::kYes));
 }
 
@@ -398,7 +400,7 @@ TEST(InputsOfLayers, AreWrittenAndReadBack) {
       planned.plan.offload.move_inputs();
       const plan::Plan read = plan_read_back(target, planned);
       EXPECT_EQ(read.recompute.kind, plan::RecomputeKind::kFull) << target << " " << states;
-      EXPECT_TRUE(read.offload.moves_inputs()) << target << " " << states;
+      EXPECT_TRUE(read.offload.offloads_layer_inputs()) << target << " " << states;
     }
   }
   plan::PlannedJob none = planned_with("GGG", {});
@@ -408,7 +410,7 @@ TEST(InputsOfLayers, AreWrittenAndReadBack) {
 }
 
 TEST(Offloaded, FrameworksShareTheTable) {
-  const auto runs = [](const std::string& states, const plan::Offload& offload) {
+  const auto runs = [](const std::string& states, const plan::HostOffload& offload) {
     plan::PlannedJob planned = planned_with(states, offload);
     std::vector<std::string_view> names;
     for (const std::string_view name : plan::frameworks_running_plan(planned.job, planned.plan))

@@ -54,7 +54,7 @@ TEST(OpenRlhf, TheMethodIsTheObjective) {
       "--micro_rollout_batch_size 8 --vllm_num_engines 4 --vllm_tensor_parallel_size 2 "
       "--zero_stage 3 --bf16 ";
   const plan::TrainingMethod apart = openrlhf_plan(script + "\n").planned.job.method;
-  EXPECT_EQ(apart.kind, plan::MethodKind::kPpo);
+  EXPECT_EQ(apart.kind, plan::TrainingMethodKind::kPpo);
   EXPECT_EQ(apart.updates, 4);
   EXPECT_EQ(apart.forward_micro_batch, 8);
   EXPECT_EQ(apart.critic.devices, 16);
@@ -67,7 +67,7 @@ TEST(OpenRlhf, TheMethodIsTheObjective) {
                     "--colocate_all_models --async_train --advantage_estimator "
                     "group_norm --init_kl_coef 0\n")
           .planned.job.method;
-  EXPECT_EQ(shared.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(shared.kind, plan::TrainingMethodKind::kGrpo);
   EXPECT_EQ(shared.reference.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(shared.critic.place, plan::SecondModelPlace::kNone);
   EXPECT_EQ(shared.rollout->devices, 8);
@@ -78,7 +78,7 @@ TEST(OpenRlhf, TheMethodIsTheObjective) {
           "--micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 "
           "--bf16\n")
           .planned;
-  EXPECT_EQ(pairs.job.method.kind, plan::MethodKind::kDpo);
+  EXPECT_EQ(pairs.job.method.kind, plan::TrainingMethodKind::kDpo);
   EXPECT_EQ(pairs.job.sequences, 128);
   EXPECT_EQ(pairs.plan.micro_batch, 4);
 }
@@ -226,7 +226,7 @@ TEST(Slime, TheModelOfTheHubStandsForItsSizes) {
       "--global-batch-size 64 --rollout-max-response-len 4096 --micro-batch-size 1 "
       "--sequence-parallel\n");
   EXPECT_EQ(made.planned.job.model_name, "qwen3-30b-a3b");
-  EXPECT_EQ(made.planned.job.dispatcher, plan::Dispatcher::kAllToAll);
+  EXPECT_EQ(made.planned.job.dispatcher, plan::TokenDispatcher::kAllToAll);
   EXPECT_EQ(made.planned.plan.parallel.expert, 4);
 }
 

@@ -68,7 +68,7 @@ TEST(Primus, AModelBesideTheExperimentMayBeNamedByAVariable) {
       {"exp.yaml", kPrimus},
       {"llama3.1_70B.yaml", "num_layers: 40\nhidden_size: 8192\nnum_attention_heads: 64\n"}};
   const ImportedPlan read =
-      import_sources("primus", files, {.model = "llama-3.1-70b", .cluster = "dgx-h100:2"});
+      import_plan_files("primus", files, {.model = "llama-3.1-70b", .cluster = "dgx-h100:2"});
   EXPECT_EQ(read.planned.plan.parallel.tensor, 8);
 }
 
@@ -208,17 +208,17 @@ TEST(Primus, TurboDeepEpIsTheDispatcher) {
                            lines)
         .planned.job.dispatcher;
   };
-  EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), plan::Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), plan::TokenDispatcher::kAllGather);
   // primus/configs/modules/megatron/pre_trainer.yaml: use_distributed_optimizer.
   std::string silent = kPrimus;
   silent.erase(silent.find("      use_distributed_optimizer: true\n"), 38);
   EXPECT_EQ(plan::sharding_letters(import_text("", "exp.yaml", silent).planned.plan.sharding),
             "NNG");
-  EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), plan::Dispatcher::kAllToAll);
+  EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), plan::TokenDispatcher::kAllToAll);
   const std::string turbo = "      use_turbo_deepep: true\n";
-  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), plan::Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), plan::TokenDispatcher::kAllGather);
   EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo + "      enable_primus_turbo: true\n"),
-            plan::Dispatcher::kOncePerNode);
+            plan::TokenDispatcher::kOncePerNode);
 }
 
 // The form of volcengine/verl examples/grpo_trainer/run_qwen2-7b.sh.
@@ -314,7 +314,7 @@ TEST(Verl, HydraChoosesTheEngine) {
     text.replace(text.find("python3"), 0, "");
     text.replace(text.find("main_ppo"), 8, "main_ppo " + word);
     beside.insert(beside.begin(), {"run.sh", text});
-    return import_sources("", beside, {.cluster = "dgx-h100"}).planned;
+    return import_plan_files("", beside, {.cluster = "dgx-h100"}).planned;
   };
   EXPECT_EQ(engine("").job.framework.name, "fsdp");
   EXPECT_EQ(engine("model_engine=megatron").job.framework.name, "megatron-core");
@@ -405,7 +405,7 @@ TEST(NemoRl, PairsOfPreferencesAreSaid) {
 TEST(NemoRl, LaysAFileOverItsParent) {
   const launch_scripts::SourceFile files[] = {{"conf/child.yaml", kNemoRlChild},
                                               {"parent.yaml", kNemoRlParent}};
-  const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100"});
+  const ImportedPlan read = import_plan_files("", files, {.cluster = "dgx-h100"});
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.framework.name, "megatron-core");
   EXPECT_EQ(job.model_name, "llama-3.1-8b");
@@ -419,19 +419,19 @@ TEST(NemoRl, LaysAFileOverItsParent) {
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   const launch_scripts::SourceFile strangers[] = {{"a.yaml", kNemoRlParent},
                                                   {"b.yaml", kNemoRlParent}};
-  EXPECT_THROW(import_sources("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);
+  EXPECT_THROW(import_plan_files("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);
 }
 
 TEST(NemoRl, SaysThatTheParentIsMissing) {
   const UserFacts given{.cluster = "dgx-h100:2", .nodes = 2, .batch = "512"};
   const launch_scripts::SourceFile child{"child.yaml", kNemoRlChild};
-  EXPECT_THAT([&] { import_sources("", {&child, 1}, given); },
+  EXPECT_THAT([&] { import_plan_files("", {&child, 1}, given); },
               testing::ThrowsMessage<Error>(testing::HasSubstr(
                   "child.yaml:1:1: defaults: names the file that says tensor_model_parallel_size: "
                   "give it, too")));
   UserFacts said = given;
   said.settings = {"policy.megatron_cfg.tensor_model_parallel_size=2"};
-  EXPECT_THAT(import_sources("", {&child, 1}, said).report.not_read,
+  EXPECT_THAT(import_plan_files("", {&child, 1}, said).report.not_read,
               lists("defaults", SettingImpact::kYes));
 }
 
@@ -519,7 +519,7 @@ TEST(Nanotron, RunsOnTheNodesOfItsLauncher) {
             "\nsrun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} "
             "--nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py "
             "--config-file examples/tiny.yaml\"\n"};
-    return import_sources("", std::vector{script, settings}, given).planned.job.cluster;
+    return import_plan_files("", std::vector{script, settings}, given).planned.job.cluster;
   };
   EXPECT_EQ(read("4").nodes, 2);
   EXPECT_EQ(read("4").devices_per_node, 4);

@@ -25,7 +25,7 @@ modules:
 ImportedPlan started_by(const std::string& script, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile files[] = {{"start.sh", script}, {"llama.yaml", kExperiment}};
-  return import_sources("", files, given);
+  return import_plan_files("", files, given);
 }
 
 TEST(PrimusScript, OverridesAndVariablesStandOverTheExperiment) {

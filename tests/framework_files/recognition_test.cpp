@@ -17,66 +17,72 @@ std::vector<launch_scripts::ShellWord> command(std::initializer_list<const char*
   return made;
 }
 
-FileMark file_mark(const std::string& yaml) {
+FileRecognitionRule file_mark(const std::string& yaml) {
   const Document document = Document::parse(yaml, "mark");
-  return read_file_mark(document.root());
+  return read_file_recognition_rule(document.root());
 }
 
 TEST(Patterns, StarsStandForAnyCharacters) {
-  EXPECT_TRUE(matches("train.py", "train.py"));
-  EXPECT_FALSE(matches("train.py", "a/train.py"));
-  EXPECT_TRUE(matches("*train.py", "a/train.py"));
-  EXPECT_TRUE(matches("*a*train*", "maxtext.a.train"));
-  EXPECT_FALSE(matches("*train*a", "trail.a"));
-  EXPECT_TRUE(matches("ab*ba", "abba"));
-  EXPECT_FALSE(matches("ab*ba", "aba"));
-  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches_wildcard_pattern("train.py", "train.py"));
+  EXPECT_FALSE(matches_wildcard_pattern("train.py", "a/train.py"));
+  EXPECT_TRUE(matches_wildcard_pattern("*train.py", "a/train.py"));
+  EXPECT_TRUE(matches_wildcard_pattern("*a*train*", "maxtext.a.train"));
+  EXPECT_FALSE(matches_wildcard_pattern("*train*a", "trail.a"));
+  EXPECT_TRUE(matches_wildcard_pattern("ab*ba", "abba"));
+  EXPECT_FALSE(matches_wildcard_pattern("ab*ba", "aba"));
+  EXPECT_TRUE(matches_wildcard_pattern("*", ""));
 }
 
 TEST(FileMarks, HoldOneTextOfEachListAndLackOthers) {
-  const FileMark mark = file_mark("holds: [model, [size, width]]\nlacks: overrides");
+  const FileRecognitionRule mark = file_mark("holds: [model, [size, width]]\nlacks: overrides");
   EXPECT_TRUE(has_mark({"a.yaml", "model: {width: 1}"}, mark));
   EXPECT_FALSE(has_mark({"a.yaml", "model: {}"}, mark));
   EXPECT_FALSE(has_mark({"a.yaml", "model: {width: 1, overrides: {}}"}, mark));
 }
 
 TEST(FileMarks, TellScriptsFromFilesAndSeeHowAFileBegins) {
-  const FileMark scripts = file_mark("in: scripts\nholds: train");
+  const FileRecognitionRule scripts = file_mark("in: scripts\nholds: train");
   EXPECT_TRUE(has_mark({"a.sh", "train"}, scripts));
   EXPECT_FALSE(has_mark({"a.yaml", "train"}, scripts));
-  const FileMark json = file_mark(R"({"begins": "{", "holds": "stage"})");
+  const FileRecognitionRule json = file_mark(R"({"begins": "{", "holds": "stage"})");
   EXPECT_TRUE(has_mark({"a", "\n {\"stage\": 1}"}, json));
   EXPECT_FALSE(has_mark({"a", "stage: {}"}, json));
-  const FileMark line = file_mark(R"({"holds": "\nmodel:"})");
+  const FileRecognitionRule line = file_mark(R"({"holds": "\nmodel:"})");
   EXPECT_TRUE(has_mark({"a", "model: 1"}, line));
   EXPECT_FALSE(has_mark({"a", "a_model: 1"}, line));
 }
 
 TEST(StartMarks, TellCommandsByTheirWords) {
-  EXPECT_TRUE(command_has_mark("primus", command({"x/primus-cli", "direct", "train", "pretrain"})));
-  EXPECT_FALSE(command_has_mark("primus", command({"primus-cli", "benchmark"})));
-  EXPECT_TRUE(command_has_mark("verl", command({"python3", "-m", "verl.trainer.main_ppo"})));
-  EXPECT_TRUE(command_has_mark("verl", command({"main.py", "++actor_rollout_ref.actor.x=1"})));
-  EXPECT_TRUE(command_has_mark("ms-swift", command({"/bin/megatron", "sft"}), "megatron"));
-  EXPECT_FALSE(command_has_mark("ms-swift", command({"swift", "sft"}), "megatron"));
-  EXPECT_FALSE(command_has_mark("ms-swift", command({"swift", "infer"})));
-  EXPECT_TRUE(command_has_mark("megatron", command({"pretrain_gpt.py", "--num-layers=8"})));
-  EXPECT_TRUE(command_has_mark("torchtune", command({"tune", "run", "x", "--config", "a.yaml"})));
-  EXPECT_FALSE(command_has_mark("torchtune", command({"tune", "run", "x"})));
+  EXPECT_TRUE(command_matches_target_rules(
+      "primus", command({"x/primus-cli", "direct", "train", "pretrain"})));
+  EXPECT_FALSE(command_matches_target_rules("primus", command({"primus-cli", "benchmark"})));
+  EXPECT_TRUE(
+      command_matches_target_rules("verl", command({"python3", "-m", "verl.trainer.main_ppo"})));
+  EXPECT_TRUE(
+      command_matches_target_rules("verl", command({"main.py", "++actor_rollout_ref.actor.x=1"})));
+  EXPECT_TRUE(
+      command_matches_target_rules("ms-swift", command({"/bin/megatron", "sft"}), "megatron"));
+  EXPECT_FALSE(command_matches_target_rules("ms-swift", command({"swift", "sft"}), "megatron"));
+  EXPECT_FALSE(command_matches_target_rules("ms-swift", command({"swift", "infer"})));
+  EXPECT_TRUE(
+      command_matches_target_rules("megatron", command({"pretrain_gpt.py", "--num-layers=8"})));
+  EXPECT_TRUE(command_matches_target_rules("torchtune",
+                                           command({"tune", "run", "x", "--config", "a.yaml"})));
+  EXPECT_FALSE(command_matches_target_rules("torchtune", command({"tune", "run", "x"})));
 }
 
 TEST(Targets, AreThoseOfTheirData) {
   std::set<std::string_view> words;
   for (const LaunchTarget& target : launch_targets()) words.insert(target.word);
-  EXPECT_EQ(words.size(), target_data().size());
-  EXPECT_THROW(target_data("nobody"), Error);
+  EXPECT_EQ(words.size(), launch_target_description().size());
+  EXPECT_THROW(launch_target_description("nobody"), Error);
 }
 
 /// A target that is judged by a test names an existing test; one known from source names its
 /// repository.
 TEST(Targets, SayHowTheyAreKnown) {
-  for (const TargetData& target : target_data()) {
-    const Evidence& evidence = target.evidence;
+  for (const LaunchTargetDescription& target : launch_target_description()) {
+    const FrameworkReadingEvidence& evidence = target.evidence;
     EXPECT_EQ(evidence.judged, evidence.repository.empty()) << target.word;
     EXPECT_EQ(evidence.judged, !evidence.package.empty()) << target.word;
     const bool there = !evidence.judged || std::filesystem::exists(evidence.test);
@@ -85,8 +91,8 @@ TEST(Targets, SayHowTheyAreKnown) {
 }
 
 TEST(UnreadPrograms, AreNamed) {
-  EXPECT_EQ(unsupported_program_owner("x/litgpt/train.py"), "of LitGPT");
-  EXPECT_EQ(unsupported_program_owner("train.py"), std::nullopt);
+  EXPECT_EQ(unsupported_program_framework("x/litgpt/train.py"), "of LitGPT");
+  EXPECT_EQ(unsupported_program_framework("train.py"), std::nullopt);
   EXPECT_EQ(unread_file({"a.yaml", "_target_: nemo.collections.x"}), "NeMo 2");
 }
 

@@ -21,7 +21,7 @@ plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& pla
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const launch_scripts::SourceFile file{std::string(target), text};
-  return import_sources(target, {&file, 1}, given).planned;
+  return import_plan_files(target, {&file, 1}, given).planned;
 }
 
 /// Expects both to be the same plan of the same job, in everything that files of frameworks

@@ -22,37 +22,38 @@ struct File {
        bool routed = false)
       : document(Document::parse(text, "job.yaml")),
         fields(document.root()),
-        reading(read_rule(rule, fields, {.framework = {.name = "megatron-core"}, .routed = routed},
-                          {.plan = before})) {}
+        reading(read_settings_by_rule(rule, fields,
+                                      {.framework = {.name = "megatron-core"}, .routed = routed},
+                                      {.plan = before})) {}
 
   Document document;
   Fields fields;
-  RuleResult reading;
+  RuleReadResult reading;
 };
 
 std::string written(const Rule& rule, const plan::Plan& plan) {
   plan::PlannedJob planned;
   planned.plan = plan;
   Tree fields = Tree::mapping();
-  write_rule(rule, planned, "", fields);
+  write_settings_by_rule(rule, planned, "", fields);
   return Document::from(fields, "job.yaml").to_yaml();
 }
 
 TEST(Places, AreSwitchesAndCountsOfAPlan) {
   plan::Plan plan;
-  set_switch_or_count(plan, "parallel.tensor", std::int64_t{4});
-  set_switch_or_count(plan, "overlap.expert", true);
+  set_plan_switch_or_count(plan, "parallel.tensor", std::int64_t{4});
+  set_plan_switch_or_count(plan, "overlap.expert", true);
   EXPECT_EQ(plan.parallel.tensor, 4);
   EXPECT_TRUE(plan.overlap.expert);
-  EXPECT_EQ(switch_or_count_at(plan, "parallel.tensor"), Plain(std::int64_t{4}));
-  EXPECT_EQ(switch_or_count_at(plan, "overlap.expert"), Plain(true));
-  EXPECT_EQ(switch_or_count_at(plan, "recompute"), std::nullopt);
+  EXPECT_EQ(plan_switch_or_count(plan, "parallel.tensor"), Plain(std::int64_t{4}));
+  EXPECT_EQ(plan_switch_or_count(plan, "overlap.expert"), Plain(true));
+  EXPECT_EQ(plan_switch_or_count(plan, "recompute"), std::nullopt);
 }
 
 TEST(Places, RefuseWhatARowMayNotSet) {
   plan::Plan plan;
-  EXPECT_THROW(set_switch_or_count(plan, "parallel.tensor", true), std::bad_variant_access);
-  EXPECT_THROW(set_switch_or_count(plan, "parallel.tensors", std::int64_t{4}),
+  EXPECT_THROW(set_plan_switch_or_count(plan, "parallel.tensor", true), std::bad_variant_access);
+  EXPECT_THROW(set_plan_switch_or_count(plan, "parallel.tensors", std::int64_t{4}),
                std::bad_optional_access);
 }
 
@@ -60,19 +61,19 @@ TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
   for (const Rule* rule : {&kDegrees, &kMicroBatch, &kPipeline, &kTensorOverlap, &kExpertOverlap}) {
     ASSERT_FALSE(rule->rows.empty());
     for (const std::string_view key : rule->rows) {
-      const KnownSetting& row = setting_row(rule->table, key);
-      EXPECT_TRUE(switch_or_count_at(plan::Plan(), row.field)) << key;
-      EXPECT_FALSE(row.usual.framework_word(kOtherFrameworks).empty()) << key;
-      EXPECT_TRUE(row.when.empty() || switch_or_count_at(plan::Plan(), row.when)) << key;
+      const KnownSetting& row = find_setting_row(rule->table, key);
+      EXPECT_TRUE(plan_switch_or_count(plan::Plan(), row.field)) << key;
+      EXPECT_FALSE(row.usual.text_for_framework(kOtherFrameworksKey).empty()) << key;
+      EXPECT_TRUE(row.when.empty() || plan_switch_or_count(plan::Plan(), row.when)) << key;
     }
   }
 }
 
 TEST(Rows, SayWhatOneFrameworkHasOtherwise) {
-  EXPECT_EQ(megatron_usual("kv_lora_rank", {.name = "nemo"}), "512");
-  EXPECT_EQ(megatron_usual("kv_lora_rank", {.name = "megatron-core"}), "32");
-  EXPECT_EQ(megatron_usual("wgrad_deferral_limit", {.name = "nemo"}), "");
-  EXPECT_THROW(megatron_row("no_such_setting"), Error);
+  EXPECT_EQ(megatron_default_value("kv_lora_rank", {.name = "nemo"}), "512");
+  EXPECT_EQ(megatron_default_value("kv_lora_rank", {.name = "megatron-core"}), "32");
+  EXPECT_EQ(megatron_default_value("wgrad_deferral_limit", {.name = "nemo"}), "");
+  EXPECT_THROW(megatron_setting_row("no_such_setting"), Error);
 }
 
 TEST(Rows, TakeTheDefaultOfTheFrameworkWhereAFileIsSilent) {
@@ -157,7 +158,7 @@ TEST(MegatronSharding, ReadsWhatItWrites) {
 }
 
 TEST(MegatronSharding, SaysWhichBucketsItAssumes) {
-  const RuleResult reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
+  const RuleReadResult reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
   EXPECT_EQ(reading.plan.gradient_bucket, 64'000'000);
   EXPECT_THAT(reading.notes, ElementsAre(HasSubstr("64000000 elements")));
 }
@@ -174,10 +175,10 @@ TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
 
 TEST(MegatronPipeline, RefusesLayersThatStagesDoNotShareEvenly) {
   const plan::Plan plan{.parallel = {.pipeline = 4}};
-  const RuleResult even = File(kPipeline, "num_layers: 8", plan).reading;
+  const RuleReadResult even = File(kPipeline, "num_layers: 8", plan).reading;
   EXPECT_FALSE(even.refused);
   EXPECT_THAT(even.plan.layers, IsEmpty());
-  const RuleResult uneven = File(kPipeline, "num_layers: 9", plan).reading;
+  const RuleReadResult uneven = File(kPipeline, "num_layers: 9", plan).reading;
   ASSERT_TRUE(uneven.refused);
   EXPECT_EQ(uneven.refused->rule, plan::Rule::kLayerSplit);
 }

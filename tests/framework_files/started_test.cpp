@@ -34,7 +34,7 @@ ImportedPlan imported_scripts(const std::vector<std::pair<std::string, std::stri
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   std::vector<launch_scripts::SourceFile> sources;
   for (const auto& [name, text] : files) sources.push_back({name, with_model_words(text)});
-  return import_sources("megatron", sources, given);
+  return import_plan_files("megatron", sources, given);
 }
 
 ImportedPlan read_started(const std::string& text, UserFacts given = {}) {

@@ -113,7 +113,7 @@ plan::PlannedJob read_file(std::string_view target, const plan::PlannedJob& plan
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const launch_scripts::SourceFile file{std::string(target), text};
-  return import_sources(target, {&file, 1}, given).planned;
+  return import_plan_files(target, {&file, 1}, given).planned;
 }
 
 /// Lengthens sequences to whole blocks of FlexAttention's mask, which context ranks divide.
@@ -133,10 +133,10 @@ class Survival : public testing::TestWithParam<std::string_view> {
 
   /// Writes one plan to its file and reads it back.
   void follow(plan::PlannedJob planned) {
-    const plan::Framework framework = target_framework(target(), "");
+    const plan::Framework framework = framework_release_of_target(target(), "");
     const auto runs = plan::nearest_runnable_plan(framework, planned.job, planned.plan);
     if (!framework.name.empty() && !runs) {
-      EXPECT_FALSE(plan::not_run(framework, planned.job, planned.plan).empty());
+      EXPECT_FALSE(plan::unsupported_choices(framework, planned.job, planned.plan).empty());
       return meet(Fate::kNothingNear);
     }
     if (!framework.name.empty()) planned.plan = *runs;
@@ -200,7 +200,7 @@ class Survival : public testing::TestWithParam<std::string_view> {
     const std::string message = error.what();
     std::smatch said;
     const bool placed = std::regex_search(message, said, kPlace);
-    const InputPlace& place = error.place();
+    const InputErrorPlace& place = error.place();
     EXPECT_EQ(place.file, placed ? said[1].str() : "plan") << message;
     EXPECT_EQ(place.line, said[2].matched ? std::stoi(said[2]) : 0) << message;
     EXPECT_EQ(place.column, said[3].matched ? std::stoi(said[3]) : 0) << message;

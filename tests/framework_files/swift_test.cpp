@@ -51,7 +51,7 @@ ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx
   UserFacts given;
   given.cluster = cluster;
   const launch_scripts::SourceFile file{name, text};
-  return import_sources("", {&file, 1}, given);
+  return import_plan_files("", {&file, 1}, given);
 }
 
 TEST(Swift, OneProcessIsStartedWithoutItsVariable) {
@@ -95,29 +95,30 @@ std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
 }
 
 /// Returns the parts of a model with an image encoder that a setting freezes.
-model::Frozen frozen_of(const std::string& word, const std::string& text) {
+model::FrozenModelParts frozen_of(const std::string& word, const std::string& text) {
   UserFacts given;
   given.cluster = "dgx-h100:1";
   given.known_model = model::built_in_model("llama-3-8b").value();
-  given.known_model->encoder = model::Encoder{
+  given.known_model->encoder = model::ImageEncoder{
       .name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
   const launch_scripts::SourceFile file{word == "ms-swift" ? "train.sh" : "train.yaml", text};
-  return import_sources(word, {&file, 1}, given).planned.job.model.frozen;
+  return import_plan_files(word, {&file, 1}, given).planned.job.model.frozen;
 }
 
 TEST(Swift, EncodersOfImagesRestUnlessAFileTrainsThem) {
   const std::string sft = R"(NPROC_PER_NODE=8 swift sft --model some/vl --train_type full \
     --torch_dtype bfloat16 --per_device_train_batch_size 1 --max_length 4096 --deepspeed zero3)";
-  EXPECT_EQ(frozen_of("ms-swift", sft), (model::Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_of("ms-swift", sft),
+            (model::FrozenModelParts{.encoder = true, .projector = true}));
   EXPECT_EQ(frozen_of("ms-swift", sft + " --freeze_vit false --freeze_aligner false"),
-            model::Frozen{});
+            model::FrozenModelParts{});
   const std::string factory =
       "model_name_or_path: some/vl\nstage: sft\nfinetuning_type: full\ncutoff_len: 4096\n"
       "per_device_train_batch_size: 1\nbf16: true\n";
   EXPECT_EQ(frozen_of("llama-factory", factory),
-            (model::Frozen{.encoder = true, .projector = true}));
+            (model::FrozenModelParts{.encoder = true, .projector = true}));
   EXPECT_EQ(frozen_of("llama-factory", factory + "freeze_multi_modal_projector: false\n"),
-            model::Frozen{.encoder = true});
+            model::FrozenModelParts{.encoder = true});
 }
 
 TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
@@ -146,7 +147,7 @@ TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
     given.cluster = text == kSwiftSft ? "dgx-h100" : "dgx-h100:2";
     given.settings = {setting};
     const launch_scripts::SourceFile file{"train.sh", text};
-    return import_sources("", {&file, 1}, given).planned;
+    return import_plan_files("", {&file, 1}, given).planned;
   };
   EXPECT_EQ(with(kMegatronSft, "tensor_model_parallel_size=4").plan.parallel.tensor, 4);
   EXPECT_EQ(with(kSwiftSft, "--max_length=4096").job.length, 4096);
@@ -215,7 +216,7 @@ TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {
   EXPECT_EQ(imported.planned.plan.parallel.context, 2);
   EXPECT_EQ(imported.planned.plan.context_kind, plan::ContextKind::kUlysses);
   EXPECT_EQ(imported.planned.plan.micro_batch, 4);
-  const std::optional<model::Adapters>& adapters = imported.planned.job.model.adapters;
+  const std::optional<model::LoraAdapters>& adapters = imported.planned.job.model.adapters;
   ASSERT_TRUE(adapters.has_value());
   EXPECT_EQ(adapters->rank, 8);
   EXPECT_EQ(adapters->alpha, 32);

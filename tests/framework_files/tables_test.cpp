@@ -28,8 +28,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-SettingTable table_of(const std::string& text) {
-  return SettingTable(Document::parse(text, "settings.yaml"));
+KnownSettingTable table_of(const std::string& text) {
+  return KnownSettingTable(Document::parse(text, "settings.yaml"));
 }
 
 std::string refusal_of_table(const std::string& text) {
@@ -41,8 +41,8 @@ std::string refusal_of_table(const std::string& text) {
   return "";
 }
 
-TEST(SettingTable, ReadsARowForEachKeyInTheirOrder) {
-  const SettingTable table = table_of(
+TEST(KnownSettingTable, ReadsARowForEachKeyInTheirOrder) {
+  const KnownSettingTable table = table_of(
       "- source: org/program config.py\n"
       "  rows:\n"
       "    - {key: size, field: parallel.tensor}\n"
@@ -66,7 +66,7 @@ TEST(SettingTable, ReadsARowForEachKeyInTheirOrder) {
   EXPECT_EQ(rows[4].source, "org/other config.py");
 }
 
-TEST(SettingTable, RefusesARowWithoutASourceOrAName) {
+TEST(KnownSettingTable, RefusesARowWithoutASourceOrAName) {
   EXPECT_THAT(refusal_of_table("- rows: [{key: seed}]\n"), HasSubstr("source"));
   EXPECT_THAT(refusal_of_table("- {source: \"\", rows: [{key: seed}]}\n"), HasSubstr("source"));
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{field: micro_batch}]}\n"),
@@ -76,29 +76,29 @@ TEST(SettingTable, RefusesARowWithoutASourceOrAName) {
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, fild: b}]}\n"), HasSubstr("fild"));
 }
 
-TEST(SettingTable, RefusesSettingsThatMatterAndLeaveNothingOut) {
+TEST(KnownSettingTable, RefusesSettingsThatMatterAndLeaveNothingOut) {
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, matters: unknown}]}\n"),
               HasSubstr("leaves_out"));
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, leaves_out: \"\"}]}\n"),
               HasSubstr("leaves_out"));
 }
 
-TEST(SettingTable, ReadsSettingsOfWhichNobodyKnowsWhatTheyLeaveOut) {
-  const SettingTable table =
+TEST(KnownSettingTable, ReadsSettingsOfWhichNobodyKnowsWhatTheyLeaveOut) {
+  const KnownSettingTable table =
       table_of("- {source: a.py, rows: [{key: a*, matters: unknown, leaves_out: \"\"}]}\n");
   EXPECT_EQ(table.rows().front().matters, SettingImpact::kMaybe);
   EXPECT_EQ(table.rows().front().leaves_out, "");
 }
 
-TEST(SettingTable, ReadsWordsByFramework) {
-  const SettingTable table = table_of(
+TEST(KnownSettingTable, ReadsWordsByFramework) {
+  const KnownSettingTable table = table_of(
       "- source: a.py\n"
       "  rows: [{key: a, usual: 1, write: always}, {key: b, usual: {x: 2, others: \"\"}}, {key: "
       "c}]\n");
-  EXPECT_EQ(table.rows()[0].usual.framework_word("x"), "1");
+  EXPECT_EQ(table.rows()[0].usual.text_for_framework("x"), "1");
   EXPECT_TRUE(table.rows()[0].always);
-  EXPECT_EQ(table.rows()[1].usual.framework_word("x"), "2");
-  EXPECT_EQ(table.rows()[1].usual.framework_word("y"), "");
+  EXPECT_EQ(table.rows()[1].usual.text_for_framework("x"), "2");
+  EXPECT_EQ(table.rows()[1].usual.text_for_framework("y"), "");
   EXPECT_FALSE(table.rows()[2].usual.said());
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, usual: {x: 2}}]}\n"),
               HasSubstr("others"));
@@ -106,14 +106,14 @@ TEST(SettingTable, ReadsWordsByFramework) {
               HasSubstr("always"));
 }
 
-TEST(SettingTable, KeepsItsTextsWhenItIsMoved) {
-  SettingTable first = table_of("- {source: a.py, rows: [{key: a_name_that_is_not_short}]}\n");
-  const SettingTable second = std::move(first);
+TEST(KnownSettingTable, KeepsItsTextsWhenItIsMoved) {
+  KnownSettingTable first = table_of("- {source: a.py, rows: [{key: a_name_that_is_not_short}]}\n");
+  const KnownSettingTable second = std::move(first);
   EXPECT_EQ(second.rows().front().name, "a_name_that_is_not_short");
 }
 
-TEST(FieldPathTable, ReadsAPlaceForEachPath) {
-  const FieldPathTable table(Document::parse(
+TEST(MegatronFieldPathTable, ReadsAPlaceForEachPath) {
+  const MegatronFieldPathTable table(Document::parse(
       "- source: a.yaml\n"
       "  places: [{paths: [engine.*, optim.lr]}, {path: engine.tp, field: tensor}]\n"
       "- {source: b.yaml, rows: [{key: seed}]}\n",
@@ -122,11 +122,11 @@ TEST(FieldPathTable, ReadsAPlaceForEachPath) {
   EXPECT_EQ(table.places()[1].path, "optim.lr");
   EXPECT_EQ(table.places()[1].field, "");
   EXPECT_EQ(table.places()[2].field, "tensor");
-  EXPECT_EQ(megatron_places("rl/verl_tuning").size(), 13U);
+  EXPECT_EQ(megatron_field_paths("rl/verl_tuning").size(), 13U);
 }
 
-TEST(WordTable, ReadsSectionsOfAllGroupsInTheirOrder) {
-  const WordTable table(
+TEST(ProgramWordTable, ReadsSectionsOfAllGroupsInTheirOrder) {
+  const ProgramWordTable table(
       Document::parse("- {source: a.py, models: {b: one, a: two}, empty: {}}\n"
                       "- {source: c.py, models: {c: one}}\n",
                       "models.yaml"));
@@ -138,51 +138,52 @@ TEST(WordTable, ReadsSectionsOfAllGroupsInTheirOrder) {
   EXPECT_TRUE(table.section("none").empty());
 }
 
-TEST(WordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
-  EXPECT_THROW(WordTable(Document::parse("- {models: {a: b}}\n", "models.yaml")), Error);
+TEST(ProgramWordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
+  EXPECT_THROW(ProgramWordTable(Document::parse("- {models: {a: b}}\n", "models.yaml")), Error);
   const std::string twice = "- {source: a, models: {a: b}}\n- {source: b, models: {a: c}}\n";
-  EXPECT_THROW(WordTable(Document::parse(twice, "models.yaml")), Error);
+  EXPECT_THROW(ProgramWordTable(Document::parse(twice, "models.yaml")), Error);
 }
 
-TEST(WordTable, NamesBuiltInModels) {
+TEST(ProgramWordTable, NamesBuiltInModels) {
   for (const std::string_view table : {"bridge/models", "maxtext/models", "primus/models"}) {
-    EXPECT_FALSE(section_words(table, "models").empty()) << table;
-    for (const auto& [word, model] : section_words(table, "models")) {
+    EXPECT_FALSE(table_section_words(table, "models").empty()) << table;
+    for (const auto& [word, model] : table_section_words(table, "models")) {
       EXPECT_TRUE(model::built_in_model_of_hub_id("hub/" + model)) << table << ": " << word;
     }
   }
-  EXPECT_EQ(word_meaning("primus/models", "models", "llama3_8b"), "llama-3-8b");
-  EXPECT_EQ(word_meaning("primus/models", "models", "llama9_8b"), "");
+  EXPECT_EQ(program_word_meaning("primus/models", "models", "llama3_8b"), "llama-3-8b");
+  EXPECT_EQ(program_word_meaning("primus/models", "models", "llama9_8b"), "");
 }
 
-TEST(WordTable, NamesModelsOfTheSameSizes) {
-  const auto words = section_words("huggingface/models", "like");
-  for (const auto& [head, why] : section_words("huggingface/models", "but_not")) {
-    EXPECT_FALSE(word_meaning("huggingface/models", "like", head).empty()) << head;
+TEST(ProgramWordTable, NamesModelsOfTheSameSizes) {
+  const auto words = table_section_words("huggingface/models", "like");
+  for (const auto& [head, why] : table_section_words("huggingface/models", "but_not")) {
+    EXPECT_FALSE(program_word_meaning("huggingface/models", "like", head).empty()) << head;
   }
   EXPECT_EQ(words.size(), 22U);
 }
 
-TEST(WordTable, NamesKernelsOfAttention) {
-  for (const auto& [word, kernel] : section_words("huggingface/attention", "kernels")) {
+TEST(ProgramWordTable, NamesKernelsOfAttention) {
+  for (const auto& [word, kernel] : table_section_words("huggingface/attention", "kernels")) {
     const bool named = std::ranges::any_of(cluster::kAttentionKernelNames,
                                            [&](const auto& each) { return each.name == kernel; });
     EXPECT_TRUE(kernel == "default" || kernel == "pytorch" || named) << word;
   }
 }
 
-TEST(WordTable, NamesKeysOfAdapters) {
+TEST(ProgramWordTable, NamesKeysOfAdapters) {
   const std::set<std::string> known = {
       "rank",        "alpha",         "dropout",       "modules",         "usual_rank",
       "usual_alpha", "alpha_of_rank", "usual_dropout", "usual_modules",   "expression",
       "bits",        "load_flags",    "parameters",    "of_transformers", "switch",
       "flags_of_8",  "flags_of_4"};
   std::size_t programs = 0;
-  for (const std::string_view table : table_names()) {
+  for (const std::string_view table : embedded_table_names()) {
     if (!table.ends_with("/adapters")) continue;
-    for (const std::string_view program : loaded_table<WordTable>(table).names()) {
-      EXPECT_FALSE(word_meaning(table, program, "rank").empty()) << table << ": " << program;
-      for (const auto& [word, key] : section_words(table, program)) {
+    for (const std::string_view program : loaded_table<ProgramWordTable>(table).names()) {
+      EXPECT_FALSE(program_word_meaning(table, program, "rank").empty())
+          << table << ": " << program;
+      for (const auto& [word, key] : table_section_words(table, program)) {
         EXPECT_TRUE(known.contains(word)) << table << ": " << word;
       }
       ++programs;
@@ -191,10 +192,10 @@ TEST(WordTable, NamesKeysOfAdapters) {
   EXPECT_EQ(programs, 12U);
 }
 
-TEST(WordTable, NamesTargetsOfModules) {
+TEST(ProgramWordTable, NamesTargetsOfModules) {
   for (const std::string_view section : {"one_by_one", "others"}) {
-    EXPECT_FALSE(section_words("huggingface/modules", section).empty());
-    for (const auto& [module, targets] : section_words("huggingface/modules", section)) {
+    EXPECT_FALSE(table_section_words("huggingface/modules", section).empty());
+    for (const auto& [module, targets] : table_section_words("huggingface/modules", section)) {
       std::istringstream words(targets);
       for (std::string word; words >> word;) {
         EXPECT_TRUE(std::ranges::any_of(model::kAdapterTargetNames,
@@ -205,16 +206,17 @@ TEST(WordTable, NamesTargetsOfModules) {
   }
 }
 
-TEST(SettingTable, TakesValuesThatChangeNothing) {
-  const SettingTable table = table_of("- {source: a.py, rows: [{key: a, taken: [\"1\", off]}]}\n");
+TEST(KnownSettingTable, TakesValuesThatChangeNothing) {
+  const KnownSettingTable table =
+      table_of("- {source: a.py, rows: [{key: a, taken: [\"1\", off]}]}\n");
   EXPECT_EQ(table.rows().front().taken, (std::vector<std::string_view>{"1", "off"}));
 }
 
-TEST(OptimizerTable, FindsTheFirstWordThatFits) {
-  EXPECT_EQ(optimizer_word("paged_adamw_8bit")->optimizer, plan::Optimizer::kAdam8bit);
-  EXPECT_EQ(optimizer_word("paged_adamw_32bit")->optimizer, plan::Optimizer::kAdamW);
-  EXPECT_EQ(optimizer_word("shampoo"), nullptr);
-  EXPECT_EQ(optimizer_word("onebitadam", "huggingface/deepspeed_optimizers")->optimizer,
+TEST(OptimizerNameTable, FindsTheFirstWordThatFits) {
+  EXPECT_EQ(find_optimizer_name("paged_adamw_8bit")->optimizer, plan::Optimizer::kAdam8bit);
+  EXPECT_EQ(find_optimizer_name("paged_adamw_32bit")->optimizer, plan::Optimizer::kAdamW);
+  EXPECT_EQ(find_optimizer_name("shampoo"), nullptr);
+  EXPECT_EQ(find_optimizer_name("onebitadam", "huggingface/deepspeed_optimizers")->optimizer,
             plan::Optimizer::kAdam);
 }
 
@@ -239,7 +241,7 @@ std::string documented_targets() {
   std::string text = "| target | reads | writes | known |\n|---|---|---|---|\n";
   const auto cell = [](const std::string& words) { return words.empty() ? "-" : words; };
   for (const LaunchTarget& target : launch_targets()) {
-    const Evidence& evidence = target.data->evidence;
+    const FrameworkReadingEvidence& evidence = target.data->evidence;
     text += fmt::format("| `{}` | {} | {} | {} |\n", target.word, cell(target.data->reads),
                         cell(target.data->writes),
                         evidence.judged ? "judged: " + evidence.package : "by source");

@@ -12,12 +12,12 @@ namespace stepwright::framework_files {
 /// Returns a training method that the target's files can express: pretraining if possible,
 /// otherwise the first that they can.
 inline plan::TrainingMethod method_of(std::string_view word) {
-  const std::vector<plan::MethodKind>& kinds = target_data(word).methods;
+  const std::vector<plan::TrainingMethodKind>& kinds = launch_target_description(word).methods;
   plan::TrainingMethod method;
-  if (std::ranges::count(kinds, plan::MethodKind::kPretrain) > 0) return method;
+  if (std::ranges::count(kinds, plan::TrainingMethodKind::kPretrain) > 0) return method;
   method.kind = kinds.front();
-  const bool generates =
-      method.kind == plan::MethodKind::kGrpo || method.kind == plan::MethodKind::kPpo;
+  const bool generates = method.kind == plan::TrainingMethodKind::kGrpo ||
+                         method.kind == plan::TrainingMethodKind::kPpo;
   if (generates) method.rollout = plan::Rollout{};
   return method;
 }

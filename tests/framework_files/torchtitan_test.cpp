@@ -71,8 +71,8 @@ TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
   const auto started = [](const std::string& script, bool with_registry = true) {
     const launch_scripts::SourceFile files[] = {{"start.sh", script},
                                                 {"config_registry.py", kTitanRegistry}};
-    return import_sources("", std::span(files).first(with_registry ? 2 : 1),
-                          {.cluster = "dgx-h100"})
+    return import_plan_files("", std::span(files).first(with_registry ? 2 : 1),
+                             {.cluster = "dgx-h100"})
         .planned;
   };
   const plan::PlannedJob by_name = started(
@@ -173,13 +173,13 @@ TEST(Torchtitan, FollowsFunctionsIntoTheFilesBesideIt) {
   const std::vector<launch_scripts::SourceFile> files = {
       {"recipe.py", kTitanRecipe}, {"models/llama3/config_registry.py", kTitanRegistry}};
   const UserFacts given{.cluster = "dgx-h100:2", .function = "recipe"};
-  const ImportedPlan read = import_sources("torchtitan", files, given);
+  const ImportedPlan read = import_plan_files("torchtitan", files, given);
   EXPECT_EQ(read.planned.job.model_name, "llama-3.1-8b");
   EXPECT_EQ(read.planned.job.length, 8192);
   EXPECT_EQ(read.planned.plan.micro_batch, 4);
   EXPECT_EQ(read.planned.plan.parallel.tensor, 4);
   try {
-    import_sources("torchtitan", std::span(files).first(1), given);
+    import_plan_files("torchtitan", std::span(files).first(1), given);
     FAIL() << "read without the file of llama3_8b";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("llama3_8b(), which stands in none of the files"));

@@ -82,11 +82,11 @@ TEST(Torchtune, InputsOfRecomputedLayersLieOnTheHost) {
   const std::string words =
       "enable_activation_checkpointing: True\nenable_activation_offloading: True\n";
   const ImportedPlan read = torchtuned(tune_recipe("llama3_1.llama3_1_8b", kTuneAdam + words));
-  EXPECT_TRUE(read.planned.plan.offload.moves_inputs());
+  EXPECT_TRUE(read.planned.plan.offload.offloads_layer_inputs());
   EXPECT_THAT(read.report.read, takes("enable_activation_offloading", "offload.activations"));
   const LaunchFile file = export_plan("torchtune", read.planned, "", false, "plan");
   EXPECT_THAT(file.text, HasSubstr("enable_activation_offloading: true"));
-  EXPECT_TRUE(file.started.plan.offload.moves_inputs());
+  EXPECT_TRUE(file.started.plan.offload.offloads_layer_inputs());
 }
 
 TEST(Torchtune, ALossInChunksIsWrittenAndReadBack) {
@@ -214,7 +214,7 @@ ImportedPlan tune_started_by(const std::string& command) {
   const launch_scripts::SourceFile files[] = {
       {"run.sh", "#!/bin/bash\ntune download meta-llama/Llama-3.1-8B\n" + command + "\n"},
       {"8B_lora.yaml", tune_recipe("llama3_1.lora_llama3_1_8b" + kTuneAdapters, kTuneAdam)}};
-  return import_sources("", files, {.cluster = "dgx-h100"});
+  return import_plan_files("", files, {.cluster = "dgx-h100"});
 }
 
 TEST(Torchtune, ScriptsStartItWithWordsOverItsFile) {

@@ -76,7 +76,7 @@ ImportedPlan program_with(const std::vector<launch_scripts::SourceFile>& files,
   UserFacts given;
   given.cluster = cluster;
   given.settings = std::move(settings);
-  return import_sources("", files, given);
+  return import_plan_files("", files, given);
 }
 
 ImportedPlan program_of(const std::string& text, const std::string& cluster = "dgx-a100-80g",
@@ -173,8 +173,8 @@ if __name__ == "__main__":
       "torchrun --nproc_per_node 8 finetune.py --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
       "--per_device_train_batch_size 2 --gradient_accumulation_steps 4 --model_max_length 1024 "
       "--gradient_checkpointing True\n";
-  const ImportedPlan plan =
-      program_with({{"run.sh", script}, {"finetune.py", kProgram}}, "{profile: dgx-a100-80g, nodes: 1}");
+  const ImportedPlan plan = program_with({{"run.sh", script}, {"finetune.py", kProgram}},
+                                         "{profile: dgx-a100-80g, nodes: 1}");
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
   EXPECT_EQ(plan.planned.job.length, 1024);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2);

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 ImportedPlan read_tuning(const std::string& text, UserFacts given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
   const launch_scripts::SourceFile file{"tune.sh", text};
-  return import_sources("", {&file, 1}, given);
+  return import_plan_files("", {&file, 1}, given);
 }
 
 std::string tuning_refusal(const std::string& text) {
@@ -59,7 +59,7 @@ TEST(VerlTuning, AttentionIsThatOfTheProgram) {
   given.cluster = "{profile: mi300x-8gpu, nodes: 1, devices_per_node: 4}";
   const std::vector<launch_scripts::SourceFile> files = {
       {"train.sh", std::string(kFirstTrainer) + "ulysses_sequence_parallel_size=2\n"}};
-  const ImportedPlan plan = import_sources("verl", files, given);
+  const ImportedPlan plan = import_plan_files("verl", files, given);
   EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
@@ -146,8 +146,8 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
   EXPECT_THAT(plan.report.not_read, lists("--hf-checkpoint", SettingImpact::kNo));
   EXPECT_THAT(plan.report.not_read, lists("--use-kl-loss", SettingImpact::kYes));
   EXPECT_THAT(plan.report.assumed,
-              Contains(AllOf(Field(&AssumedField::field, "job.precision"),
-                             Field(&AssumedField::why, HasSubstr("slime trains in bf16")))));
+              Contains(AllOf(Field(&AssumedPlanField::field, "job.precision"),
+                             Field(&AssumedPlanField::why, HasSubstr("slime trains in bf16")))));
 }
 
 // How long sequences are decides, not an argument that nothing heeds.
@@ -177,7 +177,7 @@ TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
       "seq_len = 8192\ndata_parallel_replicate_degree = 2\n"
       "data_parallel_shard_degree = 4\ntensor_parallel_degree = 2\n"
       "warmup_steps = 20\n[experimental]\npipeline_parallel_degree = 4\n"};
-  const ImportedPlan plan = import_sources("", {&file, 1}, {.cluster = "dgx-h100"});
+  const ImportedPlan plan = import_plan_files("", {&file, 1}, {.cluster = "dgx-h100"});
   EXPECT_EQ(plan.planned.job.cluster.devices(), 64);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
   EXPECT_EQ(plan.planned.plan.parallel.pipeline, 4);
@@ -186,7 +186,7 @@ TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
   EXPECT_EQ(plan.planned.job.sequences, 8 * 8);
   launch_scripts::SourceFile odd = file;
   odd.text += "pipeline_parallel_microbatches = 3\n";
-  EXPECT_THAT([&] { import_sources("", {&odd, 1}, {.cluster = "dgx-h100"}); },
+  EXPECT_THAT([&] { import_plan_files("", {&odd, 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
                   HasSubstr("batch_size 8 is no multiple of pipeline_parallel_microbatches 3")));
 }

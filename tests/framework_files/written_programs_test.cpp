@@ -63,7 +63,7 @@ TEST(WrittenPrograms, AxolotlSaysItsMesh) {
 }
 
 /// Returns a job of eight ranks that shard all states, with parts of its model frozen.
-plan::PlannedJob frozen_job(const model::Frozen& frozen) {
+plan::PlannedJob frozen_job(const model::FrozenModelParts& frozen) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   planned.job.model.frozen = frozen;
   return planned;
@@ -77,7 +77,7 @@ model::Architecture read_model_again(std::string_view target, const plan::Planne
   given.known_model->encoder = planned.job.model.encoder;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const launch_scripts::SourceFile file{std::string(target), text};
-  return import_sources(target, {&file, 1}, given).planned.job.model;
+  return import_plan_files(target, {&file, 1}, given).planned.job.model;
 }
 
 TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
@@ -93,8 +93,8 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
                     HasSubstr("its files cannot say: frozen parts (they are trained there)")));
   }
   planned.job.model.frozen = {};
-  planned.job.model.adapters = model::Adapters{.rank = 8, .alpha = 16};
-  planned.job.model.adapters->targets = model::possible_targets(planned.job.model);
+  planned.job.model.adapters = model::LoraAdapters{.rank = 8, .alpha = 16};
+  planned.job.model.adapters->targets = model::possible_adapter_targets(planned.job.model);
   for (const std::string_view target : {"accelerate", "deepspeed", "axolotl"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(read_model_again(target, planned, text_of(target, planned)).adapters,
@@ -107,7 +107,7 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
 
 TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
   plan::PlannedJob planned = frozen_job({.encoder = true, .layers = 1});
-  planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
+  planned.job.model.encoder = model::ImageEncoder{.parameters = 1000, .projector = 100};
   const std::string text = text_of("axolotl", planned);
   EXPECT_THAT(text, HasSubstr("(model.)?(language_model.)?(model.)?layers.(0)."));
   EXPECT_EQ(read_model_again("axolotl", planned, text).frozen, planned.job.model.frozen);
@@ -118,9 +118,9 @@ TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
 }
 
 /// Returns the parts that these patterns freeze; nullopt: the patterns are listed as not read.
-std::optional<model::Frozen> frozen_by(const std::string& patterns) {
+std::optional<model::FrozenModelParts> frozen_by(const std::string& patterns) {
   plan::PlannedJob planned = frozen_job({});
-  planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
+  planned.job.model.encoder = model::ImageEncoder{.parameters = 1000, .projector = 100};
   UserFacts given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
@@ -129,7 +129,7 @@ std::optional<model::Frozen> frozen_by(const std::string& patterns) {
       "base_model: ./model\nmicro_batch_size: 1\nsequence_len: 4096\n"
       "unfrozen_parameters: " +
           patterns + "\n"};
-  const ImportedPlan plan = import_sources("axolotl", {&file, 1}, given);
+  const ImportedPlan plan = import_plan_files("axolotl", {&file, 1}, given);
   const bool left = std::ranges::any_of(plan.report.not_read, [](const UnreadSetting& one) {
     return one.name.starts_with("unfrozen_parameters") && one.matters == SettingImpact::kYes;
   });
@@ -139,9 +139,9 @@ std::optional<model::Frozen> frozen_by(const std::string& patterns) {
 
 TEST(WrittenPrograms, PatternsOfAxolotlNameWholePartsOrAreLeftOut) {
   EXPECT_EQ(frozen_by("[model.language_model.*, lm_head]"),
-            (model::Frozen{.encoder = true, .projector = true}));
+            (model::FrozenModelParts{.encoder = true, .projector = true}));
   EXPECT_EQ(frozen_by("[model.language_model, lm_head, model.multi_modal_projector.*]"),
-            (model::Frozen{.encoder = true}));
+            (model::FrozenModelParts{.encoder = true}));
   EXPECT_EQ(frozen_by("[\"^(?!(model.)?(vision_tower.))\"]"), std::nullopt);
   EXPECT_EQ(frozen_by("[model.language_model.layers.1, lm_head]"), std::nullopt);
   EXPECT_EQ(frozen_by("[\"^model.language_model.embed_tokens.weight$[:100]\"]"), std::nullopt);
@@ -164,8 +164,9 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
 /// Returns a job with documents of a quarter of a sequence, packed in order.
 plan::PlannedJob packed_job(const packing::Packing& packing) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
-  plan::DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
-  documents.packs = packing::pack_with_statistics(documents.lengths, packing, planned.job.length);
+  plan::PackedDocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
+  documents.packs =
+      packing::packed_sequence_statistics(documents.lengths, packing, planned.job.length);
   planned.job.documents = documents;
   return planned;
 }
@@ -201,20 +202,22 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
 TEST(WrittenPrograms, BridgeSaysAdaptersAndWhatTheyKeep) {
   plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
   planned.plan.sequence_parallel = true;
-  planned.job.model.adapters = model::Adapters{.rank = 8, .alpha = 16, .joined = true};
-  planned.job.model.adapters->targets = model::possible_targets(planned.job.model);
+  planned.job.model.adapters = model::LoraAdapters{.rank = 8, .alpha = 16, .joined = true};
+  planned.job.model.adapters->targets = model::possible_adapter_targets(planned.job.model);
   const std::string gathers = "sequence_parallel_input_regather=True";
-  for (const plan::TensorInput input : {plan::TensorInput::kKeep, plan::TensorInput::kRegather}) {
+  for (const plan::GatheredInputPolicy input :
+       {plan::GatheredInputPolicy::kKeep, plan::GatheredInputPolicy::kRegather}) {
     planned.plan.tensor_input = input;
     const LaunchFile file = export_plan("nemo", planned, "");
     EXPECT_THAT(file.text,
                 AllOf(HasSubstr("peft=LoRA("), HasSubstr("\"linear_qkv\", \"linear_proj\""),
                       HasSubstr("dim=8"), HasSubstr("alpha=16")));
-    EXPECT_EQ(file.text.find(gathers) != std::string::npos, input == plan::TensorInput::kRegather);
+    EXPECT_EQ(file.text.find(gathers) != std::string::npos,
+              input == plan::GatheredInputPolicy::kRegather);
     EXPECT_EQ(file.started.plan.tensor_input, input);
   }
   EXPECT_NO_THROW(export_plan("ms-swift", planned, ""));
-  planned.plan.tensor_input = plan::TensorInput::kKeep;
+  planned.plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   EXPECT_THAT(refusal_of("ms-swift", planned), HasSubstr("tensor_input keep: "));
 }
 
@@ -233,7 +236,7 @@ TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const launch_scripts::SourceFile source{"recipe.py", file.text};
-  EXPECT_TRUE(import_sources("nemo", {&source, 1}, given).planned.job.kernels.narrow_attention);
+  EXPECT_TRUE(import_plan_files("nemo", {&source, 1}, given).planned.job.kernels.narrow_attention);
   EXPECT_FALSE(export_plan("megatron", planned, "", true).started.job.kernels.narrow_attention);
 }
 
@@ -251,7 +254,7 @@ TEST(WrittenPrograms, SayHowNarrowParametersAreStored) {
       const LaunchFile file = export_plan(target, planned, "", true);
       const launch_scripts::SourceFile source{target == "nemo" ? "recipe.py" : "train.sh",
                                               file.text};
-      const ImportedPlan draft = import_sources(target, {&source, 1}, given);
+      const ImportedPlan draft = import_plan_files(target, {&source, 1}, given);
       EXPECT_EQ(draft.planned.job.kernels.narrow_parameters, narrow) << target;
     }
   }
@@ -265,18 +268,20 @@ TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
               HasSubstr("parallel context: megatron-core (nemo-rl) runs tensor, pipeline"));
 }
 
-plan::PlannedJob planned_method(plan::MethodKind kind) {
+plan::PlannedJob planned_method(plan::TrainingMethodKind kind) {
   plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
   planned.job.method.kind = kind;
   planned.plan.micro_batch = 2;
-  if (plan::generates(kind)) planned.job.method.rollout = plan::Rollout{.tokens_per_s = 2000};
+  if (plan::generates_sequences(kind))
+    planned.job.method.rollout = plan::Rollout{.tokens_per_s = 2000};
   return planned;
 }
 
 TEST(WrittenPrograms, NoFileLearnsByAnotherMethodInSilence) {
-  for (const std::string& word : export_words()) {
-    for (const plan::MethodKind kind :
-         {plan::MethodKind::kDpo, plan::MethodKind::kGrpo, plan::MethodKind::kPpo}) {
+  for (const std::string& word : export_target_names()) {
+    for (const plan::TrainingMethodKind kind :
+         {plan::TrainingMethodKind::kDpo, plan::TrainingMethodKind::kGrpo,
+          plan::TrainingMethodKind::kPpo}) {
       const std::string method(name_of(plan::kMethodNames, kind));
       try {
         const LaunchFile file = export_plan(word, planned_method(kind), "", true);
@@ -291,7 +296,7 @@ TEST(WrittenPrograms, NoFileLearnsByAnotherMethodInSilence) {
 }
 
 TEST(WrittenPrograms, NemoRlSaysGrpo) {
-  plan::PlannedJob planned = planned_method(plan::MethodKind::kGrpo);
+  plan::PlannedJob planned = planned_method(plan::TrainingMethodKind::kGrpo);
   planned.job.method.updates = 4;
   EXPECT_THAT(text_of("nemo-rl", planned),
               AllOf(HasSubstr("examples/run_grpo.py"), HasSubstr("num_prompts_per_step: 8"),
@@ -311,7 +316,7 @@ TEST(WrittenPrograms, NemoRlSaysGrpo) {
 }
 
 TEST(WrittenPrograms, NemoRlCountsPairs) {
-  plan::PlannedJob planned = planned_method(plan::MethodKind::kDpo);
+  plan::PlannedJob planned = planned_method(plan::TrainingMethodKind::kDpo);
   const LaunchFile file = export_plan("nemo-rl", planned, "");
   EXPECT_THAT(
       file.text,
@@ -367,7 +372,7 @@ TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {
               AllOf(HasSubstr("checkpoint_files: [model.safetensors]"), HasSubstr("lr: 2.0e-5")));
   planned.job.model = *model::built_in_model("llama-3-8b");
   planned.job.model_name = "llama-3-8b";
-  planned.job.model.adapters = model::Adapters{};
+  planned.job.model.adapters = model::LoraAdapters{};
   planned.job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
   EXPECT_THAT(text_of("torchtune", planned),
               AllOf(HasSubstr("max_filename: \"00004\""), HasSubstr("lr: 3.0e-4"),
@@ -382,7 +387,7 @@ TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {
 TEST(WrittenPrograms, LlamaFactoryFineTunesWhatAJobFineTunes) {
   plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   EXPECT_THAT(text_of("llama-factory", planned), HasSubstr("stage: pt"));
-  planned.job.method.kind = plan::MethodKind::kSft;
+  planned.job.method.kind = plan::TrainingMethodKind::kSft;
   EXPECT_THAT(text_of("llama-factory", planned),
               AllOf(HasSubstr("stage: sft"), HasSubstr("packing: true")));
 }
@@ -395,7 +400,7 @@ TEST(WrittenPrograms, TheNameOfAFrameworkStandsForTheWordOfItsFiles) {
 TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
   plan::PlannedJob planned;
   planned.job = plan::small_expert_job();
-  planned.job.dispatcher = plan::Dispatcher::kOncePerNode;
+  planned.job.dispatcher = plan::TokenDispatcher::kOncePerNode;
   planned.plan.parallel = {.expert = 4, .data = 16};
   planned.plan.sharding = *plan::sharding_of("NNG");
   EXPECT_THAT(text_of("ms-swift", planned), AllOf(HasSubstr("--moe_token_dispatcher_type flex"),
@@ -408,11 +413,11 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
     given.known_model = planned.job.model;
     given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
     launch_scripts::SourceFile file{target, export_plan(target, planned, "").text};
-    EXPECT_EQ(import_sources(target, {&file, 1}, given).planned.job.dispatcher,
-              plan::Dispatcher::kOncePerNode);
+    EXPECT_EQ(import_plan_files(target, {&file, 1}, given).planned.job.dispatcher,
+              plan::TokenDispatcher::kOncePerNode);
     if (target != "nemo-rl") continue;
     file.text.replace(file.text.find("type: flex"), 10, "type: alltoall");
-    EXPECT_THAT([&] { import_sources(target, {&file, 1}, given); },
+    EXPECT_THAT([&] { import_plan_files(target, {&file, 1}, given); },
                 testing::ThrowsMessage<Error>(HasSubstr("needs moe_token_dispatcher_type flex")));
   }
 }

@@ -18,56 +18,56 @@ using ::testing::ElementsAre;
 model::Architecture adapted(const char* text, std::initializer_list<model::AdapterTarget> targets,
                             bool joined = false) {
   model::Architecture model = model_of(text);
-  model.adapters = model::Adapters{.rank = 2, .alpha = 6, .joined = joined};
+  model.adapters = model::LoraAdapters{.rank = 2, .alpha = 6, .joined = joined};
   for (const model::AdapterTarget target : targets)
     model.adapters->targets.set(model::place_of(target));
   return model;
 }
 
-std::vector<huggingface::AdapterTensors> tensors_of(const model::Architecture& model) {
-  return huggingface::adapter_tensors(model, huggingface::family_of(model));
+std::vector<huggingface::PeftAdapterTensors> tensors_of(const model::Architecture& model) {
+  return huggingface::peft_adapter_tensors(model, huggingface::huggingface_family_of_model(model));
 }
 
-TEST(AdapterTensors, StandBesideThePartsOfFusedWeights) {
+TEST(PeftAdapterTensors, StandBesideThePartsOfFusedWeights) {
   // Queries of 16 rows, keys and values of 8: A of queries and values, 2 rows each.
   const auto tensors = tensors_of(
       adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}));
   ASSERT_EQ(tensors.size(), 4);
-  const huggingface::AdapterTensors& query = tensors[0];
+  const huggingface::PeftAdapterTensors& query = tensors[0];
   EXPECT_EQ(query.weight, "model.layers.0.self_attn.q_proj.weight");
   EXPECT_EQ(query.down.name, "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
   EXPECT_EQ(query.down.own, "layers.0.attention.qkv_lora_a");
-  EXPECT_THAT(query.down.rows, ElementsAre(huggingface::RowRun{0, 2}));
-  EXPECT_THAT(query.up.rows, ElementsAre(huggingface::RowRun{0, 16}));
+  EXPECT_THAT(query.down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
+  EXPECT_THAT(query.up.rows, ElementsAre(huggingface::ParameterRowRun{0, 16}));
   EXPECT_THAT(query.up.shape(), ElementsAre(16, 2));
-  const huggingface::AdapterTensors& value = tensors[1];
+  const huggingface::PeftAdapterTensors& value = tensors[1];
   EXPECT_EQ(value.up.name, "base_model.model.model.layers.0.self_attn.v_proj.lora_B.weight");
-  EXPECT_THAT(value.down.rows, ElementsAre(huggingface::RowRun{2, 2}));
-  EXPECT_THAT(value.up.rows, ElementsAre(huggingface::RowRun{16, 8}));
+  EXPECT_THAT(value.down.rows, ElementsAre(huggingface::ParameterRowRun{2, 2}));
+  EXPECT_THAT(value.up.rows, ElementsAre(huggingface::ParameterRowRun{16, 8}));
 }
 
-TEST(AdapterTensors, HoldEveryRowOfOurs) {
+TEST(PeftAdapterTensors, HoldEveryRowOfOurs) {
   const model::Architecture model =
       adapted(kLlamaConfig,
               {model::AdapterTarget::kQuery, model::AdapterTarget::kKey,
                model::AdapterTarget::kValue, model::AdapterTarget::kProjection,
                model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2});
   std::int64_t elements = 0;
-  for (const huggingface::AdapterTensors& one : tensors_of(model)) {
+  for (const huggingface::PeftAdapterTensors& one : tensors_of(model)) {
     elements += one.down.row_count() * one.down.columns + one.up.row_count() * one.up.columns;
   }
   EXPECT_EQ(elements, model::count_trained_parameters(model));
 }
 
-TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
+TEST(PeftAdapterTensors, OfJoinedPartsShareTheirA) {
   const auto tensors = tensors_of(
       adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey}, true));
-  EXPECT_THAT(tensors[0].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
-  EXPECT_THAT(tensors[1].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
-  EXPECT_THAT(tensors[1].up.rows, ElementsAre(huggingface::RowRun{16, 8}));
+  EXPECT_THAT(tensors[0].down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
+  EXPECT_THAT(tensors[1].down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
+  EXPECT_THAT(tensors[1].up.rows, ElementsAre(huggingface::ParameterRowRun{16, 8}));
 }
 
-TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
+TEST(PeftAdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   for (const char* fused : {kGpt2, kGptNeox}) {
     const model::Architecture apart = adapted(
         fused,
@@ -78,57 +78,59 @@ TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   }
 }
 
-TEST(AdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
+TEST(PeftAdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
   const auto tensors = tensors_of(adapted(
       kGpt2,
       {model::AdapterTarget::kQuery, model::AdapterTarget::kKey, model::AdapterTarget::kValue},
       true));
-  const huggingface::AdapterTensors& first = tensors.front();
+  const huggingface::PeftAdapterTensors& first = tensors.front();
   EXPECT_EQ(first.weight, "transformer.h.0.attn.c_attn.weight");
   EXPECT_TRUE(first.transposed);
-  EXPECT_THAT(first.down.rows, ElementsAre(huggingface::RowRun{0, 2}));
+  EXPECT_THAT(first.down.rows, ElementsAre(huggingface::ParameterRowRun{0, 2}));
   EXPECT_EQ(first.up.row_count(), 3 * first.down.columns);
   EXPECT_EQ(first.up.name, "base_model.model.transformer.h.0.attn.c_attn.lora_B.weight");
 }
 
-TEST(AdapterTensors, OfExpertsStandBesideEach) {
+TEST(PeftAdapterTensors, OfExpertsStandBesideEach) {
   // Two rows of A for the gates of each expert and two for its ups.
   const auto tensors =
       tensors_of(adapted(kMixtral, {model::AdapterTarget::kGate, model::AdapterTarget::kUp}));
   EXPECT_EQ(tensors[0].weight, "model.layers.0.block_sparse_moe.experts.0.w1.weight");
   EXPECT_EQ(tensors[3].weight, "model.layers.0.block_sparse_moe.experts.1.w3.weight");
-  EXPECT_THAT(tensors[3].down.rows, ElementsAre(huggingface::RowRun{6, 2}));
+  EXPECT_THAT(tensors[3].down.rows, ElementsAre(huggingface::ParameterRowRun{6, 2}));
   const std::int64_t height = tensors[3].up.row_count();
-  EXPECT_THAT(tensors[3].up.rows, ElementsAre(huggingface::RowRun{3 * height, height}));
+  EXPECT_THAT(tensors[3].up.rows, ElementsAre(huggingface::ParameterRowRun{3 * height, height}));
 }
 
-TEST(AdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
+TEST(PeftAdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
   model::Architecture model = *model::built_in_model("gpt-oss-20b");
-  model.adapters = model::Adapters{.rank = 2, .alpha = 6};
+  model.adapters = model::LoraAdapters{.rank = 2, .alpha = 6};
   model.adapters->targets.set(model::place_of(model::AdapterTarget::kFc2));
-  const huggingface::Family& family = *huggingface::find_family("gpt_oss");
+  const huggingface::HuggingFaceWeightFamily& family =
+      *huggingface::find_huggingface_weight_family("gpt_oss");
   EXPECT_THAT(
-      [&] { huggingface::adapter_tensors(model, family); },
+      [&] { huggingface::peft_adapter_tensors(model, family); },
       ::testing::ThrowsMessage<Error>(::testing::AllOf(
           ::testing::HasSubstr("stand beside each expert"), ::testing::HasSubstr("--merge BASE"))));
   EXPECT_THAT(huggingface::adapted_modules(model, family).parameters,
               ElementsAre("mlp.experts.down_proj"));
 }
 
-TEST(AdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
+TEST(PeftAdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
   model::Architecture model = *model::built_in_model("gpt-oss-20b");
-  EXPECT_EQ(huggingface::family_of(model).model_type, "gpt_oss");
+  EXPECT_EQ(huggingface::huggingface_family_of_model(model).model_type, "gpt_oss");
   model.adapters =
-      model::Adapters{.rank = 2, .alpha = 6, .targets = model::possible_targets(model)};
-  const huggingface::AdaptedModules found =
-      huggingface::adapted_modules(model, huggingface::family_of(model));
+      model::LoraAdapters{.rank = 2, .alpha = 6, .targets = model::possible_adapter_targets(model)};
+  const huggingface::PeftTargetModules found =
+      huggingface::adapted_modules(model, huggingface::huggingface_family_of_model(model));
   EXPECT_THAT(found.modules, ElementsAre("q_proj", "k_proj", "v_proj", "o_proj"));
   EXPECT_THAT(found.parameters, ElementsAre("mlp.experts.gate_up_proj", "mlp.experts.down_proj"));
 }
 
-TEST(AdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
+TEST(PeftAdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
   const auto modules = [](const model::Architecture& model) {
-    return huggingface::adapted_modules(model, huggingface::family_of(model)).modules;
+    return huggingface::adapted_modules(model, huggingface::huggingface_family_of_model(model))
+        .modules;
   };
   EXPECT_THAT(modules(adapted(kGpt2, {model::AdapterTarget::kProjection})),
               ElementsAre("attn.c_proj"));
@@ -139,11 +141,13 @@ TEST(AdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
               ElementsAre("w1", "w2"));
 }
 
-TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
+TEST(PeftAdapterTensors, ConfigurationNamesModulesAndLayers) {
   model::Architecture model =
       adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kFc2});
-  const huggingface::Family& family = huggingface::family_of(model);
-  const auto config = huggingface::adapter_config(model, family, tensors_of(model), "/models/base");
+  const huggingface::HuggingFaceWeightFamily& family =
+      huggingface::huggingface_family_of_model(model);
+  const auto config =
+      huggingface::peft_adapter_config_json(model, family, tensors_of(model), "/models/base");
   EXPECT_EQ(config.at("r"), 2);
   EXPECT_EQ(config.at("lora_alpha"), 6);
   EXPECT_EQ(config.at("target_modules"), (nlohmann::ordered_json{"down_proj", "q_proj"}));
@@ -152,7 +156,7 @@ TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
   model.frozen = {.first = 0, .layers = 1};
   const auto upper = tensors_of(model);
   EXPECT_EQ(upper.size(), 2);
-  EXPECT_EQ(huggingface::adapter_config(model, family, upper).at("layers_to_transform"),
+  EXPECT_EQ(huggingface::peft_adapter_config_json(model, family, upper).at("layers_to_transform"),
             nlohmann::ordered_json{1});
 }
 

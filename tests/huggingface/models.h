@@ -70,7 +70,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
       "1e9}], nics_per_node: 1, nic: 1e9}\n  batch: {sequences: 4, length: 16}\n  precision: "
       "fp32\nmicro_batch: 2\n";
   std::vector<std::vector<float>> values;
-  std::vector<checkpoint::ShardTensor> tensors;
+  std::vector<checkpoint::FlatTensorView> tensors;
   checkpoint::RankCheckpointPart part{{"r0", {}}, {}};
   float next = 1;
   for (const WholeParameter& p : whole_parameters_of(model_of(model))) {
@@ -86,7 +86,7 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
   std::filesystem::create_directories(writing);
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, tensors);
   checkpoint::add_checkpoint_part(index, part);
-  checkpoint::commit(writing, folder, index);
+  checkpoint::commit_checkpoint_folder(writing, folder, index);
   return values;
 }
 

@@ -22,16 +22,18 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 fs::path exported(const fs::path& folder, const char* model,
-                  const huggingface::ExportOptions& options = {}) {
+                  const huggingface::HuggingFaceExportOptions& options = {}) {
   commit_checkpoint(folder, model);
-  huggingface::export_huggingface(folder / checkpoint::checkpoint_name(1), folder / "out", options);
+  huggingface::export_huggingface(folder / checkpoint::checkpoint_folder_name(1), folder / "out",
+                                  options);
   return folder / "out";
 }
 
-void expect_round_trip(const char* model, const huggingface::ExportOptions& options = {}) {
+void expect_round_trip(const char* model,
+                       const huggingface::HuggingFaceExportOptions& options = {}) {
   const Folder folder;
   const auto values = commit_checkpoint(folder.path(), model);
-  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
+  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_folder_name(1),
                                   folder.path() / "out", options);
   const model::Architecture architecture = model_of(model);
   const huggingface::HuggingFaceWeights weights(folder.path() / "out", architecture);
@@ -55,13 +57,14 @@ TEST(Weights, InAnotherOrderComeBack) {
   const char* glm4 =
       "{layers: 2, hidden: 8, heads: 4, kv_heads: 2, head_dim: 6, ffn: 12, vocab: 20, "
       "norm_placement: both, rotary_fraction: 0.7}";
-  EXPECT_EQ(huggingface::family_of(model_of(glm4)).model_type, "glm4");
+  EXPECT_EQ(huggingface::huggingface_family_of_model(model_of(glm4)).model_type, "glm4");
   expect_round_trip(glm4);
   const char* granite =
       "{layers: 2, hidden: 16, heads: 8, ffn: 6, vocab: 20, positions: 64, sinks: true, window: "
       "[5, "
       "0], attention_scale: 1, norm_epsilon: 1e-6, experts: {count: 8, top_k: 2, ffn: 6}}";
-  EXPECT_EQ(huggingface::family_of(model_of(granite)).model_type, "granitemoe_swa");
+  EXPECT_EQ(huggingface::huggingface_family_of_model(model_of(granite)).model_type,
+            "granitemoe_swa");
   expect_round_trip(granite);
 }
 
@@ -74,14 +77,14 @@ TEST(Weights, OfSeveralFilesComeBack) {
 }
 
 TEST(Weights, OfWiderTypesComeBack) {
-  expect_round_trip(kGpt2, {.type = huggingface::NumberType::kF64});
+  expect_round_trip(kGpt2, {.type = huggingface::WeightNumberType::kF64});
 }
 
 /// Compares a tensor of a written file with the checkpoint, element by element.
 TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
   const Folder folder;
   const auto values = commit_checkpoint(folder.path(), kGpt2);
-  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
+  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_folder_name(1),
                                   folder.path() / "out", {});
   std::size_t at = 0;
   for (const auto& parameter : whole_parameters_of(model_of(kGpt2))) {
@@ -91,8 +94,8 @@ TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
   const checkpoint::SafetensorsFile file(folder.path() / "out" / "model.safetensors");
   const checkpoint::SafetensorsEntry& stored = file.tensors().at("transformer.h.0.mlp.c_fc.weight");
   std::vector<double> found(96);
-  huggingface::read_numbers({.bytes = file.bytes_of(stored), .type = huggingface::NumberType::kF32},
-                            found);
+  huggingface::read_numbers_as_doubles(
+      {.bytes = file.bytes_of(stored), .type = huggingface::WeightNumberType::kF32}, found);
   for (std::size_t in = 0; in < 8; ++in) {
     for (std::size_t out = 0; out < 12; ++out) {
       EXPECT_EQ(found[in * 12 + out], values[at][out * 8 + in]);
@@ -108,10 +111,10 @@ TEST(Weights, ATiedModelHasNoHead) {
 
 /// Rewrites the tensors of the only file in a directory.
 void rewrite(const fs::path& out,
-             const std::function<void(std::vector<checkpoint::ShardTensor>&)>& change) {
+             const std::function<void(std::vector<checkpoint::FlatTensorView>&)>& change) {
   const fs::path path = out / "model.safetensors";
   std::vector<std::vector<std::byte>> bytes;
-  std::vector<checkpoint::ShardTensor> tensors;
+  std::vector<checkpoint::FlatTensorView> tensors;
   {
     const checkpoint::SafetensorsFile file(path);
     for (const auto& [name, stored] : file.tensors()) {
@@ -127,15 +130,16 @@ void rewrite(const fs::path& out,
 }
 
 std::string refusal(const char* model,
-                    const std::function<void(std::vector<checkpoint::ShardTensor>&)>& change) {
+                    const std::function<void(std::vector<checkpoint::FlatTensorView>&)>& change) {
   const Folder folder;
   const fs::path out = exported(folder.path(), model);
   rewrite(out, change);
   return refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(model)); });
 }
 
-checkpoint::ShardTensor& find(std::vector<checkpoint::ShardTensor>& tensors, const char* name) {
-  return *std::ranges::find(tensors, name, &checkpoint::ShardTensor::name);
+checkpoint::FlatTensorView& find(std::vector<checkpoint::FlatTensorView>& tensors,
+                                 const char* name) {
+  return *std::ranges::find(tensors, name, &checkpoint::FlatTensorView::name);
 }
 
 TEST(Refused, AMissingTensor) {
@@ -167,8 +171,8 @@ TEST(Accepted, NamesWithoutTheHeadsPrefixMasksAndCopiesOfATiedTable) {
   EXPECT_EQ(
       refusal(kGpt2,
               [&](auto& tensors) {
-                checkpoint::ShardTensor head = find(tensors, "transformer.wte.weight");
-                for (checkpoint::ShardTensor& tensor : tensors)
+                checkpoint::FlatTensorView head = find(tensors, "transformer.wte.weight");
+                for (checkpoint::FlatTensorView& tensor : tensors)
                   tensor.name = tensor.name.substr(12);
                 head.name = "lm_head.weight";
                 tensors.push_back(head);
@@ -238,8 +242,9 @@ TEST(Refused, ADirectoryThatIsThere) {
   const Folder folder;
   exported(folder.path(), kLlamaConfig);
   EXPECT_THAT(refusal_of([&] {
-                huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
-                                                folder.path() / "out", {});
+                huggingface::export_huggingface(
+                    folder.path() / checkpoint::checkpoint_folder_name(1), folder.path() / "out",
+                    {});
               }),
               HasSubstr("is there already"));
 }

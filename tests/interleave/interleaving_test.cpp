@@ -17,7 +17,7 @@ constexpr cost::LinkClass kTensor = cost::LinkClass::kInside;
 Strand chain(const std::vector<std::pair<cost::LinkClass, double>>& operators) {
   Strand strand;
   for (const auto& [link, seconds] : operators) {
-    StrandOperator op{
+    InterleavedOperator op{
         .id = "f" + std::to_string(strand.size() + 1), .link = link, .seconds = seconds};
     if (!strand.empty()) op.after = {strand.size() - 1};
     strand.push_back(op);
@@ -26,8 +26,8 @@ Strand chain(const std::vector<std::pair<cost::LinkClass, double>>& operators) {
 }
 
 /// Returns the dense layer of DHelix (2411.15871) with the times of its default plan.
-StrandPair dense() {
-  StrandPair pair;
+ForwardBackwardOperators dense() {
+  ForwardBackwardOperators pair;
   pair.forward = chain({{kCompute, 2},
                         {kTensor, 10},
                         {kCompute, 12},
@@ -48,7 +48,7 @@ StrandPair dense() {
                                             {11}, {12}, {14},   {14}, {15}, {17, 10}};
   for (std::size_t i = 0; i < 18; ++i) {
     const std::size_t number = i + 1;
-    StrandOperator op{.id = "b" + std::to_string(number), .seconds = seconds[i]};
+    InterleavedOperator op{.id = "b" + std::to_string(number), .seconds = seconds[i]};
     for (const std::size_t other : after[i]) op.after.push_back(other - 1);
     if (number == 2 || number == 8 || number == 11 || number == 17) op.link = kTensor;
     op.weight_gradient = number == 4 || number == 7 || number == 13 || number == 16;
@@ -59,20 +59,20 @@ StrandPair dense() {
 
 TEST(Strand, OfADenseBackwardHasSoManyOrdersAndStates) {
   EXPECT_EQ(count_orders(dense().backward), 5824U);
-  EXPECT_EQ(order_ideals(dense().backward).size(), 106U);
-  EXPECT_EQ(order_ideals(dense().forward).size(), 15U);
+  EXPECT_EQ(finished_operator_sets(dense().backward).size(), 106U);
+  EXPECT_EQ(finished_operator_sets(dense().forward).size(), 15U);
   EXPECT_EQ(count_orders(dense().forward), 1U);
 }
 
 TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
-  const Interleaving still = interleave(dense(), {.rotate = false});
+  const LayerInterleaving still = interleave(dense(), {.rotate = false});
   EXPECT_DOUBLE_EQ(still.serial_s, 272);
   EXPECT_DOUBLE_EQ(still.serial_own_overlap_s, 252);
   EXPECT_DOUBLE_EQ(still.interleaved_s, 200);
   EXPECT_DOUBLE_EQ(still.exposed_s, 8);
   EXPECT_DOUBLE_EQ(still.lower_bound_s, 192);
   EXPECT_LE(still.event_s, 200);
-  const Interleaving rotated = interleave(dense(), {});
+  const LayerInterleaving rotated = interleave(dense(), {});
   EXPECT_DOUBLE_EQ(rotated.interleaved_s, 192);
   EXPECT_EQ(rotated.starts_at, "f3");
   EXPECT_DOUBLE_EQ(rotated.event_s, 192);
@@ -81,11 +81,11 @@ TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
 /// Finds the best order by trying every block from every state.
 class BruteForce {
  public:
-  BruteForce(const StrandPair& pair, const cost::Contention& contention)
+  BruteForce(const ForwardBackwardOperators& pair, const cost::OverlapSlowdownFactors& contention)
       : pair_(pair),
         contention_(contention),
-        forward_(ancestors(pair.forward)),
-        backward_(ancestors(pair.backward)) {}
+        forward_(operator_ancestors(pair.forward)),
+        backward_(operator_ancestors(pair.backward)) {}
 
   double least(OperatorSet forward, OperatorSet backward) {
     const OperatorSet all_forward = only(pair_.forward.size()) - 1;
@@ -120,7 +120,7 @@ class BruteForce {
     double compute_s = 0;
     if (!add(pair_.forward, forward_, f, sent, compute_s)) return -1;
     if (!add(pair_.backward, backward_, b, sent, compute_s)) return -1;
-    return block_seconds(sent, compute_s, contention_);
+    return interleaved_block_seconds(sent, compute_s, contention_);
   }
 
   static bool add(const Strand& strand, const std::vector<OperatorSet>& needed, OperatorSet set,
@@ -141,25 +141,25 @@ class BruteForce {
     return true;
   }
 
-  const StrandPair& pair_;
-  cost::Contention contention_;
+  const ForwardBackwardOperators& pair_;
+  cost::OverlapSlowdownFactors contention_;
   std::vector<OperatorSet> forward_;
   std::vector<OperatorSet> backward_;
   std::map<std::pair<OperatorSet, OperatorSet>, double> least_;
 };
 
-StrandPair random_pair(std::uint32_t seed) {
+ForwardBackwardOperators random_pair(std::uint32_t seed) {
   std::mt19937 engine(seed);
   const auto link = [&] {
     return static_cast<cost::LinkClass>(engine() % 4 == 0 ? 1 + engine() % 2 : 0);
   };
   const auto seconds = [&] { return 1.0 + engine() % 16; };
-  StrandPair pair;
+  ForwardBackwardOperators pair;
   std::vector<std::pair<cost::LinkClass, double>> forward;
   for (std::size_t i = 0; i < 2 + seed % 4; ++i) forward.emplace_back(link(), seconds());
   pair.forward = chain(forward);
   for (std::size_t i = 0; i < 6; ++i) {
-    StrandOperator op{.id = "b" + std::to_string(i + 1), .link = link(), .seconds = seconds()};
+    InterleavedOperator op{.id = "b" + std::to_string(i + 1), .link = link(), .seconds = seconds()};
     for (std::size_t j = 0; j < i; ++j) {
       if (engine() % 3 == 0) op.after.push_back(j);
     }
@@ -169,21 +169,23 @@ StrandPair random_pair(std::uint32_t seed) {
 }
 
 TEST(Interleave, IsAsFastAsTheBestOfAllBlocks) {
-  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
+  for (const cost::OverlapSlowdownFactors& contention :
+       {cost::OverlapSlowdownFactors{}, cost::OverlapSlowdownFactors{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
-      const StrandPair pair = random_pair(seed);
-      const Interleaving found = interleave(pair, {contention, false});
+      const ForwardBackwardOperators pair = random_pair(seed);
+      const LayerInterleaving found = interleave(pair, {contention, false});
       EXPECT_NEAR(found.interleaved_s, BruteForce(pair, contention).least(0, 0), 1e-9) << seed;
     }
   }
 }
 
 TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
-  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
+  for (const cost::OverlapSlowdownFactors& contention :
+       {cost::OverlapSlowdownFactors{}, cost::OverlapSlowdownFactors{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
-      const StrandPair pair = random_pair(seed);
+      const ForwardBackwardOperators pair = random_pair(seed);
       double least = 1e300;
-      StrandPair turned = pair;
+      ForwardBackwardOperators turned = pair;
       for (std::size_t start = 0; start < pair.forward.size(); ++start) {
         least = std::min(least, BruteForce(turned, contention).least(0, 0));
         std::ranges::rotate(turned.forward, turned.forward.begin() + 1);
@@ -200,13 +202,14 @@ TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
 /// Forward passes with operators that can run in either order, such as shared experts beside routed
 /// ones.
 TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
-  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
+  for (const cost::OverlapSlowdownFactors& contention :
+       {cost::OverlapSlowdownFactors{}, cost::OverlapSlowdownFactors{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
-      StrandPair pair = random_pair(seed);
+      ForwardBackwardOperators pair = random_pair(seed);
       pair.forward = random_pair(seed + 1000).backward;
       pair.forward.pop_back();
-      for (StrandOperator& op : pair.forward) op.id.front() = 'f';
-      const Interleaving found = interleave(pair, {contention, false});
+      for (InterleavedOperator& op : pair.forward) op.id.front() = 'f';
+      const LayerInterleaving found = interleave(pair, {contention, false});
       EXPECT_NEAR(found.interleaved_s, BruteForce(pair, contention).least(0, 0), 1e-9) << seed;
     }
   }
@@ -214,11 +217,12 @@ TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
 
 TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    const StrandPair pair = random_pair(seed);
-    const Interleaving found = interleave(pair, {cost::Contention{1.4, 1.25}, seed % 2 == 0});
+    const ForwardBackwardOperators pair = random_pair(seed);
+    const LayerInterleaving found =
+        interleave(pair, {cost::OverlapSlowdownFactors{1.4, 1.25}, seed % 2 == 0});
     std::vector<std::string> ids;
     double sum = 0;
-    for (const Block& block : found.blocks) {
+    for (const InterleavedBlock& block : found.blocks) {
       for (const auto* list : {&block.forward, &block.backward, &block.communication}) {
         ids.insert(ids.end(), list->begin(), list->end());
       }
@@ -235,21 +239,21 @@ TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
 }
 
 TEST(Timeline, DrawsComputationOverMessages) {
-  StrandPair pair;
+  ForwardBackwardOperators pair;
   pair.forward = chain({{kCompute, 2}, {kTensor, 4}, {kCompute, 2}});
   pair.backward = {{.id = "b1", .seconds = 4}};
   const InterleaveOptions options{.rotate = false};
-  EXPECT_EQ(timeline_text(pair, interleave(pair, options), options.contention, 33),
+  EXPECT_EQ(interleaving_timeline_text(pair, interleave(pair, options), options.contention, 33),
             "computation  |f1 -|b1 -----|f3 -|\n"
             "node's links |    |f2 =====|    |\n");
   pair.backward.front().seconds = 2;  // ends before the message does
-  EXPECT_EQ(timeline_text(pair, interleave(pair, options), options.contention, 33),
+  EXPECT_EQ(interleaving_timeline_text(pair, interleave(pair, options), options.contention, 33),
             "computation  |f1 -|b1 -    |f3 -|\n"
             "node's links |    |f2 =====|    |\n");
 }
 
 TEST(Timeline, BreaksLinesBetweenBlocks) {
-  const std::string text = timeline_text(dense(), interleave(dense(), {}), {}, 60);
+  const std::string text = interleaving_timeline_text(dense(), interleave(dense(), {}), {}, 60);
   std::size_t lines = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

@@ -31,22 +31,23 @@ plan::Plan plan() {
   plan::Plan plan;
   plan.parallel = {.tensor = 8};
   plan.sequence_parallel = true;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   return plan;
 }
 
-StrandPair strands(const plan::Job& job, const plan::Plan& plan, std::int64_t layer = 0) {
-  return layer_strands(job, plan, cost::CostModel(job), layer).pair;
+ForwardBackwardOperators strands(const plan::Job& job, const plan::Plan& plan,
+                                 std::int64_t layer = 0) {
+  return layer_operator_lists(job, plan, cost::CostModel(job), layer).pair;
 }
 
 std::set<std::string> ids(const Strand& strand) {
   std::set<std::string> ids;
-  for (const StrandOperator& op : strand) ids.insert(op.id);
+  for (const InterleavedOperator& op : strand) ids.insert(op.id);
   return ids;
 }
 
-TEST(LayerStrands, OfATensorParallelLayerAreThoseOfTheTable) {
-  const StrandPair pair = strands(job(), plan());
+TEST(LayerOperatorLists, OfATensorParallelLayerAreThoseOfTheTable) {
+  const ForwardBackwardOperators pair = strands(job(), plan());
   ASSERT_EQ(pair.forward.size(), 14U);
   for (std::size_t i = 0; i < 14; ++i) {
     EXPECT_EQ(pair.forward[i].id, "f" + std::to_string(i + 1));
@@ -57,57 +58,57 @@ TEST(LayerStrands, OfATensorParallelLayerAreThoseOfTheTable) {
   EXPECT_EQ(pair.backward.size(), 18U);
   for (int i = 1; i <= 18; ++i) EXPECT_TRUE(ids(pair.backward).contains("b" + std::to_string(i)));
   EXPECT_EQ(count_orders(pair.backward), 5824U);
-  EXPECT_EQ(order_ideals(pair.backward).size(), 106U);
+  EXPECT_EQ(finished_operator_sets(pair.backward).size(), 106U);
 }
 
-TEST(LayerStrands, GatherInputsAgainWhereThePlanDoes) {
+TEST(LayerOperatorLists, GatherInputsAgainWhereThePlanDoes) {
   plan::Plan again = plan();
-  again.tensor_input = plan::TensorInput::kRegather;
+  again.tensor_input = plan::GatheredInputPolicy::kRegather;
   const std::set<std::string> found = ids(strands(job(), again).backward);
   EXPECT_EQ(found.size(), 20U);
   EXPECT_TRUE(found.contains("ag_mlp_again"));
   EXPECT_TRUE(found.contains("ag_attn_again"));
 }
 
-TEST(LayerStrands, HaveNoMessagesWithoutTensorParallelism) {
+TEST(LayerOperatorLists, HaveNoMessagesWithoutTensorParallelism) {
   plan::Plan alone = plan();
   alone.parallel = {.data = 8};
   alone.sequence_parallel = false;
-  const StrandPair pair = strands(job(), alone);
+  const ForwardBackwardOperators pair = strands(job(), alone);
   EXPECT_EQ(pair.forward.size(), 10U);
   EXPECT_EQ(pair.backward.size(), 14U);
-  const Interleaving found = interleave(pair, {});
+  const LayerInterleaving found = interleave(pair, {});
   EXPECT_DOUBLE_EQ(found.interleaved_s, found.serial_s);
 }
 
-TEST(LayerStrands, ReduceWholeRowsWithoutSequenceParallelism) {
+TEST(LayerOperatorLists, ReduceWholeRowsWithoutSequenceParallelism) {
   plan::Plan plain = plan();
   plain.sequence_parallel = false;
-  const StrandPair pair = strands(job(), plain);
+  const ForwardBackwardOperators pair = strands(job(), plain);
   EXPECT_EQ(pair.forward.size(), 12U);
   EXPECT_EQ(pair.backward.size(), 16U);
   const auto messages = [](const Strand& strand) {
     std::set<std::string> found;
-    for (const StrandOperator& op : strand) {
+    for (const InterleavedOperator& op : strand) {
       if (op.is_collective()) found.insert(op.id);
     }
     return found;
   };
   EXPECT_EQ(messages(pair.forward), (std::set<std::string>{"f6", "f13"}));
   EXPECT_EQ(messages(pair.backward), (std::set<std::string>{"b8", "b17"}));
-  EXPECT_EQ(order_ideals(pair.backward).size(), 101U);
+  EXPECT_EQ(finished_operator_sets(pair.backward).size(), 101U);
   EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
 }
 
-TEST(LayerStrands, TakeLessTimeInterleaved) {
+TEST(LayerOperatorLists, TakeLessTimeInterleaved) {
   const plan::Job own = job();
-  const Interleaving found =
+  const LayerInterleaving found =
       interleave(strands(own, plan()), {.contention = cost::CostModel(own).contention()});
   EXPECT_LT(found.interleaved_s, found.serial_own_overlap_s);
   EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
 
-TEST(LayerStrands, RefuseWhatHasNoListYet) {
+TEST(LayerOperatorLists, RefuseWhatHasNoListYet) {
   const auto refused = [](const plan::Job& job, const plan::Plan& plan) {
     return plan::refusal_of(ErrorKind::kUnsupported, [&] { strands(job, plan); });
   };
@@ -125,24 +126,24 @@ TEST(LayerStrands, RefuseWhatHasNoListYet) {
 /// Returns the ids of the operators that an operator waits for.
 std::set<std::string> needs(const Strand& strand, const std::string& id) {
   std::set<std::string> found;
-  for (const StrandOperator& op : strand) {
+  for (const InterleavedOperator& op : strand) {
     if (op.id != id) continue;
     for (const std::size_t other : op.after) found.insert(strand[other].id);
   }
   return found;
 }
 
-TEST(LayerStrands, OfARingHaveAnEntryForEachBlock) {
+TEST(LayerOperatorLists, OfARingHaveAnEntryForEachBlock) {
   plan::Plan ring = plan();
   ring.parallel = {.tensor = 2, .context = 4};
-  const StrandPair pair = strands(job(), ring);
+  const ForwardBackwardOperators pair = strands(job(), ring);
   const std::set<std::string> forward = ids(pair.forward);
   const std::set<std::string> backward = ids(pair.backward);
   for (const char* id : {"f4.1", "f4.2", "f4.3", "f4.4"}) EXPECT_TRUE(forward.contains(id)) << id;
   for (int i = 1; i <= 5; ++i) EXPECT_TRUE(backward.contains("b14." + std::to_string(i))) << i;
   EXPECT_EQ(forward.size(), 14U + 3);
   EXPECT_FALSE(forward.contains("f4"));
-  for (const StrandOperator& op : pair.forward) {
+  for (const InterleavedOperator& op : pair.forward) {
     const bool entry = op.id == "f4.1" || op.id == "f4.2" || op.id == "f4.3";
     if (!op.id.starts_with("f4")) continue;
     EXPECT_EQ(op.is_collective(), entry) << op.id;
@@ -151,12 +152,12 @@ TEST(LayerStrands, OfARingHaveAnEntryForEachBlock) {
   EXPECT_LE(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
 }
 
-TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
+TEST(LayerOperatorLists, OfExpertsHaveTheirExchanges) {
   plan::Job experts = job();
   experts.model = *model::built_in_model("mixtral-8x7b");
   plan::Plan spread = plan();
   spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
-  const StrandPair pair = strands(experts, spread);
+  const ForwardBackwardOperators pair = strands(experts, spread);
   const std::set<std::string> forward = ids(pair.forward);
   const std::set<std::string> backward = ids(pair.backward);
   for (int i = 1; i <= 11; ++i) EXPECT_TRUE(forward.contains("m" + std::to_string(i))) << i;
@@ -164,7 +165,7 @@ TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
   EXPECT_EQ(needs(pair.backward, "q3"), std::set<std::string>{"q2"});
   EXPECT_EQ(needs(pair.backward, "q2"), std::set<std::string>{"q1"});
   EXPECT_TRUE(needs(pair.backward, "q13").contains("q10"));
-  for (const StrandOperator& op : pair.forward) {
+  for (const InterleavedOperator& op : pair.forward) {
     const bool exchange = op.id == "m4" || op.id == "m9";
     if (!op.id.starts_with("m")) continue;
     EXPECT_EQ(op.is_collective(), exchange) << op.id;
@@ -172,12 +173,12 @@ TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
   EXPECT_LT(interleave(pair, {}).interleaved_s, interleave(pair, {}).serial_s);
 }
 
-TEST(LayerStrands, OfSharedExpertsHaveABranch) {
+TEST(LayerOperatorLists, OfSharedExpertsHaveABranch) {
   plan::Job shared = job();
   shared.model = *model::built_in_model("qwen2-57b-a14b");
   plan::Plan spread = plan();
   spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
-  const StrandPair pair = strands(shared, spread);
+  const ForwardBackwardOperators pair = strands(shared, spread);
   const std::set<std::string> forward = ids(pair.forward);
   const std::set<std::string> backward = ids(pair.backward);
   for (const char* id : {"s_ag", "s_fc1", "s_swiglu", "s_fc2", "s_rs", "s_gate"}) {
@@ -191,16 +192,16 @@ TEST(LayerStrands, OfSharedExpertsHaveABranch) {
   EXPECT_TRUE(needs(pair.forward, "m11").contains("s_gate"));
   EXPECT_EQ(needs(pair.backward, "s_gate_bwd"), std::set<std::string>{"q1"});
   EXPECT_TRUE(needs(pair.backward, "q13").contains("s_rs_bwd"));
-  EXPECT_GT(order_ideals(pair.forward).size(), pair.forward.size() + 1);  // no chain
-  const Interleaving found = interleave(pair, {});
+  EXPECT_GT(finished_operator_sets(pair.forward).size(), pair.forward.size() + 1);  // no chain
+  const LayerInterleaving found = interleave(pair, {});
   EXPECT_LT(found.interleaved_s, found.serial_s);
   EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
 
-TEST(LayerStrands, ComputeAgainInTheBackward) {
+TEST(LayerOperatorLists, ComputeAgainInTheBackward) {
   plan::Plan again = plan();
   again.recompute.kind = plan::RecomputeKind::kFull;
-  const StrandPair pair = strands(job(), again);
+  const ForwardBackwardOperators pair = strands(job(), again);
   const std::set<std::string> backward = ids(pair.backward);
   for (const char* id : {"re_f1", "re_f2", "re_f4", "re_f13"}) {
     EXPECT_TRUE(backward.contains(id)) << id;
@@ -213,7 +214,7 @@ TEST(LayerStrands, ComputeAgainInTheBackward) {
 }
 
 // 32 layers in two chunks of 16: of every third the first of each chunk is computed again.
-TEST(LayerStrands, ComputeAgainByTheirPlaceInTheChunk) {
+TEST(LayerOperatorLists, ComputeAgainByTheirPlaceInTheChunk) {
   plan::Plan third = plan();
   third.parallel = {.tensor = 4, .pipeline = 2};
   third.recompute = {.kind = plan::RecomputeKind::kEvery, .every = 3};
@@ -227,18 +228,18 @@ TEST(LayerStrands, ComputeAgainByTheirPlaceInTheChunk) {
   EXPECT_TRUE(again(19));
 }
 
-TEST(LayerStrands, KeepAMemoryLimit) {
+TEST(LayerOperatorLists, KeepAMemoryLimit) {
   const plan::Job own = job();
-  const LayerStrands strands = layer_strands(own, plan(), cost::CostModel(own), 0);
+  const LayerOperatorLists strands = layer_operator_lists(own, plan(), cost::CostModel(own), 0);
   InterleaveOptions options{.contention = cost::CostModel(own).contention(),
-                            .extra_bytes = [&](const std::vector<Block>& blocks) {
-                              return pair_extra_bytes(strands, blocks, 1);
+                            .extra_bytes = [&](const std::vector<InterleavedBlock>& blocks) {
+                              return interleaved_pair_peak_bytes(strands, blocks, 1);
                             }};
-  const Interleaving free = interleave(strands.pair, options);
+  const LayerInterleaving free = interleave(strands.pair, options);
   EXPECT_GE(free.peak_extra_bytes, free.serial_extra_bytes);
   EXPECT_GT(free.serial_extra_bytes, 0);
   options.memory_limit_bytes = free.serial_extra_bytes;
-  const Interleaving bound = interleave(strands.pair, options);
+  const LayerInterleaving bound = interleave(strands.pair, options);
   EXPECT_LE(bound.peak_extra_bytes, options.memory_limit_bytes);
   EXPECT_GE(bound.interleaved_s, free.interleaved_s);
   EXPECT_LE(bound.interleaved_s, bound.serial_s);
@@ -263,25 +264,25 @@ std::string times(const std::string& changed, const std::string& value) {
 
 std::string refused_times(const std::string& text) {
   return plan::refusal_of(ErrorKind::kInput, [&] {
-    StrandPair pair = strands(job(), plan());
+    ForwardBackwardOperators pair = strands(job(), plan());
     const Document document = Document::parse(text, "times.json");
-    read_times(document.root(), pair);
+    read_operator_times(document.root(), pair);
   });
 }
 
 TEST(Times, TakeThePlaceOfPricedSeconds) {
-  StrandPair pair = strands(job(), plan());
+  ForwardBackwardOperators pair = strands(job(), plan());
   const Document document = Document::parse(times("f4", "0.25"), "times.json");
-  read_times(document.root(), pair);
+  read_operator_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0.25);
   EXPECT_EQ(pair.backward[0].seconds, 2);
 }
 
 // Operators that take no time are printed with 0 s, which can be read again.
 TEST(Times, MayBeNoneButNotAll) {
-  StrandPair pair = strands(job(), plan());
+  ForwardBackwardOperators pair = strands(job(), plan());
   const Document document = Document::parse(times("f4", "0"), "times.json");
-  read_times(document.root(), pair);
+  read_operator_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0);
   EXPECT_GT(interleave(pair, {}).interleaved_s, 0);
   EXPECT_THAT(refused_times(std::regex_replace(times("", ""), std::regex(": [12]\\b"), ": 0")),

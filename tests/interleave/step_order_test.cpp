@@ -34,25 +34,26 @@ Found found_for(const Case& given) {
   plan::Plan plan;
   plan.parallel = {.tensor = given.tensor, .data = 8 / given.tensor};
   plan.sequence_parallel = true;
-  plan.tensor_input = given.keep ? plan::TensorInput::kKeep : plan::TensorInput::kRegather;
+  plan.tensor_input =
+      given.keep ? plan::GatheredInputPolicy::kKeep : plan::GatheredInputPolicy::kRegather;
   const cost::CostModel cost(job);
-  const LayerStrands strands = layer_strands(job, plan, cost, 0);
+  const LayerOperatorLists strands = layer_operator_lists(job, plan, cost, 0);
   const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   const step::Template& forward = strands.templates.forward;
   const step::Template& backward = strands.templates.backward;
   const auto played_s = [&](const step::OperatorSeconds& seconds) {
-    const step::Template piece =
-        step::pair_template(forward, backward, step::pair_order(forward, backward, seconds));
+    const step::Template piece = step::merge_forward_backward_templates(
+        forward, backward, step::paired_operator_order(forward, backward, seconds));
     std::vector<cost::OperatorTime> times;
     cost.price(piece, layouts, plan.collectives, times);
-    return simulate::run_alone(piece, times, cost.contention()).duration_s;
+    return simulate::simulate_template_alone(piece, times, cost.contention()).duration_s;
   };
   const auto priced_s = [&](const step::Operator& op) {
     return cost.price(op, layouts, plan.collectives).seconds;
   };
   return {
       interleave(strands.pair, {.contention = cost.contention(), .rotate = false}).interleaved_s,
-      played_s(priced_s), played_s(step::RoughSeconds(job, plan::Grid(plan)))};
+      played_s(priced_s), played_s(step::RoughOperatorSeconds(job, plan::Grid(plan)))};
 }
 
 // The order of a step is chosen by simulating both strands once; the exact plan is better only by a

@@ -8,7 +8,7 @@
 namespace stepwright::lab {
 namespace {
 
-LabSpec lab(std::int64_t ranks, NicOwner owner) {
+EmulatedClusterSpec lab(std::int64_t ranks, NicOwner owner) {
   return {.name = "mine",
           .nodes = 4,
           .ranks_per_node = ranks,
@@ -19,7 +19,7 @@ LabSpec lab(std::int64_t ranks, NicOwner owner) {
 }
 
 TEST(LabCluster, HasTheNominalRates) {
-  const cluster::Cluster cluster = lab_cluster(lab(4, NicOwner::kNode));
+  const cluster::Cluster cluster = emulated_cluster_for_prediction(lab(4, NicOwner::kNode));
   EXPECT_EQ(cluster.name, "mine");
   EXPECT_EQ(cluster.devices(), 16);
   EXPECT_EQ(cluster.device.name, "a40");
@@ -30,24 +30,24 @@ TEST(LabCluster, HasTheNominalRates) {
 }
 
 TEST(LabCluster, HasARailForEachRank) {
-  const cluster::Cluster cluster = lab_cluster(lab(4, NicOwner::kRank));
+  const cluster::Cluster cluster = emulated_cluster_for_prediction(lab(4, NicOwner::kRank));
   EXPECT_EQ(cluster.nics_per_node, 4);
   EXPECT_EQ(cluster.nic_of_device, (std::vector<std::int64_t>{0, 1, 2, 3}));
   EXPECT_EQ(cluster.levels[1].uplink_bytes_per_s, 4 * 50e6);
 }
 
 TEST(LabCluster, OfLoneRanksHasOnlyANetwork) {
-  EXPECT_EQ(lab_cluster(lab(1, NicOwner::kNode)).levels.size(), 1);
+  EXPECT_EQ(emulated_cluster_for_prediction(lab(1, NicOwner::kNode)).levels.size(), 1);
 }
 
 TEST(LabCluster, IsReadBackFromItsProfile) {
-  const LabSpec spec = lab(2, NicOwner::kRank);
-  const Document document = Document::parse(lab_profile(spec).dump(), "lab.json");
+  const EmulatedClusterSpec spec = lab(2, NicOwner::kRank);
+  const Document document = Document::parse(emulated_cluster_profile(spec).dump(), "lab.json");
   EXPECT_EQ(document.root().get("stepwright").text(), "cluster/1");
-  nlohmann::ordered_json mapping = lab_profile(spec);
+  nlohmann::ordered_json mapping = emulated_cluster_profile(spec);
   mapping.erase("stepwright");
   const Document inside = Document::parse(mapping.dump(), "lab.json");
-  EXPECT_EQ(cluster::read_cluster(inside.root(), {}), lab_cluster(spec));
+  EXPECT_EQ(cluster::read_job_cluster(inside.root(), {}), emulated_cluster_for_prediction(spec));
 }
 
 }  // namespace

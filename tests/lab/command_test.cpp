@@ -141,7 +141,7 @@ TEST_F(LabCommand, LeavesNoProcessWhenKilledAndCleanRemovesTheRest) {
   Command lab(run_of(fmt::format("setsid sleep {0} & exec sleep {0}", own)));
   const pid_t process = lab.process();
   ASSERT_TRUE(soon([&] { return processes_with(own) == 32; }));
-  const Lab living(small_lab(1, 1));
+  const EmulatedCluster living(small_lab(1, 1));
   EXPECT_THAT(Command({"clean"}).text(), Not(HasSubstr(std::to_string(process))));
   lab.send(SIGKILL);
   EXPECT_EQ(lab.code(), -SIGKILL);

@@ -33,7 +33,7 @@ TEST(HeldInALab, SendsWhatIsPredicted) {
   const auto file = [&](const char* name) { return (folder / name).string(); };
   std::ofstream(file("plan.yaml")) << kPlan;
   const std::string command = std::filesystem::absolute(std::getenv("STEPWRIGHT_COMMAND")).string();
-  const Lab lab(small_lab(2, 2));
+  const EmulatedCluster lab(small_lab(2, 2));
   const Ran ran = run_everywhere(
       lab, {command, "train", file("plan.yaml"), "--hold", "--scale", "10", "--steps", "2",
             "--metrics", file("metrics"), "--ledger", file("ledger.json")});

@@ -7,9 +7,9 @@
 namespace stepwright::lab {
 namespace {
 
-TEST(LinePrefix, WritesWholeLinesOnly) {
+TEST(PrefixedLineWriter, WritesWholeLinesOnly) {
   std::ostringstream out;
-  LinePrefix lines("[3] ");
+  PrefixedLineWriter lines("[3] ");
   lines.add("one\ntw", out);
   EXPECT_EQ(out.str(), "[3] one\n");
   lines.add("o", out);
@@ -21,11 +21,11 @@ TEST(LinePrefix, WritesWholeLinesOnly) {
   EXPECT_EQ(out.str(), "[3] one\n[3] two\n[3] \n[3] three\n");
 }
 
-TEST(LinePrefix, CutsALineWithoutEnd) {
+TEST(PrefixedLineWriter, CutsALineWithoutEnd) {
   std::ostringstream out;
-  LinePrefix lines("> ");
-  lines.add(std::string(LinePrefix::kLongestLine, 'x'), out);
-  EXPECT_EQ(out.str().size(), LinePrefix::kLongestLine + 3);
+  PrefixedLineWriter lines("> ");
+  lines.add(std::string(PrefixedLineWriter::kLongestLine, 'x'), out);
+  EXPECT_EQ(out.str().size(), PrefixedLineWriter::kLongestLine + 3);
 }
 
 }  // namespace

@@ -29,11 +29,11 @@ bool has_argument(const fs::path& process, const std::string& word) {
 }  // namespace
 
 std::string no_lab_here() {
-  const std::vector<MissingRequirement> missing = missing_for_lab();
+  const std::vector<MissingRequirement> missing = missing_for_emulation();
   return missing.empty() ? "" : missing.front().what;
 }
 
-LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node, NicOwner owner) {
+EmulatedClusterSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node, NicOwner owner) {
   return {.name = "small",
           .nodes = nodes,
           .ranks_per_node = ranks_per_node,
@@ -42,7 +42,7 @@ LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node, NicOwner owne
           .inside = rate_limited_link(50e6)};
 }
 
-Ran run_everywhere(const Lab& lab, const CommandLine& command) {
+Ran run_everywhere(const EmulatedCluster& lab, const CommandLine& command) {
   std::ostringstream out;
   std::ostringstream err;
   const std::vector<CommandLine> commands(lab.spec().ranks(), command);
@@ -53,7 +53,7 @@ Ran run_everywhere(const Lab& lab, const CommandLine& command) {
   return ran;
 }
 
-Ran run_shell(const Lab& lab, const std::string& line) {
+Ran run_shell(const EmulatedCluster& lab, const std::string& line) {
   return run_everywhere(lab, {"sh", "-c", line});
 }
 

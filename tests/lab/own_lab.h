@@ -21,21 +21,21 @@ std::string no_lab_here();
   static_assert(true, "a semicolon follows")
 
 /// Returns a lab with NICs of 200 Mbit/s and a bus of 400 Mbit/s.
-LabSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node,
-                  NicOwner owner = NicOwner::kNode);
+EmulatedClusterSpec small_lab(std::int64_t nodes, std::int64_t ranks_per_node,
+                              NicOwner owner = NicOwner::kNode);
 
 /// The end of a run, and the output of its ranks.
 struct Ran {
-  RunResult result;
+  RankRunResult result;
   std::string out;
   std::string err;
 };
 
 /// Runs one program as every rank, for at most five minutes.
-Ran run_everywhere(const Lab& lab, const CommandLine& command);
+Ran run_everywhere(const EmulatedCluster& lab, const CommandLine& command);
 
 /// Runs a shell line as every rank.
-Ran run_shell(const Lab& lab, const std::string& line);
+Ran run_shell(const EmulatedCluster& lab, const std::string& line);
 
 /// Returns the names of network namespaces that a process created for labs.
 std::vector<std::string> namespaces_made_by(pid_t process);

@@ -8,7 +8,7 @@ namespace {
 
 TEST(Owner, OfANamespaceIsInItsName) {
   const ProcessIdentity owner{.pid = 12, .start = 3456};
-  EXPECT_EQ(lab_name(owner, 7), "stepwright-12-3456-7");
+  EXPECT_EQ(emulated_cluster_name(owner, 7), "stepwright-12-3456-7");
   EXPECT_EQ(namespace_owner("stepwright-12-3456-7-switch"), owner);
   EXPECT_EQ(namespace_owner("stepwright-12-3456-7-node3"), owner);
 }

@@ -16,10 +16,12 @@ constexpr std::string_view kLab =
     "nic: {rate: 400 Mbit/s}\n"
     "inside: {rate: 1.6 Gbit/s}\n";
 
-LabSpec read(const Document& document) { return read_lab(document.root()); }
+EmulatedClusterSpec read(const Document& document) {
+  return read_emulated_cluster(document.root());
+}
 
 /// Returns `kLab` with one value changed.
-LabSpec with(std::string_view path, std::string_view value) {
+EmulatedClusterSpec with(std::string_view path, std::string_view value) {
   return read(Document::parse(kLab, "lab.yaml").with(path, value));
 }
 
@@ -28,7 +30,7 @@ std::string refused(std::string_view path, std::string_view value) {
 }
 
 TEST(ReadLab, TakesRatesInBitsPerSecond) {
-  const LabSpec lab = read(Document::parse(kLab, "lab.yaml"));
+  const EmulatedClusterSpec lab = read(Document::parse(kLab, "lab.yaml"));
   EXPECT_EQ(lab.name, "lab-4x2");
   EXPECT_EQ(lab.ranks(), 8);
   EXPECT_EQ(lab.nics_per_node(), 1);
@@ -47,7 +49,7 @@ TEST(ReadLab, TakesRatesInBytesPerSecond) {
 }
 
 TEST(ReadLab, GivesEveryRankItsNic) {
-  const LabSpec lab = with("nic.per", "rank");
+  const EmulatedClusterSpec lab = with("nic.per", "rank");
   EXPECT_EQ(lab.nics_per_node(), 2);
   EXPECT_EQ(lab.shaped_bytes_per_s(), 8 * 50e6 + 4 * 200e6);
 }

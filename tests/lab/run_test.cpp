@@ -49,7 +49,7 @@ std::vector<std::string> own_interfaces() {
 }
 
 TEST_F(LabRun, EveryRankIsInItsPlace) {
-  const Lab lab(small_lab(2, 2));
+  const EmulatedCluster lab(small_lab(2, 2));
   const Ran ran = run_shell(lab, "echo $RANK of $WORLD_SIZE in $GROUP_RANK; echo err >&2");
   EXPECT_EQ(ran.result.failure, "");
   EXPECT_THAT(sorted_lines(ran.out), ::testing::ElementsAre("[0] 0 of 4 in 0", "[1] 1 of 4 in 0",
@@ -59,7 +59,7 @@ TEST_F(LabRun, EveryRankIsInItsPlace) {
 }
 
 TEST_F(LabRun, RanksMayRunDifferentPrograms) {
-  const Lab lab(small_lab(2, 1));
+  const EmulatedCluster lab(small_lab(2, 1));
   std::ostringstream out;
   const std::vector<CommandLine> commands{{"echo", "a b"}, {"printf", "no newline"}};
   EXPECT_EQ(lab.run(commands, {.out = out, .err = out}).failure, "");
@@ -68,7 +68,7 @@ TEST_F(LabRun, RanksMayRunDifferentPrograms) {
 }
 
 TEST_F(LabRun, AddressesAreThoseOfTheNode) {
-  const Lab lab(small_lab(2, 2, NicOwner::kRank));
+  const EmulatedCluster lab(small_lab(2, 2, NicOwner::kRank));
   const Ran ran =
       run_shell(lab,
                 "ip -o addr show dev $GLOO_SOCKET_IFNAME | "
@@ -78,13 +78,13 @@ TEST_F(LabRun, AddressesAreThoseOfTheNode) {
 
 TEST_F(LabRun, TouchesNothingOfTheHost) {
   const auto before = own_interfaces();
-  const Lab lab(small_lab(2, 1));
+  const EmulatedCluster lab(small_lab(2, 1));
   EXPECT_EQ(own_interfaces(), before);
   EXPECT_EQ(namespaces_made_by(::getpid()).size(), 3);
 }
 
 TEST_F(LabRun, LinesAreNotMixed) {
-  const Lab lab(small_lab(2, 2));
+  const EmulatedCluster lab(small_lab(2, 2));
   const Ran ran = run_shell(
       lab, "i=0; while [ $i -lt 500 ]; do printf $RANK-; printf \"line-$i\\n\"; i=$((i+1)); done");
   EXPECT_EQ(ran.result.failure, "");
@@ -97,7 +97,7 @@ TEST_F(LabRun, LinesAreNotMixed) {
 }
 
 TEST_F(LabRun, ARankThatFailsStopsTheOthers) {
-  const Lab lab(small_lab(2, 2));
+  const EmulatedCluster lab(small_lab(2, 2));
   const Ran ran = run_shell(lab, "[ $RANK = 3 ] && exit 7; exec sleep 60");
   EXPECT_EQ(ran.result.failure, "rank 3 on node 1 ended with exit code 7");
   EXPECT_EQ(ran.result.ranks[3].exit_code, 7);
@@ -105,18 +105,18 @@ TEST_F(LabRun, ARankThatFailsStopsTheOthers) {
 }
 
 TEST_F(LabRun, ARankThatCrashesIsNamed) {
-  const Lab lab(small_lab(1, 2));
+  const EmulatedCluster lab(small_lab(1, 2));
   const Ran ran = run_shell(lab, "[ $RANK = 1 ] && kill -SEGV $$; exec sleep 60");
   EXPECT_EQ(ran.result.failure, "rank 1 on node 0 was ended by SIGSEGV");
 }
 
 TEST_F(LabRun, RanksThatDoNotHeedAreKilled) {
-  const Lab lab(small_lab(1, 2));
+  const EmulatedCluster lab(small_lab(1, 2));
   std::ostringstream out;
   const std::string own = own_seconds(61);
   const std::vector<CommandLine> commands(
       2, {"sh", "-c", fmt::format("trap '' TERM; sleep {0}; sleep {0}", own)});
-  const RunResult result =
+  const RankRunResult result =
       lab.run(commands, {.out = out, .err = out, .timeout_s = 2, .grace_s = 0.3});
   EXPECT_EQ(result.failure, "2 of 2 ranks had not ended after 2 s, rank 0 on node 0 among them");
   EXPECT_EQ(result.ranks[1].signal, SIGKILL);
@@ -124,18 +124,18 @@ TEST_F(LabRun, RanksThatDoNotHeedAreKilled) {
 }
 
 TEST_F(LabRun, StopsWhenAsked) {
-  const Lab lab(small_lab(1, 1));
+  const EmulatedCluster lab(small_lab(1, 1));
   Pipe ask;
   ASSERT_EQ(::write(ask.write.get(), "!", 1), 1);
   std::ostringstream out;
   const std::vector<CommandLine> commands(1, {"sleep", "60"});
-  const RunResult result =
+  const RankRunResult result =
       lab.run(commands, {.out = out, .err = out, .timeout_s = 30, .stop_fd = ask.read.get()});
   EXPECT_EQ(result.failure, "interrupted");
 }
 
 TEST_F(LabRun, NothingThatRanksStartedStaysBehind) {
-  const Lab lab(small_lab(1, 2));
+  const EmulatedCluster lab(small_lab(1, 2));
   const std::string own = own_seconds(62);
   const Ran ran = run_shell(lab, fmt::format("setsid sleep {0} & sleep {0} & exit 0", own));
   EXPECT_EQ(ran.result.failure, "");
@@ -143,17 +143,17 @@ TEST_F(LabRun, NothingThatRanksStartedStaysBehind) {
 }
 
 TEST_F(LabRun, AProgramThatIsNotThereIsNamed) {
-  const Lab lab(small_lab(1, 1));
+  const EmulatedCluster lab(small_lab(1, 1));
   const Ran ran = run_everywhere(lab, {"no-such-program"});
   EXPECT_THAT(ran.err, HasSubstr("[0] stepwright lab: cannot run no-such-program: No such file"));
   EXPECT_EQ(ran.result.failure, "rank 0 on node 0 ended with exit code 127");
 }
 
 TEST_F(LabRun, StopsWhenNobodyReadsTheOutput) {
-  const Lab lab(small_lab(1, 1));
+  const EmulatedCluster lab(small_lab(1, 1));
   std::ofstream full("/dev/full");
   const std::vector<CommandLine> commands(1, {"yes"});
-  const RunResult result = lab.run(commands, {.out = full, .err = full, .timeout_s = 30});
+  const RankRunResult result = lab.run(commands, {.out = full, .err = full, .timeout_s = 30});
   EXPECT_EQ(result.failure, "the output of the ranks cannot be written");
 }
 
@@ -179,9 +179,9 @@ CommandLine telling(const std::string& word) {
 }
 
 TEST_F(LabRun, LabsDoNotMeet) {
-  const Lab one(small_lab(2, 1));
-  const Lab two(small_lab(2, 1));
-  EXPECT_NE(one.network_of(0), two.network_of(0));
+  const EmulatedCluster one(small_lab(2, 1));
+  const EmulatedCluster two(small_lab(2, 1));
+  EXPECT_NE(one.namespace_of_node(0), two.namespace_of_node(0));
   std::future<Ran> beside =
       std::async(std::launch::async, [&] { return run_everywhere(one, telling("one")); });
   const Ran ran = run_everywhere(two, telling("two"));

@@ -26,7 +26,7 @@ TEST(Tool, HasNoShell) { EXPECT_FALSE(run_for_error({"test", "a; b", "=", "a; b"
 
 TEST(Tool, StopsAtTheFirstThatFails) {
   const std::vector<CommandLine> commands{{"true"}, {"cat", "/no/file"}, {"false"}};
-  EXPECT_THAT(plan::refusal_of(ErrorKind::kRuntime, [&] { run_programs(commands); }),
+  EXPECT_THAT(plan::refusal_of(ErrorKind::kRuntime, [&] { run_system_programs(commands); }),
               HasSubstr("cat /no/file: cat: /no/file: No such file"));
 }
 

@@ -18,7 +18,7 @@ std::vector<std::string> lines(const std::vector<CommandLine>& commands) {
   return found;
 }
 
-LabSpec spec(std::int64_t nodes, std::int64_t ranks, NicOwner owner) {
+EmulatedClusterSpec spec(std::int64_t nodes, std::int64_t ranks, NicOwner owner) {
   return {.nodes = nodes,
           .ranks_per_node = ranks,
           .nic = rate_limited_link(50e6),
@@ -27,9 +27,9 @@ LabSpec spec(std::int64_t nodes, std::int64_t ranks, NicOwner owner) {
 }
 
 TEST(Topology, OneNodeIsBuiltByTheseCommands) {
-  const LabSpec lab = spec(1, 2, NicOwner::kNode);
+  const EmulatedClusterSpec lab = spec(1, 2, NicOwner::kNode);
   EXPECT_THAT(
-      lines(network_commands(lab, "L")),
+      lines(namespace_network_commands(lab, "L")),
       ElementsAre("ip netns add L-switch", "ip netns add L-node0",
                   "ip -n L-switch link add rail0 type bridge", "ip -n L-switch link set rail0 up",
                   "ip netns exec L-node0 sh -c echo reno "
@@ -51,8 +51,8 @@ TEST(Topology, OneNodeIsBuiltByTheseCommands) {
 }
 
 TEST(Topology, RailsHaveBridgesOfTheirOwn) {
-  const LabSpec lab = spec(3, 2, NicOwner::kRank);
-  const auto network = lines(network_commands(lab, "L"));
+  const EmulatedClusterSpec lab = spec(3, 2, NicOwner::kRank);
+  const auto network = lines(namespace_network_commands(lab, "L"));
   EXPECT_THAT(network, Contains("ip -n L-switch link set n2r0 master rail0 up"));
   EXPECT_THAT(network, Contains("ip -n L-switch link set n2r1 master rail1 up"));
   EXPECT_THAT(network, Contains("ip -n L-node2 addr add 10.0.1.3/24 dev nic1"));
@@ -61,10 +61,10 @@ TEST(Topology, RailsHaveBridgesOfTheirOwn) {
 }
 
 TEST(Topology, EveryCommandStaysInTheNamespacesOfItsLab) {
-  const LabSpec lab = spec(3, 2, NicOwner::kRank);
-  std::vector<CommandLine> commands = network_commands(lab, "L");
+  const EmulatedClusterSpec lab = spec(3, 2, NicOwner::kRank);
+  std::vector<CommandLine> commands = namespace_network_commands(lab, "L");
   for (CommandLine& command : rate_limit_commands(lab, "L")) commands.push_back(std::move(command));
-  const auto names = namespaces_of(lab, "L");
+  const auto names = cluster_namespace_names(lab, "L");
   for (const CommandLine& command : commands) {
     if (command[1] == "netns") {
       EXPECT_THAT(names, Contains(command[3]));
@@ -76,7 +76,7 @@ TEST(Topology, EveryCommandStaysInTheNamespacesOfItsLab) {
 }
 
 TEST(Topology, RanksFindWhatTorchrunSets) {
-  auto environment = rank_environment(spec(2, 2, NicOwner::kNode), 3);
+  auto environment = rank_environment_variables(spec(2, 2, NicOwner::kNode), 3);
   EXPECT_EQ(environment["RANK"], "3");
   EXPECT_EQ(environment["LOCAL_RANK"], "1");
   EXPECT_EQ(environment["WORLD_SIZE"], "4");
@@ -90,7 +90,7 @@ TEST(Topology, RanksFindWhatTorchrunSets) {
 }
 
 TEST(Topology, RanksWithRailsFindTheirOwn) {
-  auto environment = rank_environment(spec(2, 2, NicOwner::kRank), 3);
+  auto environment = rank_environment_variables(spec(2, 2, NicOwner::kRank), 3);
   EXPECT_EQ(environment["GLOO_SOCKET_IFNAME"], "nic1");
   EXPECT_EQ(environment["STEPWRIGHT_LAB_ADDRESS"], "10.0.1.2");
   EXPECT_EQ(environment["STEPWRIGHT_LAB_ADDRESSES"], "10.0.0.1,10.0.1.1,10.0.0.2,10.0.1.2");

@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const launch_scripts::SourceFile program{"run.py", text.substr(0, half)};
   const launch_scripts::SourceFile other{"other.py",
                                          half == std::string::npos ? "" : text.substr(half)};
-  const launch_scripts::PythonText texts[] = {{program.text, program.name},
-                                              {other.text, other.name}};
+  const launch_scripts::PythonFileText texts[] = {{program.text, program.name},
+                                                  {other.text, other.name}};
   const auto start = launch_scripts::first_command_start(program);
   if (start && (start->call.empty() || start->line == 0)) std::abort();
   try {

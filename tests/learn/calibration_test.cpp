@@ -44,21 +44,22 @@ std::string row_text(std::size_t index, const Run& run, double seconds,
 /// Returns runs as a device with another product rate would have measured them, each multiplied by
 /// `noise`.
 CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
-  cost::TrainingConditions truth = cost::built_in_conditions();
-  for (cost::DeviceConditions& device : truth.devices) device.product_rate *= product_rate;
+  cost::TrainingConditions truth = cost::built_in_training_conditions();
+  for (cost::DeviceTrainingFactors& device : truth.devices) device.product_rate *= product_rate;
   std::string text = kRunHeader;
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
     const CsvTable one = parse_csv(kRunHeader + row_text(i, kRuns[i], 1), "one.csv");
     const validate::RunRow row =
         std::get<validate::RunRow>(validate::read_run_row(one, one.rows[0]));
     const double seconds =
-        std::get<validate::RowResult>(validate::predict_run(row, truth)).predicted;
+        std::get<validate::RowPredictionResult>(validate::predict_row_step_time(row, truth))
+            .predicted;
     text += row_text(i, kRuns[i], seconds * noise(i));
   }
   return parse_csv(text, "mine.csv");
 }
 
-double value_of(const Calibration& calibration, std::string_view key) {
+double value_of(const CostModelCalibration& calibration, std::string_view key) {
   for (const CalibratedConstant& constant : calibration.constants) {
     if (constant.key == key) return constant.calibrated / constant.built_in;
   }
@@ -67,7 +68,7 @@ double value_of(const Calibration& calibration, std::string_view key) {
 
 std::string calibration_refusal(const CsvTable& table) {
   try {
-    calibrate(table, cost::built_in_conditions(), 1);
+    calibrate_cost_constants(table, cost::built_in_training_conditions(), 1);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -75,9 +76,9 @@ std::string calibration_refusal(const CsvTable& table) {
   return {};
 }
 
-TEST(Calibration, FindsTheRateOfASlowerDevice) {
-  const Calibration calibration =
-      calibrate(measured(0.8, [](auto) { return 1.0; }), cost::built_in_conditions(), 2);
+TEST(CostModelCalibration, FindsTheRateOfASlowerDevice) {
+  const CostModelCalibration calibration = calibrate_cost_constants(
+      measured(0.8, [](auto) { return 1.0; }), cost::built_in_training_conditions(), 2);
   EXPECT_THAT(calibration.devices, testing::ElementsAre("a100-sxm-80g"));
   EXPECT_THAT(calibration.frameworks, testing::ElementsAre("megatron-lm"));
   EXPECT_EQ(calibration.moved, "all");
@@ -90,26 +91,28 @@ TEST(Calibration, FindsTheRateOfASlowerDevice) {
   EXPECT_LT(calibration.held_out.mean_abs, 0.04);
 }
 
-TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
-  const Calibration calibration =
-      calibrate(measured(0.8, [](auto) { return 1.0; }), cost::built_in_conditions(), 1);
-  const cost::DeviceConditions device =
-      cost::conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
+TEST(CostModelCalibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
+  const CostModelCalibration calibration = calibrate_cost_constants(
+      measured(0.8, [](auto) { return 1.0; }), cost::built_in_training_conditions(), 1);
+  const cost::DeviceTrainingFactors device =
+      cost::training_conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
   EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
-  EXPECT_EQ(cost::conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
-            cost::conditions_of(cost::built_in_conditions(), "a100-sxm-40g", "A100").product_rate);
   EXPECT_EQ(
-      cost::conditions_of(calibration.conditions, plan::Framework{.name = "fsdp", .version = ""})
-          .host_us,
-      cost::conditions_of(cost::built_in_conditions(),
-                          plan::Framework{.name = "fsdp", .version = ""})
-          .host_us);
+      cost::training_conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
+      cost::training_conditions_of(cost::built_in_training_conditions(), "a100-sxm-40g", "A100")
+          .product_rate);
+  EXPECT_EQ(cost::training_conditions_of(calibration.conditions,
+                                         plan::Framework{.name = "fsdp", .version = ""})
+                .host_us,
+            cost::training_conditions_of(cost::built_in_training_conditions(),
+                                         plan::Framework{.name = "fsdp", .version = ""})
+                .host_us);
 }
 
-TEST(Calibration, NamesARunThatIsOffAllOthers) {
+TEST(CostModelCalibration, NamesARunThatIsOffAllOthers) {
   const auto one_is_slow = [](std::size_t i) { return i == 5 ? 3.0 : 1.0; };
-  const Calibration calibration =
-      calibrate(measured(0.8, one_is_slow), cost::built_in_conditions(), 1);
+  const CostModelCalibration calibration =
+      calibrate_cost_constants(measured(0.8, one_is_slow), cost::built_in_training_conditions(), 1);
   for (std::size_t i = 0; i < calibration.runs.size(); ++i) {
     EXPECT_EQ(!calibration.runs[i].outlier.empty(), i == 5) << calibration.runs[i].outlier;
   }
@@ -118,30 +121,33 @@ TEST(Calibration, NamesARunThatIsOffAllOthers) {
   EXPECT_LT(value_of(calibration, "product_rate"), 0.9);
 }
 
-TEST(Calibration, IsNeverWorseThanTheStartOnRunsLeftOut) {
+TEST(CostModelCalibration, IsNeverWorseThanTheStartOnRunsLeftOut) {
   for (const double noise : {0.02, 0.08, 0.3}) {
     for (const std::size_t period : {2U, 3U, 5U}) {
       const auto uneven = [&](std::size_t i) { return i % period == 0 ? 1 + noise : 1 - noise; };
-      const Calibration calibration =
-          calibrate(measured(1, uneven), cost::built_in_conditions(), 2);
+      const CostModelCalibration calibration =
+          calibrate_cost_constants(measured(1, uneven), cost::built_in_training_conditions(), 2);
       EXPECT_LE(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
     }
   }
 }
 
-TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
+TEST(CostModelCalibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
   const auto noise = [](std::size_t i) { return i % 2 == 0 ? 1.3 : 0.7; };
-  const Calibration calibration = calibrate(measured(1, noise), cost::built_in_conditions(), 1);
+  const CostModelCalibration calibration =
+      calibrate_cost_constants(measured(1, noise), cost::built_in_training_conditions(), 1);
   ASSERT_EQ(calibration.moved, "none");
   for (const CalibratedConstant& constant : calibration.constants) {
     EXPECT_EQ(constant.calibrated, constant.built_in) << constant.key;
   }
 }
 
-TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
+TEST(CostModelCalibration, ARunThatIsTrustedLessMovesLess) {
   CsvTable table = measured(0.8, [](std::size_t i) { return i == 0 ? 1.25 : 1.0; });
   const auto miss = [&] {
-    return std::abs(calibrate(table, cost::built_in_conditions(), 1).runs[0].fitted_error);
+    return std::abs(calibrate_cost_constants(table, cost::built_in_training_conditions(), 1)
+                        .runs[0]
+                        .fitted_error);
   };
   const double trusted = miss();
   table.header.emplace_back("trust");
@@ -150,36 +156,40 @@ TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
   EXPECT_GT(miss(), trusted);
 }
 
-TEST(Calibration, TakesRunsOfSeveralDevicesAndFrameworks) {
+TEST(CostModelCalibration, TakesRunsOfSeveralDevicesAndFrameworks) {
   std::string text = kRunHeader;
   const CsvTable one = measured(0.8, [](auto) { return 1.0; });
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
     const double seconds = std::stod(one.rows[i].cells.back());
     text += row_text(i, kRuns[i], seconds, i % 2 == 0 ? "dgx-a100-80g" : "dgx-a100-40g");
   }
-  const Calibration calibration =
-      calibrate(parse_csv(text, "two.csv"), cost::built_in_conditions(), 1);
+  const CostModelCalibration calibration =
+      calibrate_cost_constants(parse_csv(text, "two.csv"), cost::built_in_training_conditions(), 1);
   EXPECT_THAT(calibration.devices, testing::UnorderedElementsAre("a100-sxm-80g", "a100-sxm-40g"));
   EXPECT_LT(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
 }
 
-TEST(Calibration, DoesNotDependOnTheNumberOfThreads) {
+TEST(CostModelCalibration, DoesNotDependOnTheNumberOfThreads) {
   const CsvTable table = measured(0.9, [](auto i) { return i == 2 ? 1.1 : 1.0; });
-  EXPECT_EQ(cost::conditions_yaml(calibrate(table, cost::built_in_conditions(), 1).conditions),
-            cost::conditions_yaml(calibrate(table, cost::built_in_conditions(), 4).conditions));
+  EXPECT_EQ(
+      cost::training_conditions_yaml(
+          calibrate_cost_constants(table, cost::built_in_training_conditions(), 1).conditions),
+      cost::training_conditions_yaml(
+          calibrate_cost_constants(table, cost::built_in_training_conditions(), 4).conditions));
 }
 
-TEST(Calibration, ReportsBadRowsByLine) {
+TEST(CostModelCalibration, ReportsBadRowsByLine) {
   CsvTable table = measured(0.8, [](auto) { return 1.0; });
   table.rows[1].cells.back() = "fast";
-  const Calibration calibration = calibrate(table, cost::built_in_conditions(), 1);
+  const CostModelCalibration calibration =
+      calibrate_cost_constants(table, cost::built_in_training_conditions(), 1);
   ASSERT_THAT(calibration.skipped, SizeIs(1));
   EXPECT_EQ(calibration.skipped[0].line, 3U);
   EXPECT_THAT(calibration.skipped[0].reason, HasSubstr("measured_value"));
   EXPECT_THAT(calibration.runs, SizeIs(kRuns.size() - 1));
 }
 
-TEST(Calibration, RefusesWhatCannotBeCalibrated) {
+TEST(CostModelCalibration, RefusesWhatCannotBeCalibrated) {
   const auto table = [](const std::string& rows) { return parse_csv(kRunHeader + rows, "t.csv"); };
   EXPECT_THAT(calibration_refusal(table(row_text(1, kRuns[1], -1))),
               testing::AllOf(HasSubstr("no run can be predicted"), HasSubstr("t.csv:2:")));

@@ -50,45 +50,46 @@ std::string row_of(std::size_t index, const std::string& outcome = "", double se
       choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
 }
 
-MeasuredRuns read(const std::string& rows, const plan::Job& job) {
+MeasuredRunTable read(const std::string& rows, const plan::Job& job) {
   return read_measured_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
 }
 
-MeasuredRuns all_candidates(const plan::Job& job) {
+MeasuredRunTable all_candidates(const plan::Job& job) {
   std::string rows;
   for (std::size_t i = 0; i < kLoopChoices.size(); ++i) rows += row_of(i);
   return read(rows, job);
 }
 
 /// Returns step times of a device whose products and messages reach a smaller share of their rates.
-std::vector<double> truth(const MeasuredRuns& candidates) {
-  cost::TrainingConditions slow = cost::built_in_conditions();
-  for (cost::DeviceConditions& device : slow.devices) {
+std::vector<double> truth(const MeasuredRunTable& candidates) {
+  cost::TrainingConditions slow = cost::built_in_training_conditions();
+  for (cost::DeviceTrainingFactors& device : slow.devices) {
     device.product_rate *= 0.9;
     device.inside_rate *= 0.6;
   }
   std::vector<double> seconds;
-  for (const plan::PlannedJob& planned : candidates.plans) seconds.push_back(step_s(planned, slow));
+  for (const plan::PlannedJob& planned : candidates.plans)
+    seconds.push_back(simulated_step_s(planned, slow));
   return seconds;
 }
 
 MeasuredRunsVerdict answer(const plan::Job& job, const std::string& rows,
-                           const MeasuredRuns& candidates, std::size_t next = 1) {
-  return judge_measured_runs(job, read(rows, job), &candidates,
-                             {.next = next, .tune = {.threads = 2}});
+                           const MeasuredRunTable& candidates, std::size_t next = 1) {
+  return suggest_plans_to_measure(job, read(rows, job), &candidates,
+                                  {.next = next, .tune = {.threads = 2}});
 }
 
 std::size_t index_of(const PlanWithExpectedTime& plan) { return std::stoul(plan.id.substr(5)); }
 
 TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   ASSERT_THAT(candidates.plans, SizeIs(kLoopChoices.size()));
   const MeasuredRunsVerdict loop = answer(job, "", candidates);
   ASSERT_TRUE(loop.best.has_value());
   double least = 1e9;
   for (const plan::PlannedJob& planned : candidates.plans) {
-    least = std::min(least, step_s(planned, cost::built_in_conditions()));
+    least = std::min(least, simulated_step_s(planned, cost::built_in_training_conditions()));
   }
   EXPECT_NEAR(loop.best->expected_s, least, 1e-6 * least);
   ASSERT_THAT(loop.next, SizeIs(1));
@@ -99,7 +100,7 @@ TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasur
 
 TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   std::string rows;
   double best = 1e9;
@@ -117,7 +118,7 @@ TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
 
 TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const MeasuredRunsVerdict before = answer(job, "", candidates, kLoopChoices.size());
   const MeasuredRunsVerdict after =
@@ -137,7 +138,7 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
 
 TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const MeasuredRunsVerdict loop =
       answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
   std::set<std::string> ids;
@@ -152,7 +153,7 @@ TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
 
 TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const MeasuredRunsVerdict loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
   ASSERT_TRUE(loop.best.has_value());
@@ -164,7 +165,7 @@ TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
 
 TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const std::size_t first = index_of(answer(job, "", candidates).next.at(0));
   for (const char* outcome : {"oom", "failed"}) {
     const MeasuredRunsVerdict loop =
@@ -176,7 +177,7 @@ TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
 
 TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const auto of = [&](const MeasuredRunsVerdict& loop) {
     std::map<std::string, double> sure;
     for (const PlanWithExpectedTime& plan : loop.next) sure[plan.id] = plan.p_fits;
@@ -190,7 +191,7 @@ TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
 TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
   const plan::Job job = loop_job();
   const MeasuredRunsVerdict loop =
-      judge_measured_runs(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
+      suggest_plans_to_measure(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
   ASSERT_TRUE(loop.best.has_value());
   EXPECT_THAT(loop.next, SizeIs(3));
   EXPECT_TRUE(loop.best->id.empty());
@@ -198,7 +199,7 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   const plan::Job job = loop_job();
-  const MeasuredRuns runs =
+  const MeasuredRunTable runs =
       read_measured_runs(parse_csv("id,gpus,micro_batch,tp,measured_metric,measured_value,outcome\n"
                                    "a,16,1,1,iteration_time_s,3,ok\n"
                                    "b,,1,1,iteration_time_s,3,fine\n"
@@ -215,9 +216,11 @@ TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
 
 TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
-  const double first_s = 1.3 * step_s(candidates.plans[0], cost::built_in_conditions());
-  const double second_s = 1.3 * step_s(candidates.plans[3], cost::built_in_conditions());
+  const MeasuredRunTable candidates = all_candidates(job);
+  const double first_s =
+      1.3 * simulated_step_s(candidates.plans[0], cost::built_in_training_conditions());
+  const double second_s =
+      1.3 * simulated_step_s(candidates.plans[3], cost::built_in_training_conditions());
   const MeasuredRunsVerdict loop =
       answer(job, row_of(0, "ok", first_s) + row_of(3, "ok", second_s), candidates, 8);
   ASSERT_THAT(loop.runs, SizeIs(2));
@@ -228,20 +231,22 @@ TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
   }
   EXPECT_THAT(loop.contrary, IsEmpty());
   for (const PlanWithExpectedTime& plan : loop.next) {
-    EXPECT_GT(plan.expected_s,
-              step_s(candidates.plans[index_of(plan)], cost::built_in_conditions()));
+    EXPECT_GT(plan.expected_s, simulated_step_s(candidates.plans[index_of(plan)],
+                                                cost::built_in_training_conditions()));
   }
 }
 
 TEST(ClosedLoop, ConstantsThatMoveAgainstMostRunsAreNamed) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   // Runs without messages of tensor parallelism are slower than predicted, one with them is faster.
   std::string rows;
   for (const std::size_t i : {0U, 0U, 9U, 9U}) {
-    rows += row_of(i, "ok", 1.1 * step_s(candidates.plans[i], cost::built_in_conditions()));
+    rows += row_of(
+        i, "ok", 1.1 * simulated_step_s(candidates.plans[i], cost::built_in_training_conditions()));
   }
-  rows += row_of(8, "ok", 0.6 * step_s(candidates.plans[8], cost::built_in_conditions()));
+  rows += row_of(8, "ok",
+                 0.6 * simulated_step_s(candidates.plans[8], cost::built_in_training_conditions()));
   const MeasuredRunsVerdict loop = answer(job, rows, candidates);
   ASSERT_FALSE(loop.contrary.empty());
   for (const LearnedConstant& one : loop.contrary) {
@@ -253,7 +258,7 @@ TEST(ClosedLoop, ConstantsThatMoveAgainstMostRunsAreNamed) {
 
 TEST(ClosedLoop, RowsOfWhichNoneIsARunOfTheJobAreRefused) {
   const plan::Job job = loop_job();
-  const MeasuredRuns candidates = all_candidates(job);
+  const MeasuredRunTable candidates = all_candidates(job);
   const std::string wrong = row_of(0, "fine", 3);
   try {
     answer(job, wrong + wrong + wrong + wrong, candidates);
@@ -272,7 +277,7 @@ TEST(ClosedLoop, ARowThatNamesTheFrameworkOfItsJobHasItsKernels) {
   job.kernels.attention = cluster::AttentionKernel::kFlash2;
   job.attention_stated = true;
   const auto kernel_of = [&](const std::string& said) {
-    const MeasuredRuns runs = read_measured_runs(
+    const MeasuredRunTable runs = read_measured_runs(
         parse_csv("id,micro_batch,tp,job\na,1,1,\"{" + said + "}\"\n", "runs.csv"), &job);
     EXPECT_THAT(runs.skipped, IsEmpty());
     return runs.plans.at(0).job.kernels.attention;

@@ -25,7 +25,7 @@ TEST(LearnableConstants, KeepsRoundedLogarithmsWithinTheLimitsOfFiles) {
   job.cluster.device = cluster::built_in_device("a100-sxm-80g");
   job.framework.name = "megatron-lm";
   const plan::Job* const jobs[] = {&job};
-  const LearnableConstants learnable(cost::built_in_conditions(), jobs);
+  const LearnableConstants learnable(cost::built_in_training_conditions(), jobs);
   ASSERT_GT(learnable.size(), 0);
   for (Eigen::Index i = 0; i < learnable.size(); ++i) {
     for (const double end : {learnable.prior().least[i], learnable.prior().most[i]}) {

@@ -14,19 +14,19 @@ LinearizedStepTimes common_rate(Eigen::Index plans) {
           .slopes = Eigen::MatrixXd::Ones(plans, 1)};
 }
 
-Distribution wide_prior(Eigen::Index constants = 1, double deviation = 1) {
+LogNormalConstantDistribution wide_prior(Eigen::Index constants = 1, double deviation = 1) {
   return {.mean = Eigen::VectorXd::Zero(constants),
           .covariance = deviation * deviation * Eigen::MatrixXd::Identity(constants, constants),
           .least = Eigen::VectorXd::Constant(constants, -10),
           .most = Eigen::VectorXd::Constant(constants, 10)};
 }
 
-MeasuredSteps measured_steps(const Eigen::VectorXd& seconds) {
+MeasuredStepTimeLogarithms measured_steps(const Eigen::VectorXd& seconds) {
   return {.seconds = seconds, .trust = Eigen::VectorXd::Ones(seconds.size())};
 }
 
 TEST(Posterior, WithoutStepsNothingIsLearned) {
-  const Distribution distribution =
+  const LogNormalConstantDistribution distribution =
       learned(wide_prior(), common_rate(0), measured_steps(Eigen::VectorXd(0)));
   EXPECT_EQ(distribution.mean[0], 0);
   EXPECT_EQ(distribution.covariance(0, 0), 1);
@@ -34,8 +34,8 @@ TEST(Posterior, WithoutStepsNothingIsLearned) {
 
 TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
   // With a prior as wide as a step, half of the step's deviation would be used if it were normal.
-  const double deviation = std::hypot(kPlanDeviation, kRunDeviation);
-  const Distribution distribution =
+  const double deviation = std::hypot(kPlanLogTimeDeviation, kRepeatedRunLogTimeDeviation);
+  const LogNormalConstantDistribution distribution =
       learned(wide_prior(1, deviation), common_rate(1),
               measured_steps(Eigen::VectorXd::Constant(1, deviation)));
   EXPECT_GT(distribution.mean[0], 0.4 * deviation);
@@ -44,26 +44,26 @@ TEST(Posterior, WeighsOneStepAgainstThePriorByTheirVariances) {
 }
 
 TEST(Posterior, TakesTheMiddleOfTheStepsNotTheirMean) {
-  const Distribution distribution = learned(
+  const LogNormalConstantDistribution distribution = learned(
       wide_prior(), common_rate(5), measured_steps(Eigen::VectorXd{{0.2, 0.2, 0.2, 0.2, 3.0}}));
   EXPECT_NEAR(distribution.mean[0], 0.2, 0.02);
 }
 
 TEST(Posterior, StepsThatAreNotTrustedChangeNothing) {
-  MeasuredSteps steps = measured_steps(Eigen::VectorXd{{0.1, 0.6}});
-  const Distribution both = learned(wide_prior(), common_rate(2), steps);
+  MeasuredStepTimeLogarithms steps = measured_steps(Eigen::VectorXd{{0.1, 0.6}});
+  const LogNormalConstantDistribution both = learned(wide_prior(), common_rate(2), steps);
   steps.trust[1] = 0;
-  const Distribution first = learned(wide_prior(), common_rate(2), steps);
-  const Distribution alone =
+  const LogNormalConstantDistribution first = learned(wide_prior(), common_rate(2), steps);
+  const LogNormalConstantDistribution alone =
       learned(wide_prior(), common_rate(1), measured_steps(Eigen::VectorXd{{0.1}}));
   EXPECT_NEAR(first.mean[0], alone.mean[0], 1e-12);
   EXPECT_GT(both.mean[0], first.mean[0]);
 }
 
 TEST(Posterior, NoConstantLeavesItsLimits) {
-  Distribution prior = wide_prior();
+  LogNormalConstantDistribution prior = wide_prior();
   prior.most[0] = 0.05;
-  const Distribution distribution =
+  const LogNormalConstantDistribution distribution =
       learned(prior, common_rate(3), measured_steps(Eigen::VectorXd{{0.3, 0.3, 0.3}}));
   EXPECT_EQ(distribution.mean[0], 0.05);
 }
@@ -71,7 +71,7 @@ TEST(Posterior, NoConstantLeavesItsLimits) {
 TEST(Posterior, StepsFartherOffThanBelievedMakeAllPlansLessSure) {
   const LinearizedStepTimes times = common_rate(2);
   const auto sure = [&](double seconds) {
-    return deviations(
+    return plan_log_time_deviations(
         learned(wide_prior(1, 0.1), times, measured_steps(Eigen::VectorXd::Constant(2, seconds))),
         times)[0];
   };
@@ -85,10 +85,10 @@ TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
   times.around = Eigen::VectorXd::Zero(2);
   const LinearizedStepTimes first{
       .around = times.around, .seconds = times.seconds.head(1), .slopes = times.slopes.topRows(1)};
-  const Distribution distribution =
+  const LogNormalConstantDistribution distribution =
       learned(wide_prior(2), first, measured_steps(Eigen::VectorXd{{0.5}}));
-  const Eigen::VectorXd after = deviations(distribution, times);
-  const Eigen::VectorXd before = deviations(wide_prior(2), times);
+  const Eigen::VectorXd after = plan_log_time_deviations(distribution, times);
+  const Eigen::VectorXd before = plan_log_time_deviations(wide_prior(2), times);
   EXPECT_LT(after[0], before[0]);
   EXPECT_DOUBLE_EQ(after[1], before[1]);
   EXPECT_EQ(times.at(distribution.mean)[1], 0);

@@ -38,11 +38,12 @@ Log timed_sends(const std::vector<std::int64_t>& bytes) {
 
 TEST(Knee, IsWhereBytesTakeAsLongAsTheStart) {
   const Log log = timed_sends({100, 5000, 40'000, 2'000'000});
-  const std::vector<LatencyLine> lines = latency_lines(log);
+  const std::vector<LatencyBandwidthFit> lines = latency_bandwidth_fits(log);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NEAR(lines[0].latency_s, 10e-6, 1e-12);
   EXPECT_NEAR(lines[0].knee_bytes(), 10'000, 1e-3);
-  const std::vector<SmallCalls> small = small_calls(log, latency_lines(log), std::nullopt);
+  const std::vector<CallsBelowKnee> small =
+      calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt);
   ASSERT_EQ(small.size(), 1U);
   EXPECT_EQ(small[0].count, 2);
   EXPECT_EQ(small[0].payload_bytes, 5100);
@@ -50,17 +51,17 @@ TEST(Knee, IsWhereBytesTakeAsLongAsTheStart) {
 
 TEST(Knee, IsNotGuessedFromTwoSizes) {
   const Log log = timed_sends({100, 5000, 100});
-  EXPECT_TRUE(latency_lines(log).empty());
-  EXPECT_TRUE(small_calls(log, latency_lines(log), std::nullopt).empty());
-  EXPECT_EQ(small_calls(log, {}, 1000.0).at(0).count, 2);
+  EXPECT_TRUE(latency_bandwidth_fits(log).empty());
+  EXPECT_TRUE(calls_below_knee(log, latency_bandwidth_fits(log), std::nullopt).empty());
+  EXPECT_EQ(calls_below_knee(log, {}, 1000.0).at(0).count, 2);
 }
 
-TEST(Batching, CountsSmallMessagesThatFollowEachOther) {
+TEST(BatchableMessages, CountsSmallMessagesThatFollowEachOther) {
   Log log = timed_sends({100, 200, 40'000, 300, 400, 500});
   LogRecord fifth = log.records[4];
   fifth.peer = 0;
   log.records.set(4, fifth);
-  const Batching batching = batching_of(log, latency_lines(log), std::nullopt);
+  const BatchableMessages batching = batching_of(log, latency_bandwidth_fits(log), std::nullopt);
   EXPECT_EQ(batching.messages, 5);
   EXPECT_EQ(batching.batches, 4);  // 100 and 200 go together
   EXPECT_NEAR(batching.saved_s, 10e-6, 1e-9);
@@ -77,11 +78,11 @@ TEST(TransferTimes, AreTheShortestOfAllRanks) {
                            .operation = LogOperation::kAllReduce});
   }
   EXPECT_THAT(transfer_times(log), ::testing::ElementsAre(3, 2, 3, 2));
-  EXPECT_DOUBLE_EQ(bus_rate(LogOperation::kAllReduce, 4, 1000, 1), 1500);
+  EXPECT_DOUBLE_EQ(logged_bus_bandwidth(LogOperation::kAllReduce, 4, 1000, 1), 1500);
 }
 
-/// Returns the kinds of parallelism that `characterize` names for the groups of a plan, by group
-/// size.
+/// Returns the kinds of parallelism that `summarise_logged_calls` names for the groups of a plan,
+/// by group size.
 std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {
   const plan::Job job = plan::small_job();
   const step::StepProgram program = step::build_program(job, plan);
@@ -123,10 +124,10 @@ TEST(CommunicatorRoles, TellsUpdatesThatGatherFromUsesThatDo) {
 
 /// The trace has three steps with two routed layers, each with one exchange in either direction;
 /// the expected figures come from the splits passed to PyTorch.
-TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
+TEST(RouterDecidedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
   const Log log = fixture_log(
       {"experts.trace.0.json.gz", "experts.trace.1.json.gz", "experts.trace.2.json.gz"});
-  const RoutedTraffic routed = routed_traffic(log);
+  const RouterDecidedTraffic routed = routed_traffic(log);
   EXPECT_EQ(routed.routed_bytes, 294'912);
   EXPECT_EQ(routed.unsaid_bytes, 0);
   EXPECT_EQ(routed.steps, 3);
@@ -137,7 +138,7 @@ TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
   for (const auto& [pair, bytes] : routed.sent) sent += bytes;
   EXPECT_NEAR(3 * sent, 294'912, 1e-6);
   std::int64_t payload = 0;
-  for (const OperationVolume& row : volumes(log)) payload += row.payload_bytes;
+  for (const LoggedOperationVolume& row : operation_volumes(log)) payload += row.payload_bytes;
   EXPECT_EQ(routed.payload_bytes, payload);
 }
 
@@ -166,8 +167,8 @@ std::string written_exchange(int step, int moved) {
   return text;
 }
 
-TEST(RoutedTraffic, IsReadFromSendsOfNccl) {
-  const RoutedTraffic routed =
+TEST(RouterDecidedTraffic, IsReadFromSendsOfNccl) {
+  const RouterDecidedTraffic routed =
       routed_traffic(log_of(written_exchange(0, 0) + written_exchange(1, 5)));
   EXPECT_EQ(routed.routed_bytes, 2 * 3 * 60);
   EXPECT_EQ(routed.payload_bytes, 2 * 2 * 3 * 60);
@@ -176,7 +177,7 @@ TEST(RoutedTraffic, IsReadFromSendsOfNccl) {
   EXPECT_NEAR(routed.sent.at({0, 1}), 22.5, 1e-12);
 }
 
-TEST(RoutedTraffic, IsNoneWhereAllSendAlike) {
+TEST(RouterDecidedTraffic, IsNoneWhereAllSendAlike) {
   EXPECT_EQ(routed_traffic(fixture_log({"calls.trace.0.json.gz"})).routed_bytes, 0);
 }
 

@@ -25,13 +25,15 @@ struct ExpertRun {
   }
 
   /// Returns a rank's first exchange that brings rows back to their tokens.
-  GroupCall& combine(std::int64_t rank) {
-    for (GroupCall& call : executed.calls.at({rank, plan::GroupKind::kExpert, "compute"})) {
+  ProcessGroupCall& combine(std::int64_t rank) {
+    for (ProcessGroupCall& call : executed.calls.at({rank, plan::GroupKind::kExpert, "compute"})) {
       if (call.name == "experts.combine" && call.phase == step::Phase::kForward) return call;
     }
     throw std::logic_error("no such call");
   }
-  [[nodiscard]] Comparison compared() const { return compare_ledgers(program, grid, executed); }
+  [[nodiscard]] LedgerComparison compared() const {
+    return compare_ledgers(program, grid, executed);
+  }
 
   step::StepProgram program;
   plan::Grid grid{plan::Plan{}};
@@ -51,9 +53,9 @@ TEST(CompareLedgers, ReportsLearnedPayloadsAgainstMeanAndBound) {
   const std::int64_t mean = run.combine(0).payload_bytes;
   run.combine(0).payload_bytes += mean / 2;
   run.combine(1).payload_bytes -= mean / 2;
-  const Comparison found = run.compared();
+  const LedgerComparison found = run.compared();
   EXPECT_THAT(found.differences, IsEmpty());
-  const auto row = std::ranges::find_if(found.routed, [](const RoutedCalls& one) {
+  const auto row = std::ranges::find_if(found.routed, [](const RouterDependentCalls& one) {
     return one.call.name == "experts.combine" && one.call.phase == step::Phase::kForward;
   });
   ASSERT_NE(row, found.routed.end());
@@ -67,7 +69,7 @@ TEST(CompareLedgers, ReportsLearnedPayloadsAgainstMeanAndBound) {
 TEST(CompareLedgers, FindsRowsThatAnExchangeLost) {
   ExpertRun run(plan::Routing::kLearned);
   run.combine(0).payload_bytes -= 128;
-  const Comparison found = run.compared();
+  const LedgerComparison found = run.compared();
   ASSERT_EQ(found.differences.size(), 1U);
   EXPECT_THAT(found.differences.front(), HasSubstr("all_to_all of experts.combine, forward"));
 }

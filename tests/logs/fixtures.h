@@ -28,7 +28,7 @@ inline Log fixture_log(const std::vector<std::string>& names) {
 inline std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>>
 sums_of(const Log& log) {
   std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sums;
-  for (const OperationVolume& row : volumes(log)) {
+  for (const LoggedOperationVolume& row : operation_volumes(log)) {
     sums[{std::string(name_of(kLogOperationNames, row.operation)), row.group_size}] = {
         row.count, row.payload_bytes};
   }

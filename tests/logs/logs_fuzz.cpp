@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<stepwright::logs::ByteSource> files;
     files.emplace_back(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.0");
     const stepwright::logs::Log log = stepwright::logs::read_logs(files);
-    stepwright::logs::characterize(log, 4096.0);
+    stepwright::logs::summarise_logged_calls(log, 4096.0);
   } catch (const stepwright::Error&) {
     return 0;
   }

@@ -29,10 +29,10 @@ struct WrittenRun {
     std::iota(ranks.begin(), ranks.end(), 0);
     return ranks;
   }
-  [[nodiscard]] LogComparison compared(
+  [[nodiscard]] LogPlanComparison compared(
       int steps, const std::function<void(std::vector<WrittenCall>&)>& change = {}) const {
-    return compare_log(program, grid,
-                       log_of(nccl_log_of(program, grid, steps, all_ranks(), change)));
+    return compare_log_with_plan(program, grid,
+                                 log_of(nccl_log_of(program, grid, steps, all_ranks(), change)));
   }
 
   step::StepProgram program;
@@ -46,7 +46,7 @@ plan::Plan tensor_plan() {
   return plan;
 }
 
-std::string all_of(const LogComparison& found) {
+std::string all_of(const LogPlanComparison& found) {
   std::string text;
   for (const std::string& difference : found.differences) text += difference + "\n";
   return text;
@@ -64,7 +64,7 @@ TEST(CompareLog, FindsNothingInRunsThatDidWhatTheirPlanSays) {
       calls += message.count;
     if (calls == 0 || calls > 3000 || run.program.ranks > 16) continue;
     for (const int steps : {1, 3}) {
-      const LogComparison found = run.compared(steps);
+      const LogPlanComparison found = run.compared(steps);
       EXPECT_THAT(found.differences, IsEmpty()) << "seed " << seed;
       EXPECT_EQ(found.steps, steps) << "seed " << seed;
       EXPECT_EQ(found.predicted_only + found.logged_only, 0) << "seed " << seed;
@@ -80,7 +80,7 @@ TEST(CompareLog, ExplainsGradientsInAnotherType) {
   plan.parallel = {.data = 16};
   plan.accumulate = DType::kBf16;
   const WrittenRun run(plan::small_job(), plan);
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.payload_bytes > 64) call.payload_bytes *= 2;
     }
@@ -93,7 +93,7 @@ TEST(CompareLog, ExplainsGradientsInAnotherType) {
 
 TEST(CompareLog, ExplainsAnExtraNorm) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     calls.push_back({"AllReduce", calls.front().members, 4, 0});
   });
   EXPECT_THAT(all_of(found), HasSubstr("a norm, a loss or a count that the run sums"));
@@ -106,7 +106,7 @@ TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
   const WrittenRun run(plan::small_job(), plan);
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     std::erase_if(calls, [](const WrittenCall& call) { return call.payload_bytes == 8; });
   });
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
@@ -116,13 +116,13 @@ TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
 
 TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
   plan::Plan plan = tensor_plan();
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   const WrittenRun kept(plan::small_job(), plan);
-  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.tensor_input = plan::GatheredInputPolicy::kRegather;
   const WrittenRun again(plan::small_job(), plan);
-  const LogComparison found =
-      compare_log(kept.program, kept.grid,
-                  log_of(nccl_log_of(again.program, again.grid, 2, again.all_ranks())));
+  const LogPlanComparison found =
+      compare_log_with_plan(kept.program, kept.grid,
+                            log_of(nccl_log_of(again.program, again.grid, 2, again.all_ranks())));
   EXPECT_THAT(all_of(found), HasSubstr("(re-gather)"));
   EXPECT_EQ(found.predicted_only, 0);
 }
@@ -131,7 +131,7 @@ TEST(CompareLog, TakesOtherBucketsOfTheSameBytesAsTheSame) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
   const WrittenRun run(plan::small_job(), plan);
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (std::size_t i = calls.size(); i-- > 0;) {
       if (calls[i].payload_bytes < 1024) continue;
       WrittenCall part = calls[i];
@@ -146,8 +146,8 @@ TEST(CompareLog, TakesOtherBucketsOfTheSameBytesAsTheSame) {
 
 TEST(CompareLog, ComparesTheRanksThatItHas) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  const LogComparison found =
-      compare_log(run.program, run.grid, log_of(nccl_log_of(run.program, run.grid, 2, {0, 5})));
+  const LogPlanComparison found = compare_log_with_plan(
+      run.program, run.grid, log_of(nccl_log_of(run.program, run.grid, 2, {0, 5})));
   EXPECT_THAT(found.differences, IsEmpty());
   EXPECT_EQ(found.ranks, 2);
   EXPECT_THAT(found.remarks, Contains(HasSubstr("2 of 16 ranks")));
@@ -163,7 +163,7 @@ TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
                     broadcast.find(": op") - broadcast.find("INFO ") - 5, "Broadcast");
   text.insert(calls, broadcast);
   for (int line = 0; line < 7; ++line) text.erase(text.rfind('\n', text.size() - 2) + 1);
-  const LogComparison found = compare_log(run.program, run.grid, log_of(text));
+  const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, log_of(text));
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   EXPECT_EQ(found.steps, 3);
   EXPECT_GT(found.outside, 1);
@@ -174,7 +174,7 @@ TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
   const WrittenRun run(plan::small_job(), tensor_plan());
   Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   log.records.change([](LogRecord& record) { record.communicator = -1; });
-  EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
+  EXPECT_THAT(compare_log_with_plan(run.program, run.grid, log).differences, IsEmpty());
 }
 
 /// Another model may have about twice as many gradient bytes, which does not mean another type.
@@ -182,7 +182,7 @@ TEST(CompareLog, TakesNoOtherModelForAnotherType) {
   plan::Plan plan;
   plan.parallel = {.data = 16};
   const WrittenRun run(plan::small_job(), plan);
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.payload_bytes > 1000) call.payload_bytes = call.payload_bytes * 195 / 100;
     }
@@ -193,7 +193,7 @@ TEST(CompareLog, TakesNoOtherModelForAnotherType) {
 
 TEST(CompareLog, NamesALogWithoutCalls) {
   const WrittenRun run(plan::small_job(), tensor_plan());
-  EXPECT_THAT(compare_log(run.program, run.grid, {}).differences,
+  EXPECT_THAT(compare_log_with_plan(run.program, run.grid, {}).differences,
               Contains(HasSubstr("hold no call")));
 }
 
@@ -205,7 +205,7 @@ TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
       record.enqueued_s =
           apart_s * static_cast<double>(record.rank) + static_cast<double>(record.line % 2);
     });
-    return compare_log(run.program, run.grid, log).remarks;
+    return compare_log_with_plan(run.program, run.grid, log).remarks;
   };
   EXPECT_THAT(remarks_with(0), Not(Contains(HasSubstr("different runs"))));
   EXPECT_THAT(remarks_with(100), Contains(HasSubstr("different runs, or the clocks differ")));
@@ -218,7 +218,7 @@ TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
   plan::Job job = plan::small_job();
   job.cluster = plan::small_cluster(1, 8);
   const WrittenRun other(job, half);
-  const LogComparison found = compare_log(
+  const LogPlanComparison found = compare_log_with_plan(
       other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 1, run.all_ranks())));
   EXPECT_THAT(all_of(found), HasSubstr("The logs are of 16 ranks, the plan is of 8"));
   EXPECT_EQ(found.matched, 0);
@@ -231,7 +231,7 @@ TEST(CompareLog, NamesAPlanOfAnotherModel) {
   job.model.ffn = 160;
   const WrittenRun run(plan::small_job(), tensor_plan());
   const WrittenRun other(job, tensor_plan());
-  const LogComparison found = compare_log(
+  const LogPlanComparison found = compare_log_with_plan(
       other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks())));
   EXPECT_THAT(found.differences, Not(IsEmpty()));
   EXPECT_GT(found.predicted_only, 0);
@@ -248,7 +248,7 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
   };
   Log log = log_of(nccl_log_of(run.program, run.grid, 3, run.all_ranks(), once));
   for (LogSource& source : log.sources) source.steps = 3;
-  const LogComparison found = compare_log(run.program, run.grid, log);
+  const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, log);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   EXPECT_THAT(found.remarks, Contains(HasSubstr("telling the order of its buckets")));
 }
@@ -258,7 +258,7 @@ TEST(CompareLog, TakesANumberForEachTensorForANorm) {
   plan.parallel = {.data = 16};
   plan.sharding = *plan::sharding_of("GGG");
   const WrittenRun run(plan::small_job(), plan);
-  const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
+  const LogPlanComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.name == "AllReduce" && call.payload_bytes == 4) call.payload_bytes = 4 * 39;
     }
@@ -275,9 +275,9 @@ TEST(CompareLog, ClocksOfRanksMayDiffer) {
         1e6 * static_cast<double>(record.rank) + static_cast<double>(record.line);
     record.duration_s = 1e-3;
   });
-  const LogComparison found = compare_log(run.program, run.grid, shifted);
+  const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, shifted);
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
-  for (const MatchedCalls& row : found.rows) {
+  for (const PlannedAndLoggedCalls& row : found.rows) {
     EXPECT_NEAR(row.transfer_s, row.seconds, 1e-9);  // all ranks took equally long, so none waited
   }
 }
@@ -286,7 +286,7 @@ TEST(CompareLog, SaysWhenRanksHoldOtherSteps) {
   const WrittenRun run(plan::small_job(), tensor_plan());
   const std::string text =
       nccl_log_of(run.program, run.grid, 3, {0}) + nccl_log_of(run.program, run.grid, 2, {1});
-  const LogComparison found = compare_log(run.program, run.grid, log_of(text));
+  const LogPlanComparison found = compare_log_with_plan(run.program, run.grid, log_of(text));
   EXPECT_THAT(found.differences, IsEmpty()) << all_of(found);
   EXPECT_THAT(found.remarks, Contains(HasSubstr("hold 2 steps, those of others 3")));
 }
@@ -298,18 +298,19 @@ TEST(CompareLog, NamesARestart) {
   for (std::size_t at = 0; (at = again.find(":100:", at)) != std::string::npos;) {
     again.replace(at, 5, ":777:");
   }
-  const LogComparison found = compare_log(run.program, run.grid, log_of(text + again));
+  const LogPlanComparison found =
+      compare_log_with_plan(run.program, run.grid, log_of(text + again));
   EXPECT_THAT(all_of(found), HasSubstr("Rank 0 was started 2 times"));
 }
 
 TEST(FindRepetition, FindsTheLongestEndThatRepeats) {
   const std::vector<std::int32_t> calls = {9, 8, 1, 1, 2, 1, 1, 2, 1, 1, 2, 7};
-  const Repetition found = find_repetition(calls);
+  const CallRepetition found = find_call_repetition(calls);
   EXPECT_EQ(found.first, 2U);
   EXPECT_EQ(found.period, 3U);
   EXPECT_EQ(found.repeats, 3U);
-  EXPECT_EQ(find_repetition(std::vector<std::int32_t>{1, 2, 3}).repeats, 0U);
-  EXPECT_EQ(find_repetition({}).repeats, 0U);
+  EXPECT_EQ(find_call_repetition(std::vector<std::int32_t>{1, 2, 3}).repeats, 0U);
+  EXPECT_EQ(find_call_repetition({}).repeats, 0U);
 }
 
 }  // namespace

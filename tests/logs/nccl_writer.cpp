@@ -21,7 +21,7 @@ std::vector<WrittenCall> written_calls(const step::StepProgram& program, const p
     const std::vector<std::int64_t> members = grid.members(key.group, rank);
     const auto size = std::ssize(members);
     const auto at = std::ranges::find(members, rank) - members.begin();
-    for (const GroupCall& call : group) {
+    for (const ProcessGroupCall& call : group) {
       const auto add = [&](std::string name, std::int64_t peer = 0) {
         list.push_back({std::move(name), members, call.payload_bytes, peer});
       };

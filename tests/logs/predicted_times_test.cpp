@@ -36,10 +36,10 @@ TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
     for (const traffic::Message& message : traffic::ledger(program, 0, grid).messages)
       calls += message.count;
     if (calls == 0 || calls > 3000) continue;
-    LogComparison found =
-        compare_log(program, grid, log_of(nccl_log_of(program, grid, 2, {0, program.ranks - 1})));
-    add_predicted_times(found, program, grid, second_each(program));
-    for (const MatchedCalls& row : found.rows) {
+    LogPlanComparison found = compare_log_with_plan(
+        program, grid, log_of(nccl_log_of(program, grid, 2, {0, program.ranks - 1})));
+    add_predicted_call_times(found, program, grid, second_each(program));
+    for (const PlannedAndLoggedCalls& row : found.rows) {
       EXPECT_NEAR(row.predicted_s, static_cast<double>(row.predicted), 1e-9 * row.predicted_s);
       rows += row.predicted > 0 ? 1 : 0;
     }
@@ -49,9 +49,9 @@ TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
 
 TEST(LoggedStep, IsTheMedianFromMarkToMark) {
   Log log;
-  EXPECT_FALSE(logged_step_s(log));
+  EXPECT_FALSE(median_logged_step_s(log));
   log.sources = {{.step_starts_s = {5, 7, 9.5}}, {.step_starts_s = {100, 101}}};
-  EXPECT_THAT(logged_step_s(log), Optional(DoubleNear(2, 1e-12)));
+  EXPECT_THAT(median_logged_step_s(log), Optional(DoubleNear(2, 1e-12)));
 }
 
 }  // namespace

@@ -11,14 +11,14 @@ LogRecord call_of(std::int64_t line, std::int64_t payload_bytes) {
   return {.line = line, .rank = 1, .payload_bytes = payload_bytes, .communicator = 0};
 }
 
-std::vector<std::int64_t> payloads_of(const RecordList& list) {
+std::vector<std::int64_t> payloads_of(const LoggedCallList& list) {
   std::vector<std::int64_t> payloads;
   for (const LogRecord& record : list) payloads.push_back(record.payload_bytes);
   return payloads;
 }
 
-TEST(RecordList, GivesBackWhatWasPutIn) {
-  RecordList list;
+TEST(LoggedCallList, GivesBackWhatWasPutIn) {
+  LoggedCallList list;
   list.push_back(call_of(3, 10));
   LogRecord timed = call_of(5, 10);
   timed.start_s = 2;
@@ -36,18 +36,18 @@ TEST(RecordList, GivesBackWhatWasPutIn) {
   EXPECT_THAT(payloads_of(list), ElementsAre(10, 10, 20));
 }
 
-TEST(RecordList, HoldsEqualCallsOnce) {
-  RecordList list;
+TEST(LoggedCallList, HoldsEqualCallsOnce) {
+  LoggedCallList list;
   for (std::int64_t line = 1; line <= 1000; ++line) list.push_back(call_of(line, line % 2));
   EXPECT_EQ(list.kinds(), 2U);
-  const std::vector<EqualCalls> distinct = list.distinct();
-  ASSERT_EQ(distinct.size(), 2U);
-  EXPECT_EQ(distinct[0].first.line, 1);
-  EXPECT_EQ(distinct[0].records, 500);
+  const std::vector<EqualLoggedCalls> distinct_calls = list.distinct_calls();
+  ASSERT_EQ(distinct_calls.size(), 2U);
+  EXPECT_EQ(distinct_calls[0].first.line, 1);
+  EXPECT_EQ(distinct_calls[0].records, 500);
 }
 
-TEST(RecordList, ChangesEqualCallsTogetherAndOneAlone) {
-  RecordList list;
+TEST(LoggedCallList, ChangesEqualCallsTogetherAndOneAlone) {
+  LoggedCallList list;
   for (const std::int64_t payload : {10, 20, 10}) list.push_back(call_of(1, payload));
   list.change_kinds([](LogRecord& record) { record.payload_bytes *= 2; });
   list.push_back(call_of(1, 10));

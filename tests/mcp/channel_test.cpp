@@ -25,7 +25,7 @@ class Pipes {
   Pipes(const Pipes&) = delete;
   Pipes& operator=(const Pipes&) = delete;
 
-  void type(std::string_view text) { ASSERT_TRUE(write_all(input_.write.get(), text)); }
+  void type(std::string_view text) { ASSERT_TRUE(write_all_bytes(input_.write.get(), text)); }
   void end() { input_.write.close(); }
   std::string said() {
     std::array<char, 256> block{};
@@ -40,9 +40,9 @@ class Pipes {
   Pipe output_;
 };
 
-TEST(Channel, ReadsLinesHoweverTheyArrive) {
+TEST(StandardStreamsChannel, ReadsLinesHoweverTheyArrive) {
   Pipes pipes;
-  Channel channel;
+  StandardStreamsChannel channel;
   pipes.type("one\ntwo\nth");
   EXPECT_EQ(channel.next(), "one");
   EXPECT_EQ(channel.next(), "two");
@@ -53,19 +53,19 @@ TEST(Channel, ReadsLinesHoweverTheyArrive) {
   EXPECT_EQ(channel.next(), std::nullopt);
 }
 
-TEST(Channel, KeepsItsStreamsFromTheRestOfTheProgram) {
+TEST(StandardStreamsChannel, KeepsItsStreamsFromTheRestOfTheProgram) {
   Pipes pipes;
   pipes.type("mine\n");
   {
-    Channel channel;
+    StandardStreamsChannel channel;
     char byte = 0;
     EXPECT_EQ(::read(STDIN_FILENO, &byte, 1), 0);
-    EXPECT_TRUE(write_all(STDOUT_FILENO, "beside the protocol\n"));
+    EXPECT_TRUE(write_all_bytes(STDOUT_FILENO, "beside the protocol\n"));
     EXPECT_TRUE(channel.send("reply"));
     EXPECT_EQ(pipes.said(), "reply\n");
     EXPECT_EQ(channel.next(), "mine");
   }
-  EXPECT_TRUE(write_all(STDOUT_FILENO, "again"));
+  EXPECT_TRUE(write_all_bytes(STDOUT_FILENO, "again"));
   EXPECT_EQ(pipes.said(), "again");
 }
 

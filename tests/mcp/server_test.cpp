@@ -15,13 +15,13 @@ using testing::HasSubstr;
 constexpr const char* kSchema = R"({"type": "object", "properties": {"plan": {"type": "string"}}})";
 
 /// Calls a tool that answers with its own arguments, or one that fails.
-ToolResult call(const std::string& name, const std::string& arguments) {
+McpToolResult call(const std::string& name, const std::string& arguments) {
   if (name == "fails") fail_input("plan: is empty");
   if (name == "answers_no") return {.text = "no", .structured = {}, .failed = true};
   return {.text = "short", .structured = std::make_shared<const Json>(Json::parse(arguments))};
 }
 
-Server server() {
+McpServer server() {
   return {{.name = "planner", .version = "1.2", .instructions = "ask"},
           {{.name = "echo",
             .description = "Echoes.",
@@ -32,14 +32,16 @@ Server server() {
           call};
 }
 
-Json reply(const Json& request) { return Json::parse(server().reply_to(request.dump())); }
+Json reply(const Json& request) {
+  return Json::parse(server().reply_to_mcp_message(request.dump()));
+}
 
 Json asked(const std::string& method, Json parameters = Json::object()) {
   parameters["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
   return {{"jsonrpc", "2.0"}, {"id", 7}, {"method", method}, {"params", std::move(parameters)}};
 }
 
-TEST(Server, DiscoveryNamesTheRevisionAndTheProgram) {
+TEST(McpServer, DiscoveryNamesTheRevisionAndTheProgram) {
   const Json answer = reply(asked("server/discover"));
   EXPECT_EQ(answer.at("id"), 7);
   const Json& result = answer.at("result");
@@ -49,7 +51,7 @@ TEST(Server, DiscoveryNamesTheRevisionAndTheProgram) {
   EXPECT_TRUE(result.at("capabilities").contains("tools"));
 }
 
-TEST(Server, HandshakeTakesTheClientsRevisionWhereItIsKnown) {
+TEST(McpServer, HandshakeTakesTheClientsRevisionWhereItIsKnown) {
   for (const auto& [offered, taken] :
        {std::pair{"2025-06-18", "2025-06-18"}, {"2024-11-05", "2025-11-25"}}) {
     const Json answer = reply({{"jsonrpc", "2.0"},
@@ -61,7 +63,7 @@ TEST(Server, HandshakeTakesTheClientsRevisionWhereItIsKnown) {
   }
 }
 
-TEST(Server, ToolsSayWhatTheyTakeAndGive) {
+TEST(McpServer, ToolsSayWhatTheyTakeAndGive) {
   const Json tools = reply(asked("tools/list")).at("result").at("tools");
   ASSERT_EQ(tools.size(), 3);
   EXPECT_EQ(tools[0].at("inputSchema"), Json::parse(kSchema));
@@ -71,7 +73,7 @@ TEST(Server, ToolsSayWhatTheyTakeAndGive) {
   EXPECT_EQ(tools[1].at("annotations").at("readOnlyHint"), false);
 }
 
-TEST(Server, CallGivesTextAndStructure) {
+TEST(McpServer, CallGivesTextAndStructure) {
   const Json result =
       reply(asked("tools/call", {{"name", "echo"}, {"arguments", {{"plan", "p"}}}})).at("result");
   EXPECT_EQ(result.at("content")[0], Json({{"type", "text"}, {"text", "short"}}));
@@ -79,7 +81,7 @@ TEST(Server, CallGivesTextAndStructure) {
   EXPECT_EQ(result.at("isError"), false);
 }
 
-TEST(Server, FailuresOfAToolAreItsAnswer) {
+TEST(McpServer, FailuresOfAToolAreItsAnswer) {
   for (const auto& [name, words] : {std::pair{"fails", "plan: is empty"}, {"answers_no", "no"}}) {
     const Json result = reply(asked("tools/call", {{"name", name}})).at("result");
     EXPECT_EQ(result.at("isError"), true);
@@ -88,7 +90,7 @@ TEST(Server, FailuresOfAToolAreItsAnswer) {
   }
 }
 
-TEST(Server, WrongRequestsAreErrorsOfTheProtocol) {
+TEST(McpServer, WrongRequestsAreErrorsOfTheProtocol) {
   const auto code = [](const Json& request) { return reply(request).at("error").at("code"); };
   EXPECT_EQ(code(asked("tools/call", {{"name", "ecko"}})), -32602);
   EXPECT_THAT(reply(asked("tools/call", {{"name", "ecko"}})).at("error").at("message"),
@@ -98,12 +100,12 @@ TEST(Server, WrongRequestsAreErrorsOfTheProtocol) {
   EXPECT_EQ(code(asked("resources/list")), -32601);
   EXPECT_EQ(code({{"jsonrpc", "2.0"}, {"id", 1}}), -32600);
   EXPECT_EQ(code({1, 2}), -32600);
-  const Json broken = Json::parse(server().reply_to("{\"id\": 1"));
+  const Json broken = Json::parse(server().reply_to_mcp_message("{\"id\": 1"));
   EXPECT_EQ(broken.at("error").at("code"), -32700);
   EXPECT_TRUE(broken.at("id").is_null());
 }
 
-TEST(Server, AnotherRevisionIsRefusedWithThoseThatAreKnown) {
+TEST(McpServer, AnotherRevisionIsRefusedWithThoseThatAreKnown) {
   Json request = asked("tools/list");
   request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2030-01-01";
   const Json error = reply(request).at("error");
@@ -112,12 +114,14 @@ TEST(Server, AnotherRevisionIsRefusedWithThoseThatAreKnown) {
   EXPECT_EQ(error.at("data").at("requested"), "2030-01-01");
 }
 
-TEST(Server, PingIsAnswered) {
+TEST(McpServer, PingIsAnswered) {
   EXPECT_EQ(reply(asked("ping")).at("result").at("resultType"), "complete");
 }
 
-TEST(Server, NotificationsHaveNoReply) {
-  EXPECT_EQ(server().reply_to(R"({"jsonrpc": "2.0", "method": "notifications/initialized"})"), "");
+TEST(McpServer, NotificationsHaveNoReply) {
+  EXPECT_EQ(
+      server().reply_to_mcp_message(R"({"jsonrpc": "2.0", "method": "notifications/initialized"})"),
+      "");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(Allocated, IsTheAccountWithoutItsReserveWhereNothingIsHeld) {
     planned.job.framework = {};
     const step::StepProgram program = step::build_program(planned.job, planned.plan);
     const MemoryReport report = memory_report(planned.job, program);
-    const auto allocated = allocated_memory(planned.job, program);
+    const auto allocated = pytorch_allocated_memory(planned.job, program);
     for (std::size_t stage = 0; stage < allocated.size(); ++stage) {
       const StageMemory& account = report.stages[stage];
       EXPECT_EQ(allocated[stage].peak_bytes,
@@ -52,8 +52,8 @@ TEST(Allocated, ChunksKeepTheirLastInputAndItsGradientBetweenSteps) {
   const step::StepProgram program = step::build_program(job, plan);
   const step::Stage& last = program.stages.back();
   const double inputs = 2 * 2 * 1024.0 * 512 * 2;
-  EXPECT_EQ(allocated_memory(job, program).back().after_step_bytes,
-            states_of(last) + held_bytes(job, program, last).always + inputs);
+  EXPECT_EQ(pytorch_allocated_memory(job, program).back().after_step_bytes,
+            states_of(last) + framework_held_bytes(job, program, last).always + inputs);
 }
 
 /// Returns a V-shaped schedule of two positions on one node, with separate weight gradients.
@@ -74,7 +74,7 @@ TEST(Allocated, CutBackwardsHoldTheGradientsOfWhatChunksReceive) {
   const double workspaces = 2 * blas_workspace_bytes(planned.job.cluster.device, false);
   for (const step::Stage& stage : program.stages) {
     // From the neighbour, a forward and a backward; the forward's gradient stays.
-    EXPECT_EQ(held_bytes(planned.job, program, stage).always, workspaces + 3 * each);
+    EXPECT_EQ(framework_held_bytes(planned.job, program, stage).always, workspaces + 3 * each);
   }
 }
 
@@ -127,8 +127,8 @@ TEST(PassingParameters, AreGoneWhenTheUpdateComes) {
   const step::Stage& stage = program.stages.front();
   const auto casts = static_cast<double>(stage.states.for_step);
   ASSERT_GT(casts, 0);
-  EXPECT_EQ(allocated_memory(planned.job, program).front().peak_bytes,
-            states_of(stage) - casts + held_bytes(planned.job, program, stage).always);
+  EXPECT_EQ(pytorch_allocated_memory(planned.job, program).front().peak_bytes,
+            states_of(stage) - casts + framework_held_bytes(planned.job, program, stage).always);
   const StageMemory account = memory_report(planned.job, program).stages.front();
   EXPECT_EQ(account.kinds[static_cast<std::size_t>(MemoryKind::kParameters)],
             static_cast<double>(stage.states.parameters) - casts);

@@ -24,12 +24,12 @@ struct Tally {
   std::int64_t peak = 0;
   std::int64_t before = 0;  ///< Bytes allocated when the step begins.
   std::int64_t after = 0;   ///< Bytes allocated when the step ends.
-  std::map<std::int64_t, PlannedBlock> alive;
+  std::map<std::int64_t, PredictedAllocation> alive;
 
   explicit Tally(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage) {
     walk_allocations(job, program, stage,
                      {.allocate =
-                          [&](std::int64_t number, const PlannedBlock& block) {
+                          [&](std::int64_t number, const PredictedAllocation& block) {
                             EXPECT_TRUE(alive.emplace(number, block).second);
                             EXPECT_GT(block.bytes, 0);
                             after += block.bytes;
@@ -52,7 +52,7 @@ TEST(Allocations, HaveThePeakOfTheAccountWhateverThePlanAndTheFramework) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {.name = kFrameworks[i % std::size(kFrameworks)]};
     const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const auto allocated = allocated_memory(planned.job, program);
+    const auto allocated = pytorch_allocated_memory(planned.job, program);
     for (std::size_t stage = 0; stage < allocated.size(); ++stage) {
       const Tally tally(planned.job, program, program.stages[stage]);
       // Gradients that are made bit by bit are whole bytes here.
@@ -86,8 +86,9 @@ TEST(Allocations, NameStatesByParameterAndTensorsByThePartOfTheirLayer) {
   std::map<std::string, std::int64_t> bytes;
   walk_allocations(job, program, program.stages.front(),
                    {.allocate =
-                        [&](std::int64_t, const PlannedBlock& block) {
-                          bytes[unit_name(block.unit) + " " + block_name(block)] += block.bytes;
+                        [&](std::int64_t, const PredictedAllocation& block) {
+                          bytes[model_unit_name(block.unit) + " " + allocation_name(block)] +=
+                              block.bytes;
                         },
                     .free = [](std::int64_t) {},
                     .begin_step = [] {}});

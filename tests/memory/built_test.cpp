@@ -20,7 +20,8 @@ constexpr double kSbh = kS * kB * kH;
 double retained(const plan::Plan& plan) {
   const plan::Job job = gpt_job(8, 4096, 32, 2048);
   const step::StepProgram program = step::build_program(job, plan);
-  return total_bytes(footprint(template_named(program, "layer.forward"), 1.0).retained);
+  return total_bytes(
+      template_memory_footprint(template_named(program, "layer.forward"), 1.0).retained);
 }
 
 plan::Plan plan_with_tensor(std::int64_t tensor) {
@@ -49,14 +50,14 @@ TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderTensorParallelism) {
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderSequenceParallelism) {
   plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.tensor_input = plan::GatheredInputPolicy::kRegather;
   expect_within(retained(plan), kSbh / 8 * (34 + 5 * kA * kS / kH), 0.005);
 }
 
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderSelectiveRecomputation) {
   plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.tensor_input = plan::GatheredInputPolicy::kRegather;
   plan.recompute.kind = plan::RecomputeKind::kSelective;
   expect_within(retained(plan), 34 * kSbh / 8, 0.005);
 }
@@ -70,7 +71,7 @@ TEST(BuiltProgram, KeepsTheLayersInputUnderFullRecomputation) {
 TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
   plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   // The inputs of the two column-parallel products, 2 sbh each, whole instead of an eighth.
   expect_within(retained(plan), kSbh / 8 * (30 + 5 * kA * kS / kH) + 4 * kSbh, 0.005);
 }

@@ -60,16 +60,17 @@ struct Waiting {
 Waiting waiting_at(const step::StepProgram& program, std::size_t position) {
   const step::Stage& stage = program.stages[position];
   Waiting waiting;
-  walk_slots(program, stage, footprints_of(program, MemoryPlace::kDevice),
-             [&](const step::Slot& slot, const SlotTensors& tensors) {
-               const auto& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
-               waiting.slots.push_back(word_of(sequence.direction, slot.micro_batch));
-               const auto after = [&](step::TensorKind kind) {
-                 return tensors.after[static_cast<std::size_t>(kind)];
-               };
-               waiting.logits.push_back(after(step::TensorKind::kLogits));
-               waiting.activations.push_back(after(step::TensorKind::kActivation));
-             });
+  walk_slot_tensor_bytes(program, stage, template_memory_footprints(program, MemoryPlace::kDevice),
+                         [&](const step::ScheduleSlot& slot, const SlotTensorBytes& tensors) {
+                           const auto& sequence =
+                               stage.sequences[static_cast<std::size_t>(slot.sequence)];
+                           waiting.slots.push_back(word_of(sequence.direction, slot.micro_batch));
+                           const auto after = [&](step::TensorKind kind) {
+                             return tensors.after[static_cast<std::size_t>(kind)];
+                           };
+                           waiting.logits.push_back(after(step::TensorKind::kLogits));
+                           waiting.activations.push_back(after(step::TensorKind::kActivation));
+                         });
   return waiting;
 }
 

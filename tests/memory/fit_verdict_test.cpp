@@ -7,24 +7,25 @@
 namespace stepwright::memory {
 namespace {
 
-TEST(FitVerdict, IsTightBetweenTheConfidenceAndItsOtherEnd) {
-  EXPECT_EQ(fit_verdict(0.9, 0.9), FitVerdict::kFits);
-  EXPECT_EQ(fit_verdict(0.83, 0.9), FitVerdict::kTight);
-  EXPECT_EQ(fit_verdict(0.11, 0.9), FitVerdict::kTight);
-  EXPECT_EQ(fit_verdict(0.09, 0.9), FitVerdict::kDoesNotFit);
+TEST(MemoryFitVerdict, IsTightBetweenTheConfidenceAndItsOtherEnd) {
+  EXPECT_EQ(memory_fit_verdict(0.9, 0.9), MemoryFitVerdict::kFits);
+  EXPECT_EQ(memory_fit_verdict(0.83, 0.9), MemoryFitVerdict::kTight);
+  EXPECT_EQ(memory_fit_verdict(0.11, 0.9), MemoryFitVerdict::kTight);
+  EXPECT_EQ(memory_fit_verdict(0.09, 0.9), MemoryFitVerdict::kDoesNotFit);
 }
 
-TEST(FitVerdict, MovesWithTheConfidence) {
-  EXPECT_EQ(fit_verdict(0.83, 0.75), FitVerdict::kFits);
-  EXPECT_EQ(fit_verdict(0.09, 0.98), FitVerdict::kTight);
-  EXPECT_EQ(fit_verdict(0.3, 0.75), FitVerdict::kTight);
-  EXPECT_EQ(fit_verdict(0.2, 0.75), FitVerdict::kDoesNotFit);
+TEST(MemoryFitVerdict, MovesWithTheConfidence) {
+  EXPECT_EQ(memory_fit_verdict(0.83, 0.75), MemoryFitVerdict::kFits);
+  EXPECT_EQ(memory_fit_verdict(0.09, 0.98), MemoryFitVerdict::kTight);
+  EXPECT_EQ(memory_fit_verdict(0.3, 0.75), MemoryFitVerdict::kTight);
+  EXPECT_EQ(memory_fit_verdict(0.2, 0.75), MemoryFitVerdict::kDoesNotFit);
 }
 
-TEST(FitVerdict, HasNoMiddleAtAHalfAndBelow) {
+TEST(MemoryFitVerdict, HasNoMiddleAtAHalfAndBelow) {
   for (const double confidence : {0.5, 0.3, 0.1}) {
-    EXPECT_EQ(fit_verdict(confidence, confidence), FitVerdict::kFits) << confidence;
-    EXPECT_EQ(fit_verdict(confidence - 0.01, confidence), FitVerdict::kDoesNotFit) << confidence;
+    EXPECT_EQ(memory_fit_verdict(confidence, confidence), MemoryFitVerdict::kFits) << confidence;
+    EXPECT_EQ(memory_fit_verdict(confidence - 0.01, confidence), MemoryFitVerdict::kDoesNotFit)
+        << confidence;
   }
 }
 
@@ -38,25 +39,25 @@ MemoryReport report(double peak_bytes, double p_fits) {
   return report;
 }
 
-TEST(FitVerdict, OfAReportAgreesWithWhetherItFits) {
-  EXPECT_EQ(report(90, 0.9).verdict(), FitVerdict::kFits);
-  EXPECT_EQ(report(91, 0.9).verdict(), FitVerdict::kTight) << "the last byte decides";
-  EXPECT_EQ(report(110, 0.05).verdict(), FitVerdict::kDoesNotFit);
+TEST(MemoryFitVerdict, OfAReportAgreesWithWhetherItFits) {
+  EXPECT_EQ(report(90, 0.9).verdict(), MemoryFitVerdict::kFits);
+  EXPECT_EQ(report(91, 0.9).verdict(), MemoryFitVerdict::kTight) << "the last byte decides";
+  EXPECT_EQ(report(110, 0.05).verdict(), MemoryFitVerdict::kDoesNotFit);
 }
 
-TEST(FitVerdict, OfAStatedLimitHasNoMiddle) {
+TEST(MemoryFitVerdict, OfAStatedLimitHasNoMiddle) {
   MemoryReport stated = report(91, 0.8);
   stated.confidence = 0;
-  EXPECT_EQ(stated.verdict(), FitVerdict::kDoesNotFit);
+  EXPECT_EQ(stated.verdict(), MemoryFitVerdict::kDoesNotFit);
 }
 
-TEST(FitVerdict, OfAHostWithoutRoomDoesNotFit) {
+TEST(MemoryFitVerdict, OfAHostWithoutRoomDoesNotFit) {
   MemoryReport full = report(50, 0.99);
   full.host_bytes = 11;
   full.host_capacity_bytes = 10;
-  EXPECT_EQ(full.verdict(), FitVerdict::kDoesNotFit);
+  EXPECT_EQ(full.verdict(), MemoryFitVerdict::kDoesNotFit);
   full.host_capacity_bytes = 0;
-  EXPECT_EQ(full.verdict(), FitVerdict::kFits) << "what nobody knows forbids nothing";
+  EXPECT_EQ(full.verdict(), MemoryFitVerdict::kFits) << "what nobody knows forbids nothing";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using testing::gpt_job;
 
 constexpr double kMiB = 1024 * 1024;
 
-cluster::Device device(std::string_view generation) {
+cluster::DeviceModel device(std::string_view generation) {
   return {.generation = &cluster::find_device_generation(generation)};
 }
 
@@ -36,9 +36,9 @@ plan::Plan two_stages() {
   return plan;
 }
 
-HeldBytes held_by_last(const plan::Job& job, const plan::Plan& plan) {
+FrameworkHeldBytes held_by_last(const plan::Job& job, const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(job, plan);
-  return held_bytes(job, program, program.stages.back());
+  return framework_held_bytes(job, program, program.stages.back());
 }
 
 TEST(Held, WorkspacesAreThoseOfTheGeneration) {
@@ -53,12 +53,12 @@ TEST(Held, WorkspacesAreThoseOfTheGeneration) {
 TEST(Held, IsNothingWithoutAFramework) {
   plan::Job job = megatron_job();
   job.framework = {};
-  const HeldBytes held = held_by_last(job, two_stages());
+  const FrameworkHeldBytes held = held_by_last(job, two_stages());
   EXPECT_EQ(held.always + held.in_passes + held.between_steps + held.stage_input, 0);
 }
 
 TEST(Held, OfTwoStagesInTransformerEngineByHand) {
-  const HeldBytes held = held_by_last(megatron_job(), two_stages());
+  const FrameworkHeldBytes held = held_by_last(megatron_job(), two_stages());
   EXPECT_EQ(held.always, (2 * 8.125 + 4) * kMiB);
   EXPECT_EQ(held.stage_input, 4 * 1024 * 512 * 2);
   EXPECT_EQ(held.in_passes, 4 * 1024 * (28 + 1024));
@@ -86,7 +86,7 @@ TEST(Held, NarrowGradientsBecomeWideForTheOptimizer) {
   plan.accumulate = DType::kBf16;
   const plan::Job job = megatron_job();
   const step::StepProgram program = step::build_program(job, plan);
-  EXPECT_EQ(held_bytes(job, program, program.stages[0]).between_steps,
+  EXPECT_EQ(framework_held_bytes(job, program, program.stages[0]).between_steps,
             4.0 * static_cast<double>(program.stages[0].dense_parameters));
 }
 

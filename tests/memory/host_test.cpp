@@ -10,7 +10,9 @@
 namespace stepwright::memory {
 namespace {
 
-double of(const HostBytes& kinds, HostKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+double of(const HostBytes& kinds, HostMemoryKind kind) {
+  return kinds[static_cast<std::size_t>(kind)];
+}
 
 /// Returns a plan with eight data-parallel ranks on two nodes of four.
 plan::PlannedJob eight_ranks(const std::string& framework) {
@@ -34,15 +36,15 @@ HostBytes host_of(const plan::PlannedJob& planned) {
 TEST(HostMemory, HasAProcessForEachRankOfANode) {
   const plan::PlannedJob planned = eight_ranks("deepspeed");
   const HostBytes kinds = host_of(planned);
-  EXPECT_EQ(of(kinds, HostKind::kProcesses),
+  EXPECT_EQ(of(kinds, HostMemoryKind::kProcesses),
             4 * plan::framework_defaults(planned.job.framework).host_process_bytes);
-  EXPECT_GT(of(kinds, HostKind::kProcesses), 4e9);
-  EXPECT_EQ(of(kinds, HostKind::kStates), 0);
-  EXPECT_EQ(of(kinds, HostKind::kLoaders), 0) << "the trainer's own processes load";
+  EXPECT_GT(of(kinds, HostMemoryKind::kProcesses), 4e9);
+  EXPECT_EQ(of(kinds, HostMemoryKind::kStates), 0);
+  EXPECT_EQ(of(kinds, HostMemoryKind::kLoaders), 0) << "the trainer's own processes load";
 }
 
 TEST(HostMemory, HasTheLoadersOfEachRank) {
-  EXPECT_GT(of(host_of(eight_ranks("megatron-core")), HostKind::kLoaders), 4 * 2 * 10e6);
+  EXPECT_GT(of(host_of(eight_ranks("megatron-core")), HostMemoryKind::kLoaders), 4 * 2 * 10e6);
 }
 
 TEST(HostMemory, SumsToWhatAReportSays) {
@@ -51,27 +53,27 @@ TEST(HostMemory, SumsToWhatAReportSays) {
   const step::StepProgram program = step::build_program(planned.job, planned.plan);
   const MemoryReport report = memory_report(planned.job, program);
   EXPECT_EQ(total_bytes(report.host_kinds), report.host_bytes);
-  EXPECT_TRUE(report.leaves_to_hosts());
-  const double left =
-      of(report.host_kinds, HostKind::kStates) + of(report.host_kinds, HostKind::kGradients);
-  EXPECT_NEAR(of(report.host_kinds, HostKind::kPinned), 0.5 * left, 8) << "a factor of 1.5";
-  EXPECT_NEAR(of(report.host_kinds, HostKind::kGradients), left / 4, 8)
+  EXPECT_TRUE(report.offloads_to_host_memory());
+  const double left = of(report.host_kinds, HostMemoryKind::kStates) +
+                      of(report.host_kinds, HostMemoryKind::kGradients);
+  EXPECT_NEAR(of(report.host_kinds, HostMemoryKind::kPinned), 0.5 * left, 8) << "a factor of 1.5";
+  EXPECT_NEAR(of(report.host_kinds, HostMemoryKind::kGradients), left / 4, 8)
       << "fp32 gradients beside masters and two moments";
 }
 
 TEST(HostMemory, HoldsACheckpointInEachProcessWhereParametersAreWhole) {
   plan::PlannedJob planned = eight_ranks("accelerate");
-  planned.job.method.kind = plan::MethodKind::kSft;
+  planned.job.method.kind = plan::TrainingMethodKind::kSft;
   planned.plan.sharding = {};
   const double whole = 2 * static_cast<double>(model::count_parameters(planned.job.model));
   const HostBytes kinds = host_of(planned);
-  EXPECT_NEAR(of(kinds, HostKind::kLoading), 4 * whole, 1);
+  EXPECT_NEAR(of(kinds, HostMemoryKind::kLoading), 4 * whole, 1);
   planned.plan.sharding.optimizer = planned.plan.sharding.gradients =
       planned.plan.sharding.parameters = plan::Spread::kGlobal;
-  EXPECT_NEAR(of(host_of(planned), HostKind::kLoading), whole, 1)
+  EXPECT_NEAR(of(host_of(planned), HostMemoryKind::kLoading), whole, 1)
       << "the first rank alone reads it";
-  planned.job.method.kind = plan::MethodKind::kPretrain;
-  EXPECT_EQ(of(host_of(planned), HostKind::kLoading), 0);
+  planned.job.method.kind = plan::TrainingMethodKind::kPretrain;
+  EXPECT_EQ(of(host_of(planned), HostMemoryKind::kLoading), 0);
 }
 
 }  // namespace

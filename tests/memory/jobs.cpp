@@ -47,11 +47,12 @@ plan::Job any_job(std::mt19937& random) {
   job.length = 128;
   job.kernels.attention =
       flip(random) ? cluster::AttentionKernel::kUnfused : cluster::AttentionKernel::kFlash2;
-  job.kernels.cross_entropy = one_of<plan::CrossEntropy>(
-      random, {plan::CrossEntropy::kUnfused, plan::CrossEntropy::kCompiled,
-               plan::CrossEntropy::kNative, plan::CrossEntropy::kTe});
+  job.kernels.cross_entropy = one_of<plan::CrossEntropyKernel>(
+      random, {plan::CrossEntropyKernel::kUnfused, plan::CrossEntropyKernel::kCompiled,
+               plan::CrossEntropyKernel::kNative, plan::CrossEntropyKernel::kTe});
   if (flip(random)) job.kernels.expert_weights = plan::RouterWeightPlacement::kBefore;
-  job.dispatcher = flip(random) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
+  job.dispatcher =
+      flip(random) ? plan::TokenDispatcher::kAllToAll : plan::TokenDispatcher::kAllGather;
   job.imbalance = 1.3;
   job.kernels.masters = one_of<plan::MasterWeights>(
       random,
@@ -82,7 +83,8 @@ plan::Plan any_plan(const plan::Job& job, std::mt19937& random) {
                schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne,
                schedule::ScheduleKind::kVocabularyTwo});
   plan.schedule.chunks =
-      schedule::chunks_of(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1}).front();
+      schedule::chunk_counts_to_try(plan.schedule.kind, {plan.parallel.pipeline > 1 ? 2 : 1})
+          .front();
   if (schedule::traits_of(plan.schedule.kind).pairs && flip(random)) plan.schedule.strands = 2;
   plan.sharding = one_of(random, plan::paro_strategies());
   plan.sharding.group = one_of(random, degrees);
@@ -99,7 +101,8 @@ plan::Plan any_plan(const plan::Job& job, std::mt19937& random) {
        {.kind = plan::RecomputeKind::kSelective,
         .stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}}});
   plan.sequence_parallel = flip(random);
-  plan.tensor_input = flip(random) ? plan::TensorInput::kKeep : plan::TensorInput::kRegather;
+  plan.tensor_input =
+      flip(random) ? plan::GatheredInputPolicy::kKeep : plan::GatheredInputPolicy::kRegather;
   plan.context_kind = one_of<plan::ContextKind>(
       random,
       {plan::ContextKind::kRing, plan::ContextKind::kAllGather, plan::ContextKind::kUlysses});

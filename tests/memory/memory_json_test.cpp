@@ -29,7 +29,7 @@ TEST(MemoryJson, HasTheDocumentedKeys) {
 }
 
 TEST(MemoryJson, HasWhatTheAllocatorCountsWhereItIsGiven) {
-  const AllocatedMemory allocated[] = {{.after_step_bytes = 11, .peak_bytes = 30}, {}};
+  const PyTorchAllocatedMemory allocated[] = {{.after_step_bytes = 11, .peak_bytes = 30}, {}};
   const nlohmann::ordered_json stage =
       memory_json(report_of_two_stages(), allocated)["stages"].front();
   EXPECT_EQ(stage["allocated_after_step_bytes"], 11);

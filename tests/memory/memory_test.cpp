@@ -88,7 +88,7 @@ TEST(MemoryReport, AddsUpToItsPeaks) {
   EXPECT_EQ(at(report.stages[0], MemoryKind::kGradients), 2000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kOptimizer), 4000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kReserve),
-            std::ceil(1e6 + plan::MemoryMargins().share * 220));
+            std::ceil(1e6 + plan::FrameworkMemoryMargins().share * 220));
   for (const StageMemory& stage : report.stages) {
     double sum = 0;
     for (double bytes : stage.kinds) sum += bytes;
@@ -114,19 +114,22 @@ TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
   const step::StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
   const MemoryReport usual = memory_report(job, program);
-  EXPECT_NEAR(usual.usable_bytes(),
-              share_at(kMemoryConfidence, memory_error_model(job.framework)) * 80e9, 1);
+  EXPECT_NEAR(
+      usual.usable_memory_bytes(),
+      peak_share_at_probability(kDefaultMemoryFitConfidence, memory_error_model(job.framework)) *
+          80e9,
+      1);
   job.objective.memory_confidence = 0.5;
-  EXPECT_GT(usable_bytes(job), usual.usable_bytes());
+  EXPECT_GT(usable_memory_bytes(job), usual.usable_memory_bytes());
   job.objective.memory_confidence = -1;
   job.objective.memory_reserve = 0.25;
-  EXPECT_EQ(usable_bytes(job), 60e9);
+  EXPECT_EQ(usable_memory_bytes(job), 60e9);
   job.objective.memory_limit_bytes = 2 * peak;
   EXPECT_TRUE(memory_report(job, program).fits());
   job.objective.memory_reserve = 0.75;
   const MemoryReport over = memory_report(job, program);
   EXPECT_FALSE(over.fits());
-  EXPECT_EQ(over.over_by_bytes(), peak - usable_bytes(job));
+  EXPECT_EQ(over.over_by_bytes(), peak - usable_memory_bytes(job));
 }
 
 TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
@@ -191,7 +194,7 @@ TEST(MemoryReport, HostsHoldAtLeastWhatTheLawOfHostMemoryCounts) {
   int with_parameters = 0;
   for (int i = 0; i < 800; ++i) {
     const auto [job, plan] = any_offloading_job(random, i % 4 == 0);
-    const double least = plan::least_host_bytes(job, plan);
+    const double least = plan::least_host_memory_bytes(job, plan);
     const MemoryReport report = memory_report(job, step::build_program(job, plan));
     // A rank's share of an optimizer is cut down to whole elements, whose states are at most 16
     // bytes.
@@ -213,11 +216,11 @@ TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
 TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
   plan::Job job;
   job.cluster.device.memory_bytes = 80e9;
-  EXPECT_EQ(framework_reserve(job).fixed_bytes, kContextBytes) << "no communicators";
+  EXPECT_EQ(framework_memory_reserve(job).fixed_bytes, kCudaContextBytes) << "no communicators";
   job.cluster.nodes = 2;
-  EXPECT_EQ(framework_reserve(job).fixed_bytes, kFrameworkBytes);
+  EXPECT_EQ(framework_memory_reserve(job).fixed_bytes, kFrameworkReserveBytes);
   job.cluster.device.memory_bytes = 6e8;
-  EXPECT_DOUBLE_EQ(framework_reserve(job).fixed_bytes, 1e8);
+  EXPECT_DOUBLE_EQ(framework_memory_reserve(job).fixed_bytes, 1e8);
 }
 
 TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {

@@ -200,7 +200,7 @@ Piece& Piece::save(step::TensorId id) {
 }
 
 step::Item item(step::TemplateId which, std::vector<std::int32_t> after,
-                std::vector<step::Source> inputs) {
+                std::vector<step::TemplateInputSource> inputs) {
   return {.which = which, .layer = -1, .after = std::move(after), .inputs = std::move(inputs)};
 }
 

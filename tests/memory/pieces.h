@@ -30,7 +30,7 @@ class Piece {
 /// Makes an item of a template that starts after the given items and takes its inputs from items'
 /// outputs.
 step::Item item(step::TemplateId which, std::vector<std::int32_t> after = {},
-                std::vector<step::Source> inputs = {});
+                std::vector<step::TemplateInputSource> inputs = {});
 
 /// Returns a pipeline of random templates under 1F1B: layers, forward and backward, with gathers
 /// and reductions that overlap at random.

@@ -86,7 +86,7 @@ std::vector<step::Item> two_backward() {
 SequenceFootprint run(const step::StepProgram& program, const std::vector<step::Item>& items) {
   step::Sequence sequence;
   sequence.items = items;
-  return sequence_footprint(program, sequence, footprints_of(program));
+  return sequence_footprint(program, sequence, template_memory_footprints(program));
 }
 
 step::StepProgram in_turn() {

@@ -48,7 +48,7 @@ class Unroller {
  public:
   explicit Unroller(const step::StepProgram& program) : program_(program) {}
 
-  void run(const step::Sequence& sequence, const step::Slot& slot) {
+  void run(const step::Sequence& sequence, const step::ScheduleSlot& slot) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
@@ -87,7 +87,7 @@ class Unroller {
   using Kept = std::vector<std::vector<int>>;
   /// Returns the tensors that a block keeps for a micro-batch of a strand. Tensors passed between
   /// chunks of one position have the same key in both.
-  Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
+  Kept& kept_of(const step::Sequence& sequence, const step::ScheduleSlot& slot, std::int32_t unit,
                 std::size_t strand) {
     const std::int32_t chunk = unit == step::kHandedOverResidual ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
@@ -105,7 +105,7 @@ class Unroller {
   }
   /// True if a template reduces a copy of its inputs, which stays allocated like inputs of other
   /// messages.
-  static bool sends_copy(const step::Template& piece) {
+  static bool reduces_gradients_from_copy(const step::Template& piece) {
     return !piece.operators.empty() && !piece.outputs.empty() &&
            std::ranges::all_of(piece.operators, [](const step::Operator& op) {
              return op.purpose == step::Purpose::kReduceGradients ||
@@ -113,8 +113,8 @@ class Unroller {
            });
   }
   /// True if a template copies parameters out of its last output, which no operator reads.
-  static bool copies_gathered(const step::Template& piece) {
-    return !piece.outputs.empty() && !sends_copy(piece) &&
+  static bool copies_gathered_parameters(const step::Template& piece) {
+    return !piece.outputs.empty() && !reduces_gradients_from_copy(piece) &&
            piece.tensors.at(static_cast<std::size_t>(piece.outputs.back())).kind ==
                step::TensorKind::kCommunication &&
            std::ranges::any_of(piece.operators, [](const step::Operator& op) {
@@ -125,14 +125,14 @@ class Unroller {
   /// Returns the position before which an overlapping item can start; for other items, a position
   /// past the end.
   std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
-    if (!side_stream_of(piece(sequence, at)) || copies_gathered(piece(sequence, at))) {
+    if (!side_stream_of(piece(sequence, at)) || copies_gathered_parameters(piece(sequence, at))) {
       return sequence.items.size();
     }
     std::size_t start = 0;
     for (const std::int32_t other : sequence.items[at].after) {
       start = std::max(start, static_cast<std::size_t>(other) + 1);
     }
-    while (start < at && sends_copy(piece(sequence, start))) ++start;
+    while (start < at && reduces_gradients_from_copy(piece(sequence, start))) ++start;
     return start;
   }
   void release_held(step::Stream stream) {
@@ -159,7 +159,7 @@ class Unroller {
     keep({what.saved.begin(), own}, saved, here);
     keep({own, what.saved.end()}, last, here);
     leave(what, here, made_[at]);
-    if (copies_gathered(what)) {
+    if (copies_gathered_parameters(what)) {
       const auto made = made_[at].find(what.outputs.back());
       gather_stream_ = side_stream_of(what);
       if (gather_stream_) {
@@ -169,7 +169,7 @@ class Unroller {
       }
       made_[at].erase(made);
     }
-    if (!sends_copy(what)) return;
+    if (!reduces_gradients_from_copy(what)) return;
     for (const auto& [id, buffer] : std::exchange(made_[at], {})) {
       if (const auto stream = side_stream_of(what)) {
         held_[*stream].push_back(buffer);
@@ -181,12 +181,12 @@ class Unroller {
 
   void take_inputs(const step::Sequence& sequence, std::size_t at, Buffers& here) {
     const step::Template& what = piece(sequence, at);
-    const std::vector<step::Source>& sources = sequence.items[at].inputs;
+    const std::vector<step::TemplateInputSource>& sources = sequence.items[at].inputs;
     if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
-    const auto stream = sends_copy(what) ? std::nullopt : side_stream_of(what);
+    const auto stream = reduces_gradients_from_copy(what) ? std::nullopt : side_stream_of(what);
     for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
       const step::TensorId id = what.inputs[i];
-      const step::Source& source = sources[i];
+      const step::TemplateInputSource& source = sources[i];
       if (source.item < 0) {
         fault(what, "an input that nobody makes");
         here[id] = heap_.allocate(size(what, id));
@@ -297,7 +297,7 @@ class Unroller {
 
 Unrolled unroll(const step::StepProgram& program, const step::Stage& stage) {
   Unroller walk(program);
-  for (const step::Slot& slot : stage.schedule) {
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot);
   }
   return walk.result();

@@ -18,13 +18,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kHuge = kLargestSize;
+constexpr std::int64_t kHuge = kLargestModelSize;
 
 std::string error_of(std::string_view base, const std::function<void(Architecture&)>& change) {
   Architecture model = built_in_model(base).value();
   change(model);
   try {
-    check(model, "job.yaml:3:7: model");
+    check_model_sizes(model, "job.yaml:3:7: model");
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_THAT(error.what(), HasSubstr("job.yaml:3:7: model: "));
@@ -40,10 +40,11 @@ std::string llama_error(const std::function<void(Architecture&)>& change) {
 
 TEST(Architecture, ClassesOfLayersAreCounted) {
   Architecture model = built_in_model("deepseek-v3").value();
-  EXPECT_EQ(model.layer_classes(), (std::map<LayerClass, std::int64_t>{
-                                       {{}, 3}, {{.feed_forward = FeedForward::kExperts}, 58}}));
+  EXPECT_EQ(
+      model.layer_counts_by_class(),
+      (std::map<LayerClass, std::int64_t>{{{}, 3}, {{.feed_forward = FeedForward::kExperts}, 58}}));
   model.pattern[60].window = 128;
-  EXPECT_EQ(model.layer_classes().size(), 3U);
+  EXPECT_EQ(model.layer_counts_by_class().size(), 3U);
   EXPECT_EQ(model.layer_class(60),
             (LayerClass{.feed_forward = FeedForward::kExperts, .window = 128}));
 }
@@ -53,7 +54,7 @@ TEST(Architecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
   const auto corrected = [&] {
     std::int64_t routers = 0;
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-      if (model.corrects_routers(model.layer_class(layer))) ++routers;
+      if (model.adjusts_router_biases(model.layer_class(layer))) ++routers;
     }
     return routers;
   };
@@ -61,7 +62,7 @@ TEST(Architecture, RoutersAreCorrectedWhereTheirLayerIsTrained) {
   model.frozen = {.first = 0, .layers = 13};
   EXPECT_EQ(corrected(), 48);
   model.frozen = {};
-  model.adapters = Adapters{.rank = 8};
+  model.adapters = LoraAdapters{.rank = 8};
   EXPECT_EQ(corrected(), 0);
   model.adapters = {};
   model.experts->correction_bias = false;
@@ -145,7 +146,8 @@ TEST(Properties, EveryTrainedTensorIsCountedOnce) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       add(layer_parameters(model, model.layer_class(layer)), 1);
     }
-    if (model.count_multi_token) add(multi_token_parameters(model), model.multi_token_layers);
+    if (model.count_multi_token)
+      add(multi_token_module_parameters(model), model.multi_token_layers);
     EXPECT_EQ(count_parameters(model), sum);
     EXPECT_LE(count_active_parameters(model), sum);
     EXPECT_GT(forward_flops_per_token(model, 128), 0);

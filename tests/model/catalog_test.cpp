@@ -20,16 +20,16 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(Catalog, NamesAreSortedAndDistinct) {
-  const auto names = built_in_models();
+  const auto names = built_in_model_names();
   EXPECT_TRUE(std::ranges::is_sorted(names));
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
 TEST(Catalog, EveryModelIsLegalAndCarriesItsName) {
-  for (const std::string_view name : built_in_models()) {
+  for (const std::string_view name : built_in_model_names()) {
     const Architecture model = built_in_model(name).value();
     EXPECT_EQ(model.name, name);
-    EXPECT_NO_THROW(check(model, model.name)) << name;
+    EXPECT_NO_THROW(check_model_sizes(model, model.name)) << name;
     EXPECT_EQ(model.dropout, 0) << name;
   }
 }
@@ -46,10 +46,10 @@ TEST(Catalog, LayeredModelsAreWhatTheirConfigurationsSay) {
         std::pair{"gpt-oss-20b", "gpt-oss-20b"}, std::pair{"nemotron-h-8b", "nemotron-h-8b"},
         std::pair{"olmo-2-7b", "olmo-2-7b"}, std::pair{"olmoe-1b-7b", "olmoe-1b-7b"},
         std::pair{"qwen3-next-80b-a3b", "qwen3-next-80b-a3b"}}) {
-    Architecture read = read_config(
+    Architecture read = read_huggingface_config(
         Document::load(std::string("tests/huggingface/judge/released/") + file + ".json"));
     read.name = name;
-    EXPECT_EQ(inline_model(built_in_model(name).value()), inline_model(read));
+    EXPECT_EQ(inline_model_mapping(built_in_model(name).value()), inline_model_mapping(read));
     EXPECT_EQ(built_in_model(name).value(), read) << name;
   }
 }
@@ -58,10 +58,10 @@ TEST(Catalog, ModelsThatSeeImagesAreWhatTheirConfigurationsSay) {
   for (const auto& [name, file] :
        {std::pair{"qwen2.5-vl-7b", "qwen2.5-vl-7b"}, std::pair{"qwen3-vl-4b", "qwen3-vl-4b"},
         std::pair{"qwen3-vl-30b-a3b", "qwen3-vl-30b-a3b"}}) {
-    Architecture read =
-        read_config(Document::load(std::string("tests/model/seeing/") + file + ".json"));
+    Architecture read = read_huggingface_config(
+        Document::load(std::string("tests/model/seeing/") + file + ".json"));
     read.name = name;
-    EXPECT_EQ(inline_model(built_in_model(name).value()), inline_model(read));
+    EXPECT_EQ(inline_model_mapping(built_in_model(name).value()), inline_model_mapping(read));
   }
   EXPECT_EQ(built_in_model_of_hub_id("Qwen/Qwen3-VL-8B-Instruct"), "qwen3-vl-8b");
   EXPECT_EQ(built_in_model_of_hub_id("Qwen/Qwen2.5-VL-72B-Instruct"), "qwen2.5-vl-72b");
@@ -81,7 +81,7 @@ TEST(Catalog, IdsOfOtherSizesNameNone) {
 }
 
 TEST(Catalog, DescriptionHoldsCountsAndFlops) {
-  const auto json = describe_model(built_in_model("llama-3-8b").value(), 8192);
+  const auto json = model_list_entry_json(built_in_model("llama-3-8b").value(), 8192);
   EXPECT_EQ(json["name"], "llama-3-8b");
   EXPECT_EQ(json["parameters"], 8'030'261'248);
   EXPECT_EQ(json["active_parameters"], 8'030'261'248);
@@ -92,12 +92,12 @@ TEST(Catalog, DescriptionHoldsCountsAndFlops) {
 }
 
 TEST(Catalog, DescriptionSaysWhatOfAModelIsSpecial) {
-  const auto deepseek = describe_model(built_in_model("deepseek-v3").value(), 4096);
+  const auto deepseek = model_list_entry_json(built_in_model("deepseek-v3").value(), 4096);
   EXPECT_EQ(deepseek["attention"], "latent");
   EXPECT_EQ(deepseek["experts"]["layers"], 58);
   EXPECT_EQ(deepseek["multi_token_layers"], 1);
   EXPECT_EQ(deepseek["multi_token_counted"], false);
-  const auto mistral = describe_model(built_in_model("mistral-7b").value(), 4096);
+  const auto mistral = model_list_entry_json(built_in_model("mistral-7b").value(), 4096);
   EXPECT_EQ(mistral["window"]["largest"], 4096);
   EXPECT_EQ(mistral["window"]["layers"], 32);
 }
@@ -119,7 +119,7 @@ class ReadModel : public testing::Test {
 
   [[nodiscard]] Architecture read(const std::string& value) const {
     const Document job = Document::parse("model: " + value, "job.yaml");
-    return read_model(job.root().get("model"), folder_.path());
+    return read_job_model(job.root().get("model"), folder_.path());
   }
 
   [[nodiscard]] std::string error_of(const std::string& value) const {

@@ -41,11 +41,11 @@ TEST(ConfigErrors, UnknownModelTypeIsUnsupportedAndListsWhatIs) {
 TEST(ConfigErrors, RefusedTypesSayWhyAndWhatMayStandIn) {
   EXPECT_THAT(unsupported(R"({"model_type": "rwkv"})"),
               AllOf(HasSubstr("time mixing"), HasSubstr("mamba2 of the same sizes")));
-  for (const RefusedType& refused : refused_types()) {
-    const auto stands_in = [&](const ConfigFamily& family) {
+  for (const RefusedModelType& refused : refused_model_types()) {
+    const auto stands_in = [&](const ModelConfigFamily& family) {
       return family.model_type == refused.instead;
     };
-    EXPECT_TRUE(std::ranges::any_of(config_families(), stands_in)) << refused.model_type;
+    EXPECT_TRUE(std::ranges::any_of(model_config_families(), stands_in)) << refused.model_type;
   }
 }
 
@@ -57,7 +57,7 @@ TEST(ConfigErrors, CodeOfAFileIsNamedAndNeverRun) {
 
 std::vector<std::string> notes_of(const std::string& text) {
   std::vector<std::string> notes;
-  read_config(Document::parse(text, "models/tiny/config.json"), &notes);
+  read_huggingface_config(Document::parse(text, "models/tiny/config.json"), &notes);
   return notes;
 }
 

@@ -16,7 +16,7 @@ namespace {
 void use(const Architecture& model) {
   if (count_active_parameters(model) > count_parameters(model)) __builtin_trap();
   if (!(forward_flops_per_token(model, 4096) > 0)) __builtin_trap();
-  const Document document = Document::parse(inline_model(model).dump(), "again");
+  const Document document = Document::parse(inline_model_mapping(model).dump(), "again");
   if (read_inline_model(document.root()) != model) __builtin_trap();
 }
 
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using stepwright::Document;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   stepwright::model::attempt(
-      text, [](const Document& file) { return stepwright::model::read_config(file); });
+      text, [](const Document& file) { return stepwright::model::read_huggingface_config(file); });
   stepwright::model::attempt(
       text, [](const Document& file) { return stepwright::model::read_inline_model(file.root()); });
   return 0;

@@ -83,7 +83,7 @@ TEST(ConfigRotary, StretchesHaveNumbersOfTheirOwn) {
     return read_tiny(type, fmt::format(R"("max_position_embeddings": 256, {})", more))
         .rotary_scaling.value();
   };
-  RotaryScaling yarn = usual_scaling(RotaryScalingKind::kYarn);
+  RotaryScaling yarn = usual_rotary_scaling(RotaryScalingKind::kYarn);
   yarn.factor = 4;
   yarn.original_positions = 256;
   EXPECT_EQ(scaling("llama", R"("rope_scaling": {"rope_type": "yarn", "factor": 4})"), yarn);
@@ -145,8 +145,8 @@ TEST(ConfigRotary, LayersMayHaveBasesOfTheirOwn) {
   const Architecture read = read_tiny("granite_swa", model("[0, 300, 700, 300]"));
   EXPECT_EQ(read.rotary_base, 700);
   EXPECT_EQ(read.window_rotary_base, 300);
-  EXPECT_FALSE(model_layers(read).at(0).rotated);
-  EXPECT_TRUE(model_layers(read).at(2).rotated);
+  EXPECT_FALSE(model_layer_classes(read).at(0).rotated);
+  EXPECT_TRUE(model_layer_classes(read).at(2).rotated);
   EXPECT_THAT(unsupported(tiny("granite_swa", model("[300, 300, 700, 300]"))),
               HasSubstr("layers of one type"));
   EXPECT_THAT(input_error(tiny("granite_swa", model("[300]"))), HasSubstr("one per layer (4)"));

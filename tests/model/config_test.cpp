@@ -28,7 +28,7 @@ class PublishedConfigs : public testing::TestWithParam<File> {};
 
 TEST_P(PublishedConfigs, ReadAsTheBuiltInModel) {
   const std::string path = fmt::format("{}/{}.json", kFolder, GetParam().file);
-  Architecture read = read_config(Document::load(path));
+  Architecture read = read_huggingface_config(Document::load(path));
   Architecture expected = built_in_model(GetParam().model).value();
   expected.name = read.name;
   expected.encoder = read.encoder;
@@ -75,21 +75,22 @@ std::string with_encoder(const std::string& type, const std::string& vision) {
 }
 
 Architecture read_encoded(const std::string& type, const std::string& vision) {
-  return read_config(Document::parse(with_encoder(type, vision), "models/tiny/config.json"));
+  return read_huggingface_config(
+      Document::parse(with_encoder(type, vision), "models/tiny/config.json"));
 }
 
 TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
   const Architecture model = read_encoded(
       "llava", R"({"model_type": "clip_vision_model", "hidden_size": 8, "num_hidden_layers": 2,
                    "intermediate_size": 16, "image_size": 8, "patch_size": 4})");
-  const Encoder& encoder = model.encoder.value();
+  const ImageEncoder& encoder = model.encoder.value();
   const std::int64_t layer = 4 * (8 * 8 + 8) + 2 * 8 * 16 + 16 + 8 + 2 * 2 * 8;
   EXPECT_EQ(encoder.parameters, 2 * layer + 48 * 8 + 5 * 8 + 8 + 2 * 2 * 8);
   EXPECT_EQ(encoder.projector, (8 + 1) * model.hidden + (model.hidden + 1) * model.hidden);
   EXPECT_EQ(encoder.patches, 4);
   EXPECT_EQ(encoder.layers, 2);
   EXPECT_FALSE(encoder.any_size);
-  EXPECT_TRUE(encoder.takes_part());
+  EXPECT_TRUE(encoder.is_in_training_steps());
   EXPECT_TRUE(model.tied);  // The configuration around the language model decides.
   Architecture alone = read_tiny("llama", R"("tie_word_embeddings": true)");
   alone.encoder = encoder;
@@ -97,7 +98,7 @@ TEST(Config, EncodersAreCountedBesideTheLanguageModel) {
 }
 
 TEST(Config, UnknownEncodersAreNamed) {
-  const Encoder encoder = read_encoded("llava", R"({"model_type": "radio"})").encoder.value();
+  const ImageEncoder encoder = read_encoded("llava", R"({"model_type": "radio"})").encoder.value();
   EXPECT_EQ(encoder.name, "radio");
   EXPECT_EQ(encoder.parameters, 0);
   EXPECT_EQ(read_encoded("other", R"({"model_type": "pixtral"})").encoder->parameters, 0);
@@ -126,11 +127,11 @@ TEST(Config, NameIsTheLastPartOfItsPathOrOfItsFolder) {
   EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "meta-llama/Llama-2-7b-hf/")").name,
             "Llama-2-7b-hf");
   EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "")").name, "tiny");
-  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "a/mine.json")).name, "mine");
+  EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), "a/mine.json")).name, "mine");
   for (const char* path : {"config.json", "./config.json", "../config.json", "a/../config.json"}) {
-    EXPECT_EQ(read_config(Document::parse(tiny("llama"), path)).name, "config") << path;
+    EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), path)).name, "config") << path;
   }
-  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "a/./config.json")).name, "a");
+  EXPECT_EQ(read_huggingface_config(Document::parse(tiny("llama"), "a/./config.json")).name, "a");
 }
 
 TEST(Config, NullKeyValueHeadsMeanAllHeads) {
@@ -155,7 +156,7 @@ TEST(Config, HeadDimIsWhatTheFileOrTheClassSays) {
 }
 
 TEST(Config, DropoutOfTheFileIsNotApplied) {
-  EXPECT_EQ(read_config(Document::load("tests/model/configs/gpt2.json")).dropout, 0);
+  EXPECT_EQ(read_huggingface_config(Document::load("tests/model/configs/gpt2.json")).dropout, 0);
   EXPECT_EQ(read_tiny("llama", R"("attention_dropout": 0.1)").dropout, 0);
 }
 
@@ -173,21 +174,30 @@ TEST(Config, BiasesFollowTheFamily) {
 TEST(Config, MistralWindowsAllLayersUnlessNull) {
   const std::string heads = R"("num_key_value_heads": 2)";
   using Windows = std::vector<std::int64_t>;
-  EXPECT_EQ(windows_of(read_tiny("mistral", heads)), Windows(4, 4096));
-  EXPECT_EQ(windows_of(read_tiny("mistral", heads + R"(, "sliding_window": 7)")), Windows(4, 7));
-  EXPECT_TRUE(windows_of(read_tiny("mistral", heads + R"(, "sliding_window": null)")).empty());
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("mistral", heads)), Windows(4, 4096));
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("mistral", heads + R"(, "sliding_window": 7)")),
+            Windows(4, 7));
+  EXPECT_TRUE(
+      attention_windows_of_layers(read_tiny("mistral", heads + R"(, "sliding_window": null)"))
+          .empty());
 }
 
 TEST(Config, QwenWindowsLayersFromMaxWindowLayersOnIfSwitchedOn) {
   const std::string rest =
       R"("num_key_value_heads": 2, "sliding_window": 9, "max_window_layers": 3)";
-  EXPECT_TRUE(windows_of(read_tiny("qwen2", rest)).empty());
-  EXPECT_TRUE(windows_of(read_tiny("qwen2", rest + R"(, "use_sliding_window": false)")).empty());
+  EXPECT_TRUE(attention_windows_of_layers(read_tiny("qwen2", rest)).empty());
+  EXPECT_TRUE(
+      attention_windows_of_layers(read_tiny("qwen2", rest + R"(, "use_sliding_window": false)"))
+          .empty());
   const std::string on = rest + R"(, "use_sliding_window": true)";
-  EXPECT_EQ(windows_of(read_tiny("qwen2", on)), (std::vector<std::int64_t>{0, 0, 0, 9}));
-  EXPECT_EQ(windows_of(read_tiny("qwen3", on)), (std::vector<std::int64_t>{0, 0, 0, 9}));
-  EXPECT_EQ(windows_of(read_tiny("qwen3_moe", on)), (std::vector<std::int64_t>{9, 9, 9, 9}));
-  EXPECT_EQ(windows_of(read_tiny("qwen2_moe", on)), (std::vector<std::int64_t>{9, 0, 9, 0}));
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("qwen2", on)),
+            (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("qwen3", on)),
+            (std::vector<std::int64_t>{0, 0, 0, 9}));
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("qwen3_moe", on)),
+            (std::vector<std::int64_t>{9, 9, 9, 9}));
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("qwen2_moe", on)),
+            (std::vector<std::int64_t>{9, 0, 9, 0}));
 }
 
 TEST(Config, LayerTypesWin) {
@@ -195,20 +205,20 @@ TEST(Config, LayerTypesWin) {
       R"("num_key_value_heads": 2, "sliding_window": 9, "layer_types":
          ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])";
   const std::vector<std::int64_t> expected = {9, 0, 9, 0};
-  EXPECT_EQ(windows_of(read_tiny("qwen2", rest)), expected);
-  EXPECT_EQ(windows_of(read_tiny("mistral", rest)), expected);
-  EXPECT_EQ(windows_of(read_tiny("qwen2",
-                                 rest + R"(, "use_sliding_window": true, "max_window_layers": 0)")),
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("qwen2", rest)), expected);
+  EXPECT_EQ(attention_windows_of_layers(read_tiny("mistral", rest)), expected);
+  EXPECT_EQ(attention_windows_of_layers(read_tiny(
+                "qwen2", rest + R"(, "use_sliding_window": true, "max_window_layers": 0)")),
             expected);
 }
 
 TEST(Config, QwenExpertsSkipSparseStepsAndNamedLayers) {
   using Dense = std::vector<std::uint8_t>;
-  EXPECT_EQ(dense_layers_of(read_tiny("qwen3_moe", R"("decoder_sparse_step": 2)")),
+  EXPECT_EQ(dense_layer_flags(read_tiny("qwen3_moe", R"("decoder_sparse_step": 2)")),
             (Dense{1, 0, 1, 0}));
-  EXPECT_EQ(dense_layers_of(read_tiny("qwen3_moe", R"("mlp_only_layers": [0, 3, 77])")),
+  EXPECT_EQ(dense_layer_flags(read_tiny("qwen3_moe", R"("mlp_only_layers": [0, 3, 77])")),
             (Dense{1, 0, 0, 1}));
-  EXPECT_TRUE(dense_layers_of(read_tiny("qwen3_moe")).empty());
+  EXPECT_TRUE(dense_layer_flags(read_tiny("qwen3_moe")).empty());
   EXPECT_FALSE(read_tiny("qwen3_moe", R"("decoder_sparse_step": 5)").experts);
   EXPECT_FALSE(read_tiny("qwen3_moe", R"("num_experts": 0)").experts);
 }
@@ -252,8 +262,8 @@ TEST(Config, DeepSeekRoutesByGroups) {
 
 TEST(Config, DeepSeekPlacesItsExperts) {
   using Dense = std::vector<std::uint8_t>;
-  EXPECT_EQ(dense_layers_of(read_tiny("deepseek_v3")), (Dense{1, 1, 1, 0}));
-  EXPECT_EQ(dense_layers_of(
+  EXPECT_EQ(dense_layer_flags(read_tiny("deepseek_v3")), (Dense{1, 1, 1, 0}));
+  EXPECT_EQ(dense_layer_flags(
                 read_tiny("deepseek_v3", R"("first_k_dense_replace": 1, "moe_layer_freq": 2)")),
             (Dense{1, 1, 0, 1}));
   EXPECT_FALSE(read_tiny("deepseek_v3", R"("first_k_dense_replace": 4)").experts);

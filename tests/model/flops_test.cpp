@@ -305,7 +305,7 @@ TEST(Flops, EveryBuiltInModelIsWorkedByHand) {
   std::set<std::string_view> worked;
   for (const Worked& row : kWorked) worked.insert(row.name);
   for (const auto& [seeing, language] : kSeeing) worked.insert(seeing);
-  for (const std::string_view name : built_in_models()) {
+  for (const std::string_view name : built_in_model_names()) {
     EXPECT_EQ(worked.count(name), 1U) << name;
   }
 }
@@ -325,7 +325,7 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
   const double full = forward_flops_per_token(model, 8192);
   std::vector<std::int64_t> windows(32, 0);
   for (std::size_t layer = 0; layer < 32; layer += 2) windows[layer] = 1024;
-  set_windows(model, windows);
+  set_layer_windows(model, windows);
   EXPECT_DOUBLE_EQ(full - forward_flops_per_token(model, 8192),
                    16 * 2.0 * (8192 - 1024) * (4096 + 4096));
 }
@@ -334,16 +334,16 @@ TEST(Flops, AlternatingWindowsCapOnlyTheirLayers) {
 TEST(Flops, BehindTheMaskAreThePairsOfATokenAndALaterOne) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double of_pair = 3 * 2.0 * (4096 + 4096);
-  EXPECT_DOUBLE_EQ(masked_flops_per_token(model, 8192), 32 * of_pair * (8192 - 1) / 2);
-  set_windows(model, std::vector<std::int64_t>(32, 1024));
-  EXPECT_DOUBLE_EQ(masked_flops_per_token(model, 8192),
+  EXPECT_DOUBLE_EQ(flops_saved_by_causal_mask(model, 8192), 32 * of_pair * (8192 - 1) / 2);
+  set_layer_windows(model, std::vector<std::int64_t>(32, 1024));
+  EXPECT_DOUBLE_EQ(flops_saved_by_causal_mask(model, 8192),
                    32 * of_pair * 1024. * (1024 - 1) / 2 / 8192);
 }
 
 TEST(Flops, WindowLongerThanTheSequenceChangesNothing) {
   Architecture model = built_in_model("llama-3-8b").value();
   const double full = forward_flops_per_token(model, 8192);
-  set_windows(model, std::vector<std::int64_t>(32, 8192));
+  set_layer_windows(model, std::vector<std::int64_t>(32, 8192));
   EXPECT_DOUBLE_EQ(forward_flops_per_token(model, 8192), full);
 }
 

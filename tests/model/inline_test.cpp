@@ -38,13 +38,13 @@ std::string tiny(const std::string& more = "ffn: 128\n") { return kTiny + more; 
 
 /// Expects a model to be read back from JSON, and from YAML as in a plan file.
 void expect_round_trip(const Architecture& model) {
-  const std::string json = inline_model(model).dump();
+  const std::string json = inline_model_mapping(model).dump();
   EXPECT_EQ(read(json), model) << json;
   EXPECT_EQ(read(Document::parse(json, "job.yaml").to_yaml()), model) << json;
 }
 
 TEST(InlineModel, EveryBuiltInModelRoundTrips) {
-  for (const std::string_view name : built_in_models()) {
+  for (const std::string_view name : built_in_model_names()) {
     expect_round_trip(built_in_model(name).value());
   }
 }
@@ -53,7 +53,7 @@ TEST(InlineModel, RandomArchitecturesRoundTrip) {
   RandomArchitecture random(2024);
   for (int i = 0; i < 2000; ++i) {
     const Architecture model = random.make();
-    ASSERT_NO_THROW(check(model, "model"));
+    ASSERT_NO_THROW(check_model_sizes(model, "model"));
     expect_round_trip(model);
   }
 }
@@ -88,20 +88,22 @@ TEST(InlineModel, OneBiasGoesBeforeAllBiases) {
 
 TEST(InlineModel, WindowsCoverAllOrTheNamedLayers) {
   using Windows = std::vector<std::int64_t>;
-  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\n"))), Windows(4, 9));
-  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: all\n"))), Windows(4, 9));
-  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: [0, 2]\n"))),
+  EXPECT_EQ(attention_windows_of_layers(read(tiny("ffn: 8\nwindow: 9\n"))), Windows(4, 9));
+  EXPECT_EQ(attention_windows_of_layers(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: all\n"))),
+            Windows(4, 9));
+  EXPECT_EQ(attention_windows_of_layers(read(tiny("ffn: 8\nwindow: 9\nwindowed_layers: [0, 2]\n"))),
             (Windows{9, 0, 9, 0}));
-  EXPECT_EQ(windows_of(read(tiny("ffn: 8\nwindow: [0, 1, 2, 3]\n"))), (Windows{0, 1, 2, 3}));
+  EXPECT_EQ(attention_windows_of_layers(read(tiny("ffn: 8\nwindow: [0, 1, 2, 3]\n"))),
+            (Windows{0, 1, 2, 3}));
 }
 
 TEST(InlineModel, DenseLayersAddUp) {
   using Dense = std::vector<std::uint8_t>;
   const std::string experts = "ffn: 8\nexperts: {count: 8, top_k: 2, ffn: 16";
-  EXPECT_TRUE(dense_layers_of(read(tiny(experts + "}"))).empty());
-  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", leading_dense: 1}"))), (Dense{1, 0, 0, 0}));
-  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", every: 2}"))), (Dense{1, 0, 1, 0}));
-  EXPECT_EQ(dense_layers_of(read(tiny(experts + ", every: 2, dense_layers: [1]}"))),
+  EXPECT_TRUE(dense_layer_flags(read(tiny(experts + "}"))).empty());
+  EXPECT_EQ(dense_layer_flags(read(tiny(experts + ", leading_dense: 1}"))), (Dense{1, 0, 0, 0}));
+  EXPECT_EQ(dense_layer_flags(read(tiny(experts + ", every: 2}"))), (Dense{1, 0, 1, 0}));
+  EXPECT_EQ(dense_layer_flags(read(tiny(experts + ", every: 2, dense_layers: [1]}"))),
             (Dense{1, 1, 1, 0}));
   EXPECT_THAT(error_of(tiny(experts + ", leading_dense: 4}")),
               HasSubstr("at least one layer with experts"));
@@ -136,12 +138,12 @@ TEST(InlineModel, BaseWorksInsideMappingsAndForOtherLayerCounts) {
   expected.pattern.clear();
   set_dense_layers(expected, {1, 1, 1, 0, 0});
   EXPECT_EQ(read("name: small\nbase: deepseek-v3\nlayers: 5\nexperts: {count: 16}\n"), expected);
-  EXPECT_EQ(windows_of(read("base: mistral-7b\nlayers: 3\n")),
+  EXPECT_EQ(attention_windows_of_layers(read("base: mistral-7b\nlayers: 3\n")),
             (std::vector<std::int64_t>(3, 4096)));
 }
 
 TEST(InlineModel, NullTakesSomethingOutOfTheBase) {
-  EXPECT_TRUE(windows_of(read("base: mistral-7b\nwindow: null\n")).empty());
+  EXPECT_TRUE(attention_windows_of_layers(read("base: mistral-7b\nwindow: null\n")).empty());
   EXPECT_FALSE(read("base: deepseek-v3\nexperts: null\n").experts);
   EXPECT_FALSE(read("base: gpt2\nbias: false\n").mlp_bias);
 }

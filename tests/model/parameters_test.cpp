@@ -181,9 +181,9 @@ TEST(Parameters, SplitsAreMegatrons) {
     const bool column = parameter.name == "attention.qkv" || parameter.name == "mlp.fc1" ||
                         parameter.name == "attention.qkv_bias" || parameter.name == "mlp.fc1_bias";
     const bool row = parameter.name == "attention.output" || parameter.name == "mlp.fc2";
-    const TensorSplit expected = column ? TensorSplit::kColumn
-                                 : row  ? TensorSplit::kRow
-                                        : TensorSplit::kReplicated;
+    const TensorParallelSplit expected = column ? TensorParallelSplit::kColumn
+                                         : row  ? TensorParallelSplit::kRow
+                                                : TensorParallelSplit::kReplicated;
     EXPECT_EQ(parameter.split, expected) << parameter.name;
   }
 }

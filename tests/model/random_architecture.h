@@ -72,7 +72,7 @@ class RandomArchitecture {
     model.attention_gate = maybe(4);
     model.gate_bias = model.attention_gate && maybe(2);
     if (maybe(8)) model.beyond = "other numbers";
-    if (maybe(8)) model.encoder = Encoder{"tower", number(1, 5000), number(0, 99), 4, 1, 1e9};
+    if (maybe(8)) model.encoder = ImageEncoder{"tower", number(1, 5000), number(0, 99), 4, 1, 1e9};
     model.sinks = maybe(4);
     if (maybe(3)) numbers(model);
     model.embedding_norm = maybe(2);
@@ -117,7 +117,7 @@ class RandomArchitecture {
   /// Fills the lists of `longrope`; their length follows from the final number of heads.
   void fill_factors(Architecture& model) {
     if (!model.rotary_scaling || model.rotary_scaling->kind != RotaryScalingKind::kLongRope) return;
-    for (std::int64_t i = 0; i < model.rotary_pairs(); ++i) {
+    for (std::int64_t i = 0; i < model.rotated_pairs_per_head(); ++i) {
       model.rotary_scaling->short_factors.push_back(static_cast<double>(number(1, 9)) / 4);
       model.rotary_scaling->long_factors.push_back(static_cast<double>(number(1, 99)) / 4);
     }
@@ -178,7 +178,7 @@ class RandomArchitecture {
                                        .bias = maybe(2),
                                        .normed = maybe(2),
                                        .selection_normed = maybe(3)};
-    std::vector<LayerClass> layers = model_layers(model);
+    std::vector<LayerClass> layers = model_layer_classes(model);
     for (std::size_t i = 1; i + 1 < layers.size(); ++i) {
       LayerClass& layer = layers[i];
       layer.mixer = static_cast<Mixer>(random_() % 6);
@@ -190,7 +190,7 @@ class RandomArchitecture {
       layer.rotated = !layer.attends() || maybe(2);
       layer.ffn = layer.feed_forward == FeedForward::kDense && maybe(2) ? number(1, 5000) : 0;
     }
-    set_layers(model, layers);
+    set_layer_pattern(model, layers);
     if (!has_recurrent_mixer(model)) model.state_mixer.reset();
   }
 
@@ -202,7 +202,7 @@ class RandomArchitecture {
       windows.push_back(mixed ? number(0, 3) : maybe(3) ? 0 : common);
     }
     windows.front() = common;
-    set_windows(model, windows);
+    set_layer_windows(model, windows);
   }
 
   std::mt19937_64 random_;

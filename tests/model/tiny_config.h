@@ -12,7 +12,7 @@
 namespace stepwright::model {
 
 inline Architecture read(const std::string& text) {
-  return read_config(Document::parse(text, "models/tiny/config.json"));
+  return read_huggingface_config(Document::parse(text, "models/tiny/config.json"));
 }
 
 /// Returns a small config.json of a model family, with additional members.

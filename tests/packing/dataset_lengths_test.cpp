@@ -14,11 +14,11 @@ using ::testing::HasSubstr;
 
 class DatasetLengthsTest : public ::testing::Test {
  protected:
-  DatasetLengths read(const std::string& text, const LengthField& field) {
+  DatasetLengths read(const std::string& text, const DocumentLengthField& field) {
     std::ofstream(folder_ / "data.jsonl", std::ios::binary) << text;
     return read_dataset_lengths(folder_ / "data.jsonl", field);
   }
-  std::string refusal(const std::string& text, const LengthField& field) {
+  std::string refusal(const std::string& text, const DocumentLengthField& field) {
     try {
       read(text, field);
     } catch (const Error& error) {
@@ -43,7 +43,7 @@ TEST_F(DatasetLengthsTest, CountsTokenIdsAndTakesLengths) {
 
 /// A line is one document; a key that it has twice is refused, not silently dropped.
 TEST_F(DatasetLengthsTest, DropsNothingOfALineInSilence) {
-  const LengthField field{.name = "a"};
+  const DocumentLengthField field{.name = "a"};
   EXPECT_THAT(refusal("{\"a\": [1]}{\"a\": [1, 2]}\n", field),
               HasSubstr("data.jsonl:1: text after the end of the document"));
   EXPECT_THAT(refusal("{\"a\": [1]}\r{\"a\": [1, 2]}\r", field), HasSubstr("text after the end"));
@@ -118,11 +118,11 @@ TEST_F(DatasetLengthsTest, ReadsLinesLongerThanABlock) {
 TEST_F(DatasetLengthsTest, ManyLengthsBecomeFewWithAsManyDocuments) {
   LengthHistogram histogram;
   for (std::int64_t i = 1; i <= 1000; ++i) histogram.push_back({i, 3});
-  const LengthHistogram fewer = fewer_lengths(histogram, 100);
+  const LengthHistogram fewer = reduced_length_histogram(histogram, 100);
   EXPECT_EQ(fewer.size(), 100U);
-  EXPECT_EQ(total_count(fewer), 3000);
+  EXPECT_EQ(total_document_count(fewer), 3000);
   EXPECT_NEAR(total_tokens(fewer) / total_tokens(histogram), 1, 1e-3);
-  EXPECT_EQ(fewer_lengths(histogram, 1000), histogram);
+  EXPECT_EQ(reduced_length_histogram(histogram, 1000), histogram);
 }
 
 }  // namespace

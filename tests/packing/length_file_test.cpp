@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 LengthHistogram read(const std::string& text) {
   const Document document = Document::parse("list: " + text, "job.yaml");
-  return read_histogram(document.root().get("list"));
+  return read_length_histogram(document.root().get("list"));
 }
 
 std::string refusal(const std::string& text) {
@@ -40,10 +40,10 @@ TEST(LengthFile, RefusesWhatIsNoHistogram) {
 
 TEST(LengthFile, ReadsWhatItWrites) {
   const LengthHistogram histogram = {{1, 12}, {4096, 0.25}};
-  const std::string text = lengths_text(histogram, "from data.jsonl\n2 documents");
+  const std::string text = length_histogram_text(histogram, "from data.jsonl\n2 documents");
   EXPECT_THAT(text, HasSubstr("# from data.jsonl\n# 2 documents\nstepwright: lengths/1\n"));
   const Document document = Document::parse(text, "lengths.yaml");
-  EXPECT_EQ(read_histogram(document.root().get("histogram")), histogram);
+  EXPECT_EQ(read_length_histogram(document.root().get("histogram")), histogram);
 }
 
 }  // namespace

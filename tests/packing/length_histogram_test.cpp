@@ -8,15 +8,15 @@ namespace stepwright::packing {
 namespace {
 
 TEST(LengthHistogram, JoinsLengthsAndLeavesOutWhatDoesNotOccur) {
-  const LengthHistogram made = joined_lengths({{8, 2}, {4, 1}, {8, 3}, {2, 0}});
+  const LengthHistogram made = merge_equal_lengths({{8, 2}, {4, 1}, {8, 3}, {2, 0}});
   EXPECT_EQ(made, (LengthHistogram{{4, 1}, {8, 5}}));
-  EXPECT_EQ(total_count(made), 6);
+  EXPECT_EQ(total_document_count(made), 6);
   EXPECT_EQ(total_tokens(made), 44);
 }
 
 TEST(LengthHistogram, OfALognormalHasItsMomentsAndMedian) {
-  const LengthHistogram made = lognormal_lengths(2000, 0.7);
-  EXPECT_NEAR(total_count(made), 1, 1e-9);
+  const LengthHistogram made = lognormal_length_histogram(2000, 0.7);
+  EXPECT_NEAR(total_document_count(made), 1, 1e-9);
   EXPECT_NEAR(total_tokens(made), 2000 * std::exp(0.49 / 2), 3);
   double squares = 0;
   double below = 0;

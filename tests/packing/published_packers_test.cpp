@@ -245,8 +245,8 @@ Efficiencies efficiencies(const PublishedPacker& packer, const PackedData& data)
   const auto tokens = static_cast<double>(filled(lengths));
   LengthHistogram histogram;
   for (const std::int64_t length : lengths) histogram.push_back({length, 1});
-  const PackingStatistics packs =
-      pack_with_statistics(joined_lengths(std::move(histogram)), packer.packing, data.room);
+  const PackingStatistics packs = packed_sequence_statistics(
+      merge_equal_lengths(std::move(histogram)), packer.packing, data.room);
   return {100 * tokens / slots, 100 * packs.tokens.mean / static_cast<double>(data.room)};
 }
 

@@ -11,9 +11,9 @@ plan::TrainingMethod method_of(const std::string& objective) {
 }
 
 TEST(Methods, AreReadWithTheirDefaults) {
-  EXPECT_EQ(method_of("").kind, plan::MethodKind::kPretrain);
-  EXPECT_EQ(method_of("{kind: step_time}").kind, plan::MethodKind::kPretrain);
-  EXPECT_EQ(method_of("sft").kind, plan::MethodKind::kSft);
+  EXPECT_EQ(method_of("").kind, plan::TrainingMethodKind::kPretrain);
+  EXPECT_EQ(method_of("{kind: step_time}").kind, plan::TrainingMethodKind::kPretrain);
+  EXPECT_EQ(method_of("sft").kind, plan::TrainingMethodKind::kSft);
   const plan::TrainingMethod dpo = method_of("dpo");
   EXPECT_EQ(dpo.reference.place, plan::SecondModelPlace::kSame);
   EXPECT_FALSE(dpo.old_log_probabilities);
@@ -27,7 +27,7 @@ TEST(Methods, AreReadWithTheirDefaults) {
   EXPECT_FALSE(grpo.dispatch);
   const plan::TrainingMethod verl =
       method_of("{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240}}");
-  EXPECT_EQ(verl.dispatch->token_s, plan::SequenceDispatch::kRayPutSecondsPerToken);
+  EXPECT_EQ(verl.dispatch->token_s, plan::RolloutSequenceDispatch::kRayPutSecondsPerToken);
   const plan::TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
   EXPECT_EQ(ppo.critic.place, plan::SecondModelPlace::kSame);
   EXPECT_EQ(ppo.rollout->seconds, 120);
@@ -52,7 +52,7 @@ TEST(Methods, AreWrittenAsTheyWereRead) {
 TEST(Methods, StandBesideWhatTheTunerLooksFor) {
   const plan::PlannedJob planned =
       plan_of("parallel: {tensor: 2, data: 8}\n", "{kind: dpo, memory_confidence: 0.7}");
-  EXPECT_EQ(planned.job.objective.kind, plan::ObjectiveKind::kStepTime);
+  EXPECT_EQ(planned.job.objective.kind, plan::TunerObjectiveKind::kStepTime);
   EXPECT_EQ(planned.job.objective.memory_confidence, 0.7);
   EXPECT_THROW(method_of("{kind: dpo, target_step_time: 5}"), Error);
 }

@@ -18,7 +18,7 @@ namespace {
 const char* const kPlan = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
 
 PhasedStep step_of(const std::string& objective, const std::string& choices = kPlan) {
-  return phased_step(plan_of(choices, objective));
+  return predict_phased_step(plan_of(choices, objective));
 }
 
 TEST(PhasedStep, OfPretrainingIsItsUpdate) {
@@ -31,15 +31,15 @@ TEST(PhasedStep, OfPretrainingIsItsUpdate) {
 
 TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
   const PhasedStep step = step_of("dpo");
-  const double forward = forward_pass(plan_of(kPlan), 1).seconds;
+  const double forward = predict_forward_passes(plan_of(kPlan), 1).seconds;
   EXPECT_DOUBLE_EQ(step.step_s, step.update.step_time_s() + forward);
   // A copy of an eighth of the model in 16 bits.
   const double copy =
       2.0 * static_cast<double>(model::count_parameters(step.update.planned.job.model)) / 8;
   const PhasedStep alone = step_of("{kind: dpo, reference: host}");
   EXPECT_NEAR(step.peak_bytes - alone.peak_bytes, copy, 0.01 * copy);
-  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
-  EXPECT_DOUBLE_EQ(alone.bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(alone.peak_bytes_beyond_update(), 0);
 }
 
 TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
@@ -51,7 +51,7 @@ TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
   const double generating = whole.phases.front().peak_bytes;
   ASSERT_GT(generating, whole.peak_bytes);
   EXPECT_TRUE(whole.fits());
-  EXPECT_DOUBLE_EQ(whole.bytes_beyond_update(), generating - whole.update.memory.peak_bytes);
+  EXPECT_DOUBLE_EQ(whole.peak_bytes_beyond_update(), generating - whole.update.memory.peak_bytes);
   const double between = (generating + whole.peak_bytes) / 2;
   EXPECT_FALSE(grpo(1, between).fits());
   EXPECT_TRUE(grpo(8, between).fits());
@@ -68,7 +68,7 @@ TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
   const auto priced = [&](const std::string& objective) {
     const plan::PlannedJob own = planned(objective);
     const cost::CostModel cost(own.job);
-    return simulate::Pricer(own.job, cost).price(own.plan).memory_bytes;
+    return simulate::PlanPricer(own.job, cost).price(own.plan).memory_bytes;
   };
   const std::string rollout = "rollout: {tokens_per_s: 2000, tensor: 8}}";
   const double pretraining = account("step_time");
@@ -96,15 +96,15 @@ TEST(PhasedStep, OnTheSameDevicesIsASum) {
   }
   EXPECT_NEAR(step.step_s, sum, 1e-9 * sum);
   const double update = step.update.step_time_s();
-  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kUpdate), 4 * update);
-  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kCriticUpdate), 4 * update);
-  const double forwards = forward_pass(plan_of(kPlan), 4).seconds;
-  for (const PhaseKind kind :
-       {PhaseKind::kOldLogProbabilities, PhaseKind::kReference, PhaseKind::kValues}) {
+  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kUpdate), 4 * update);
+  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kCriticUpdate), 4 * update);
+  const double forwards = predict_forward_passes(plan_of(kPlan), 4).seconds;
+  for (const StepPhaseKind kind :
+       {StepPhaseKind::kOldLogProbabilities, StepPhaseKind::kReference, StepPhaseKind::kValues}) {
     EXPECT_DOUBLE_EQ(step.seconds(kind), forwards);
   }
   // 4 x 64 x 4,096 tokens on 16 devices of 2,000 tokens/s.
-  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kGeneration), 4 * 64 * 4096 / (16 * 2000.0));
+  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kGeneration), 4 * 64 * 4096 / (16 * 2000.0));
 }
 
 TEST(PhasedStep, SequencesOfOneProcessLengthenEachPhase) {
@@ -113,8 +113,8 @@ TEST(PhasedStep, SequencesOfOneProcessLengthenEachPhase) {
   const PhasedStep without = step_of("{" + method + "}");
   // 4 x 64 sequences of 30,720 tokens.
   const double dispatch = 4 * 64 * 30720 * 100e-9;
-  for (const PhaseKind kind :
-       {PhaseKind::kOldLogProbabilities, PhaseKind::kReference, PhaseKind::kUpdate}) {
+  for (const StepPhaseKind kind :
+       {StepPhaseKind::kOldLogProbabilities, StepPhaseKind::kReference, StepPhaseKind::kUpdate}) {
     EXPECT_NEAR(step.seconds(kind) - without.seconds(kind), dispatch, 1e-9);
   }
   EXPECT_NEAR(step.step_s - without.step_s, 3 * dispatch, 1e-9);
@@ -144,12 +144,12 @@ TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
       "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5, "
       "tensor: 8}}");
   // Eight devices take twice as long for the reference, as they have half the ranks.
-  const double forward = step.seconds(PhaseKind::kOldLogProbabilities);
-  EXPECT_NEAR(step.seconds(PhaseKind::kReference), 2 * forward, 0.05 * forward);
+  const double forward = step.seconds(StepPhaseKind::kOldLogProbabilities);
+  EXPECT_NEAR(step.seconds(StepPhaseKind::kReference), 2 * forward, 0.05 * forward);
   EXPECT_DOUBLE_EQ(step.training_s,
-                   step.seconds(PhaseKind::kReference) + step.seconds(PhaseKind::kUpdate));
+                   step.seconds(StepPhaseKind::kReference) + step.seconds(StepPhaseKind::kUpdate));
   EXPECT_EQ(step.devices, 16 + 8 + 16);
-  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
 }
 
 TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
@@ -157,16 +157,16 @@ TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
       "parallel: {tensor: 2, data: 8}\nsequence_parallel: true\nsharding: {states: III, "
       "group: 8}\n",
       "{kind: ppo, critic: {devices: 8}, rollout: {tokens_per_s: 2000}}");
-  const PhasedStep step = phased_step(planned);
-  EXPECT_GT(step.seconds(PhaseKind::kCriticUpdate), step.seconds(PhaseKind::kUpdate));
+  const PhasedStep step = predict_phased_step(planned);
+  EXPECT_GT(step.seconds(StepPhaseKind::kCriticUpdate), step.seconds(StepPhaseKind::kUpdate));
 }
 
 TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
   const plan::PlannedJob planned =
       plan_of(kPlan, "{kind: grpo, rollout: {tokens_per_s: 2000, tensor: 8}}",
               "{sequences: 64, length: 4096}", "  adapters: {rank: 16}\n");
-  const PhasedStep step = phased_step(planned);
-  EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
+  const PhasedStep step = predict_phased_step(planned);
+  EXPECT_DOUBLE_EQ(step.peak_bytes_beyond_update(), 0);
   EXPECT_DOUBLE_EQ(step.sync.bytes,
                    2.0 * static_cast<double>(model::count_trained_parameters(planned.job.model)));
 }
@@ -174,7 +174,7 @@ TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
 TEST(PhasedStep, GenerationTakesAsLongAsItsLongestSequence) {
   const PhasedStep step =
       step_of("{kind: grpo, rollout: {tokens_per_s: 1e9, longest: 33s, prompt: 96}}");
-  EXPECT_DOUBLE_EQ(step.seconds(PhaseKind::kGeneration), 33);
+  EXPECT_DOUBLE_EQ(step.seconds(StepPhaseKind::kGeneration), 33);
   EXPECT_DOUBLE_EQ(step.generated, 64 * 4000);
 }
 
@@ -184,11 +184,11 @@ TEST(PhasedStep, OnlyDevicesThatDoBothChange) {
   };
   const PhasedStep turns = step("");
   const PhasedStep without = step_of("{kind: grpo, rollout: {seconds: 50}}");
-  EXPECT_DOUBLE_EQ(turns.seconds(PhaseKind::kSwitch), 20);
+  EXPECT_DOUBLE_EQ(turns.seconds(StepPhaseKind::kSwitch), 20);
   EXPECT_NEAR(turns.step_s, without.step_s + 20, 1e-9);
   EXPECT_NEAR(turns.low_s, without.low_s + 20, 1e-9);
   EXPECT_DOUBLE_EQ(turns.training_s, without.training_s);
-  EXPECT_DOUBLE_EQ(step(", devices: 16").seconds(PhaseKind::kSwitch), 0);
+  EXPECT_DOUBLE_EQ(step(", devices: 16").seconds(StepPhaseKind::kSwitch), 0);
 }
 
 TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
@@ -200,7 +200,7 @@ TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
 TEST(PhasedStep, EstimatesAGenerationThatNobodyHasMeasured) {
   const PhasedStep step = step_of("{kind: grpo, reference: none, rollout: {prompt: 96}}");
   const StepPhase& generation = step.phases.front();
-  ASSERT_EQ(generation.kind, PhaseKind::kGeneration);
+  ASSERT_EQ(generation.kind, StepPhaseKind::kGeneration);
   EXPECT_TRUE(generation.assumed());
   EXPECT_LT(generation.low_s, generation.seconds);
   EXPECT_LT(generation.seconds, generation.high_s);

@@ -19,7 +19,7 @@ plan::Job job_of(const std::string& objective, int nodes = 4, const char* model 
   return plan::read_job(Document::parse(text, "job.yaml"), {});
 }
 
-PoolSplits splits_of(const plan::Job& job) {
+DevicePoolSplits splits_of(const plan::Job& job) {
   return best_device_splits(
       job, [](const plan::Job& part) { return tune::tune(part, {.threads = 1, .top = 3}); });
 }
@@ -27,7 +27,7 @@ PoolSplits splits_of(const plan::Job& job) {
 std::int64_t generating(const PhasedStep& step) { return step.method().rollout->devices; }
 
 TEST(Pools, AreComparedByTheirSteps) {
-  const PoolSplits found =
+  const DevicePoolSplits found =
       splits_of(job_of("{kind: grpo, reference: host, rollout: {tokens_per_s: 2000, tensor: 4}}"));
   std::set<std::int64_t> tried;
   for (const PhasedStep& step : found.steps) {
@@ -42,7 +42,7 @@ TEST(Pools, AreComparedByTheirSteps) {
 TEST(Pools, GrowWhereGenerationIsSlower) {
   std::int64_t before = 0;
   for (const char* speed : {"20000", "2000", "200"}) {
-    const PoolSplits found = splits_of(job_of(
+    const DevicePoolSplits found = splits_of(job_of(
         std::string("{kind: grpo, reference: host, rollout: {tokens_per_s: ") + speed + "}}"));
     for (const PhasedStep& step : found.steps) {
       if (generating(step) == 0) continue;
@@ -55,11 +55,11 @@ TEST(Pools, GrowWhereGenerationIsSlower) {
 }
 
 TEST(Pools, AreThoseThatTheJobStates) {
-  const PoolSplits found =
+  const DevicePoolSplits found =
       splits_of(job_of("{kind: grpo, reference: none, rollout: {seconds: 10, devices: 8}}"));
   ASSERT_EQ(found.steps.size(), 1);
   EXPECT_EQ(found.steps.front().update.planned.job.cluster.devices(), 24);
-  EXPECT_DOUBLE_EQ(found.steps.front().seconds(PhaseKind::kGeneration), 10);
+  EXPECT_DOUBLE_EQ(found.steps.front().seconds(StepPhaseKind::kGeneration), 10);
   EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 32}}")), Error);
   EXPECT_THROW(splits_of(job_of("{kind: grpo, rollout: {seconds: 10, devices: 12}}")), Error);
 }
@@ -80,7 +80,7 @@ TEST(Pools, LeaveRoomForTheReference) {
   EXPECT_TRUE(beside.fits);
   EXPECT_NE(beside.plan, alone.plan);
   EXPECT_GE(beside.step_time_s, alone.step_time_s);
-  const PoolSplits found = splits_of(limited);
+  const DevicePoolSplits found = splits_of(limited);
   EXPECT_TRUE(found.steps.front().fits());
   EXPECT_LE(found.steps.front().update.memory.peak_bytes, limited.objective.memory_limit_bytes);
 }
@@ -88,7 +88,7 @@ TEST(Pools, LeaveRoomForTheReference) {
 TEST(Pools, OfOpenRlhfHaveNoPipelineAndTryACriticOfItsOwn) {
   plan::Job job = job_of("ppo");
   job.framework = {.name = "deepspeed", .version = "", .variant = "openrlhf"};
-  const PoolSplits found = splits_of(job);
+  const DevicePoolSplits found = splits_of(job);
   bool apart = false;
   for (const PhasedStep& step : found.steps) {
     EXPECT_TRUE(step.fits());

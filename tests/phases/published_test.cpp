@@ -29,20 +29,21 @@ struct PublishedStep {
   /// Returns the published update time divided by the predicted one; it differs from 1 because
   /// sequence lengths are assumed.
   [[nodiscard]] double stretch() const {
-    const double dispatch = dispatch_s(predicted.update.planned.job);
-    return (*update_s - dispatch) / (predicted.seconds(PhaseKind::kUpdate) - dispatch);
+    const double dispatch = sequence_dispatch_s(predicted.update.planned.job);
+    return (*update_s - dispatch) / (predicted.seconds(StepPhaseKind::kUpdate) - dispatch);
   }
   /// Returns the forward seconds that match the published update time.
   [[nodiscard]] double forward_s() const {
-    const double dispatch = dispatch_s(predicted.update.planned.job);
-    return dispatch + stretch() * (predicted.seconds(PhaseKind::kOldLogProbabilities) - dispatch);
+    const double dispatch = sequence_dispatch_s(predicted.update.planned.job);
+    return dispatch +
+           stretch() * (predicted.seconds(StepPhaseKind::kOldLogProbabilities) - dispatch);
   }
   /// Returns the sequence length, in tokens, with which the predicted update takes as long as the
   /// published one.
   [[nodiscard]] double explaining_length() const {
     const packing::LengthHistogram& lengths =
         predicted.update.planned.job.documents->packs.documents;
-    return packing::total_tokens(lengths) / packing::total_count(lengths) * stretch();
+    return packing::total_tokens(lengths) / packing::total_document_count(lengths) * stretch();
   }
 };
 
@@ -71,7 +72,7 @@ const std::vector<PublishedStep>& published_steps() {
                        .step_s = number("step_s"),
                        .weight_sync_s = number("weight_sync_s"),
                        .forwards_s = number("forwards_s"),
-                       .predicted = phased_step(plan_of_row(text("job"), text("plan")))});
+                       .predicted = predict_phased_step(plan_of_row(text("job"), text("plan")))});
     }
     return steps;
   }();
@@ -92,8 +93,8 @@ std::string error_text(double predicted, const std::optional<double>& printed) {
 }
 
 double both_forwards_s(const PublishedStep& step) {
-  return step.predicted.seconds(PhaseKind::kOldLogProbabilities) +
-         step.predicted.seconds(PhaseKind::kReference);
+  return step.predicted.seconds(StepPhaseKind::kOldLogProbabilities) +
+         step.predicted.seconds(StepPhaseKind::kReference);
 }
 
 /// Returns the table of docs/accuracy/reinforcement.md about forward passes for log-probabilities
@@ -120,7 +121,7 @@ std::string table_of_phases() {
       "|---|---|---|---|---|---|\n";
   for (const PublishedStep& step : published_steps()) {
     if (!step.forwards_s) continue;
-    const double updates = step.predicted.seconds(PhaseKind::kUpdate);
+    const double updates = step.predicted.seconds(StepPhaseKind::kUpdate);
     const double forwards = both_forwards_s(step);
     text += fmt::format("| {} ({}) | {} | {:.1f} s | {} | {:.1f} s | {} |\n", step.id, step.model,
                         step.gpus, updates, error_text(updates, step.update_s), forwards,

@@ -11,7 +11,9 @@ namespace stepwright::phases {
 namespace {
 
 WeightSync sync_of(const std::string& choices, const std::string& rollout) {
-  return phased_step(plan_of(choices, "{kind: grpo, rollout: {seconds: 1, " + rollout + "}}")).sync;
+  return predict_phased_step(
+             plan_of(choices, "{kind: grpo, rollout: {seconds: 1, " + rollout + "}}"))
+      .sync;
 }
 
 double model_bytes() {
@@ -22,8 +24,8 @@ double gather_s(double bytes, std::int64_t size, std::int64_t stride) {
   const plan::Job job = plan_of("").job;
   return cost::CostModel(job)
       .message(step::OperatorKind::kAllGather, bytes,
-               cluster::strided_layout(job.cluster, size, stride), collective::Algorithm::kLibrary,
-               step::Scheme::kData)
+               cluster::strided_group_layout(job.cluster, size, stride),
+               collective::Algorithm::kLibrary, step::Scheme::kData)
       .seconds;
 }
 
@@ -68,7 +70,7 @@ sequence_parallel: true
 sharding: zero1
 )",
                                             "plan.yaml");
-  const WeightSync sync = phased_step(plan::read_plan(document, {})).sync;
+  const WeightSync sync = predict_phased_step(plan::read_plan(document, {})).sync;
   // Dense weights are where they are needed, and experts are most of the model.
   const double experts = 0.9 * sync.bytes / 4;
   EXPECT_GT(sync.gather_s, gather_s(experts, 4, 1));

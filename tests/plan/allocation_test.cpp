@@ -8,7 +8,7 @@
 namespace stepwright::plan {
 namespace {
 
-TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
+TEST(BatchAllocation, NeitherRulesNorGridsNorLayoutsAllocate) {
   Dice dice(11);
   for (int i = 0; i < 500; ++i) {
     const Job job = random_good_job(dice);

@@ -23,7 +23,7 @@ std::vector<Break> grid_breaks() {
       {Rule::kRankOrder, true,
        [](Job&, Plan& plan) {
          plan.parallel.expert = 2;
-         plan.rank_order = *rank_order_of("tp-cp-ep-pp-dp");
+         plan.rank_order = *parse_rank_order("tp-cp-ep-pp-dp");
        },
        "under tp-cp-ep-pp-dp the pipeline has stride 4 on the dense and 2 on the expert side; "
        "nearest legal: rank_order tp-cp-ep-dp-pp"},
@@ -279,7 +279,7 @@ std::vector<Break> sharding_breaks() {
        [](Job& job, Plan& plan) {
          job.cluster = small_cluster(3, 8);
          plan.parallel = {.tensor = 2, .context = 4, .data = 3};
-         plan.rank_order = *rank_order_of("cp-tp-ep-dp-pp");
+         plan.rank_order = *parse_rank_order("cp-tp-ep-dp-pp");
          job.sequences = 24;
          plan.sharding = *sharding_of("III");
          plan.sharding.group = 6;

@@ -24,7 +24,7 @@ TEST(Canonical, KeepsAPlanOfDefaults) {
 
 TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
   Plan plan = data_plan();
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = GatheredInputPolicy::kKeep;
   plan.context_kind = ContextKind::kUlysses;
   plan.overlap.tensor = plan.overlap.expert = true;
   plan.overlap.context = plan.overlap.pipeline = false;
@@ -101,9 +101,9 @@ TEST(Canonical, RecomputingEveryLayerIsFull) {
 }
 
 TEST(Canonical, OnlyWhatALayerKeepsLiesOnTheHost) {
-  const OffloadModules inside{OffloadModule::kQkv};
-  const OffloadModules input{OffloadModule::kLayerInput};
-  const OffloadModules both{OffloadModule::kQkv, OffloadModule::kLayerInput};
+  const OffloadModuleSet inside{OffloadModule::kQkv};
+  const OffloadModuleSet input{OffloadModule::kLayerInput};
+  const OffloadModuleSet both{OffloadModule::kQkv, OffloadModule::kLayerInput};
   const auto kept = [&](const Recompute& recompute) {
     Plan plan = data_plan();
     plan.offload.activations = both;
@@ -153,10 +153,10 @@ TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {
 TEST(Canonical, RankOrdersThatLayTheSameGridAreOne) {
   Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .context = 1, .data = 4};
-  plan.rank_order = *rank_order_of("cp-tp-dp-ep-pp");
+  plan.rank_order = *parse_rank_order("cp-tp-dp-ep-pp");
   EXPECT_EQ(canonical(plan, small_job()).rank_order, RankOrder{});
-  plan.rank_order = *rank_order_of("dp-cp-tp-ep-pp");
-  EXPECT_EQ(rank_order_word(canonical(plan, small_job()).rank_order), "cp-ep-dp-tp-pp");
+  plan.rank_order = *parse_rank_order("dp-cp-tp-ep-pp");
+  EXPECT_EQ(rank_order_text(canonical(plan, small_job()).rank_order), "cp-ep-dp-tp-pp");
 }
 
 TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {

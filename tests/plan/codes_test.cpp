@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 /// Returns the marks of a code, joined with the code's spaces.
 std::string joined(const std::string& code) {
   std::string text;
-  for (const CodeMark& mark : explain_plan_code(code)) {
+  for (const PlanCodeMark& mark : explain_plan_code(code)) {
     if (code.substr(text.size()).starts_with(' ')) text += ' ';
     text += mark.code;
   }
@@ -32,7 +32,7 @@ std::string refusal(const std::string& code) {
 
 std::string meaning(const std::string& code) {
   std::string text;
-  for (const CodeMark& mark : explain_plan_code(code)) {
+  for (const PlanCodeMark& mark : explain_plan_code(code)) {
     text += (text.empty() ? "" : " ") + mark.means;
   }
   return text;
@@ -42,7 +42,7 @@ TEST(PlanCode, IsShort) {
   Plan plan;
   plan.parallel = {.tensor = 8, .pipeline = 4, .context = 2, .expert = 4, .data = 128};
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = GatheredInputPolicy::kKeep;
   plan.context_kind = ContextKind::kUlysses;
   plan.schedule = {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
   plan.layers = {1, 1, 1, 1, 1, 1, 1, 3};
@@ -52,26 +52,26 @@ TEST(PlanCode, IsShort) {
   plan.recompute.kind = RecomputeKind::kFull;
   plan.overlap.tensor = plan.overlap.expert = true;
   plan.overlap.pipeline = false;
-  EXPECT_EQ(plan_code(plan),
+  EXPECT_EQ(short_plan_code(plan),
             "tp8+sp:keep cp2:ulysses ep4 pp4x2:dualpipev+2:uneven dp128 mb1 IIG/64/8 "
             "recompute:full exposed:pp");
-  EXPECT_EQ(plan_code(Plan()), "dp1 mb1 ddp");
+  EXPECT_EQ(short_plan_code(Plan()), "dp1 mb1 ddp");
   Plan routed;
   routed.parallel.expert = routed.parallel.data = 8;
-  EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep");
+  EXPECT_EQ(short_plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep");
   routed.overlap.shared_experts = true;
-  EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep-rest");
+  EXPECT_EQ(short_plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep-rest");
   Plan deferring;
   deferring.parallel.pipeline = 2;
   deferring.overlap.defer_embedding_gradient = true;
-  EXPECT_EQ(plan_code(deferring), "pp2 dp1 mb1 ddp head:drain");
+  EXPECT_EQ(short_plan_code(deferring), "pp2 dp1 mb1 ddp head:drain");
 }
 
 TEST(PlanCode, OfEveryLegalPlanIsExplainedWordForWord) {
   Dice dice(20);
   for (int i = 0; i < 3000; ++i) {
     const Job job = random_good_job(dice);
-    const std::string code = plan_code(random_legal_plan(dice, job));
+    const std::string code = short_plan_code(random_legal_plan(dice, job));
     EXPECT_EQ(joined(code), code);
   }
 }
@@ -126,10 +126,10 @@ TEST(PlanCode, RefusesUnknownWordsAndSaysWhatThereMayBe) {
 }
 
 TEST(PlanCode, HasALegendOfItsMarksAlone) {
-  EXPECT_EQ(code_legend({}), "");
+  EXPECT_EQ(plan_code_legend({}), "");
   Plan plan;
   plan.parallel.tensor = 2;
-  const std::string legend = code_legend({plan});
+  const std::string legend = plan_code_legend({plan});
   EXPECT_THAT(legend, HasSubstr("Codes: tpN tensor parallel; dpN data parallel; "));
   EXPECT_EQ(legend.find("pipeline"), std::string::npos) << legend;
   for (std::size_t at = 0; at < legend.size();) {

@@ -30,17 +30,17 @@ std::string refused(const std::string& batch) {
   return refusal_of(ErrorKind::kInput, [&] { job_of(batch); });
 }
 
-TEST(DocumentBatch, IsNotThereWhereNoLengthsAreNamed) {
+TEST(PackedDocumentBatch, IsNotThereWhereNoLengthsAreNamed) {
   EXPECT_FALSE(job_of("sequences: 8, length: 4096").documents.has_value());
 }
 
-TEST(DocumentBatch, TokensAreSequencesOfTheLength) {
+TEST(PackedDocumentBatch, TokensAreSequencesOfTheLength) {
   EXPECT_EQ(job_of("tokens: 32768, length: 4096").sequences, 8);
   EXPECT_THAT(refused("tokens: 5000, length: 4096"), HasSubstr("multiple of the length 4096"));
   EXPECT_THAT(refused("tokens: 4096, sequences: 1, length: 4096"), HasSubstr("one of the two"));
 }
 
-TEST(DocumentBatch, ReadsAHistogramAndPacksIt) {
+TEST(PackedDocumentBatch, ReadsAHistogramAndPacksIt) {
   const Job job =
       job_of("sequences: 8, length: 1000, lengths: {histogram: [[300, 1]]}, packing: greedy");
   ASSERT_TRUE(job.documents.has_value());
@@ -48,9 +48,10 @@ TEST(DocumentBatch, ReadsAHistogramAndPacksIt) {
   EXPECT_EQ(job.documents->packs.documents, (packing::LengthHistogram{{300, 3}}));
 }
 
-TEST(DocumentBatch, ReadsAFileBesideTheJob) {
+TEST(PackedDocumentBatch, ReadsAFileBesideTheJob) {
   const Folder folder;
-  std::ofstream(folder / "lengths.yaml") << packing::lengths_text({{128, 3}, {512, 1}}, "");
+  std::ofstream(folder / "lengths.yaml")
+      << packing::length_histogram_text({{128, 3}, {512, 1}}, "");
   const Job job = job_of(
       "sequences: 8, length: 1024, lengths: {file: lengths.yaml}, "
       "packing: {kind: first-fit, pad_to: length}",
@@ -59,7 +60,7 @@ TEST(DocumentBatch, ReadsAFileBesideTheJob) {
   EXPECT_EQ(job.documents->file, (folder / "lengths.yaml").string());
 }
 
-TEST(DocumentBatch, IsWrittenAndReadBack) {
+TEST(PackedDocumentBatch, IsWrittenAndReadBack) {
   const Job job = job_of(
       "sequences: 8, length: 4096, lengths: {lognormal: {median: 700, sigma: 0.9}}, packing: "
       "{kind: first-fit, pad_to: longest, too_long: split, balance: cost, seed: 3}");
@@ -69,17 +70,17 @@ TEST(DocumentBatch, IsWrittenAndReadBack) {
   EXPECT_EQ(plan_yaml(read), text);
 }
 
-TEST(DocumentBatch, ASetFieldPacksAgain) {
+TEST(PackedDocumentBatch, ASetFieldPacksAgain) {
   const PlannedJob planned{job_of("sequences: 8, length: 1000, lengths: {histogram: [[300, 1]]}, "
                                   "packing: greedy"),
                            Plan{}};
-  const PlannedJob longer = with_field(planned, "batch.length=2000");
+  const PlannedJob longer = plan_with_field(planned, "batch.length=2000");
   EXPECT_EQ(longer.job.documents->packs.documents, (packing::LengthHistogram{{300, 6}}));
-  EXPECT_EQ(with_field(planned, "batch.packing.kind=none").job.documents->packs.documents,
+  EXPECT_EQ(plan_with_field(planned, "batch.packing.kind=none").job.documents->packs.documents,
             (packing::LengthHistogram{{300, 1}}));
 }
 
-TEST(DocumentBatch, WhatOnlyFirstFitReadsIsNotedBesideOthers) {
+TEST(PackedDocumentBatch, WhatOnlyFirstFitReadsIsNotedBesideOthers) {
   const auto notes = [](const std::string& kind) {
     return plan_notes({job_of("sequences: 8, length: 1000, lengths: {histogram: [[300, 1]]}, "
                               "packing: {order: arrival, group: 10, kind: " +
@@ -92,7 +93,7 @@ TEST(DocumentBatch, WhatOnlyFirstFitReadsIsNotedBesideOthers) {
   EXPECT_THAT(notes("first-fit"), IsEmpty());
 }
 
-TEST(DocumentBatch, RefusesWhatCannotBe) {
+TEST(PackedDocumentBatch, RefusesWhatCannotBe) {
   EXPECT_THAT(refused("sequences: 8, length: 1024, packing: greedy"), HasSubstr("batch.lengths"));
   EXPECT_THAT(refused("sequences: 8, length: 1024, lengths: {histogram: []}"),
               HasSubstr("batch.lengths.histogram"));

@@ -30,7 +30,7 @@ constexpr Ability kOpen[] = {Ability::kGroups,         Ability::kAccumulate, Abi
                              Ability::kAlgorithmScope, Ability::kOptimizer,  Ability::kModel,
                              Ability::kTrained};
 
-bool always(const AbilityEntry& line) {
+bool always(const FrameworkPropertyLine& line) {
   return line.with.none() && line.without.none() && line.releases.from.empty() &&
          line.releases.before.empty();
 }
@@ -42,10 +42,10 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
     EXPECT_NE(entry.about, "") << name;
     EXPECT_NE(entry.checked, "") << name;
     EXPECT_FALSE(entry.defaults.empty()) << name;
-    for (const DefaultLine& line : entry.defaults) EXPECT_NE(line.source, "") << name;
-    for (const AbilityEntry& line : entry.runs) EXPECT_NE(line.source, "") << name;
+    for (const FrameworkDefaultLine& line : entry.defaults) EXPECT_NE(line.source, "") << name;
+    for (const FrameworkPropertyLine& line : entry.runs) EXPECT_NE(line.source, "") << name;
     for (const auto& [ability, word] : kAbilityNames) {
-      const auto of = [&](const AbilityEntry& line) { return line.ability == ability; };
+      const auto of = [&](const FrameworkPropertyLine& line) { return line.ability == ability; };
       if (std::ranges::count(kOpen, ability) > 0 && std::ranges::none_of(entry.runs, of)) continue;
       EXPECT_TRUE(std::ranges::any_of(entry.runs,
                                       [&](const auto& line) { return of(line) && always(line); }))
@@ -68,27 +68,29 @@ TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
 TEST(Frameworks, OverlapByDefaultWhatTheyRun) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkSupport law({.name = std::string(name)});
-    const Overlap within = overlap_within(overlap_all(true), law.allowed(Ability::kOverlap, 0));
+    const Overlap within =
+        overlap_limited_to_words(all_overlap_flags(true), law.allowed(Ability::kOverlap, 0));
     const auto& usual = framework_defaults({.name = std::string(name)}).overlap;
     for (std::size_t i = 0; i < usual.size(); ++i) {
-      if (kOverlapNames[i].value == &Overlap::context) continue;  // where there is any
-      if (within.*kOverlapNames[i].value) continue;
-      EXPECT_EQ(usual[i], DefaultCondition::kNowhere) << name << " " << kOverlapNames[i].name;
+      if (kOverlapFlagNames[i].value == &Overlap::context) continue;  // where there is any
+      if (within.*kOverlapFlagNames[i].value) continue;
+      EXPECT_EQ(usual[i], FrameworkDefaultCondition::kNowhere)
+          << name << " " << kOverlapFlagNames[i].name;
     }
   }
 }
 
 TEST(Frameworks, VariantsDoOtherwise) {
   const Framework fork{.name = "megatron-lm", .variant = "aleph-alpha"};
-  EXPECT_EQ(framework_defaults({.name = "megatron-lm"}).layers, StageSplit::kEven);
-  EXPECT_EQ(framework_defaults(fork).layers, StageSplit::kModules);
-  const cluster::Device device = cluster::built_in_cluster("dgx-h100", 1)->device;
+  EXPECT_EQ(framework_defaults({.name = "megatron-lm"}).layers, StageSplitRule::kEven);
+  EXPECT_EQ(framework_defaults(fork).layers, StageSplitRule::kModules);
+  const cluster::DeviceModel device = cluster::built_in_cluster("dgx-h100", 1)->device;
   EXPECT_TRUE(default_kernels({.name = "megatron-lm"}, device).scattered_pipeline);
   EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
-  EXPECT_THAT(variant_names("megatron-core"),
+  EXPECT_THAT(framework_variant_names("megatron-core"),
               ElementsAre("ms-swift", "nemo-rl", "bridge", "verl", "slime"));
-  EXPECT_THAT(variant_names("nemo"), IsEmpty());
-  EXPECT_THAT(framework_words(), testing::Contains("ms-swift"));
+  EXPECT_THAT(framework_variant_names("nemo"), IsEmpty());
+  EXPECT_THAT(framework_field_words(), testing::Contains("ms-swift"));
   EXPECT_EQ(framework_of_variant("ms-swift")->name, "megatron-core");
   EXPECT_FALSE(framework_of_variant("megatron-core"));
 }
@@ -100,11 +102,11 @@ TEST(Frameworks, ANameOfSeveralVariantsStandsForOne) {
   EXPECT_EQ(framework_of_variant("axolotl")->name, "accelerate");
   EXPECT_EQ(framework_of_variant("nemo-rl")->name, "megatron-core");
   for (const std::string_view name : kFrameworkNames) {
-    for (const std::string_view variant : variant_names(name)) {
+    for (const std::string_view variant : framework_variant_names(name)) {
       EXPECT_TRUE(framework_of_variant(variant)) << name << " " << variant;
     }
   }
-  const std::vector<std::string> words = framework_words();
+  const std::vector<std::string> words = framework_field_words();
   for (const std::string& word : words) EXPECT_EQ(std::ranges::count(words, word), 1) << word;
 }
 
@@ -153,7 +155,7 @@ TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
   const Framework axolotl{.name = "accelerate", .variant = "axolotl"};
   const auto sums_in = [&](const Framework& framework, DType type, bool adapters) {
     Job trained = job;
-    if (adapters) trained.model.adapters = model::Adapters{.targets = model::AdapterTargets(1)};
+    if (adapters) trained.model.adapters = model::LoraAdapters{.targets = model::AdapterTargets(1)};
     Plan plan;
     plan.parallel.data = 8;
     plan.accumulate = type;
@@ -174,11 +176,11 @@ TEST(Frameworks, TogetherRunEveryWord) {
     for (const std::string_view name : kFrameworkNames) {
       all |= FrameworkSupport({.name = std::string(name), .version = ""}).allowed(ability, 0);
     }
-    for (std::size_t i = 0; i < ability_words(ability).size(); ++i) {
+    for (std::size_t i = 0; i < framework_property_words(ability).size(); ++i) {
       if (ability == Ability::kSchedule && i < std::size(schedule::kScheduleRows) &&
           !schedule::kScheduleRows[i].definition->traits.runs)
         continue;
-      EXPECT_TRUE(all[i]) << word << " " << ability_words(ability)[i];
+      EXPECT_TRUE(all[i]) << word << " " << framework_property_words(ability)[i];
     }
   }
 }
@@ -196,7 +198,7 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
     each_setting(plan.recompute, [&](const Recompute& setting) {
       by_operator = by_operator || setting.modules.has(Module::kPerOperator);
     });
-    if (by_operator || job.dispatcher == Dispatcher::kOncePerNode) continue;
+    if (by_operator || job.dispatcher == TokenDispatcher::kOncePerNode) continue;
     EXPECT_THAT(frameworks_running_plan(job, plan), Contains("stepwright")) << shown(plan);
   }
 }
@@ -253,7 +255,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
     Plan plan = legal_expert_plan();
     way.change(plan);
     std::vector<std::string> messages;
-    for (const UnsupportedChoice& what : not_run(way.framework, job, plan))
+    for (const UnsupportedChoice& what : unsupported_choices(way.framework, job, plan))
       messages.push_back(what.message);
     EXPECT_THAT(messages, Contains(HasSubstr(way.message)));
   }
@@ -261,8 +263,8 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
 
 TEST(Frameworks, ReleasesDiffer) {
   const auto runs = [](std::string version, Ability ability) {
-    return words_text(ability,
-                      FrameworkSupport({"megatron-core", std::move(version)}).allowed(ability, 0));
+    return property_words_text(
+        ability, FrameworkSupport({"megatron-core", std::move(version)}).allowed(ability, 0));
   };
   EXPECT_EQ(runs("0.12.3", Ability::kLayers), "equal");
   EXPECT_EQ(runs("core_v0.13.0", Ability::kLayers), "equal, nearly, any, hollow");
@@ -282,9 +284,9 @@ TEST(Frameworks, MegatronRunsSharedExpertsBesideOneDispatcherAlone) {
   };
   EXPECT_TRUE(runs(""));
   EXPECT_FALSE(runs("0.8"));
-  job.dispatcher = Dispatcher::kAllGather;
+  job.dispatcher = TokenDispatcher::kAllGather;
   EXPECT_FALSE(runs(""));
-  job.dispatcher = Dispatcher::kAllToAll;
+  job.dispatcher = TokenDispatcher::kAllToAll;
   plan.recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMoe}};
   EXPECT_TRUE(runs(""));
   plan.recompute.modules = {Module::kSharedExperts};
@@ -295,7 +297,7 @@ TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {
   const auto runs = [](std::string variant, Ability ability) {
     const FrameworkSupport law(
         {.name = "megatron-lm", .version = "", .variant = std::move(variant)});
-    return words_text(ability, law.allowed(ability, 0));
+    return property_words_text(ability, law.allowed(ability, 0));
   };
   EXPECT_EQ(runs("", Ability::kLayers), "equal");
   EXPECT_EQ(runs("aleph-alpha", Ability::kLayers), "equal, nearly, any");
@@ -306,7 +308,7 @@ TEST(Frameworks, VariantsSpeakInPlaceOfTheirFramework) {
 TEST(Frameworks, RunWhatTheyDoByDefault) {
   const Job plain = small_job();
   for (const std::string_view name : kFrameworkNames) {
-    std::vector<std::string_view> variants = variant_names(name);
+    std::vector<std::string_view> variants = framework_variant_names(name);
     variants.emplace_back("");
     for (const std::string_view variant : variants) {
       Job job = plain;
@@ -317,8 +319,10 @@ TEST(Frameworks, RunWhatTheyDoByDefault) {
       plan.sequence_parallel = law.allowed(Ability::kSequenceParallel, 1)[1];
       plan.tensor_input = default_tensor_input(job);
       plan.overlap = default_overlap(job, plan);
-      EXPECT_TRUE(law.runs_alone(Ability::kTensorInput, job, plan)) << name << " " << variant;
-      EXPECT_TRUE(law.runs_alone(Ability::kOverlap, job, plan)) << name << " " << variant;
+      EXPECT_TRUE(law.supports_choice_alone(Ability::kTensorInput, job, plan))
+          << name << " " << variant;
+      EXPECT_TRUE(law.supports_choice_alone(Ability::kOverlap, job, plan))
+          << name << " " << variant;
     }
   }
 }
@@ -331,7 +335,7 @@ TEST(Frameworks, DefaultsFollowTheSharding) {
     Plan plan;
     plan.parallel = {.data = 16};
     plan.sharding = *sharding_of(states);
-    return std::pair(default_gradients(job, plan), default_overlap(job, plan).gradients);
+    return std::pair(default_gradient_type(job, plan), default_overlap(job, plan).gradients);
   };
   EXPECT_EQ(of("NNN"), std::pair(DType::kFp32, true));
   EXPECT_EQ(of("NNG"), std::pair(DType::kFp32, false));
@@ -348,11 +352,12 @@ TEST(Frameworks, RunPlansMadeByHand) {
   // DistributedDataParallel has buckets of its own under torchtitan and accelerate.
   for (const std::string name : {"torchtitan", "accelerate"}) {
     const Framework framework{.name = name, .version = ""};
-    EXPECT_THAT(frameworks_running_plan(job, FrameworkSupport(framework).with_buckets(job, plan)),
-                Contains(name));
+    EXPECT_THAT(
+        frameworks_running_plan(job, FrameworkSupport(framework).with_fixed_buckets(job, plan)),
+        Contains(name));
   }
   // Some frameworks reduce after the last backward pass, others only concurrently with it.
-  plan.overlap = overlap_all(false);
+  plan.overlap = all_overlap_flags(false);
   EXPECT_THAT(frameworks_running_plan(job, plan),
               ElementsAre("stepwright", "megatron-core", "megatron-lm", "megatron-deepspeed",
                           "nemo", "nanotron", "internevo", "colossalai"));
@@ -371,7 +376,7 @@ TEST(Frameworks, RunPlansMadeByHand) {
   plan.sharding = *sharding_of("NIG");
   plan.sharding.group = 16;  // that is NGG
   EXPECT_THAT(frameworks_running_plan(
-                  job, FrameworkSupport({.name = "torchtitan"}).with_buckets(job, plan)),
+                  job, FrameworkSupport({.name = "torchtitan"}).with_fixed_buckets(job, plan)),
               Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
@@ -410,14 +415,14 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
   plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
   plan.sharding = *sharding_of("NNG");
-  plan.overlap = overlap_all(false);
+  plan.overlap = all_overlap_flags(false);
   Plan expected = plan;
   expected.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
   EXPECT_EQ(nearest_runnable_plan({"megatron-lm", ""}, job, plan), canonical(expected, job));
   expected.parallel = {.tensor = 2, .data = 8};
   expected.sharding = *sharding_of("NGG");
   expected.overlap.gradients = expected.overlap.parameters = true;
-  expected = FrameworkSupport({"fsdp", ""}).with_buckets(job, expected);
+  expected = FrameworkSupport({"fsdp", ""}).with_fixed_buckets(job, expected);
   EXPECT_EQ(nearest_runnable_plan({"fsdp", ""}, job, plan), expected);
   Job narrow = job;
   narrow.precision = DType::kFp8;
@@ -427,7 +432,7 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
 TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
   Job job;
   job.model = model::built_in_model("llama-3-8b").value();
-  job.model.encoder = model::Encoder{
+  job.model.encoder = model::ImageEncoder{
       .name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
   job.cluster = cluster::built_in_cluster("dgx-h100", 1).value();
   job.sequences = 64;
@@ -435,12 +440,12 @@ TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
   Plan plan;
   plan.parallel.data = 8;
   plan.sharding = *sharding_of("GGG");
-  EXPECT_FALSE(not_run({.name = "megatron-core"}, job, plan).empty());
-  EXPECT_FALSE(not_run({.name = "stepwright"}, job, plan).empty());
+  EXPECT_FALSE(unsupported_choices({.name = "megatron-core"}, job, plan).empty());
+  EXPECT_FALSE(unsupported_choices({.name = "stepwright"}, job, plan).empty());
   const auto images = [](const UnsupportedChoice& what) { return what.ability == Ability::kModel; };
-  EXPECT_TRUE(std::ranges::none_of(not_run({.name = "deepspeed"}, job, plan), images));
+  EXPECT_TRUE(std::ranges::none_of(unsupported_choices({.name = "deepspeed"}, job, plan), images));
   job.model.encoder->images = 0;
-  EXPECT_TRUE(std::ranges::none_of(not_run({.name = "stepwright"}, job, plan), images));
+  EXPECT_TRUE(std::ranges::none_of(unsupported_choices({.name = "stepwright"}, job, plan), images));
 }
 
 TEST(Frameworks, KernelsAreThoseOfTheDevice) {

@@ -64,7 +64,7 @@ TEST(Grid, NormGroupsFollowTheOptimizerStates) {
 TEST(Grid, ShardsOverDataAcrossThePipelineAxis) {
   Plan plan;
   plan.parallel = {.tensor = 1, .pipeline = 2, .context = 2, .data = 4};
-  plan.rank_order = *rank_order_of("tp-cp-ep-pp-dp");
+  plan.rank_order = *parse_rank_order("tp-cp-ep-pp-dp");
   plan.sharding = *sharding_of("III");
   plan.sharding.group = 4;
   const Grid grid(plan);
@@ -140,7 +140,7 @@ TEST(Grid, PlacesRanksAsCountingUpDoes) {
     ASSERT_EQ(std::ssize(dense), grid.ranks());
     ASSERT_EQ(std::ssize(expert), grid.ranks());
     for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
-      const Coordinates at = grid.coordinates(rank);
+      const RankCoordinates at = grid.coordinates(rank);
       const auto& place = dense[static_cast<std::size_t>(rank)];
       const auto& routed = expert[static_cast<std::size_t>(rank)];
       EXPECT_EQ(at.tensor, place.at(Axis::kTensor));
@@ -158,7 +158,7 @@ TEST(Grid, PlacesRanksAsCountingUpDoes) {
 }
 
 /// Returns the coordinates that all ranks of a group share.
-std::vector<std::int64_t> common_of(GroupKind kind, const Coordinates& at) {
+std::vector<std::int64_t> common_of(GroupKind kind, const RankCoordinates& at) {
   switch (kind) {
     case GroupKind::kTensor: return {at.context, at.data, at.pipeline};
     case GroupKind::kContext: return {at.tensor, at.data, at.pipeline};
@@ -181,7 +181,7 @@ TEST(Grid, GroupsHoldAllRanksThatAgreeInTheOtherCoordinates) {
          {GroupKind::kTensor, GroupKind::kContext, GroupKind::kDataContext, GroupKind::kExpert,
           GroupKind::kExpertTensor, GroupKind::kExpertModel, GroupKind::kExpertData,
           GroupKind::kPipeline, GroupKind::kWorld}) {
-      if (is_of_experts(kind) && !job.model.experts) continue;
+      if (is_expert_communicator(kind) && !job.model.experts) continue;
       std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> groups;
       for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
         groups[common_of(kind, grid.coordinates(rank))].push_back(rank);
@@ -252,14 +252,14 @@ TEST(Grid, ShardingGroupsAreRunsAndRails) {
 TEST(NodeGroup, IsTheLargestThatNeverLeavesANode) {
   Plan plan;
   plan.parallel = {.tensor = 2, .data = 8};
-  EXPECT_EQ(node_sharding_group(small_cluster(2, 8), plan), 4);
-  EXPECT_EQ(node_sharding_group(small_cluster(1, 16), plan), 8);
-  EXPECT_EQ(node_sharding_group(small_cluster(8, 2), plan), 1);
+  EXPECT_EQ(node_sharding_group_size(small_cluster(2, 8), plan), 4);
+  EXPECT_EQ(node_sharding_group_size(small_cluster(1, 16), plan), 8);
+  EXPECT_EQ(node_sharding_group_size(small_cluster(8, 2), plan), 1);
   plan.parallel = {.tensor = 1, .data = 12};
-  EXPECT_EQ(node_sharding_group(small_cluster(2, 6), plan), 6);
-  EXPECT_EQ(node_sharding_group(small_cluster(3, 4), plan), 4);
+  EXPECT_EQ(node_sharding_group_size(small_cluster(2, 6), plan), 6);
+  EXPECT_EQ(node_sharding_group_size(small_cluster(3, 4), plan), 4);
   plan.parallel = {.tensor = 4, .expert = 2, .data = 4};
-  EXPECT_EQ(node_expert_group(small_cluster(2, 8), plan), 4);
+  EXPECT_EQ(node_expert_sharding_group_size(small_cluster(2, 8), plan), 4);
 }
 
 }  // namespace

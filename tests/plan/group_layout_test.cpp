@@ -71,9 +71,9 @@ bool nests(std::int64_t unit, std::int64_t size, std::int64_t stride) {
   return unit % block == 0 || stride % unit == 0 || (unit % stride == 0 && block % unit == 0);
 }
 
-bool nests(const cluster::Cluster& cluster, const GroupShape& shape) {
+bool nests(const cluster::Cluster& cluster, const CommunicatorShape& shape) {
   return std::ranges::all_of(cluster.levels, [&](const cluster::FabricLevel& level) {
-    return std::ranges::all_of(shape.extents, [&](const Extent& factor) {
+    return std::ranges::all_of(shape.extents, [&](const StridedRankFactor& factor) {
       if (shape.idle == 0) return nests(level.size, factor.size, factor.stride);
       const std::int64_t stage = factor.stride - shape.idle;
       return nests(level.size, factor.stride / stage + 1, stage);
@@ -100,7 +100,7 @@ TEST(GroupLayout, IsExactWhereGroupsAndUnitsNest) {
         {{8, 2}, {2, 2, 4}, {4, 2, 3}, {16}, {4, 6}, {3, 4, 2}}));
     const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
     for (const auto& [kind, name] : kGroupNames) {
-      const GroupShape& shape = grid.shape(kind);
+      const CommunicatorShape& shape = grid.shape(kind);
       if (!nests(cluster, shape)) continue;
       EXPECT_EQ(group_layout(cluster, shape), counted_layout(cluster, groups_of(grid, kind)))
           << name;

@@ -41,7 +41,7 @@ struct Copies {
   }
   [[nodiscard]] double bytes_of_element() const {
     const auto elements = static_cast<double>(model::count_parameters(job.model));
-    return least_host_bytes(job, plan) / elements / 8;
+    return least_host_memory_bytes(job, plan) / elements / 8;
   }
   Job job;
   Plan plan;
@@ -53,7 +53,7 @@ TEST(LeastHostBytes, AreMomentsParametersAndGradientsOfWhatIsUpdatedThere) {
 
 TEST(LeastHostBytes, HoldAReferenceThatWaitsThere) {
   Copies copies;
-  copies.job.method.kind = MethodKind::kDpo;
+  copies.job.method.kind = TrainingMethodKind::kDpo;
   copies.job.method.reference.place = SecondModelPlace::kHost;
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 0.5 * 16 + 2);
   copies.job.method.reference.place = SecondModelPlace::kSame;
@@ -62,7 +62,7 @@ TEST(LeastHostBytes, HoldAReferenceThatWaitsThere) {
 
 TEST(LeastHostBytes, HoldTheOptimizerOfACriticToo) {
   Copies copies;
-  copies.job.method.kind = MethodKind::kPpo;
+  copies.job.method.kind = TrainingMethodKind::kPpo;
   copies.job.method.critic.place = SecondModelPlace::kSame;
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 2 * 0.5 * 16);
 }

@@ -45,41 +45,42 @@ std::string refused_file(const std::string& name, const std::string& text) {
 TEST(BusiestLoad, IsTheLargestSumOfARankOverTheMean) {
   const Folder folder;
   const Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");
-  EXPECT_EQ(busiest_load(job, 1), 1);
-  EXPECT_EQ(busiest_load(job, 2), 6.0 / 4);
-  EXPECT_EQ(busiest_load(job, 4), 5.0 / 2);
+  EXPECT_EQ(busiest_expert_rank_load(job, 1), 1);
+  EXPECT_EQ(busiest_expert_rank_load(job, 2), 6.0 / 4);
+  EXPECT_EQ(busiest_expert_rank_load(job, 4), 5.0 / 2);
 }
 
 TEST(BusiestLoad, OfANumberIsThatOfEveryDegree) {
   const Folder folder;
   const Job job = loaded_job(folder.path(), "1.25");
-  for (const std::int64_t ranks : {2, 4}) EXPECT_EQ(busiest_load(job, ranks), 1.25);
-  EXPECT_EQ(busiest_load(job, 1), 1) << "one rank has all experts";
+  for (const std::int64_t ranks : {2, 4}) EXPECT_EQ(busiest_expert_rank_load(job, ranks), 1.25);
+  EXPECT_EQ(busiest_expert_rank_load(job, 1), 1) << "one rank has all experts";
 }
 
 /// 8 tokens to 4 experts, 2 on average: no expert accepts more than the capacity factor allows.
 TEST(CapacityShare, IsWhatExpertsTakeOfWhatComes) {
   const Folder folder;
   Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");
-  EXPECT_EQ(capacity_share(job), 1) << "no bound";
+  EXPECT_EQ(capacity_row_share(job), 1) << "no bound";
   job.capacity_factor = 1;
-  EXPECT_EQ(capacity_share(job), (2 + 1 + 2 + 0) / 8.0);
-  EXPECT_EQ(busiest_load(job, 4), 2 / (5.0 / 4)) << "two rows, over the mean of what is left";
+  EXPECT_EQ(capacity_row_share(job), (2 + 1 + 2 + 0) / 8.0);
+  EXPECT_EQ(busiest_expert_rank_load(job, 4), 2 / (5.0 / 4))
+      << "two rows, over the mean of what is left";
   job.capacity_factor = 2;
-  EXPECT_EQ(capacity_share(job), (4 + 1 + 2 + 0) / 8.0);
+  EXPECT_EQ(capacity_row_share(job), (4 + 1 + 2 + 0) / 8.0);
   job.pad_to_capacity = true;
-  EXPECT_EQ(capacity_share(job), 2);
-  EXPECT_EQ(busiest_load(job, 4), 1) << "padded experts are alike";
+  EXPECT_EQ(capacity_row_share(job), 2);
+  EXPECT_EQ(busiest_expert_rank_load(job, 4), 1) << "padded experts are alike";
   job.expert_tokens.clear();
   job.pad_to_capacity = false;
-  EXPECT_EQ(capacity_share(job), 1);
+  EXPECT_EQ(capacity_row_share(job), 1);
 }
 
 TEST(BusiestLoad, OfAModelWithoutExpertsIsEven) {
   const Folder folder;
   const Job job =
       loaded_job(folder.path(), "2", "{layers: 1, hidden: 8, heads: 2, vocab: 10, ffn: 12}");
-  EXPECT_EQ(busiest_load(job, 1), 1);
+  EXPECT_EQ(busiest_expert_rank_load(job, 1), 1);
 }
 
 TEST(ExpertTokens, AreReadFromFilesOfManyForms) {

@@ -39,15 +39,15 @@ TEST(JobFile, ReadsTheLeastThereCanBe) {
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.precision, DType::kBf16);
   EXPECT_EQ(job.framework.name, "");
-  EXPECT_EQ(job.objective.kind, ObjectiveKind::kStepTime);
-  EXPECT_EQ(job.space, Space{});
+  EXPECT_EQ(job.objective.kind, TunerObjectiveKind::kStepTime);
+  EXPECT_EQ(job.space, TunerSearchSpace{});
   EXPECT_THAT(job.notes, IsEmpty());
 }
 
 TEST(JobFile, ReadsAdapters) {
   const Job job = job_with(
       "adapters: {rank: 16, alpha: 32, targets: [qkv, projection, up], dropout: 0.1, base: nf4}\n");
-  const model::Adapters& adapters = job.model.adapters.value();
+  const model::LoraAdapters& adapters = job.model.adapters.value();
   EXPECT_EQ(adapters.rank, 16);
   EXPECT_EQ(adapters.scale(), 2);
   EXPECT_EQ(adapters.dropout, 0.1);
@@ -133,7 +133,7 @@ TEST(JobFile, SaysHowManyImagesASequenceHas) {
   };
   EXPECT_EQ(encoder("").images, 1);
   EXPECT_EQ(encoder(", images: 2.5").images, 2.5);
-  EXPECT_FALSE(encoder(", images: 0").takes_part());
+  EXPECT_FALSE(encoder(", images: 0").is_in_training_steps());
   EXPECT_EQ(encoder(", images: {count: 3, patches: 128}").images, 3);
   EXPECT_EQ(encoder(", images: {patches: 128}").tokens, 32);
   EXPECT_GT(encoder(", images: {patches: 128}").flops, 2e7);
@@ -192,16 +192,16 @@ objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
   EXPECT_EQ(job.framework.version, "0.10");
   EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash3);
   EXPECT_FALSE(job.kernels.fused_norm);
-  EXPECT_EQ(job.kernels.cross_entropy, CrossEntropy::kCompiled);
+  EXPECT_EQ(job.kernels.cross_entropy, CrossEntropyKernel::kCompiled);
   EXPECT_TRUE(job.kernels.cuda_graphs.step);
   EXPECT_EQ(job_with("kernels: {cuda_graphs: [moe_router, attn]}\n").kernels.cuda_graphs,
-            (CudaGraphs{.attention = true, .router = true}));
-  EXPECT_EQ(job_with("kernels: {cuda_graphs: []}\n").kernels.cuda_graphs, CudaGraphs{});
+            (CudaGraphScope{.attention = true, .router = true}));
+  EXPECT_EQ(job_with("kernels: {cuda_graphs: []}\n").kernels.cuda_graphs, CudaGraphScope{});
   EXPECT_EQ(job.model.dropout, 0.1);
   EXPECT_EQ(job.routing, Routing::kLearned);
-  EXPECT_EQ(job.dispatcher, Dispatcher::kAllGather);
+  EXPECT_EQ(job.dispatcher, TokenDispatcher::kAllGather);
   EXPECT_EQ(job.imbalance, 1.25);
-  EXPECT_EQ(job.objective.kind, ObjectiveKind::kSmallestCluster);
+  EXPECT_EQ(job.objective.kind, TunerObjectiveKind::kSmallestCluster);
   EXPECT_EQ(job.objective.memory_limit_bytes, 70e9);
   EXPECT_EQ(job.objective.target_step_time_s, 5);
 }
@@ -248,15 +248,15 @@ TEST(JobFile, NamesAVariantOfAFramework) {
 
 TEST(JobFile, ReadsTheSearch) {
   const Job job = job_with(std::string(kSearch));
-  const Space& space = job.space;
+  const TunerSearchSpace& space = job.space;
   EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
   EXPECT_THAT(space.pipeline, ElementsAre(2));
   EXPECT_THAT(space.data, ElementsAre(8, 16));
   EXPECT_THAT(space.schedule, ElementsAre(schedule::ScheduleKind::kOneForwardOneBackward,
                                           schedule::ScheduleKind::kInterleaved));
   EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
-  EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeGroup));
-  EXPECT_THAT(space.expert_group, ElementsAre(kNodeGroup));
+  EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeShardingGroup));
+  EXPECT_THAT(space.expert_group, ElementsAre(kNodeShardingGroup));
   EXPECT_THAT(space.recompute,
               ElementsAre(Recompute{}, Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_THAT(space.sequence_parallel, ElementsAre(true, false));
@@ -268,12 +268,12 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.collectives.data,
               ElementsAre(collective::Algorithm::kLibrary, collective::Algorithm::kTwoLevel,
                           collective::Algorithm::kHoRing));
-  EXPECT_EQ(rank_order_word(space.rank_order.front()), "tp-cp-ep-pp-dp");
+  EXPECT_EQ(rank_order_text(space.rank_order.front()), "tp-cp-ep-pp-dp");
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
 }
 
 /// Reads algorithms in the words of file version 2, which are unchanged.
-CollectiveLists algorithms_of(const std::string& line) {
+SearchedCollectives algorithms_of(const std::string& line) {
   std::string text = std::string(kStart) + std::string(kBatch) + line + "\n";
   text.replace(text.find("job/1"), 5, "job/2");
   return read_job_text(text).space.collectives;
@@ -316,14 +316,14 @@ micro_batch: 2
 recompute: {every: 4}
 layers: [10, 22]
 )");
-  const Space& space = job.space;
+  const TunerSearchSpace& space = job.space;
   EXPECT_THAT(space.tensor, ElementsAre(4));
   EXPECT_THAT(space.data, ElementsAre(2, 4));
   EXPECT_THAT(space.pipeline, IsEmpty());
   EXPECT_EQ(space.schedule.size(), 2);
   EXPECT_THAT(space.chunks, ElementsAre(2));
   EXPECT_EQ(space.sharding.size(), 2);
-  EXPECT_THAT(space.sharding_group, ElementsAre(kNodeGroup));
+  EXPECT_THAT(space.sharding_group, ElementsAre(kNodeShardingGroup));
   EXPECT_THAT(space.gradient_bucket, ElementsAre(1'000'000));
   EXPECT_THAT(space.micro_batch, ElementsAre(2));
   EXPECT_THAT(space.recompute, ElementsAre(Recompute{.kind = RecomputeKind::kEvery, .every = 4}));
@@ -426,7 +426,7 @@ TEST(JobFile, WhatTheSchemaKnowsAndNothingCoversIsUnsupported) {
 }
 
 TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {
-  EXPECT_EQ(job_with("offload: none\n").space, Space{});
+  EXPECT_EQ(job_with("offload: none\n").space, TunerSearchSpace{});
   const Job job =
       job_with("optimizer: muon\nmuon: blockwise\nsearch: {offload: {optimizer: [0, 0.5, 1]}}\n");
   EXPECT_EQ(job.space.offload.optimizer, (std::vector<double>{0, 0.5, 1}));
@@ -438,7 +438,7 @@ TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {
     EXPECT_THAT(job_refused(line + "\n"), HasSubstr("from 0 to 1")) << line;
   }
   EXPECT_EQ(job_with("offload: {activations: [qkv_linear, moe_act]}\n").space.offload.activations,
-            (std::vector<OffloadModules>{{OffloadModule::kQkv, OffloadModule::kMoeActivation}}));
+            (std::vector<OffloadModuleSet>{{OffloadModule::kQkv, OffloadModule::kMoeActivation}}));
   EXPECT_THAT(job_refused("offload: {activations: [mlp]}\n"),
               HasSubstr("must be one of attn_norm"));
   EXPECT_THAT(job_refused("offload: true\n"), HasSubstr("as in {optimizer: 0.5}"));

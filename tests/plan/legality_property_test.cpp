@@ -50,14 +50,14 @@ TEST(LegalityProperty, LegalValuesAreListed) {
       return std::ranges::binary_search(values, value);
     };
     const Parallel& degrees = plan.parallel;
-    EXPECT_TRUE(lists(legal_tensor_sizes(job), degrees.tensor));
-    EXPECT_TRUE(lists(legal_context_sizes(job), degrees.context));
-    EXPECT_TRUE(!plan.layers.empty() || lists(legal_pipeline_sizes(job), degrees.pipeline));
-    EXPECT_TRUE(lists(legal_expert_sizes(job), degrees.expert));
-    EXPECT_TRUE(lists(legal_expert_tensor_sizes(job), degrees.expert_tensor));
-    EXPECT_TRUE(lists(legal_micro_batches(job, degrees.data), plan.micro_batch));
-    EXPECT_TRUE(lists(legal_sharding_groups(plan), plan.sharding.group));
-    EXPECT_TRUE(lists(legal_expert_groups(plan), plan.sharding.expert_group));
+    EXPECT_TRUE(lists(legal_tensor_degrees(job), degrees.tensor));
+    EXPECT_TRUE(lists(legal_context_degrees(job), degrees.context));
+    EXPECT_TRUE(!plan.layers.empty() || lists(legal_pipeline_degrees(job), degrees.pipeline));
+    EXPECT_TRUE(lists(legal_expert_degrees(job), degrees.expert));
+    EXPECT_TRUE(lists(legal_expert_tensor_degrees(job), degrees.expert_tensor));
+    EXPECT_TRUE(lists(legal_micro_batch_sizes(job, degrees.data), plan.micro_batch));
+    EXPECT_TRUE(lists(legal_sharding_group_sizes(plan), plan.sharding.group));
+    EXPECT_TRUE(lists(legal_expert_sharding_group_sizes(plan), plan.sharding.expert_group));
   }
 }
 

@@ -29,9 +29,10 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
     way.change(job, plan);
     const std::optional<PlanRejection> rejected = find_plan_rejection(job, plan);
     ASSERT_TRUE(rejected) << way.message;
-    EXPECT_EQ(rule_name(rejected->rule), rule_name(way.rule)) << rejected->message;
+    EXPECT_EQ(plan_rule_name(rejected->rule), plan_rule_name(way.rule)) << rejected->message;
     EXPECT_THAT(rejected->message, HasSubstr(way.message));
-    EXPECT_THAT(rejected->message, testing::StartsWith(std::string(rule_name(way.rule)) + ": "));
+    EXPECT_THAT(rejected->message,
+                testing::StartsWith(std::string(plan_rule_name(way.rule)) + ": "));
     EXPECT_LE(rejected->nearest.size(), 2);
     for (const Plan& near : rejected->nearest) EXPECT_FALSE(first_broken_rule(job, near));
     const bool of_job = rejected->rule == Rule::kPrecision ||
@@ -50,24 +51,26 @@ std::vector<Rule> all_rules() {
 TEST(Legality, EveryRuleIsBrokenOnce) {
   std::set<Rule> broken;
   for (const Break& way : all_breaks()) broken.insert(way.rule);
-  for (const Rule rule : all_rules()) EXPECT_TRUE(broken.contains(rule)) << rule_name(rule);
+  for (const Rule rule : all_rules()) EXPECT_TRUE(broken.contains(rule)) << plan_rule_name(rule);
 }
 
 TEST(Legality, EveryRuleHasANameAndSaysWhatItDemands) {
   std::set<std::string_view> names;
   std::set<std::string_view> sentences;
   for (const Rule rule : all_rules()) {
-    EXPECT_TRUE(names.insert(rule_name(rule)).second) << rule_name(rule);
-    EXPECT_THAT(std::string(rule_sentence(rule)), HasSubstr(" ")) << rule_name(rule);
-    EXPECT_TRUE(sentences.insert(rule_sentence(rule)).second) << rule_name(rule);
+    EXPECT_TRUE(names.insert(plan_rule_name(rule)).second) << plan_rule_name(rule);
+    EXPECT_THAT(std::string(plan_rule_sentence(rule)), HasSubstr(" ")) << plan_rule_name(rule);
+    EXPECT_TRUE(sentences.insert(plan_rule_sentence(rule)).second) << plan_rule_name(rule);
   }
 }
 
 TEST(Legality, LawsStandInTheOrderOfRules) {
   std::vector<Rule> rules;
   for (const std::span<const Law> laws :
-       {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(), coverage_laws(),
-        schedule_laws(), state_laws(), data_collective_laws(), type_laws(), offload_laws()}) {
+       {rank_grid_rules(), tensor_and_context_rules(), expert_parallelism_rules(),
+        block_collective_rules(), unsupported_plan_rules(), pipeline_schedule_rules(),
+        state_sharding_rules(), data_collective_rules(), recompute_and_type_rules(),
+        host_offload_rules()}) {
     for (const Law& law : laws) rules.push_back(law.rule);
   }
   EXPECT_EQ(rules, all_rules());
@@ -78,9 +81,9 @@ TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
   job.model.position = model::PositionEncoding::kLearned;
   job.length = 128;
   const auto refused = [&](std::int64_t longest, const packing::Packing& packing) {
-    job.documents = DocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
+    job.documents = PackedDocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
     job.documents->packs =
-        packing::pack_with_statistics(job.documents->lengths, packing, job.length);
+        packing::packed_sequence_statistics(job.documents->lengths, packing, job.length);
     return first_broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
   };
   EXPECT_FALSE(refused(64, {.kind = packing::PackingKind::kGreedy}));
@@ -172,16 +175,16 @@ TEST(Legality, AnyValuesMayBeGiven) {
 
 TEST(LegalSizes, AreWhatSomeLegalPlanHas) {
   const Job job = small_expert_job();
-  EXPECT_THAT(legal_tensor_sizes(job), ElementsAre(1, 2, 4));
-  EXPECT_THAT(legal_context_sizes(job), ElementsAre(1, 2, 4, 8, 16));
-  EXPECT_THAT(legal_pipeline_sizes(job), ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(legal_expert_sizes(job), ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(legal_expert_sizes(small_job()), ElementsAre(1));
-  EXPECT_THAT(legal_expert_tensor_sizes(job), ElementsAre(1, 2, 4, 8, 16));
-  EXPECT_THAT(legal_micro_batches(job, 4), ElementsAre(1, 2, 4, 8));
-  EXPECT_TRUE(legal_micro_batches(job, 3).empty());
-  EXPECT_THAT(legal_sharding_groups(legal_plan()), ElementsAre(1, 2, 4));
-  EXPECT_THAT(legal_expert_groups(legal_expert_plan()), ElementsAre(1, 2));
+  EXPECT_THAT(legal_tensor_degrees(job), ElementsAre(1, 2, 4));
+  EXPECT_THAT(legal_context_degrees(job), ElementsAre(1, 2, 4, 8, 16));
+  EXPECT_THAT(legal_pipeline_degrees(job), ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(legal_expert_degrees(job), ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(legal_expert_degrees(small_job()), ElementsAre(1));
+  EXPECT_THAT(legal_expert_tensor_degrees(job), ElementsAre(1, 2, 4, 8, 16));
+  EXPECT_THAT(legal_micro_batch_sizes(job, 4), ElementsAre(1, 2, 4, 8));
+  EXPECT_TRUE(legal_micro_batch_sizes(job, 3).empty());
+  EXPECT_THAT(legal_sharding_group_sizes(legal_plan()), ElementsAre(1, 2, 4));
+  EXPECT_THAT(legal_expert_sharding_group_sizes(legal_expert_plan()), ElementsAre(1, 2));
 }
 
 TEST(LegalSizes, DivisorsAreAscending) {

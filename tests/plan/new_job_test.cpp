@@ -12,7 +12,7 @@
 namespace stepwright::plan {
 namespace {
 
-NewJob some_job() {
+NewJobValues some_job() {
   return {.model = "llama-3-70b",
           .architecture = *model::built_in_model("llama-3-70b"),
           .cluster = Tree::flow_mapping().set("profile", "dgx-h100").set("nodes", 8),
@@ -37,8 +37,8 @@ std::string all_said(const std::string& text) {
   return said;
 }
 
-TEST(NewJob, ReadsAsWhatItWasMadeFrom) {
-  const Job job = read_text(new_job_text(some_job(), "job.yaml"));
+TEST(NewJobValues, ReadsAsWhatItWasMadeFrom) {
+  const Job job = read_text(new_job_file_text(some_job(), "job.yaml"));
   EXPECT_EQ(job.model_name, "llama-3-70b");
   EXPECT_EQ(job.cluster, *cluster::built_in_cluster("dgx-h100", 8));
   EXPECT_EQ(job.sequences, 512);
@@ -46,14 +46,14 @@ TEST(NewJob, ReadsAsWhatItWasMadeFrom) {
   EXPECT_EQ(job.framework.name, "");
 }
 
-TEST(NewJob, SaysTheFrameworkThatWasNamed) {
-  NewJob job = some_job();
+TEST(NewJobValues, SaysTheFrameworkThatWasNamed) {
+  NewJobValues job = some_job();
   job.framework = "megatron-core";
-  EXPECT_EQ(read_text(new_job_text(job, "job.yaml")).framework.name, "megatron-core");
+  EXPECT_EQ(read_text(new_job_file_text(job, "job.yaml")).framework.name, "megatron-core");
 }
 
-TEST(NewJob, EveryKeyInACommentCanBeSaid) {
-  const std::string text = new_job_text(some_job(), "job.yaml");
+TEST(NewJobValues, EveryKeyInACommentCanBeSaid) {
+  const std::string text = new_job_file_text(some_job(), "job.yaml");
   const std::string said = all_said(text);
   for (const char* key :
        {"\nframework: ", "\nprecision: ", "\noptimizer: ", "\nobjective: ", "\nsearch: "}) {
@@ -65,10 +65,10 @@ TEST(NewJob, EveryKeyInACommentCanBeSaid) {
   EXPECT_EQ(job.objective.memory_confidence, 0.9);
 }
 
-TEST(NewJob, AModelOfAnyNameStaysOneValue) {
-  NewJob job = some_job();
+TEST(NewJobValues, AModelOfAnyNameStaysOneValue) {
+  NewJobValues job = some_job();
   job.model = "my: model #1/config.json";
-  const Document document = Document::parse(new_job_text(job, "job.yaml"), "job.yaml");
+  const Document document = Document::parse(new_job_file_text(job, "job.yaml"), "job.yaml");
   EXPECT_EQ(document.root().get("model").text(), job.model);
 }
 

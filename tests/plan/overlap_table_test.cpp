@@ -23,8 +23,8 @@ TEST(OverlapTable, NamesAndCodesDiffer) {
 
 TEST(OverlapTable, OverlapOfAllLeavesOutWhatCostsMemory) {
   for (const OverlapFlagTraits& row : kOverlapTable) {
-    EXPECT_EQ(overlap_all(true).*row.flag, !row.chosen) << row.name;
-    EXPECT_FALSE(overlap_all(false).*row.flag) << row.name;
+    EXPECT_EQ(all_overlap_flags(true).*row.flag, !row.chosen) << row.name;
+    EXPECT_FALSE(all_overlap_flags(false).*row.flag) << row.name;
   }
 }
 
@@ -61,7 +61,7 @@ TEST(OverlapTable, BlocksKeepTheirFlagsAlone) {
 }
 
 TEST(OverlapTable, FloorsTakeWhatAnyListedOverlapHides) {
-  const Overlap listed[] = {overlap_all(false), {.gradients = false, .shared_experts = true}};
+  const Overlap listed[] = {all_overlap_flags(false), {.gradients = false, .shared_experts = true}};
   EXPECT_EQ(lower_bound_overlap(listed), (Overlap{.shared_experts = true}));
   const Overlap both[] = {{.expert = true, .shared_experts = true}};
   EXPECT_EQ(lower_bound_overlap(both), (Overlap{.expert = true}));
@@ -74,7 +74,7 @@ TEST(OverlapTable, AHeadIsDeferredOnPipelinesThatTrainIt) {
   Job job;
   Plan plan;
   plan.overlap.defer_embedding_gradient = true;
-  const auto defers = [&] { return effective_overlap(job, plan).defer_embedding_gradient; };
+  const auto defers = [&] { return effective_overlap_flags(job, plan).defer_embedding_gradient; };
   EXPECT_FALSE(defers());
   plan.parallel.pipeline = 2;
   EXPECT_TRUE(defers());
@@ -83,7 +83,7 @@ TEST(OverlapTable, AHeadIsDeferredOnPipelinesThatTrainIt) {
   job.model.tied = true;
   EXPECT_FALSE(defers());
   job.model.frozen.embedding = false;
-  job.model.adapters = model::Adapters{};
+  job.model.adapters = model::LoraAdapters{};
   EXPECT_FALSE(defers());
 }
 

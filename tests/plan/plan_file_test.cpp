@@ -37,7 +37,7 @@ std::string plan_refused(const std::string& lines, ErrorKind kind = ErrorKind::k
 TEST(PlanFile, AnOrderIsAskedForInAPlacement) {
   const std::string schedule = "parallel: {pipeline: 4}\nschedule: {kind: auto, chunks: 2";
   const PlannedJob read = read_plan_text(std::string(kJob) + schedule + ", placement: cyclic}\n");
-  EXPECT_EQ(read.plan.schedule.placement, schedule::PlacementKind::kCyclic);
+  EXPECT_EQ(read.plan.schedule.placement, schedule::ChunkPlacementKind::kCyclic);
   EXPECT_EQ(read_plan_text(plan_yaml(read)).plan.schedule, read.plan.schedule);
   EXPECT_EQ(plan_with(schedule + "}\n").schedule.placement, std::nullopt);
   EXPECT_THAT(plan_refused("schedule: {kind: auto, chunks: 1, placement: v}"),
@@ -66,7 +66,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 8}));
   EXPECT_THAT(plan.layers, ElementsAre(40, 40));
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.tensor_input, TensorInput::kKeep);
+  EXPECT_EQ(plan.tensor_input, GatheredInputPolicy::kKeep);
   EXPECT_EQ(sharding_letters(plan.sharding), "IIG");
   EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
@@ -129,7 +129,7 @@ TEST(PlanFile, ReadsShortForms) {
   const Plan plan = plan_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
   EXPECT_EQ(plan.schedule.kind, schedule::ScheduleKind::kGpipe);
   EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
-  EXPECT_EQ(plan.overlap, overlap_all(false));
+  EXPECT_EQ(plan.overlap, all_overlap_flags(false));
   EXPECT_EQ(plan_with("recompute: {every: 3}\n").recompute,
             (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
@@ -138,7 +138,7 @@ TEST(PlanFile, RecomputationByOperatorIsAWordAndAModule) {
   const Recompute by_operator{.kind = RecomputeKind::kModules, .modules = kPerOperator};
   EXPECT_EQ(plan_with("recompute: per-operator\n").recompute, by_operator);
   EXPECT_EQ(plan_with("recompute: {modules: [per-operator]}\n").recompute, by_operator);
-  EXPECT_EQ(recompute_word(by_operator), "per-operator");
+  EXPECT_EQ(recompute_setting_text(by_operator), "per-operator");
 }
 
 TEST(PlanFile, PositionsMayRecomputeOtherwise) {
@@ -155,8 +155,9 @@ TEST(PlanFile, PositionsMayRecomputeOtherwise) {
                        .stages = {{.position = 3,
                                    .kind = RecomputeKind::kModules,
                                    .modules = {Module::kNorm}}}}));
-  EXPECT_EQ(recompute_word(read("{every: 3, stages: {0: full, 1: full, 3: full, 4: none}}")),
-            "every 3, full on stages 0-1, full on stage 3, none on stage 4");
+  EXPECT_EQ(
+      recompute_setting_text(read("{every: 3, stages: {0: full, 1: full, 3: full, 4: none}}")),
+      "every 3, full on stages 0-1, full on stage 3, none on stage 4");
 }
 
 TEST(PlanFile, AGroupIsByDefaultWhatSharesANode) {
@@ -307,8 +308,8 @@ TEST(PlanFile, TheSeedsOfTheFuzzerReachThroughTheReader) {
 
 TEST(PlanFile, GivesBackEqualPlans) {
   Dice dice(12);
-  const auto models = model::built_in_models();
-  const auto clusters = cluster::built_in_clusters();
+  const auto models = model::built_in_model_names();
+  const auto clusters = cluster::built_in_cluster_names();
   for (int i = 0; i < 400; ++i) {
     const Job small = random_good_job(dice);
     PlannedJob planned;
@@ -324,10 +325,10 @@ TEST(PlanFile, GivesBackEqualPlans) {
     if (dice.chance(3)) planned.job.space.sharding = paro_strategies();
     if (dice.chance(3)) planned.job.space.layers = {{}, {1, 2}};
     if (dice.chance(3)) planned.job.space.layers = {{3, 4}};
-    if (dice.chance(3)) planned.job.space.sharding_group = {kNodeGroup, 4};
+    if (dice.chance(3)) planned.job.space.sharding_group = {kNodeShardingGroup, 4};
     if (dice.chance(3)) planned.job.imbalance = 1.1;
     if (dice.chance(3)) {
-      planned.job.objective = {.kind = ObjectiveKind::kSmallestCluster,
+      planned.job.objective = {.kind = TunerObjectiveKind::kSmallestCluster,
                                .memory_limit_bytes = 6e10,
                                .memory_confidence = 0.8,
                                .target_tokens_per_s = 1.5e5};

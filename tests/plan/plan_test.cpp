@@ -33,7 +33,7 @@ TEST(Sharding, WordsSayWhatIsSplit) {
     plan.sharding = *sharding_of(states);
     plan.sharding.group = group;
     plan.sharding.expert_group = expert_group;
-    const std::string text = plan_words(plan, job);
+    const std::string text = plan_description(plan, job);
     const std::size_t begin = text.find("sharding ");
     return text.substr(begin, text.find(')', begin) + 1 - begin);
   };
@@ -85,32 +85,32 @@ TEST(RankOrder, ReadsAllPermutationsAndNothingElse) {
   RankOrder order;
   std::set<std::string> words;
   do {
-    const std::string word = rank_order_word(order);
+    const std::string word = rank_order_text(order);
     words.insert(word);
-    EXPECT_EQ(rank_order_of(word), order);
+    EXPECT_EQ(parse_rank_order(word), order);
   } while (std::ranges::next_permutation(order.axes).found);
   EXPECT_EQ(words.size(), 120);
   EXPECT_TRUE(words.contains("tp-cp-ep-dp-pp"));
   EXPECT_TRUE(words.contains("tp-cp-ep-pp-dp"));
   for (const std::string_view word :
        {"", "tp", "tp-cp-ep-dp", "tp-tp-ep-dp-pp", "tp-cp-ep-dp-pp-"}) {
-    EXPECT_FALSE(rank_order_of(word)) << word;
+    EXPECT_FALSE(parse_rank_order(word)) << word;
   }
 }
 
 TEST(EvenSplit, GivesTheSurplusToTheMiddleAndNeverToTheLast) {
-  EXPECT_THAT(even_split(8, 4), ElementsAre(2, 2, 2, 2));
-  EXPECT_THAT(even_split(9, 4), ElementsAre(2, 3, 2, 2));
-  EXPECT_THAT(even_split(10, 4), ElementsAre(2, 3, 3, 2));
-  EXPECT_THAT(even_split(11, 4), ElementsAre(3, 3, 3, 2));
-  EXPECT_THAT(even_split(61, 5), ElementsAre(12, 12, 13, 12, 12));
-  EXPECT_THAT(even_split(7, 1), ElementsAre(7));
+  EXPECT_THAT(even_layer_split(8, 4), ElementsAre(2, 2, 2, 2));
+  EXPECT_THAT(even_layer_split(9, 4), ElementsAre(2, 3, 2, 2));
+  EXPECT_THAT(even_layer_split(10, 4), ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(even_layer_split(11, 4), ElementsAre(3, 3, 3, 2));
+  EXPECT_THAT(even_layer_split(61, 5), ElementsAre(12, 12, 13, 12, 12));
+  EXPECT_THAT(even_layer_split(7, 1), ElementsAre(7));
 }
 
 TEST(EvenSplit, SharesDifferByOneAtMostAndSumUp) {
   for (std::int64_t layers = 1; layers <= 40; ++layers) {
     for (std::int64_t chunks = 1; chunks <= layers; ++chunks) {
-      const std::vector<std::int64_t> split = even_split(layers, chunks);
+      const std::vector<std::int64_t> split = even_layer_split(layers, chunks);
       EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), layers);
       EXPECT_LE(std::ranges::max(split) - std::ranges::min(split), 1);
       EXPECT_EQ(split.back(), std::ranges::min(split));
@@ -137,7 +137,7 @@ std::vector<Plan> plans_of_one_choice() {
   plans[13].recompute.kind = RecomputeKind::kFull;
   plans[14].recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   plans[15].sequence_parallel = true;
-  plans[16].tensor_input = TensorInput::kKeep;
+  plans[16].tensor_input = GatheredInputPolicy::kKeep;
   plans[17].context_kind = ContextKind::kUlysses;
   plans[18].accumulate = DType::kBf16;
   plans[19].gradient_bucket = 1;
@@ -155,7 +155,7 @@ std::vector<Plan> plans_of_one_choice() {
   plans[31].schedule.strands = 2;
   plans[32].schedule.group = 2;
   plans[33].schedule.kind = schedule::ScheduleKind::kAuto;
-  plans[33].schedule.placement = schedule::PlacementKind::kCyclic;
+  plans[33].schedule.placement = schedule::ChunkPlacementKind::kCyclic;
   plans[34].recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMlp}};
   plans[35].schedule = {.kind = schedule::ScheduleKind::kAuto,
                         .basis = {.chunks = {{.forward_ns = 1}}}};
@@ -181,10 +181,10 @@ TEST(Plan, IsAnotherKeyAndAnotherFileWhereOneChoiceDiffers) {
 }
 
 TEST(Job, KnowsTypesOfStorageAndAccumulation) {
-  EXPECT_EQ(storage_type(DType::kNvfp4), DType::kBf16);
-  EXPECT_EQ(storage_type(DType::kFp16), DType::kFp16);
-  EXPECT_EQ(default_accumulate(DType::kFp8), DType::kFp32);
-  EXPECT_EQ(default_accumulate(DType::kFp64), DType::kFp64);
+  EXPECT_EQ(parameter_storage_type(DType::kNvfp4), DType::kBf16);
+  EXPECT_EQ(parameter_storage_type(DType::kFp16), DType::kFp16);
+  EXPECT_EQ(default_accumulation_type(DType::kFp8), DType::kFp32);
+  EXPECT_EQ(default_accumulation_type(DType::kFp64), DType::kFp64);
 }
 
 TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
@@ -196,9 +196,9 @@ TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
   plan.micro_batch = 2;
   plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
   EXPECT_EQ(micro_batches(job, plan), 32);
-  EXPECT_THAT(chunk_layers(job, plan), ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(layers_per_chunk(job, plan), ElementsAre(2, 3, 3, 2));
   plan.layers = {1, 2, 3, 4};
-  EXPECT_THAT(chunk_layers(job, plan), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(layers_per_chunk(job, plan), ElementsAre(1, 2, 3, 4));
 }
 
 }  // namespace

@@ -43,14 +43,15 @@ void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
   degrees.expert_tensor = dice.chance(2) ? 1 : dice.pick(near_divisors(4));
 }
 
-schedule::OrderBasis basis(Dice& dice, const Plan& plan) {
+schedule::OrderSearchBasis basis(Dice& dice, const Plan& plan) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t chunks = plan.schedule.chunks;
-  schedule::OrderBasis of{.placement = dice.pick<schedule::PlacementKind>(
-                              {schedule::PlacementKind::kV, schedule::PlacementKind::kCyclic}),
-                          .chunks = {},
-                          .hop_ns = 100,
-                          .room_bytes = {}};
+  schedule::OrderSearchBasis of{
+      .placement = dice.pick<schedule::ChunkPlacementKind>(
+          {schedule::ChunkPlacementKind::kV, schedule::ChunkPlacementKind::kCyclic}),
+      .chunks = {},
+      .hop_ns = 100,
+      .room_bytes = {}};
   for (std::int64_t i = 0; i < stages * chunks; ++i) {
     of.chunks.push_back({.forward_ns = dice.pick<std::int64_t>({1000, 1500}),
                          .data_ns = dice.pick<std::int64_t>({1000, 2000}),
@@ -76,7 +77,7 @@ Recompute recompute(Dice& dice, const Job& job) {
     if (kind == RecomputeKind::kModules && dice.chance(2)) own.modules.add(module);
   }
   if (dice.chance(20)) return own;
-  own.modules = modules_of_model(job.model, own.modules);
+  own.modules = modules_existing_in_model(job.model, own.modules);
   return kind == RecomputeKind::kModules && own.modules.empty() ? Recompute() : own;
 }
 
@@ -95,7 +96,8 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
          schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp,
          schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne,
          schedule::ScheduleKind::kVocabularyTwo});
-    plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
+    plan.schedule.chunks =
+        schedule::chunk_counts_to_try(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
     const bool pairs = schedule::traits_of(plan.schedule.kind).pairs;
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
     if (dice.chance(30)) plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = 1};
@@ -103,7 +105,8 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
     if (plan.schedule.kind == schedule::ScheduleKind::kAuto)
       plan.schedule.basis = basis(dice, plan);
   }
-  if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
+  if (dice.chance(4))
+    plan.layers = even_layer_split(job.model.layers, pipeline * plan.schedule.chunks);
   if (plan.layers.size() > 1 && dice.chance(2)) {
     --plan.layers.front();
     ++plan.layers.back();
@@ -142,7 +145,8 @@ void pick_flags(Dice& dice, Plan& plan) {
   const bool tensor = plan.parallel.tensor > 1;
   plan.sequence_parallel = tensor ? needs || dice.chance(2) : dice.chance(20);
   if (dice.chance(20)) plan.sequence_parallel = !plan.sequence_parallel;
-  plan.tensor_input = dice.pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
+  plan.tensor_input =
+      dice.pick<GatheredInputPolicy>({GatheredInputPolicy::kKeep, GatheredInputPolicy::kRegather});
   plan.context_kind =
       dice.pick<ContextKind>({ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
   plan.accumulate = dice.pick<DType>({DType::kFp32, DType::kFp32, DType::kFp64, DType::kBf16});

@@ -7,16 +7,16 @@
 namespace stepwright::plan {
 namespace {
 
-StridedRanks product(std::initializer_list<Extent> factors) {
+StridedRanks product(std::initializer_list<StridedRankFactor> factors) {
   StridedRanks extents;
-  for (const Extent& factor : factors) extents.add(factor);
+  for (const StridedRankFactor& factor : factors) extents.add(factor);
   return extents;
 }
 
 /// Returns all ranks in the group of rank 0, computed by addition.
 std::vector<std::int64_t> ranks_of(const StridedRanks& extents) {
   std::vector<std::int64_t> ranks = {0};
-  for (const Extent& factor : extents) {
+  for (const StridedRankFactor& factor : extents) {
     std::vector<std::int64_t> more;
     for (std::int64_t i = 0; i < factor.size; ++i) {
       for (const std::int64_t rank : ranks) more.push_back(rank + i * factor.stride);
@@ -47,7 +47,7 @@ TEST(StridedRanks, CountsRanksBelowALimit) {
     const std::vector<std::int64_t> ranks = ranks_of(extents);
     for (std::int64_t limit = 0; limit < 100; ++limit) {
       const auto expected = std::ranges::count_if(ranks, [&](auto rank) { return rank < limit; });
-      EXPECT_EQ(extents.count_below(limit), expected) << limit;
+      EXPECT_EQ(extents.count_ranks_below(limit), expected) << limit;
     }
   }
 }
@@ -57,7 +57,7 @@ TEST(StridedRanks, FindsTheFirstRankOfAGroup) {
   for (std::int64_t block = 0; block < 48; block += 24) {
     for (const std::int64_t start : {0, 1, 2, 6, 7, 8}) {
       for (const std::int64_t rank : ranks_of(extents)) {
-        EXPECT_EQ(extents.base(block + start + rank), block + start);
+        EXPECT_EQ(extents.first_rank_of_group(block + start + rank), block + start);
       }
     }
   }

@@ -111,7 +111,7 @@ bool head_can_be_spread(const Job& job) {
   const model::Architecture& model = job.model;
   const bool more_tokens = model.count_multi_token && model.multi_token_layers > 0;
   const bool whole_logits = job.kernels.plain_loss || job.kernels.gathered_logits;
-  return !more_tokens && !whole_logits && !model.adapters && !model.freezes();
+  return !more_tokens && !whole_logits && !model.adapters && !model.has_frozen_weights();
 }
 
 /// True if the head's passes need no agreement of positions: one loss over all tokens, from
@@ -122,8 +122,8 @@ bool head_can_be_passed(const Job& job, const Plan& plan) {
   const bool resident = sharding.parameters == Spread::kNone && sharding.gradients == Spread::kNone;
   const bool one_loss = kernels.loss_chunks == 1 &&
                         kernels.loss_keeps == LossSavedTensors::kLogits && !kernels.document_loss;
-  const bool alone =
-      job.method.kind == MethodKind::kPretrain || job.method.kind == MethodKind::kSft;
+  const bool alone = job.method.kind == TrainingMethodKind::kPretrain ||
+                     job.method.kind == TrainingMethodKind::kSft;
   const bool caps =
       plan.schedule.kind == schedule::ScheduleKind::kVocabularyTwo && job.model.logit_cap > 0;
   return head_can_be_spread(job) && resident && one_loss && alone && !caps;
@@ -146,7 +146,8 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
       if (!end && plan.layers[static_cast<std::size_t>(i)] == 0) continue;
       for (std::int64_t position = 0; position < pipeline; ++position) {
         for (std::int64_t own = 0; own < plan.schedule.chunks; ++own) {
-          if (placement_of(plan).model_chunk({position, own}) == i) working.insert(position);
+          if (chunk_placement_of(plan).model_chunk_index({position, own}) == i)
+            working.insert(position);
         }
       }
     }
@@ -351,7 +352,7 @@ bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
     }
     return false;
   };
-  const std::vector<std::string_view> listed = module_words(recompute.modules);
+  const std::vector<std::string_view> listed = recompute_module_names(recompute.modules);
   return !listed.empty() && std::ranges::all_of(listed, stands);
 }
 

@@ -26,7 +26,7 @@ layers: [40, 40]
                    {});
 }
 
-PlannedJob with(const std::string& assignment) { return with_field(planned(), assignment); }
+PlannedJob with(const std::string& assignment) { return plan_with_field(planned(), assignment); }
 
 std::string field_refused(const std::string& assignment, ErrorKind kind = ErrorKind::kInput) {
   return refusal_of(kind, [&] { with(assignment); });
@@ -185,7 +185,7 @@ TEST(WithField, RefusesWhatWouldChangeNothing) {
 
 /// Expects every field of the schema to be tested above, or here.
 TEST(WithField, EveryFieldOfAJobIsTried) {
-  for (const std::string_view key : kJobKeys) {
+  for (const std::string_view key : kJobOnlyKeys) {
     const auto tries = [&](const char* assignment) {
       return std::string_view(assignment).starts_with(key);
     };
@@ -204,24 +204,26 @@ TEST(WithField, EveryFieldOfAJobIsTried) {
 
 TEST(WithField, OfExpertsIsTakenWhereThereAreSome) {
   const PlannedJob routed = with("model=mixtral-8x7b");
-  EXPECT_EQ(with_field(routed, "imbalance=2").job.imbalance, 2);
-  EXPECT_EQ(with_field(routed, "routing=learned").job.routing, Routing::kLearned);
-  EXPECT_EQ(with_field(routed, "dispatcher=allgather").job.dispatcher, Dispatcher::kAllGather);
+  EXPECT_EQ(plan_with_field(routed, "imbalance=2").job.imbalance, 2);
+  EXPECT_EQ(plan_with_field(routed, "routing=learned").job.routing, Routing::kLearned);
+  EXPECT_EQ(plan_with_field(routed, "dispatcher=allgather").job.dispatcher,
+            TokenDispatcher::kAllGather);
 }
 
 std::string list_refused(const std::vector<std::string>& assignments) {
-  return refusal_of(ErrorKind::kInput, [&] { with_fields(planned(), assignments); });
+  return refusal_of(ErrorKind::kInput, [&] { plan_with_fields(planned(), assignments); });
 }
 
 TEST(WithFields, AreAppliedInOrder) {
   const std::vector<std::string> list = {"cluster.profile=dgx-h200", "cluster.nic=2x",
                                          "cluster.nic=2x", "micro_batch=2"};
-  const PlannedJob changed = with_fields(planned(), list);
+  const PlannedJob changed = plan_with_fields(planned(), list);
   EXPECT_EQ(changed.job.cluster.nic_bytes_per_s,
             4 * cluster::built_in_cluster("dgx-h200", 8)->nic_bytes_per_s);
   EXPECT_EQ(changed.plan.micro_batch, 2);
   const std::vector<std::string> nodes = {"cluster.nodes=4", "cluster.profile=dgx-h200"};
-  EXPECT_EQ(with_fields(planned(), nodes).job.cluster, cluster::built_in_cluster("dgx-h200", 4));
+  EXPECT_EQ(plan_with_fields(planned(), nodes).job.cluster,
+            cluster::built_in_cluster("dgx-h200", 4));
 }
 
 TEST(WithFields, RefusesOneThatUndoesAnEarlier) {
@@ -244,7 +246,7 @@ TEST(WithField, KeepsEverythingElse) {
 }
 
 TEST(WithField, CanBeRepeated) {
-  const PlannedJob changed = with_field(with("cluster.nic=2x"), "cluster.nic=2x");
+  const PlannedJob changed = plan_with_field(with("cluster.nic=2x"), "cluster.nic=2x");
   EXPECT_EQ(changed.job.cluster.nic_bytes_per_s, 4 * planned().job.cluster.nic_bytes_per_s);
 }
 

@@ -7,7 +7,8 @@ namespace stepwright::testing {
 namespace {
 
 plan::PlannedJob large_plan() {
-  return plan::with_field(plan::load_plan("examples/llama-3-70b.plan.yaml"), "batch.sequences=32");
+  return plan::plan_with_field(plan::load_plan("examples/llama-3-70b.plan.yaml"),
+                               "batch.sequences=32");
 }
 
 }  // namespace
@@ -15,7 +16,7 @@ plan::PlannedJob large_plan() {
 simulate::Prediction large_prediction() { return simulate::predict(large_plan(), true); }
 
 simulate::Prediction offloaded_prediction() {
-  return simulate::predict(plan::with_field(large_plan(), "offload.optimizer=1"), true);
+  return simulate::predict(plan::plan_with_field(large_plan(), "offload.optimizer=1"), true);
 }
 
 simulate::Prediction small_prediction() {

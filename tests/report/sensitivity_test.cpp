@@ -13,13 +13,13 @@ using Json = nlohmann::ordered_json;
 
 TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
   const simulate::Prediction prediction = testing::large_prediction();
-  const Json told = sensitivity_json(prediction);
+  const Json told = step_time_sensitivity_json(prediction);
   EXPECT_EQ(told.at("now").at("step_time_s"), prediction.step_time_s());
   std::size_t compared = 0;
   for (const Json& change : told.at("changes")) {
     if (change.contains("refused")) continue;
     const simulate::Prediction changed =
-        simulate::predict(plan::with_field(prediction.planned, change.at("set")));
+        simulate::predict(plan::plan_with_field(prediction.planned, change.at("set")));
     EXPECT_EQ(change.at("step_time_s"), changed.step_time_s()) << change.at("set");
     ++compared;
   }
@@ -29,7 +29,7 @@ TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
 TEST(Sensitivity, ANodeFewerIsSearchedAnew) {
   const simulate::Prediction prediction = testing::large_prediction();
   std::int64_t asked_nodes = 0;
-  const Json told = sensitivity_json(prediction, [&](const plan::Job& job) {
+  const Json told = step_time_sensitivity_json(prediction, [&](const plan::Job& job) {
     asked_nodes = job.cluster.nodes;
     return std::optional<simulate::Prediction>(prediction);
   });
@@ -39,8 +39,8 @@ TEST(Sensitivity, ANodeFewerIsSearchedAnew) {
 
 TEST(Sensitivity, WhatCannotBeIsRefusedWithItsReason) {
   const simulate::Prediction prediction = testing::large_prediction();
-  const Json told =
-      sensitivity_json(prediction, [](const plan::Job&) -> std::optional<simulate::Prediction> {
+  const Json told = step_time_sensitivity_json(
+      prediction, [](const plan::Job&) -> std::optional<simulate::Prediction> {
         fail_input("no plan of the space is legal");
       });
   EXPECT_EQ(told.at("changes").back().at("refused"), "no plan of the space is legal");

@@ -41,12 +41,12 @@ TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
 void expect_busy_as_long_as_streams(const simulate::Prediction& prediction, const Json& timeline) {
   for (const Json& row : timeline.at("rows")) {
     double expected_s = 0;
-    for (const simulate::Event& event : prediction.simulation.events) {
+    for (const simulate::TimelineEvent& event : prediction.simulation.events) {
       const step::Operator& op =
           prediction.program.templates[event.which].operators[event.operation];
       const bool same = event.stage == row.at("stage") &&
                         name_of(step::kStreamNames, op.stream) == row.at("lane").get<std::string>();
-      const bool waits = row.at("lane") == "compute" && !step::computes(op.kind);
+      const bool waits = row.at("lane") == "compute" && !step::computes_on_device(op.kind);
       if (same && !waits) expected_s += event.end_s - event.start_s;
     }
     if (row.at("lane").get<std::string>().starts_with("link")) continue;

@@ -26,7 +26,7 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
     for (const traffic::TrafficEdge& edge : matrix.row(rank)) bytes += edge.bytes;
   }
   for (const std::int64_t most : {64, 8, 3}) {
-    const Json squares = traffic_squares_json(prediction, most);
+    const Json squares = traffic_matrix_json(prediction, most);
     EXPECT_NEAR(sum_of(squares), bytes, 1e-9 * bytes);
     EXPECT_NEAR(squares.at("total_bytes").get<double>(), bytes, 1e-9 * bytes);
   }
@@ -35,7 +35,7 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
 TEST(TrafficSquares, OfSchemesAddUpToThoseOfAll) {
   const simulate::Prediction prediction = testing::large_prediction();
   for (const std::int64_t most : {64, 8}) {
-    const Json squares = traffic_squares_json(prediction, most);
+    const Json squares = traffic_matrix_json(prediction, most);
     double bytes = 0;
     for (const Json& own : squares.at("schemes")) {
       EXPECT_NEAR(sum_of(own), own.at("total_bytes").get<double>(), 1e-9 * sum_of(own));
@@ -48,9 +48,9 @@ TEST(TrafficSquares, OfSchemesAddUpToThoseOfAll) {
 
 TEST(TrafficSquares, AreGpusThenNodesThenRunsOfNodes) {
   const simulate::Prediction prediction = testing::large_prediction();
-  EXPECT_EQ(traffic_squares_json(prediction, 64).at("ranks_each"), 1);
-  EXPECT_EQ(traffic_squares_json(prediction, 8).at("ranks_each"), 8);
-  EXPECT_EQ(traffic_squares_json(prediction, 3).at("ranks_each"), 32);
+  EXPECT_EQ(traffic_matrix_json(prediction, 64).at("ranks_each"), 1);
+  EXPECT_EQ(traffic_matrix_json(prediction, 8).at("ranks_each"), 8);
+  EXPECT_EQ(traffic_matrix_json(prediction, 3).at("ranks_each"), 32);
 }
 
 }  // namespace

@@ -374,14 +374,14 @@ TEST_P(Learning, EqualsAutograd) {
   EXPECT_LE(distance(there.weights, here.weights), kBound);
   // Only frozen weights, and those of indexers, have no gradients.
   EXPECT_EQ(all_zero(here.gradients), all_zero(there.gradients));
-  const bool rests = job.model.freezes() || job.model.has_indexer();
+  const bool rests = job.model.has_frozen_weights() || job.model.has_sparse_attention_indexer();
   EXPECT_EQ(all_zero(there.gradients).empty(), !rests);
   if (job.model.adapters) expect_unmoved_base(before.weights, here.weights);
 }
 
 TEST(Gate, TakesTheLowestOfEqualExperts) {
   const at::Tensor rows = at::tensor({0.5, 1.0, 0.5, 1.0, 0.5, 2.0, 2.0, 2.0}).view({2, 4});
-  EXPECT_TRUE(runtime::largest_of_rows(rows, 3).equal(
+  EXPECT_TRUE(runtime::top_k_indices_of_rows(rows, 3).equal(
       at::tensor({1, 3, 0, 1, 2, 3}, at::kLong).view({2, 3})));
 }
 

@@ -35,7 +35,7 @@ model::Architecture random_model(plan::Dice& dice) {
   model.positions = 64;
   model.tied = dice.chance(2);
   model.qk_norm = dice.chance(4) ? model::QkNorm::kHead : model::QkNorm::kNone;
-  if (dice.chance(2)) model::set_windows(model, {0, 5, 0, 3});
+  if (dice.chance(2)) model::set_layer_windows(model, {0, 5, 0, 3});
   if (dice.chance(4)) model.window_rotary_base = 50;
   if (dice.chance(4)) model.activation = model::Activation::kClampedSwiglu;
   if (dice.chance(2)) return model;
@@ -125,8 +125,8 @@ void add_experts(plan::Dice& dice, plan::Job& job) {
   model::set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
                                                 : std::vector<std::uint8_t>(4, 0));
   job.routing = dice.pick<plan::Routing>({plan::Routing::kBalanced, plan::Routing::kLearned});
-  job.dispatcher =
-      dice.pick<plan::Dispatcher>({plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather});
+  job.dispatcher = dice.pick<plan::TokenDispatcher>(
+      {plan::TokenDispatcher::kAllToAll, plan::TokenDispatcher::kAllGather});
   job.kernels.expert_weights = dice.pick<plan::RouterWeightPlacement>(
       {plan::RouterWeightPlacement::kAfter, plan::RouterWeightPlacement::kBefore});
 }
@@ -146,7 +146,7 @@ plan::Job random_training(plan::Dice& dice) {
   job.length = 16;
   job.precision = DType::kFp64;
   job.optimizer = dice.pick<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW});
-  if (dice.chance(2)) job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
+  if (dice.chance(2)) job.kernels.cross_entropy = plan::CrossEntropyKernel::kCompiled;
   job.kernels.loss_chunks = dice.pick<std::int64_t>({1, 1, 0, 3, 5});
   job.kernels.loss_keeps = dice.pick<plan::LossSavedTensors>(
       {plan::LossSavedTensors::kLogits, plan::LossSavedTensors::kGradients,
@@ -156,7 +156,7 @@ plan::Job random_training(plan::Dice& dice) {
 
 bool executes(const plan::PlannedJob& planned) {
   try {
-    runtime::check_executable(planned);
+    runtime::check_runtime_supports_plan(planned);
     return true;
   } catch (const Error&) {
     return false;

@@ -36,7 +36,7 @@ class Model {
           initial);
     }
     for (std::int64_t i = 0; i < model.extra_predicted_tokens(); ++i) {
-      add(fmt::format("layers.{}.", model.layers + i), model::multi_token_parameters(model),
+      add(fmt::format("layers.{}.", model.layers + i), model::multi_token_module_parameters(model),
           initial);
     }
     add("", model::head_parameters(model), initial);
@@ -49,7 +49,8 @@ class Model {
   };
 
   /// Returns the mean cross entropies of [batch, length] tokens and targets.
-  Loss loss(const Tensor& tokens, const Tensor& targets, const runtime::DropoutDraw& of_step) {
+  Loss loss(const Tensor& tokens, const Tensor& targets,
+            const runtime::DropoutGeneratorInputs& of_step) {
     draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
     if (m_.position == model::PositionEncoding::kLearned) {
@@ -254,7 +255,7 @@ class Model {
     const auto own = [&](const Tensor& all) { return expert < 0 ? all : all[expert]; };
     const Tensor down = own(found->second);
     const Tensor up = own(p(name + "_lora_b"));
-    const model::Adapters& adapters = *m_.adapters;
+    const model::LoraAdapters& adapters = *m_.adapters;
     const Tensor narrow = at::matmul(dropped_input(x, name), down.t());
     if (narrow.size(-1) == adapters.rank) {
       return wide(at::matmul(narrow, up.t()), name) * adapters.scale();
@@ -336,9 +337,9 @@ class Model {
     draw_.probability = probability;
     const std::int64_t width = x.size(-1);
     const Tensor kept =
-        runtime::kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
-                                       .columns = at::arange(width, at::kLong),
-                                       .width = width});
+        runtime::dropout_keep_mask(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                           .columns = at::arange(width, at::kLong),
+                                           .width = width});
     return x * kept.view(x.sizes()) / (1 - probability);
   }
 
@@ -356,9 +357,9 @@ class Model {
     draw_.probability = m_.dropout;
     const std::int64_t width = x.size(-1);
     const Tensor kept =
-        runtime::kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
-                                       .columns = at::arange(width, at::kLong),
-                                       .width = width});
+        runtime::dropout_keep_mask(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                           .columns = at::arange(width, at::kLong),
+                                           .width = width});
     return x * kept.view(x.sizes()) / (1 - m_.dropout);
   }
 
@@ -462,7 +463,7 @@ class Model {
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
     if (m_.position == model::PositionEncoding::kAlibi) scores = scores + distances(x.size(1));
     Tensor seen = seen_keys(of_layer, x.size(1));
-    if (m_.has_indexer()) {
+    if (m_.has_sparse_attention_indexer()) {
       const Tensor of_keys = index_scores(x, at_layer, of_layer);
       seen = chosen_keys(of_keys, seen);
       scores = scores + 0 * of_keys.sum();  // gradients of zero
@@ -493,7 +494,7 @@ class Model {
     if (!m_.layer_class(index).has_experts()) return of.mlp(rows, "mlp");
     const auto [out, counts] = of.mixture(rows);
     const std::string bias = fmt::format("layers.{}.router.correction_bias", index);
-    if (!values_.contains(bias) || !m_.corrects_routers(m_.layer_class(index))) return out;
+    if (!values_.contains(bias) || !m_.adjusts_router_biases(m_.layer_class(index))) return out;
     loads_[bias] = loads_.contains(bias) ? loads_[bias] + counts : counts;
     return out;
   }
@@ -507,7 +508,7 @@ class Model {
   }
 
   Tensor before(const Tensor& x, std::int64_t index, const std::string& name) {
-    return m_.norms_inputs(m_.layer_class(index)) ? norm(x, name) : x;
+    return m_.has_input_norms(m_.layer_class(index)) ? norm(x, name) : x;
   }
 
   Tensor after(const Tensor& y, std::int64_t index, const std::string& name) {
@@ -538,7 +539,7 @@ class Model {
 
   const plan::Job& job_;
   const model::Architecture& m_;
-  runtime::DropoutDraw draw_;
+  runtime::DropoutGeneratorInputs draw_;
   std::map<std::string, Tensor> values_;
   std::set<std::string> buffers_;  ///< Names of stored values that are not parameters.
   /// Rows of each expert in a step, by the name of the router's bias.
@@ -725,8 +726,8 @@ namespace {
 
 /// Returns the documents of a step, as tokens.
 std::vector<Tensor> documents_of(const plan::Job& job, const runtime::TokenFile& tokens,
-                                 runtime::Samples& samples, std::int64_t step) {
-  const runtime::SequenceDocuments packed(job);
+                                 runtime::ShuffledSamples& samples, std::int64_t step) {
+  const runtime::SequenceDocumentLengths packed(job);
   std::vector<Tensor> documents;
   for (std::int64_t i = step * job.sequences; i < (step + 1) * job.sequences; ++i) {
     std::int64_t at = samples.begin(i);
@@ -744,7 +745,7 @@ Trained train_reference(const plan::Job& job, const Values& initial,
                         const runtime::TrainOptions& options) {
   at::set_num_threads(1);
   const runtime::TokenFile tokens(options.data, runtime::TokenFormat::kText, job.model.vocabulary);
-  runtime::Samples samples(tokens, job.length, options.seed, options.data);
+  runtime::ShuffledSamples samples(tokens, job.length, options.seed, options.data);
   Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());
   PlainMuon muon(model, options);

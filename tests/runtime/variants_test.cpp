@@ -230,7 +230,7 @@ TEST_P(Variants, LearnWhatOneProcessLearns) { expect_what_one_process_learns(Get
 
 constexpr auto kVariantName = [](const auto& one) { return std::string(one.param.name); };
 INSTANTIATE_TEST_SUITE_P(Blocks, Variants, ::testing::ValuesIn(kVariants), kVariantName);
-INSTANTIATE_TEST_SUITE_P(States, Variants, ::testing::ValuesIn(kStates), kVariantName);
+INSTANTIATE_TEST_SUITE_P(RankModelStateBytes, Variants, ::testing::ValuesIn(kStates), kVariantName);
 INSTANTIATE_TEST_SUITE_P(MultiToken, Variants, ::testing::ValuesIn(kMultiToken), kVariantName);
 
 }  // namespace

@@ -37,13 +37,13 @@ TEST(ScheduleFacts, EveryPositionRunsEveryPartOnceAndInOrder) {
   for (const Schedule& schedule : kSchedules) {
     for (const Turns& turns : turns_of(schedule, 4, 12)) {
       std::set<Part> done;
-      for (const Part& part : turn_parts(turns)) {
+      for (const Part& part : parts_in_issue_order(turns)) {
         EXPECT_TRUE(done.insert(part).second);
         Part before = part;
         before.direction = part.direction == Direction::kWeightGradient ? Direction::kDataGradient
                                                                         : Direction::kForward;
-        EXPECT_TRUE(part.direction == Direction::kForward || is_joint(part.direction) ||
-                    is_pass(part.direction) || done.contains(before));
+        EXPECT_TRUE(part.direction == Direction::kForward || is_joint_work(part.direction) ||
+                    is_vocabulary_pass(part.direction) || done.contains(before));
       }
       const auto of = [&](Direction direction) {
         return std::ranges::count(done, direction, &Part::direction);
@@ -72,9 +72,9 @@ TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
   for (const Schedule& schedule : kSchedules) {
     for (std::int64_t stages = 2; stages <= 9; ++stages) {
       for (const Turns& turns : turns_of(schedule, stages, 3 * stages)) {
-        const auto parts = turn_parts(turns);
+        const auto parts = parts_in_issue_order(turns);
         for (std::int32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
-          const ChunkEnds ends = chunk_ends(parts, chunk);
+          const ChunkFirstLastPasses ends = chunk_ends(parts, chunk);
           const Part& last = parts[static_cast<std::size_t>(ends.last_backward)];
           EXPECT_EQ(ends.last_weight >= 0, last.direction == Direction::kDataGradient);
         }
@@ -84,14 +84,14 @@ TEST(ScheduleFacts, NoWholeBackwardStandsBetweenTheLastDataAndWeightGradient) {
 }
 
 TEST(ScheduleFacts, EndsOfAChunkAreItsFirstForwardAndLastGradients) {
-  const auto parts = turn_parts(all_turns({ScheduleKind::kInterleaved, 2}, 2, 2)[1]);
+  const auto parts = parts_in_issue_order(all_turns({ScheduleKind::kInterleaved, 2}, 2, 2)[1]);
   // F0 F1 F0'1 B0'1 F1'1 B1'1 B0 B1
-  const ChunkEnds second = chunk_ends(parts, 1);
+  const ChunkFirstLastPasses second = chunk_ends(parts, 1);
   EXPECT_EQ(second.first_forward, 2);
   EXPECT_EQ(second.last_backward, 5);
   EXPECT_EQ(second.last_weight, -1);
-  const auto cut = turn_parts(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 3, 4)[1]);
-  const ChunkEnds ends = chunk_ends(cut, 0);  // F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3
+  const auto cut = parts_in_issue_order(all_turns({ScheduleKind::kZeroBubbleH1, 1}, 3, 4)[1]);
+  const ChunkFirstLastPasses ends = chunk_ends(cut, 0);  // F0 F1 D0 F2 D1 W0 F3 D2 W1 D3 W2 W3
   EXPECT_EQ(ends.last_backward, 9);
   EXPECT_EQ(ends.last_weight, 11);
 }
@@ -101,7 +101,8 @@ TEST(ScheduleFacts, OfTwoThatRunTogetherTheBackwardFreesFirst) {
   const Part backward{Direction::kBackward, 1, 1};
   for (const ScheduleTurn& turn :
        {ScheduleTurn{forward, backward}, ScheduleTurn{backward, forward}}) {
-    EXPECT_EQ(turn_parts(std::vector<ScheduleTurn>{turn}), (std::vector<Part>{backward, forward}));
+    EXPECT_EQ(parts_in_issue_order(std::vector<ScheduleTurn>{turn}),
+              (std::vector<Part>{backward, forward}));
   }
 }
 
@@ -111,7 +112,7 @@ TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
         all_turns({ScheduleKind::kZeroBubbleH1, 1}, 4, 16)[static_cast<std::size_t>(r)];
     std::int32_t backward = 0;
     std::int32_t weight = 0;
-    for (const Moment& moment : fullest_moments(turns, 1)) {
+    for (const WaitingMicroBatches& moment : peak_memory_moments(turns, 1)) {
       backward = std::max(backward, moment.backward[0]);
       // A data gradient that has just run waits until its turn's weight gradient has.
       if (moment.part.direction != Direction::kWeightGradient) {
@@ -120,7 +121,7 @@ TEST(ScheduleFacts, ZeroBubbleH1HoldsPMinusRActivationsAndTheOperandsOfR) {
     }
     EXPECT_EQ(backward, 4 - r);
     EXPECT_EQ(weight, r);
-    EXPECT_EQ(weights_at_end(turn_parts(turns)), r + 1);
+    EXPECT_EQ(trailing_weight_gradients(parts_in_issue_order(turns)), r + 1);
   }
 }
 
@@ -129,7 +130,7 @@ TEST(ScheduleFacts, TwoThatRunTogetherHaveOneMoment) {
   const Turns turns = {make_single_part_turn(Direction::kForward, 0, 0),
                        {.part = backward, .beside = Part{Direction::kForward, 0, 1}},
                        make_single_part_turn(Direction::kForward, 0, 2)};
-  const std::vector<Moment> moments = fullest_moments(turns, 1);
+  const std::vector<WaitingMicroBatches> moments = peak_memory_moments(turns, 1);
   ASSERT_EQ(moments.size(), 2U);  // That before the first forward is covered by the last one's.
   EXPECT_EQ(moments[0].part.direction, Direction::kForward);
   EXPECT_EQ(moments[0].beside, backward);
@@ -144,7 +145,7 @@ TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
   for (const Schedule& schedule : kSchedules) {
     const Turns turns = turns_of(schedule, 4, 12)[1];
     const auto chunks = static_cast<std::size_t>(schedule.chunks);
-    const std::vector<Moment> fullest = fullest_moments(turns, schedule.chunks);
+    const std::vector<WaitingMicroBatches> fullest = peak_memory_moments(turns, schedule.chunks);
     std::vector<std::int32_t> backward(chunks, 0);
     std::vector<std::int32_t> weight(chunks, 0);
     const auto alike = [](const Part& a, const Part& b) {
@@ -158,7 +159,7 @@ TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
       if (part.direction == Direction::kWeightGradient) --weight[chunk];
     };
     for (const ScheduleTurn& turn : turns) {
-      const auto covers = [&](const Moment& m) {
+      const auto covers = [&](const WaitingMicroBatches& m) {
         bool all = m.beside.has_value() == turn.beside.has_value() && alike(m.part, turn.part);
         if (turn.beside) all = all && alike(*m.beside, *turn.beside);
         for (std::size_t i = 0; i < chunks; ++i) {

@@ -21,13 +21,13 @@ constexpr std::int64_t kMicroBatches = 8;
 
 /// Returns a pipeline with two chunks per position, in whole and half units of time so that sums
 /// are exact.
-UnevenPipeline random_pipeline(std::mt19937& random, PlacementKind placement) {
+UnevenPipeline random_pipeline(std::mt19937& random, ChunkPlacementKind placement) {
   const auto units = [&](int most) {
     return 0.5 * std::uniform_int_distribution<int>(1, most)(random);
   };
-  TurnSeconds seconds{.parts = {}, .hop_s = units(2)};
+  PipelineScheduleSeconds seconds{.parts = {}, .hop_s = units(2)};
   for (std::int64_t i = 0; i < kStages; ++i) {
-    std::vector<PartSeconds>& position = seconds.parts.emplace_back();
+    std::vector<ChunkWorkSeconds>& position = seconds.parts.emplace_back();
     for (int chunk = 0; chunk < 2; ++chunk) {
       position.push_back(
           {.forward = units(6), .backward = units(8), .data = units(6), .weight = units(4)});
@@ -47,9 +47,10 @@ double turns_s(const UnevenPipeline& pipeline, const std::vector<Order>& orders)
 }
 
 /// Returns an order with two neighbouring parts of a position swapped; nullopt: at the end.
-std::optional<std::vector<Part>> swapped(const OrderSimulator& play, OrderSimulator::Node first) {
-  const OrderSimulator::Node second = play.after(first);
-  if (second == OrderSimulator::kNone) return std::nullopt;
+std::optional<std::vector<Part>> swapped(const WorkOrderSimulator& play,
+                                         WorkOrderSimulator::Node first) {
+  const WorkOrderSimulator::Node second = play.after(first);
+  if (second == WorkOrderSimulator::kNone) return std::nullopt;
   const Part& a = play.part(first);
   const Part& b = play.part(second);
   if (a.chunk == b.chunk && a.micro_batch == b.micro_batch) return std::nullopt;
@@ -57,8 +58,8 @@ std::optional<std::vector<Part>> swapped(const OrderSimulator& play, OrderSimula
 }
 
 /// Splits a backward pass (with its weight gradients at once), or merges a split one.
-std::pair<OrderSimulator::Node, std::vector<Part>> recut(const OrderSimulator& play,
-                                                         OrderSimulator::Node first) {
+std::pair<WorkOrderSimulator::Node, std::vector<Part>> recut(const WorkOrderSimulator& play,
+                                                             WorkOrderSimulator::Node first) {
   Part part = play.part(first);
   if (part.direction == Direction::kBackward) {
     Part weight = part;
@@ -68,7 +69,7 @@ std::pair<OrderSimulator::Node, std::vector<Part>> recut(const OrderSimulator& p
   }
   std::vector<Part> parts{part};
   parts.front().direction = Direction::kBackward;
-  OrderSimulator::Node last = play.after(first);
+  WorkOrderSimulator::Node last = play.after(first);
   for (;; last = play.after(last)) {
     const Part& each = play.part(last);
     if (each.direction == Direction::kWeightGradient && each.chunk == part.chunk &&
@@ -80,8 +81,8 @@ std::pair<OrderSimulator::Node, std::vector<Part>> recut(const OrderSimulator& p
 }
 
 /// Returns orders in which the parts from one to another are replaced.
-std::vector<Order> replaced(const OrderSimulator& play, OrderSimulator::Node first,
-                            OrderSimulator::Node last, const std::vector<Part>& parts) {
+std::vector<Order> replaced(const WorkOrderSimulator& play, WorkOrderSimulator::Node first,
+                            WorkOrderSimulator::Node last, const std::vector<Part>& parts) {
   std::vector<Order> orders = play.orders();
   Order& order = orders[play.position(first)];
   const auto begin = std::ranges::find(order, play.part(first));
@@ -97,23 +98,23 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
   std::mt19937 random(5);
   int taken = 0;
   int refused = 0;
-  for (const PlacementKind placement : {PlacementKind::kV, PlacementKind::kCyclic}) {
+  for (const ChunkPlacementKind placement : {ChunkPlacementKind::kV, ChunkPlacementKind::kCyclic}) {
     const UnevenPipeline pipeline = random_pipeline(random, placement);
-    const Schedule named{
-        .kind = placement == PlacementKind::kV ? ScheduleKind::kZeroBubbleV : ScheduleKind::kPaired,
-        .chunks = 2};
+    const Schedule named{.kind = placement == ChunkPlacementKind::kV ? ScheduleKind::kZeroBubbleV
+                                                                     : ScheduleKind::kPaired,
+                         .chunks = 2};
     std::vector<Order> orders;
     for (const Turns& list : all_turns(named, kStages, kMicroBatches)) {
-      orders.push_back(turn_parts(list));
+      orders.push_back(parts_in_issue_order(list));
     }
-    OrderSimulator play(pipeline);
+    WorkOrderSimulator play(pipeline);
     EXPECT_DOUBLE_EQ(play.start(orders), turns_s(pipeline, orders));
     for (int i = 0; i < 4000; ++i) {
-      const auto node = static_cast<OrderSimulator::Node>(random() % play.nodes());
+      const auto node = static_cast<WorkOrderSimulator::Node>(random() % play.nodes());
       const double limit_s = play.seconds() + 0.5 * static_cast<double>(random() % 3);
-      if (!play.has_turn(node)) continue;
+      if (!play.is_part_in_order(node)) continue;
       const Direction direction = play.part(node).direction;
-      OrderSimulator::Node last = play.after(node);
+      WorkOrderSimulator::Node last = play.after(node);
       std::vector<Part> parts;
       if (direction != Direction::kForward && direction != Direction::kWeightGradient &&
           random() % 3 == 0) {
@@ -125,19 +126,19 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
       }
       const std::vector<Order> before = play.orders();
       const double before_s = play.seconds();
-      const double seconds = play.change(node, last, parts, limit_s);
-      if (seconds == OrderSimulator::kNever) {
+      const double seconds = play.change_parts(node, last, parts, limit_s);
+      if (seconds == WorkOrderSimulator::kNever) {
         ++refused;
         ASSERT_EQ(play.orders(), before);
         ASSERT_EQ(play.seconds(), before_s);
-        ASSERT_GT(OrderSimulator(pipeline).start(replaced(play, node, last, parts)), limit_s);
+        ASSERT_GT(WorkOrderSimulator(pipeline).start(replaced(play, node, last, parts)), limit_s);
       } else {
         ++taken;
         EXPECT_LE(seconds, limit_s);
       }
       ASSERT_DOUBLE_EQ(play.seconds(), turns_s(pipeline, play.orders()));
     }
-    const auto chain = play.critical();
+    const auto chain = play.critical_path();
     EXPECT_DOUBLE_EQ(play.end_s(chain.front()), play.seconds());
     EXPECT_DOUBLE_EQ(play.start_s(chain.back()), 0);
   }

@@ -20,19 +20,19 @@ struct Uniform {
   double forward, backward, weight;
 };
 
-TurnSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
+PipelineScheduleSeconds seconds_of(const Uniform& u, std::int64_t chunks) {
   const auto v = static_cast<double>(chunks);
-  const PartSeconds part{.forward = u.forward / v,
-                         .backward = u.backward / v,
-                         .data = (u.backward - u.weight) / v,
-                         .weight = u.weight / v};
+  const ChunkWorkSeconds part{.forward = u.forward / v,
+                              .backward = u.backward / v,
+                              .data = (u.backward - u.weight) / v,
+                              .weight = u.weight / v};
   return {.parts = {static_cast<std::size_t>(u.stages),
-                    std::vector<PartSeconds>(static_cast<std::size_t>(chunks), part)},
+                    std::vector<ChunkWorkSeconds>(static_cast<std::size_t>(chunks), part)},
           .hop_s = 0};
 }
 
 double played_s(const Schedule& schedule, const Uniform& u) {
-  const Placement placement(PlacementKind::kCyclic, u.stages, schedule.chunks);
+  const Placement placement(ChunkPlacementKind::kCyclic, u.stages, schedule.chunks);
   TurnSimulator player;
   return makespan_s(player.play(all_turns(schedule, u.stages, u.micro_batches), placement,
                                 seconds_of(u, schedule.chunks)));
@@ -43,13 +43,13 @@ double played_s(const Schedule& schedule, const Uniform& u) {
 // embedding; F + F + head + embedding, then B + F + ..., until the last has no forward.
 TEST(TurnPlay, PositionsBeginAndEndTogetherWhatTheyShare) {
   const Schedule schedule{ScheduleKind::kSpreadVocabulary, 1};
-  TurnSeconds seconds = seconds_of({2, 3, 1, 2, 0}, 1);
-  for (std::vector<PartSeconds>& position : seconds.parts) {
+  PipelineScheduleSeconds seconds = seconds_of({2, 3, 1, 2, 0}, 1);
+  for (std::vector<ChunkWorkSeconds>& position : seconds.parts) {
     position.front().embed = 0.25;
     position.front().predict = 0.5;
     position.front().embed_gradient = 0.125;
   }
-  const Placement placement(PlacementKind::kCyclic, 2, 1);
+  const Placement placement(ChunkPlacementKind::kCyclic, 2, 1);
   TurnSimulator player;
   const auto played_s = [&](std::int64_t count) {
     return makespan_s(player.play(all_turns(schedule, 2, count), placement, seconds));
@@ -67,7 +67,7 @@ TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
     const auto waiting = [&](ScheduleKind kind) {
       std::int32_t most = 0;
       const auto turns = all_turns({kind, 1}, stages, 4 * stages);
-      for (const Moment& moment : fullest_moments(turns.front(), 1)) {
+      for (const WaitingMicroBatches& moment : peak_memory_moments(turns.front(), 1)) {
         const bool forward = moment.part.direction == Direction::kForward;
         most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
       }
@@ -81,7 +81,8 @@ TEST(TurnPlay, HalfAsManyAgainWaitWhereTheVocabularyIsSpread) {
 std::int32_t most_waiting(ScheduleKind kind, std::int64_t stages, std::int64_t position) {
   std::int32_t most = 0;
   const auto turns = all_turns({kind, 1}, stages, 4 * stages);
-  for (const Moment& moment : fullest_moments(turns[static_cast<std::size_t>(position)], 1)) {
+  for (const WaitingMicroBatches& moment :
+       peak_memory_moments(turns[static_cast<std::size_t>(position)], 1)) {
     const bool forward = moment.part.direction == Direction::kForward;
     most = std::max(most, moment.backward.front() + (forward ? 1 : 0));
   }
@@ -104,27 +105,27 @@ TEST(TurnPlay, AsManyMoreWaitAsThereAreBarriers) {
 TEST(TurnPlay, PassesHideTheirMessages) {
   for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
     for (std::int64_t stages = 2; stages <= 17; ++stages) {
-      TurnSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
+      PipelineScheduleSeconds seconds = seconds_of({stages, 1, 1, 2, 0}, 1);
       seconds.passes.resize(static_cast<std::size_t>(stages));
-      for (PassSeconds& position : seconds.passes) {
+      for (VocabularyPassSeconds& position : seconds.passes) {
         for (const Direction everywhere : {Direction::kLogits, Direction::kLogitGradient}) {
-          position.is_there[pass_index(everywhere)] = true;
+          position.is_there[vocabulary_pass_index(everywhere)] = true;
         }
-        position.own[pass_index(Direction::kLogits)] = 0.1;
-        position.own[pass_index(Direction::kLogitGradient)] = 0.2;
+        position.own[vocabulary_pass_index(Direction::kLogits)] = 0.1;
+        position.own[vocabulary_pass_index(Direction::kLogitGradient)] = 0.2;
         for (const Direction posting :
              {Direction::kLookUp, Direction::kHandRows, Direction::kLogits, Direction::kSumGradient,
               Direction::kHandGradient}) {
-          position.messages[pass_index(posting)] = 0.02;
+          position.messages[vocabulary_pass_index(posting)] = 0.02;
         }
       }
-      const auto add = [](PassSeconds& position, Direction pass) {
-        position.is_there[pass_index(pass)] = true;
-        position.own[pass_index(pass)] = 0.01;
+      const auto add = [](VocabularyPassSeconds& position, Direction pass) {
+        position.is_there[vocabulary_pass_index(pass)] = true;
+        position.own[vocabulary_pass_index(pass)] = 0.01;
       };
       add(seconds.passes.front(), Direction::kTakeRows);
       add(seconds.passes.back(), Direction::kTakeGradient);
-      const Placement placement(PlacementKind::kCyclic, stages, 1);
+      const Placement placement(ChunkPlacementKind::kCyclic, stages, 1);
       TurnSimulator player;
       const auto played_s = [&](std::int64_t count) {
         return makespan_s(player.play(all_turns({kind, 1}, stages, count), placement, seconds));
@@ -176,7 +177,7 @@ TEST(TurnPlay, TurnsOfTwoPartsTakeThePairedTime) {
   const Part b0{Direction::kBackward, 0, 0};
   const Part b1{Direction::kBackward, 0, 1};
   const std::vector<Turns> turns{{{f0, std::nullopt}, {f1, b0}, {b1, std::nullopt}}};
-  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
+  PipelineScheduleSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .hop_s = 0};
   TurnSimulator player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 6);
   seconds.parts[0][0].beside.backward = {2.4};
@@ -195,7 +196,8 @@ TEST(TurnPlay, AForwardBesideAPartOfABackwardTakesThatPairsTime) {
                                   alone(Direction::kDataGradient, 1),
                                   alone(Direction::kWeightGradient, 0),
                                   alone(Direction::kWeightGradient, 1)}};
-  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
+  PipelineScheduleSeconds seconds{
+      .parts = {{{.forward = 1, .backward = 3, .data = 2, .weight = 1}}}};
   seconds.parts[0][0].beside.backward = {3.5};
   TurnSimulator player;
   EXPECT_DOUBLE_EQ(makespan_s(player.play(turns, Placement(), seconds)), 8);
@@ -228,15 +230,15 @@ TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
   for (const std::int64_t stages : {4, 8}) {
     for (const std::int64_t rounds : {2, 4}) {
       for (const double paired_s : {2.1, 2.4, 2.7, 3.0}) {
-        PartSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
+        ChunkWorkSeconds part{.forward = 1, .backward = 2, .data = 1, .weight = 1};
         part.beside.backward = {paired_s, paired_s};
-        const TurnSeconds seconds{
-            .parts = {static_cast<std::size_t>(stages), std::vector<PartSeconds>(2, part)}};
+        const PipelineScheduleSeconds seconds{
+            .parts = {static_cast<std::size_t>(stages), std::vector<ChunkWorkSeconds>(2, part)}};
         const Schedule schedule{ScheduleKind::kDualPipeV, 2};
         const std::vector<Turns> turns = all_turns(schedule, stages, rounds * stages);
         std::vector<Turns> more;
         for (const Turns& list : turns) more.push_back(with_pairs_in_the_fill(list));
-        const Placement v = placement_of(schedule, stages);
+        const Placement v = chunk_placement_of(schedule, stages);
         const double plain_s = makespan_s(player.play(turns, v, seconds));
         const double more_s = makespan_s(player.play(more, v, seconds));
         EXPECT_GT(more_s, 1.04 * plain_s);
@@ -248,16 +250,16 @@ TEST(TurnPlay, PairsInTheFillOfDualPipeVMakeItLonger) {
 
 TEST(TurnPlay, NothingIsSentToTheOwnPosition) {
   // A V of two positions: down 0, 1 and up 1, 0; one hop each way and each direction.
-  const Placement v(PlacementKind::kV, 2, 2);
+  const Placement v(ChunkPlacementKind::kV, 2, 2);
   const auto turns_of = [](std::int32_t first, std::int32_t second) {
     return Turns{{{Direction::kForward, first, 0}, std::nullopt},
                  {{Direction::kForward, second, 0}, std::nullopt},
                  {{Direction::kBackward, second, 0}, std::nullopt},
                  {{Direction::kBackward, first, 0}, std::nullopt}};
   };
-  const std::vector<PartSeconds> chunks(2, {.forward = 1, .backward = 2});
+  const std::vector<ChunkWorkSeconds> chunks(2, {.forward = 1, .backward = 2});
   TurnSimulator player;
-  const TurnSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
+  const PipelineScheduleSeconds seconds{.parts = {chunks, chunks}, .hop_s = 0.25};
   EXPECT_DOUBLE_EQ(makespan_s(player.play(std::vector{turns_of(0, 1), turns_of(0, 1)}, v, seconds)),
                    4 + 8 + 4 * 0.25);
 }
@@ -266,7 +268,7 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
   const std::vector<Turns> turns{
       {{{Direction::kBackward, 0, 0}, std::nullopt}, {{Direction::kForward, 0, 0}, std::nullopt}}};
   TurnSimulator player;
-  const TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
+  const PipelineScheduleSeconds seconds{.parts = {{{.forward = 1, .backward = 1}}}, .hop_s = 0};
   EXPECT_THROW(player.play(turns, Placement(), seconds), Error);
 }
 
@@ -274,12 +276,12 @@ TEST(TurnPlay, ATurnThatWaitsForeverIsNamed) {
 
 /// Returns, by a position's turns, the micro-batches of each chunk that are in flight when the
 /// position has the most.
-std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
+std::vector<int> fullest(const Schedule& schedule, const PipelinePositionSizes& at) {
   std::vector<int> waiting(static_cast<std::size_t>(schedule.chunks), 0);
   std::vector<int> found = waiting;
   int most = 0;
   int all = 0;
-  for (const Part& part : turn_parts(all_turns(
+  for (const Part& part : parts_in_issue_order(all_turns(
            schedule, at.stages, at.micro_batches)[static_cast<std::size_t>(at.position)])) {
     const int change = part.direction == Direction::kForward ? 1 : -1;
     waiting[static_cast<std::size_t>(part.chunk)] += change;
@@ -291,7 +293,7 @@ std::vector<int> fullest(const Schedule& schedule, const PipelineSize& at) {
 
 /// Returns, by the closed form, the micro-batches of each chunk that are in flight when a position
 /// has the most.
-std::vector<int> counted(const Schedule& schedule, const PipelineSize& at) {
+std::vector<int> counted(const Schedule& schedule, const PipelinePositionSizes& at) {
   std::vector<int> waiting;
   for (std::int64_t chunk = 0; chunk < schedule.chunks; ++chunk) {
     waiting.push_back(static_cast<int>(definition_of(schedule.kind).form.waiting(at, chunk)));
@@ -306,7 +308,7 @@ TEST(ScheduleForms, CountTheMicroBatchesThatWaitWhenMostDo) {
     for (const std::int64_t stages : {2, 3, 8}) {
       for (const std::int64_t m : {stages, stages + 1, 2 * stages, 5 * stages, 5 * stages - 1}) {
         for (std::int64_t position = 0; position < stages; ++position) {
-          const PipelineSize at{stages, position, m, schedule.chunks};
+          const PipelinePositionSizes at{stages, position, m, schedule.chunks};
           EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
         }
       }
@@ -340,11 +342,11 @@ TEST(ScheduleForms, HoldForEveryGroupOfMicroBatches) {
   for (const std::int64_t stages : {2, 3, 4}) {
     for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
       for (std::int64_t group = stages; group <= m; ++group) {
-        if (!is_group(group, stages, m)) continue;
+        if (!is_legal_group_size(group, stages, m)) continue;
         const Schedule schedule{.kind = ScheduleKind::kInterleaved, .chunks = 3, .group = group};
         expect_same_seconds(schedule, stages, m);
         for (std::int64_t position = 0; position < stages; ++position) {
-          const PipelineSize at{stages, position, m, schedule.chunks, group};
+          const PipelinePositionSizes at{stages, position, m, schedule.chunks, group};
           EXPECT_EQ(counted(schedule, at), fullest(schedule, at));
         }
       }
@@ -358,26 +360,27 @@ TEST(ScheduleForms, NoTurnOfPairedGroupsWaitsForever) {
     for (std::int64_t m = stages; m <= 4 * stages + 1; ++m) {
       const Schedule schedule{.kind = ScheduleKind::kPaired, .chunks = 2};
       const Uniform u{stages, m, 1.0, 2.0, 1.0};
-      const TurnSeconds seconds = seconds_of(u, 2);
-      EXPECT_NO_THROW(
-          player.play(all_turns(schedule, stages, m), placement_of(schedule, stages), seconds));
+      const PipelineScheduleSeconds seconds = seconds_of(u, 2);
+      EXPECT_NO_THROW(player.play(all_turns(schedule, stages, m),
+                                  chunk_placement_of(schedule, stages), seconds));
     }
   }
 }
 
 /// A pipeline of unequal chunks, and the closed form's input for it.
 struct UnequalSplit {
-  TurnSeconds seconds;
+  PipelineScheduleSeconds seconds;
   std::vector<double> forward, backward, slowest;
 };
 
 /// Returns chunks of a few layers, some with one more.
 UnequalSplit unequal_split(std::size_t stages, std::size_t chunks, std::mt19937& random) {
   const double least = 1 + static_cast<double>(random() % 4);
-  UnequalSplit split{.seconds = {.parts = {stages, std::vector<PartSeconds>(chunks)}, .hop_s = 0},
-                     .forward = std::vector<double>(stages),
-                     .backward = std::vector<double>(stages),
-                     .slowest = std::vector<double>(chunks)};
+  UnequalSplit split{
+      .seconds = {.parts = {stages, std::vector<ChunkWorkSeconds>(chunks)}, .hop_s = 0},
+      .forward = std::vector<double>(stages),
+      .backward = std::vector<double>(stages),
+      .slowest = std::vector<double>(chunks)};
   for (std::size_t position = 0; position < stages; ++position) {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const double layers = least + (random() % 5 < 2 ? 1 : 0);
@@ -404,7 +407,7 @@ TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
     TurnSimulator player;
     const double played = makespan_s(
         player.play(all_turns(schedule, p, m),
-                    Placement(PlacementKind::kCyclic, p, schedule.chunks), split.seconds));
+                    Placement(ChunkPlacementKind::kCyclic, p, schedule.chunks), split.seconds));
     const double closed = definition_of(schedule.kind)
                               .form.seconds(m, {split.forward, split.backward, split.slowest, 0});
     const double error = closed / played - 1;

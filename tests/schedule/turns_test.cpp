@@ -66,13 +66,13 @@ TEST(PipelineSchedule, TheLastGroupOfInterleavedMayBeSmaller) {
 }
 
 TEST(PipelineSchedule, GroupsAreAsSmallAsNoneIsBelowThePositions) {
-  EXPECT_EQ(least_group(4, 12), 4);
-  EXPECT_EQ(least_group(4, 5), 5);
-  EXPECT_EQ(least_group(4, 9), 5);   // And one of 4.
-  EXPECT_EQ(least_group(4, 14), 5);  // 5, 5, 4.
-  EXPECT_FALSE(is_group(4, 4, 9));   // One micro-batch would be left.
-  EXPECT_FALSE(is_group(3, 4, 9));
-  EXPECT_FALSE(is_group(least_group(4, 3), 4, 3));
+  EXPECT_EQ(least_group_size(4, 12), 4);
+  EXPECT_EQ(least_group_size(4, 5), 5);
+  EXPECT_EQ(least_group_size(4, 9), 5);        // And one of 4.
+  EXPECT_EQ(least_group_size(4, 14), 5);       // 5, 5, 4.
+  EXPECT_FALSE(is_legal_group_size(4, 4, 9));  // One micro-batch would be left.
+  EXPECT_FALSE(is_legal_group_size(3, 4, 9));
+  EXPECT_FALSE(is_legal_group_size(least_group_size(4, 3), 4, 3));
   const Schedule schedule{ScheduleKind::kInterleaved, 2};
   EXPECT_EQ(text(all_turns(schedule, 2, 3)[1]), "F0 F1 F2 F0'1 B0'1 F1'1 B1'1 F2'1 B2'1 B0 B1 B2");
 }
@@ -82,7 +82,8 @@ TEST(PipelineSchedule, PyTorchHasTheSmallestGroupOrNone) {
   for (const std::int64_t p : {2, 3, 4, 5, 8}) {
     for (std::int64_t m = p; m < 8 * p; ++m) {
       const std::int64_t rounds = m / p;
-      EXPECT_EQ(is_even_group(least_group(p, m), p, m), m % rounds == 0) << p << " " << m;
+      EXPECT_EQ(is_pytorch_group_size(least_group_size(p, m), p, m), m % rounds == 0)
+          << p << " " << m;
     }
   }
 }
@@ -143,8 +144,8 @@ TEST(PipelineSchedule, PositionsMeetInOneOrder) {
       std::vector<std::vector<Part>> met;
       for (const Turns& turns : all_turns({ScheduleKind::kSpreadVocabulary, 1}, stages, m)) {
         std::vector<Part>& own = met.emplace_back();
-        for (const Part& part : turn_parts(turns)) {
-          if (is_joint(part.direction)) own.push_back(part);
+        for (const Part& part : parts_in_issue_order(turns)) {
+          if (is_joint_work(part.direction)) own.push_back(part);
         }
       }
       EXPECT_EQ(std::ssize(met.front()), 3 * m);
@@ -163,9 +164,9 @@ TEST(PipelineSchedule, PassesPostTheirMessagesInOneOrder) {
         for (const Turns& turns : all_turns({kind, 1}, stages, m)) {
           std::vector<Part>& own = posted.emplace_back();
           std::map<Direction, std::int64_t> count;
-          for (const Part& part : turn_parts(turns)) {
+          for (const Part& part : parts_in_issue_order(turns)) {
             EXPECT_EQ(part.micro_batch, count[part.direction]++);
-            if (posts(part.direction)) own.push_back(part);
+            if (sends_joint_message(part.direction)) own.push_back(part);
           }
           for (const auto& [direction, parts] : count) EXPECT_EQ(parts, m);
         }

@@ -33,7 +33,7 @@ std::uint16_t port_of(const PageServer& server) {
 /// system buffers for a reader that does not read; 0: the default.
 Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
                      int buffer_bytes = 0) {
-  Descriptor socket(checked(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
+  Descriptor socket(checked_system_call(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
   if (buffer_bytes > 0) {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
   }
@@ -41,8 +41,8 @@ Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(to);
   address.sin_port = htons(port_of(server));
-  checked(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address),
-          "connect");
+  checked_system_call(
+      ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), "connect");
   return socket;
 }
 
@@ -64,7 +64,7 @@ std::string heard(const Descriptor& socket) {
 /// A server that runs while this object lives.
 class Running {
  public:
-  explicit Running(std::string page, const ServeLimits& limits = {})
+  explicit Running(std::string page, const BrowserConnectionLimits& limits = {})
       : server(0, limits), page_(std::move(page)) {
     thread_ = std::jthread([this] { server.run(page_, stop_.read.get()); });
   }
@@ -127,7 +127,8 @@ TEST(PageServer, ABrowserThatGoesAwayEndsNothing) {
 }
 
 /// Limits so large that a server that waits for a slow reader would exceed the time of any test.
-constexpr ServeLimits kPatient{.idle = std::chrono::hours(1), .answer = std::chrono::hours(1)};
+constexpr BrowserConnectionLimits kPatient{.idle = std::chrono::hours(1),
+                                           .answer = std::chrono::hours(1)};
 
 TEST(PageServer, AReaderThatTakesNothingDelaysNeitherOthersNorTheEnd) {
   Running running(kLargePage, kPatient);
@@ -192,8 +193,9 @@ TEST(PageServer, ARequestHasADeadline) {
 
 TEST(PageServer, AnAnswerHasADeadline) {
   // The one place is free again, else the other browser would wait for ever.
-  for (const ServeLimits& limits : {ServeLimits{.idle = milliseconds(100), .connections = 1},
-                                    ServeLimits{.answer = milliseconds(100), .connections = 1}}) {
+  for (const BrowserConnectionLimits& limits :
+       {BrowserConnectionLimits{.idle = milliseconds(100), .connections = 1},
+        BrowserConnectionLimits{.answer = milliseconds(100), .connections = 1}}) {
     const Running running(kLargePage, limits);
     const Descriptor slow = asking_without_reading(running.server);
     const Descriptor other = connected(running.server);

@@ -48,7 +48,7 @@ plan::PlannedJob planned(const UnevenJob& u) {
   plan::Plan& plan = planned.plan;
   plan.parallel = u.parallel;
   plan.sequence_parallel = u.parallel.tensor > 1;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   plan.sharding = *plan::sharding_of(u.sharding);
   plan.recompute.kind = u.recompute;
   plan.overlap = u.overlap;
@@ -99,7 +99,7 @@ std::vector<UnevenJob> cases() {
        "NNG",
        plan::RecomputeKind::kNone,
        0,
-       plan::overlap_all(false)},
+       plan::all_overlap_flags(false)},
       {"8B, recomputed",
        "llama-3.1-8b",
        "dgx-h100",
@@ -191,8 +191,8 @@ double named_s(plan::PlannedJob planned, const schedule::Schedule& schedule) {
 
 double best_named_s(const plan::PlannedJob& planned) {
   double best = kNotRun;
-  for (const auto& [kind, name] : schedule::kScheduleNames) {
-    if (!schedule::is_named_order(kind)) continue;
+  for (const auto& [kind, name] : schedule::kScheduleKindNames) {
+    if (!schedule::is_fixed_order_kind(kind)) continue;
     for (const std::int64_t chunks : {1, 2}) {
       best = std::min(best, named_s(planned, {.kind = kind, .chunks = chunks}));
     }
@@ -204,18 +204,18 @@ double best_named_s(const plan::PlannedJob& planned) {
 /// memory that the plan leaves.
 double least_s(const plan::PlannedJob& planned) {
   const cost::CostModel cost(planned.job);
-  Pricer pricer(planned.job, cost);
+  PlanPricer pricer(planned.job, cost);
   const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
   double least = kNotRun;
   for (const std::int64_t chunks : {1, 2}) {
-    for (const auto& [placement, name] : schedule::kFoundPlacements) {
+    for (const auto& [placement, name] : schedule::kSearchablePlacements) {
       plan::Plan plan = planned.plan;
       plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
       if (plan::first_broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
-      plan.schedule.basis = order_basis_of_plan(pricer, plan, 2 * plan.parallel.pipeline);
-      least =
-          std::min(least, schedule::least_order_s(plan.schedule, plan.parallel.pipeline, count));
+      plan.schedule.basis = schedule_order_search_input(pricer, plan, 2 * plan.parallel.pipeline);
+      least = std::min(least, schedule::least_seconds_of_any_order(plan.schedule,
+                                                                   plan.parallel.pipeline, count));
     }
   }
   return least;
@@ -237,12 +237,13 @@ Outcome outcome_of(const plan::PlannedJob& planned) {
   EXPECT_TRUE(prediction.memory.fits());
   const schedule::Schedule& schedule = settled.plan.schedule;
   const double step_s = prediction.step_time_s();
-  Outcome outcome{.best = std::string(name_of(schedule::kScheduleNames, schedule.kind)),
+  Outcome outcome{.best = std::string(name_of(schedule::kScheduleKindNames, schedule.kind)),
                   .step_s = step_s,
                   .ratio = step_s / named};
   if (!schedule::traits_of(schedule.kind).found) return outcome;
-  outcome.best = fmt::format(
-      "{} x {}", name_of(schedule::kFoundPlacements, schedule.basis.placement), schedule.chunks);
+  outcome.best =
+      fmt::format("{} x {}", name_of(schedule::kSearchablePlacements, schedule.basis.placement),
+                  schedule.chunks);
   const double turns_s = schedule::found_order_seconds(
       settled.plan.schedule,
       schedule::all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
@@ -270,7 +271,7 @@ TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
 }
 
 TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
-  for (const auto& [placement, name] : schedule::kFoundPlacements) {
+  for (const auto& [placement, name] : schedule::kSearchablePlacements) {
     plan::PlannedJob asked = planned(cases().front());
     asked.plan.schedule.chunks = 2;
     asked.plan.schedule.placement = placement;
@@ -283,7 +284,7 @@ TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
     const plan::PlannedJob large = resolve_schedule_order(asked);
     EXPECT_EQ(large.job.notes.back(),
               fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
-                          name, name_of(schedule::kScheduleNames, large.plan.schedule.kind),
+                          name, name_of(schedule::kScheduleKindNames, large.plan.schedule.kind),
                           large.plan.schedule.chunks));
   }
 }
@@ -292,7 +293,7 @@ TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
   plan::PlannedJob asked = planned(cases().front());
   asked.plan.schedule.chunks = 2;
   const cost::CostModel cost(asked.job);
-  Pricer pricer(asked.job, cost);
+  PlanPricer pricer(asked.job, cost);
   EXPECT_FALSE(plans_with_found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
   EXPECT_TRUE(plans_with_found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
 }

@@ -25,14 +25,14 @@ plan::PlannedJob planned_on_two_nodes(const char* model) {
   return planned;
 }
 
-double sum_of(const std::vector<Loss>& list) {
+double sum_of(const std::vector<StepTimeLoss>& list) {
   double sum = 0;
-  for (const Loss& loss : list) sum += loss.seconds;
+  for (const StepTimeLoss& loss : list) sum += loss.seconds;
   return sum;
 }
 
-double seconds_of(const std::vector<Loss>& list, std::string_view key) {
-  const auto found = std::ranges::find(list, key, &Loss::key);
+double seconds_of(const std::vector<StepTimeLoss>& list, std::string_view key) {
+  const auto found = std::ranges::find(list, key, &StepTimeLoss::key);
   return found == list.end() ? 0 : found->seconds;
 }
 
@@ -44,9 +44,10 @@ TEST(Losses, SumToTheStepWithItsUsefulTime) {
       plan::PlannedJob planned = planned_on_two_nodes(model);
       planned.plan.recompute.kind = kind;
       const Prediction p = predict(planned);
-      const std::vector<Loss> list = losses(p);
-      EXPECT_NEAR(sum_of(list) + useful_s(p), p.step_time_s(), 1e-9 * p.step_time_s()) << model;
-      EXPECT_TRUE(std::ranges::is_sorted(list, std::ranges::greater{}, &Loss::seconds));
+      const std::vector<StepTimeLoss> list = step_time_losses(p);
+      EXPECT_NEAR(sum_of(list) + useful_computation_s(p), p.step_time_s(), 1e-9 * p.step_time_s())
+          << model;
+      EXPECT_TRUE(std::ranges::is_sorted(list, std::ranges::greater{}, &StepTimeLoss::seconds));
     }
   }
 }
@@ -59,8 +60,8 @@ TEST(Losses, RecomputationIsTheForwardThatRunsAgain) {
   const auto stage = static_cast<std::size_t>(with.simulation.critical_stage);
   const double more_s = with.simulation.stages[stage].breakdown.compute_s -
                         without.simulation.stages[stage].breakdown.compute_s;
-  EXPECT_EQ(seconds_of(losses(without), "recomputation"), 0);
-  EXPECT_NEAR(seconds_of(losses(with), "recomputation"), more_s, 1e-9 * more_s);
+  EXPECT_EQ(seconds_of(step_time_losses(without), "recomputation"), 0);
+  EXPECT_NEAR(seconds_of(step_time_losses(with), "recomputation"), more_s, 1e-9 * more_s);
 }
 
 // Attention of a million tokens: kernels leave out the half behind the mask, which MFU counts.
@@ -71,8 +72,8 @@ TEST(Losses, CountNoWorkThatKernelsLeaveOut) {
   planned.plan.parallel = {.tensor = 8, .context = 2};
   planned.plan.recompute.kind = plan::RecomputeKind::kFull;
   const Prediction p = predict(planned);
-  EXPECT_LT(useful_s(p), 0.6 * p.mfu * p.step_time_s());
-  EXPECT_GT(seconds_of(losses(p), "below_peak"), 0);
+  EXPECT_LT(useful_computation_s(p), 0.6 * p.mfu * p.step_time_s());
+  EXPECT_GT(seconds_of(step_time_losses(p), "below_peak"), 0);
 }
 
 // Random jobs and plans: degrees, schedules, layers, recomputation, shardings.
@@ -82,18 +83,20 @@ TEST(Losses, AreNeverBelowZero) {
     const plan::Job job = plan::random_good_job(dice);
     const plan::Plan plan = plan::random_legal_plan(dice, job);
     const Prediction p = predict({job, plan});
-    const std::vector<Loss> list = losses(p);
+    const std::vector<StepTimeLoss> list = step_time_losses(p);
     const double rounding = 1e-9 * p.step_time_s();
-    for (const Loss& loss : list) {
+    for (const StepTimeLoss& loss : list) {
       EXPECT_GE(loss.seconds, -rounding) << loss.key << " of " << plan::shown(plan);
     }
-    EXPECT_NEAR(sum_of(list) + useful_s(p), p.step_time_s(), rounding);
+    EXPECT_NEAR(sum_of(list) + useful_computation_s(p), p.step_time_s(), rounding);
   }
 }
 
 TEST(Losses, OnlyExpertsRouteTokens) {
-  EXPECT_EQ(seconds_of(losses(predict(planned_on_two_nodes("llama-3-8b"))), "routing"), 0);
-  EXPECT_GT(seconds_of(losses(predict(planned_on_two_nodes("mixtral-8x7b"))), "routing"), 0);
+  EXPECT_EQ(seconds_of(step_time_losses(predict(planned_on_two_nodes("llama-3-8b"))), "routing"),
+            0);
+  EXPECT_GT(seconds_of(step_time_losses(predict(planned_on_two_nodes("mixtral-8x7b"))), "routing"),
+            0);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace stepwright::simulate {
 namespace {
 
 constexpr double kGb = 1e9;
-constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 struct OffloadedRun {
   std::string id, base, no_plan;
@@ -38,8 +38,8 @@ void predict_run(OffloadedRun& run, const std::string& job, std::string choices)
       predict(plan::read_plan(Document::parse("# a row\n" + text, "row"), {}));
   run.predicted_s = prediction.step_time_s();
   const plan::PlannedJob& planned = prediction.planned;
-  for (const memory::AllocatedMemory& stage :
-       memory::allocated_memory(planned.job, prediction.program)) {
+  for (const memory::PyTorchAllocatedMemory& stage :
+       memory::pytorch_allocated_memory(planned.job, prediction.program)) {
     run.allocated_bytes = std::max(run.allocated_bytes, stage.after_step_bytes);
     run.peak_bytes = std::max(run.peak_bytes, stage.peak_bytes);
   }
@@ -89,7 +89,7 @@ std::vector<Figure> figures() {
       if (printed) all.push_back({run.id, what, *printed, predicted, memory});
     };
     add("GB after a step", run.after_step_gb, run.allocated_bytes / kGb, true);
-    add("GiB at most", run.peak_gib, run.peak_bytes / kGib, true);
+    add("GiB at most", run.peak_gib, run.peak_bytes / kBytesPerGib, true);
     add("s of a step", run.step_s, run.predicted_s, false);
     if (run.over_base) {
       add("steps of the first", run.over_base, run.predicted_s / run_of(run.base).predicted_s,

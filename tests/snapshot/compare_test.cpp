@@ -24,13 +24,13 @@ using ::testing::IsEmpty;
 
 std::string written(const plan::Job& job, const step::StepProgram& program) {
   std::string bytes;
-  write_snapshot(job, program, [&](std::string_view more) { bytes += more; });
+  write_predicted_snapshot(job, program, [&](std::string_view more) { bytes += more; });
   return bytes;
 }
 
-Snapshot read_bytes(std::string_view bytes) {
+AllocatorSnapshot read_bytes(std::string_view bytes) {
   logs::ByteSource source(bytes, "s.pickle");
-  return read_snapshot(source);
+  return read_allocator_snapshot(source);
 }
 
 TEST(WriteSnapshot, IsReadAsThePlanWhateverItIs) {
@@ -40,14 +40,16 @@ TEST(WriteSnapshot, IsReadAsThePlanWhateverItIs) {
     plan::PlannedJob planned = any_planned_job(random);
     planned.job.framework = {.name = kFrameworks[i % 3]};
     const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const Snapshot snapshot = read_bytes(written(planned.job, program));
+    const AllocatorSnapshot snapshot = read_bytes(written(planned.job, program));
     ASSERT_EQ(snapshot.devices.size(), program.stages.size());
     for (std::size_t stage = 0; stage < program.stages.size(); ++stage) {
-      const PlannedPeak planned_blocks = planned_peak(planned.job, program, program.stages[stage]);
-      const DeviceRecording& recording = snapshot.devices[stage];
+      const PlannedStagePeak planned_blocks =
+          planned_peak(planned.job, program, program.stages[stage]);
+      const DeviceSnapshot& recording = snapshot.devices[stage];
       EXPECT_EQ(recording.peak_bytes, planned_blocks.bytes);
       EXPECT_GE(recording.reserved_bytes, recording.peak_bytes);
-      const SnapshotMatch match = match_blocks(recording, snapshot.stacks, planned_blocks);
+      const SnapshotBlockMatch match =
+          match_predicted_blocks(recording, snapshot.stacks, planned_blocks);
       EXPECT_EQ(match.matched_bytes, recording.peak_bytes);
       EXPECT_EQ(match.by_size, recording.peak_bytes);
       EXPECT_THAT(match.unexplained, IsEmpty());
@@ -67,13 +69,15 @@ class OneDevice : public ::testing::Test {
     planned_ = planned_peak(job_, program_, program_.stages.front());
     snapshot_ = read_bytes(written(job_, program_));
   }
-  DeviceRecording& recording() { return snapshot_.devices.front(); }
-  SnapshotMatch match() { return match_blocks(recording(), snapshot_.stacks, planned_); }
+  DeviceSnapshot& recording() { return snapshot_.devices.front(); }
+  SnapshotBlockMatch match() {
+    return match_predicted_blocks(recording(), snapshot_.stacks, planned_);
+  }
 
   plan::Job job_;
   step::StepProgram program_;
-  PlannedPeak planned_;
-  Snapshot snapshot_;
+  PlannedStagePeak planned_;
+  AllocatorSnapshot snapshot_;
 };
 
 TEST_F(OneDevice, NamesAForeignBlockWithItsFrames) {
@@ -84,7 +88,7 @@ TEST_F(OneDevice, NamesAForeignBlockWithItsFrames) {
     recording().at_peak.push_back({.bytes = 12'345'678, .event = 3, .what = stack});
   }
   recording().peak_bytes += 2 * 12'345'678;
-  const SnapshotMatch found = match();
+  const SnapshotBlockMatch found = match();
   ASSERT_EQ(found.unexplained.size(), 1U);
   EXPECT_EQ(found.unexplained.front().bytes, 2 * 12'345'678);
   EXPECT_EQ(found.unexplained.front().count, 2);
@@ -96,10 +100,10 @@ TEST_F(OneDevice, NamesAForeignBlockWithItsFrames) {
 TEST_F(OneDevice, NamesWhatTheRunLacks) {
   auto& blocks = recording().at_peak;
   const auto last = std::ranges::max_element(
-      blocks, {}, [](const Block& block) { return block.event >= 0 ? block.bytes : 0; });
+      blocks, {}, [](const MemoryBlock& block) { return block.event >= 0 ? block.bytes : 0; });
   const std::int64_t bytes = last->bytes;
   blocks.erase(last);
-  const SnapshotMatch found = match();
+  const SnapshotBlockMatch found = match();
   ASSERT_EQ(found.missing.size(), 1U);
   EXPECT_EQ(found.missing.front().bytes, bytes);
   EXPECT_FALSE(found.missing.front().tensor.empty());
@@ -107,27 +111,27 @@ TEST_F(OneDevice, NamesWhatTheRunLacks) {
 }
 
 /// Replaces the blocks allocated before the recording by others with the same sum.
-void replace_states(DeviceRecording& recording, const std::vector<std::int64_t>& sizes) {
-  std::erase_if(recording.at_peak, [](const Block& block) { return block.event < 0; });
+void replace_states(DeviceSnapshot& recording, const std::vector<std::int64_t>& sizes) {
+  std::erase_if(recording.at_peak, [](const MemoryBlock& block) { return block.event < 0; });
   for (const std::int64_t size : sizes) recording.at_peak.push_back({.bytes = size});
 }
 
 TEST_F(OneDevice, FindsModelStatesInFlatBuffers) {
-  const step::States& states = program_.stages.front().states;
+  const step::RankModelStateBytes& states = program_.stages.front().states;
   // The optimizer states of all parameters in one buffer, with a little padding.
   replace_states(recording(),
                  {states.parameters, states.gradients, states.optimizer + states.optimizer / 1000});
-  const SnapshotMatch found = match();
+  const SnapshotBlockMatch found = match();
   EXPECT_GE(found.by_layout, states.parameters + states.gradients + states.optimizer);
   EXPECT_THAT(found.unexplained, IsEmpty());
   EXPECT_THAT(found.missing, IsEmpty());
 }
 
 TEST_F(OneDevice, TakesOlderBlocksForWhatIsLeftOfTheStates) {
-  const step::States& states = program_.stages.front().states;
+  const step::RankModelStateBytes& states = program_.stages.front().states;
   const std::int64_t all = states.parameters + states.gradients + states.optimizer;
   replace_states(recording(), {all / 7 + 11, all / 3 + 5});
-  const SnapshotMatch found = match();
+  const SnapshotBlockMatch found = match();
   EXPECT_EQ(found.by_lifetime, all / 7 + 11 + all / 3 + 5);
   ASSERT_EQ(found.missing.size(), 1U);
   EXPECT_EQ(found.missing.front().tensor, "model states");
@@ -144,7 +148,7 @@ TEST_F(OneDevice, PrefersBlocksWhoseFramesNameTheModule) {
   };
   recording().at_peak = {{.bytes = 5'000'000, .event = 1, .what = stack("x/attention.py")},
                          {.bytes = 5'000'000, .event = 2, .what = stack("x/mlp.py")}};
-  const SnapshotMatch found = match();
+  const SnapshotBlockMatch found = match();
   ASSERT_EQ(found.unexplained.size(), 1U);
   EXPECT_THAT(found.unexplained.front().frames, ElementsAre("x/attention.py:1 f"));
 }
@@ -179,7 +183,7 @@ TEST_F(Ranks, OfOneFileWithADeviceForEachPositionAreThePositions) {
   const SnapshotComparison comparison = compare({file("plan.pickle", bytes_)});
   ASSERT_EQ(comparison.ranks.size(), 2U);
   EXPECT_EQ(comparison.ranks[1].stage, 1);
-  for (const ComparedRank& rank : comparison.ranks) {
+  for (const RankSnapshotComparison& rank : comparison.ranks) {
     EXPECT_EQ(rank.recording.peak_bytes, rank.predicted_peak_bytes);
     EXPECT_EQ(rank.match.matched_bytes, rank.recording.peak_bytes);
   }
@@ -189,7 +193,7 @@ TEST_F(Ranks, OfOneFileWithADeviceForEachPositionAreThePositions) {
 std::string small() { return "tests/snapshot/data/torch-2.9.pickle"; }
 
 TEST_F(Ranks, AreTakenFromTheNamesOfFilesOrFromTheirOrder) {
-  const std::string bytes = read_input(small(), 1 << 20);
+  const std::string bytes = read_file_or_standard_input(small(), 1 << 20);
   const SnapshotComparison named =
       compare({file("rank5.pickle", bytes), file("rank2.pickle", bytes)});
   EXPECT_EQ(named.ranks[0].rank, 5);
@@ -205,12 +209,12 @@ TEST_F(Ranks, AreTakenFromTheNamesOfFilesOrFromTheirOrder) {
 TEST_F(Ranks, TeachWhatTheFrameworkHoldsBesideThePlan) {
   SnapshotComparison comparison = compare({file("plan.pickle", bytes_)});
   const memory::MemoryReport report = memory::memory_report(job_, program_);
-  DeviceRecording& recording = comparison.ranks[comparison.fullest].recording;
-  const LearnedMargins exact = learned_margins(comparison, report);
+  DeviceSnapshot& recording = comparison.ranks[comparison.fullest].recording;
+  const LearnedMemoryMargins exact = learned_margins(comparison, report);
   EXPECT_EQ(exact.other_bytes, 0);
   recording.peak_bytes += 1000;
   recording.reserved_bytes = recording.peak_bytes;
-  const LearnedMargins more = learned_margins(comparison, report);
+  const LearnedMemoryMargins more = learned_margins(comparison, report);
   EXPECT_EQ(more.other_bytes, 1000);
   EXPECT_EQ(more.fragmentation, 0);
 }

@@ -18,9 +18,9 @@ constexpr const char* kForms[] = {"torch-2.0.pickle", "torch-2.1.pickle", "torch
 
 std::string fixture(const std::string& name) { return "tests/snapshot/data/" + name; }
 
-Snapshot read_text(std::string_view bytes) {
+AllocatorSnapshot read_text(std::string_view bytes) {
   logs::ByteSource source(bytes, "s.pickle");
-  return read_snapshot(source);
+  return read_allocator_snapshot(source);
 }
 
 std::string refusal(std::string_view bytes) {
@@ -37,22 +37,23 @@ std::string refusal(std::string_view bytes) {
 TEST(ReadSnapshot, SaysTheSameOfEveryVersionOfTheFormat) {
   for (const char* form : kForms) {
     SCOPED_TRACE(form);
-    const Snapshot snapshot = read_snapshot(std::filesystem::path(fixture(form)));
+    const AllocatorSnapshot snapshot =
+        read_allocator_snapshot(std::filesystem::path(fixture(form)));
     ASSERT_EQ(snapshot.devices.size(), 1U);
-    const DeviceRecording& recording = snapshot.devices.front();
+    const DeviceSnapshot& recording = snapshot.devices.front();
     EXPECT_EQ(recording.events, 8);
-    EXPECT_EQ(recording.before_bytes, 3000);
+    EXPECT_EQ(recording.bytes_before_first_event, 3000);
     EXPECT_EQ(recording.peak_bytes, 3000 + 3 * kMiB);
-    EXPECT_EQ(recording.peak_event, 2);
+    EXPECT_EQ(recording.peak_event_index, 2);
     EXPECT_EQ(recording.reserved_bytes, 4 * kMiB);
     ASSERT_EQ(recording.failures.size(), 1U);
     EXPECT_EQ(recording.failures.front().bytes, 1 << 30);
     EXPECT_EQ(recording.failures.front().free_bytes, 100);
     std::vector<std::int64_t> bytes;
-    for (const Block& block : recording.at_peak) bytes.push_back(block.bytes);
+    for (const MemoryBlock& block : recording.at_peak) bytes.push_back(block.bytes);
     EXPECT_THAT(bytes, ElementsAre(3000, 2 * kMiB, kMiB));
     const auto frames_of = [&](std::size_t i) {
-      return shown_frames(snapshot.stacks, static_cast<StackId>(recording.at_peak[i].what));
+      return frames_to_show(snapshot.stacks, static_cast<StackId>(recording.at_peak[i].what));
     };
     EXPECT_THAT(frames_of(0), ElementsAre("me/train.py:7 load"));
     EXPECT_THAT(frames_of(1), ElementsAre("model/mlp.py:31 forward", "me/train.py:88 train"));
@@ -61,15 +62,17 @@ TEST(ReadSnapshot, SaysTheSameOfEveryVersionOfTheFormat) {
 }
 
 TEST(ReadSnapshot, HasTheSumOverTime) {
-  const Snapshot snapshot = read_snapshot(std::filesystem::path(fixture("torch-2.9.pickle")));
+  const AllocatorSnapshot snapshot =
+      read_allocator_snapshot(std::filesystem::path(fixture("torch-2.9.pickle")));
   std::vector<std::int64_t> bytes;
-  for (const TimelinePoint& point : snapshot.devices.front().timeline) bytes.push_back(point.bytes);
+  for (const MemoryTimelinePoint& point : snapshot.devices.front().timeline)
+    bytes.push_back(point.bytes);
   EXPECT_THAT(bytes, ElementsAre(3000, 3000 + 2 * kMiB, 3000 + 3 * kMiB, 3000 + kMiB, 3000 + kMiB,
                                  3000 + 3 * kMiB / 2, 3000 + 3 * kMiB / 2, 3000 + 3 * kMiB / 2));
 }
 
 TEST(ReadSnapshot, RefusesWhatIsCutShortWithItsByte) {
-  const std::string whole = read_input(fixture("torch-2.6.pickle"), 1 << 20);
+  const std::string whole = read_file_or_standard_input(fixture("torch-2.6.pickle"), 1 << 20);
   for (std::size_t size = 1; size < whole.size(); ++size) {
     EXPECT_THAT(refusal(whole.substr(0, size)), HasSubstr("s.pickle: byte ")) << size;
   }
@@ -117,10 +120,10 @@ TEST(ReadSnapshot, SaysWhichEventIsWrong) {
 TEST(ReadSnapshot, CountsEventsOfKindsThatItDoesNotKnow) {
   const std::string alloc =
       event(text("action") + text("alloc") + text("addr") + "K\x01" + text("size") + "K\x09");
-  const Snapshot snapshot =
+  const AllocatorSnapshot snapshot =
       read_text(snapshot_of("", event(text("action") + text("teleport")) + alloc));
   EXPECT_EQ(snapshot.devices.front().peak_bytes, 9);
-  EXPECT_EQ(snapshot.devices.front().peak_event, 1);
+  EXPECT_EQ(snapshot.devices.front().peak_event_index, 1);
   EXPECT_EQ(snapshot.unknown_events.at("teleport"), 1);
 }
 
@@ -143,10 +146,10 @@ TEST(ReadSnapshot, HoldsNoEvents) {
   logs::ByteSource source(bytes, "s.pickle");
   logs::PickleReader pickle(source, std::size_t{1} << 20);
   std::int64_t events = 0;
-  pickle.on_record("action", [&](logs::PickleId, logs::PickleId) { ++events; });
+  pickle.pass_mappings_with_key("action", [&](logs::PickleId, logs::PickleId) { ++events; });
   pickle.read();
   EXPECT_EQ(events, 200'000);
-  const Snapshot snapshot = read_text(bytes);
+  const AllocatorSnapshot snapshot = read_text(bytes);
   EXPECT_EQ(snapshot.devices.front().events, 200'000);
   EXPECT_EQ(snapshot.devices.front().peak_bytes, 9);
   EXPECT_LE(snapshot.devices.front().timeline.size(), 256U);

@@ -8,8 +8,8 @@ namespace stepwright::step {
 
 /// Gives adapters to all parts of a job's model that can have them.
 inline void adapt(plan::Job& job, std::int64_t rank) {
-  job.model.adapters = model::Adapters{.rank = rank, .alpha = 2.0 * static_cast<double>(rank)};
-  job.model.adapters->targets = model::possible_targets(job.model);
+  job.model.adapters = model::LoraAdapters{.rank = rank, .alpha = 2.0 * static_cast<double>(rank)};
+  job.model.adapters->targets = model::possible_adapter_targets(job.model);
 }
 
 /// Freezes some of the weights of a job's model.
@@ -22,7 +22,7 @@ inline void freeze_any(plan::Job& job, std::mt19937& random) {
     return;
   }
   adapt(job, 4);
-  model::Adapters& adapters = *job.model.adapters;
+  model::LoraAdapters& adapters = *job.model.adapters;
   adapters.joined = below(2) == 0;
   if (below(3) == 0) adapters.dropout = 0.1;
   if (below(3) == 0) adapters.base = below(2) == 0 ? DType::kNf4 : DType::kFp8;

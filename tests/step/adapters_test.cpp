@@ -36,7 +36,8 @@ plan::Plan one_device() {
   return plan;
 }
 
-BlockPair layer(const plan::Job& job, std::int64_t index, const plan::Plan& plan = one_device()) {
+BlockTemplatePair layer(const plan::Job& job, std::int64_t index,
+                        const plan::Plan& plan = one_device()) {
   return build_layer(make_setting(job, plan), job.model.layer_class(index), plan::kNoRecompute);
 }
 
@@ -61,10 +62,10 @@ constexpr double kHidden = 4096, kFfn = 14336, kQkv = 6144;
 constexpr double kFrozen = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kFfn;
 
 /// Llama-3-8B with rank-8 adapters on all seven projections.
-TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
+TEST(LoraAdapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
   const plan::Job job = adapted_job({});
   const double own = 8 * (3 * kHidden + kQkv + 2 * kHidden + 3 * (kHidden + kFfn));
-  const BlockPair pair = layer(job, 1);
+  const BlockTemplatePair pair = layer(job, 1);
   EXPECT_EQ(product_flops(pair.forward, Phase::kForward), 2 * kTokens * (kFrozen + own));
   EXPECT_EQ(product_flops(pair.backward, Phase::kDataGradient), 2 * kTokens * (kFrozen + own));
   EXPECT_EQ(product_flops(pair.backward, Phase::kWeightGradient), 2 * kTokens * own);
@@ -75,9 +76,9 @@ TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
 }
 
 /// The backward pass of the lowest layer stops at its first adapters; the embedding has none.
-TEST(Adapters, EndTheBackward) {
+TEST(LoraAdapters, EndTheBackward) {
   const plan::Job job = adapted_job({});
-  const BlockPair lowest = layer(job, 0);
+  const BlockTemplatePair lowest = layer(job, 0);
   EXPECT_TRUE(lowest.backward.outputs.empty());
   EXPECT_EQ(layer(job, 1).backward.outputs.size(), 1U);
   // The gradients of the rows of qkv, through its weight and its A, and of the norm are left out.
@@ -96,7 +97,7 @@ TEST(Adapters, EndTheBackward) {
 /// Bytes per token in bf16: the inputs of both norms (h each) with their statistics (4 bytes),
 /// queries, keys and values, the attention's result (h) with its log-sum-exp (4 bytes a head), both
 /// halves of the MLP, and the tensors of the adapters.
-TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
+TEST(LoraAdapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
   const auto kept = [](std::initializer_list<model::AdapterTarget> targets) {
     return saved_bytes(layer(adapted_job(targets), 1).forward);
@@ -112,7 +113,7 @@ TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
 
 /// Returns a plan with two tensor ranks under sequence parallelism, each with half of the rows
 /// between products.
-plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
+plan::Plan halved(const plan::Job& job, plan::GatheredInputPolicy input) {
   plan::Plan plan = plan_of(job, 2, 1);
   plan.sequence_parallel = true;
   plan.tensor_input = input;
@@ -121,9 +122,9 @@ plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
 
 /// Transformer Engine keeps more than autograd: after a fused norm it keeps the norm's result for
 /// both products, the rank's own rows, unless an adapter keeps the same tensor.
-TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
+TEST(LoraAdapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
   const auto more = [](std::initializer_list<model::AdapterTarget> targets, bool cut,
-                       plan::TensorInput input) {
+                       plan::GatheredInputPolicy input) {
     plan::Job job = adapted_job(targets);
     const plan::Plan plan = cut ? halved(job, input) : one_device();
     const double plain = saved_bytes(layer(job, 1, plan).forward);
@@ -131,21 +132,21 @@ TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
     return saved_bytes(layer(job, 1, plan).forward) - plain;
   };
   const double both = 2 * 2 * kTokens * kHidden;
-  EXPECT_EQ(more({}, true, plan::TensorInput::kKeep), both / 2);
-  EXPECT_EQ(more({}, true, plan::TensorInput::kRegather), 0);
-  EXPECT_EQ(more({kQuery}, true, plan::TensorInput::kRegather), both / 4);
-  EXPECT_EQ(more({kFc2}, true, plan::TensorInput::kKeep), both / 2);
-  EXPECT_EQ(more({}, false, plan::TensorInput::kKeep), 0);
-  EXPECT_EQ(more({kFc2}, false, plan::TensorInput::kKeep), both);
+  EXPECT_EQ(more({}, true, plan::GatheredInputPolicy::kKeep), both / 2);
+  EXPECT_EQ(more({}, true, plan::GatheredInputPolicy::kRegather), 0);
+  EXPECT_EQ(more({kQuery}, true, plan::GatheredInputPolicy::kRegather), both / 4);
+  EXPECT_EQ(more({kFc2}, true, plan::GatheredInputPolicy::kKeep), both / 2);
+  EXPECT_EQ(more({}, false, plan::GatheredInputPolicy::kKeep), 0);
+  EXPECT_EQ(more({kFc2}, false, plan::GatheredInputPolicy::kKeep), both);
 }
 
 /// There, an adapter that keeps only its own rows gathers them separately in forward and backward,
 /// and reduces their gradient separately.
-TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
-  const auto messages = [](bool engine, plan::TensorInput input) {
+TEST(LoraAdapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
+  const auto messages = [](bool engine, plan::GatheredInputPolicy input) {
     plan::Job job = adapted_job({});
     job.kernels.transformer_engine = engine;
-    const BlockPair pair = layer(job, 1, halved(job, input));
+    const BlockTemplatePair pair = layer(job, 1, halved(job, input));
     std::array<std::int64_t, 3> counts{};
     for (const Operator& op : pair.forward.operators) {
       counts[0] += op.kind == OperatorKind::kAllGather ? 1 : 0;
@@ -157,18 +158,18 @@ TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
     return counts;
   };
   using Counts = std::array<std::int64_t, 3>;
-  EXPECT_EQ(messages(false, plan::TensorInput::kKeep), (Counts{2, 2, 2}));
-  EXPECT_EQ(messages(true, plan::TensorInput::kKeep), (Counts{2, 2, 2}));
-  EXPECT_EQ(messages(false, plan::TensorInput::kRegather), (Counts{2, 4, 2}));
-  EXPECT_EQ(messages(true, plan::TensorInput::kRegather), (Counts{4, 4, 4}));
+  EXPECT_EQ(messages(false, plan::GatheredInputPolicy::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(true, plan::GatheredInputPolicy::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(false, plan::GatheredInputPolicy::kRegather), (Counts{2, 4, 2}));
+  EXPECT_EQ(messages(true, plan::GatheredInputPolicy::kRegather), (Counts{4, 4, 4}));
 }
 
 /// 2 bytes for each frozen weight; for trained weights 2, fp32 gradient sums, and a master copy and
 /// two moments in fp32.
-TEST(Adapters, AloneHaveGradientsAndOptimizerStates) {
+TEST(LoraAdapters, AloneHaveGradientsAndOptimizerStates) {
   const plan::Job job = adapted_job({});
   const StepProgram program = build_program(job, one_device());
-  const States& states = program.stages[0].states;
+  const RankModelStateBytes& states = program.stages[0].states;
   const std::int64_t trained = model::count_trained_parameters(job.model);
   EXPECT_EQ(states.parameters, 2 * model::count_parameters(job.model));
   EXPECT_EQ(states.frozen, 2 * (model::count_parameters(job.model) - trained));
@@ -189,7 +190,7 @@ std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::
   return found;
 }
 
-TEST(Adapters, AloneAreReducedWhileTheBaseIsGathered) {
+TEST(LoraAdapters, AloneAreReducedWhileTheBaseIsGathered) {
   const plan::Job job = adapted_job({});
   plan::Plan plan = one_device();
   plan.sharding = *plan::sharding_of("GGG");
@@ -200,7 +201,7 @@ TEST(Adapters, AloneAreReducedWhileTheBaseIsGathered) {
 
 /// Matrices of layers take 0.516 bytes an element; each product dequantises its own, in forward and
 /// backward.
-TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
+TEST(LoraAdapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
   plan::Job job = adapted_job({});
   const StepProgram wide = build_program(job, one_device());
   job.model.adapters->base = DType::kNf4;
@@ -209,7 +210,7 @@ TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
   EXPECT_NEAR(
       static_cast<double>(wide.stages[0].states.parameters - narrow.stages[0].states.parameters),
       saved, 1e-4 * saved);
-  const BlockPair pair = layer(job, 1);
+  const BlockTemplatePair pair = layer(job, 1);
   for (const Template* piece : {&pair.forward, &pair.backward}) {
     double elements = 0;
     for (const Operator& op : piece->operators) {
@@ -224,7 +225,7 @@ TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
 
 /// Gradients of adapters that each tensor rank holds whole (A on a product cut by columns, B on one
 /// cut by rows) are partial and are summed at the end of the step.
-TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
+TEST(LoraAdapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
   const plan::Job job = adapted_job({});
   const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t whole = 0;
@@ -238,7 +239,7 @@ TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
 
 /// Projections into the latents are whole on every tensor rank, which has the same rows; only
 /// adapters on divided weights need sums.
-TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
+TEST(LoraAdapters, BesideWholeWeightsAreSummedByNobody) {
   plan::Job job = job_of("deepseek-v2-lite", 1, 64, 4096);
   adapt(job, 8);
   plan::Plan plan = plan_of(job, 8, 1);
@@ -259,7 +260,7 @@ TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
 
 /// Gradients of experts' adapters that expert-tensor ranks hold whole are summed in one message at
 /// the end of a step.
-TEST(Adapters, OfExpertsThatAreCutAreSummed) {
+TEST(LoraAdapters, OfExpertsThatAreCutAreSummed) {
   plan::Job job = job_of("mixtral-8x7b", 2, 64, 4096);
   adapt(job, 8);
   plan::Plan plan;
@@ -272,17 +273,17 @@ TEST(Adapters, OfExpertsThatAreCutAreSummed) {
                 local_layer_parameters(make_setting(job, plan), job.model.layer_class(0)));
   // A of gate and input, and B of the second product, of two experts.
   EXPECT_EQ(size.expert_partial, static_cast<std::int64_t>(2 * 8 * (2 * kHidden + kHidden)));
-  const auto messages = partial_gradients(plan, {.expert_partial = size.expert_partial});
+  const auto messages = partial_gradient_all_reduces(plan, {.expert_partial = size.expert_partial});
   const auto found =
       std::ranges::find(messages, plan::GroupKind::kExpertTensor, &StepEndMessage::group);
   ASSERT_NE(found, messages.end());
   EXPECT_EQ(found->elements, size.expert_partial);
 }
 
-TEST(Frozen, LayersBelowTheLowestTrainedOneHaveNoBackward) {
+TEST(FrozenModelParts, LayersBelowTheLowestTrainedOneHaveNoBackward) {
   plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   job.model.frozen = {.embedding = true, .first = 0, .layers = 16};
-  const BlockPair below = layer(job, 3);
+  const BlockTemplatePair below = layer(job, 3);
   EXPECT_TRUE(below.backward.operators.empty());
   EXPECT_TRUE(below.forward.saved.empty());
   EXPECT_TRUE(layer(job, 16).backward.outputs.empty());

@@ -33,7 +33,7 @@ plan::Plan deferring(const plan::Job& job, std::int64_t tensor, std::int64_t pip
 
 std::vector<std::pair<schedule::Direction, std::int32_t>> slots(const Stage& stage) {
   std::vector<std::pair<schedule::Direction, std::int32_t>> all;
-  for (const Slot& slot : stage.schedule) {
+  for (const ScheduleSlot& slot : stage.schedule) {
     all.emplace_back(stage.sequences[static_cast<std::size_t>(slot.sequence)].direction,
                      slot.micro_batch);
   }
@@ -54,10 +54,10 @@ std::vector<std::int32_t> deferred(const Stage& stage) {
 std::vector<std::pair<schedule::Direction, std::int32_t>> reductions(const StepProgram& program,
                                                                      const Stage& stage) {
   std::vector<std::pair<schedule::Direction, std::int32_t>> all;
-  for (const Slot& slot : stage.schedule) {
+  for (const ScheduleSlot& slot : stage.schedule) {
     const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
     for (const Item& item : sequence.items) {
-      const bool of_head = std::ranges::count(item.units, kHeadUnit) > 0;
+      const bool of_head = std::ranges::count(item.units, kHeadBlockNumber) > 0;
       const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
       const bool reduces = std::ranges::any_of(piece.operators, [](const Operator& op) {
         return op.scheme == Scheme::kData && op.kind != OperatorKind::kAllGather;
@@ -71,7 +71,7 @@ std::vector<std::pair<schedule::Direction, std::int32_t>> reductions(const StepP
 /// Counts how often a position runs each operator of its blocks in a step.
 std::map<std::string, std::int64_t> census(const StepProgram& program, const Stage& stage) {
   std::map<std::string, std::int64_t> count;
-  for (const Slot& slot : stage.schedule) {
+  for (const ScheduleSlot& slot : stage.schedule) {
     for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
         if (op.scheme == Scheme::kData) continue;
@@ -146,9 +146,10 @@ TEST(DeferredHead, IsReducedBehindItsLastGradient) {
 TEST(DeferredHead, KeepsItsInputAndTheGradientOfItsLogits) {
   const plan::Job job = llama(2);
   plan::Plan plan = deferring(job, 2, 2);
-  for (const plan::TensorInput input : {plan::TensorInput::kRegather, plan::TensorInput::kKeep}) {
+  for (const plan::GatheredInputPolicy input :
+       {plan::GatheredInputPolicy::kRegather, plan::GatheredInputPolicy::kKeep}) {
     plan.tensor_input = input;
-    const BlockPair head = build_head(make_setting(job, plan), false);
+    const BlockTemplatePair head = build_head(make_setting(job, plan), false);
     std::map<TensorKind, std::int64_t> kept;
     for (const TensorId id : head.backward.saved) {
       const Tensor& tensor = head.backward.tensors[static_cast<std::size_t>(id)];
@@ -157,7 +158,7 @@ TEST(DeferredHead, KeepsItsInputAndTheGradientOfItsLogits) {
     // 4096 tokens of half of 128256 entries in two bytes each.
     EXPECT_EQ(kept[TensorKind::kLogits], 4096LL * 64128 * 2);
     // Rows of 4096 channels: this rank's half, or all where they are kept gathered.
-    const bool whole = input == plan::TensorInput::kKeep;
+    const bool whole = input == plan::GatheredInputPolicy::kKeep;
     EXPECT_EQ(kept[TensorKind::kActivation] + kept[TensorKind::kCommunication],
               (whole ? 4096LL : 2048LL) * 4096 * 2);
     ASSERT_EQ(head.deferred.restored.size(), head.backward.saved.size());
@@ -167,9 +168,9 @@ TEST(DeferredHead, KeepsItsInputAndTheGradientOfItsLogits) {
 /// True if the flag leaves the program of a plan unchanged.
 bool changes_nothing(const plan::Job& job, plan::Plan plan) {
   plan.overlap.defer_embedding_gradient = true;
-  const std::string deferring = program_json(build_program(job, plan)).dump();
+  const std::string deferring = step_program_json(build_program(job, plan)).dump();
   plan.overlap.defer_embedding_gradient = false;
-  return deferring == program_json(build_program(job, plan)).dump();
+  return deferring == step_program_json(build_program(job, plan)).dump();
 }
 
 TEST(DeferredHead, IsAsAnyOtherWhereNothingCanWait) {

@@ -16,8 +16,8 @@ plan::Job job_of_documents(std::int64_t length) {
   plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   const packing::LengthHistogram lengths = {{length, 1}};
   const packing::Packing packing{.kind = packing::PackingKind::kGreedy};
-  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::pack_with_statistics(lengths, packing, job.length);
+  job.documents = plan::PackedDocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::packed_sequence_statistics(lengths, packing, job.length);
   job.kernels.document_loss = true;
   return job;
 }
@@ -34,7 +34,7 @@ Operator loss_in(const StepProgram& program, std::string_view name) {
 }
 
 Operator loss_of(const plan::Job& job, std::string_view name) {
-  return loss_in(build_program(job, plan_of(job, 1, 1), MicroBatchSize::kMean), name);
+  return loss_in(build_program(job, plan_of(job, 1, 1), RepresentativeMicroBatch::kMean), name);
 }
 
 // Logits in fp32 move 12 times in the forward, whatever the documents; in the backward 6 times, and
@@ -56,19 +56,21 @@ TEST(DocumentLoss, IssuesItsKernelsForEachDocument) {
   plan::Job job = job_of_documents(1024);
   EXPECT_EQ(loss_of(job, "head.forward").shape.inner, 4 * 39);
   EXPECT_EQ(loss_of(job, "head.backward").shape.inner, 4 * 30);
-  job.method.kind = plan::MethodKind::kGrpo;
+  job.method.kind = plan::TrainingMethodKind::kGrpo;
   EXPECT_EQ(loss_of(job, "head.forward").shape.inner, 4 * 99);
   EXPECT_EQ(loss_of(job, "head.backward").shape.inner, 4 * 51);
   plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
-  EXPECT_EQ(loss_in(build_program(job, plan, MicroBatchSize::kMean), "head.forward").shape.inner,
+  EXPECT_EQ(loss_in(build_program(job, plan, RepresentativeMicroBatch::kMean), "head.forward")
+                .shape.inner,
             2 * 4 * 99);
 }
 
 // Log-probabilities alone are taken of a whole pack, then cut.
 TEST(DocumentLoss, WithoutAnUpdateIsTakenOnce) {
   const plan::Job job = job_of_documents(1024);
-  const StepProgram forwards = forward_only_program(job, plan_of(job, 1, 1), MicroBatchSize::kMean);
+  const StepProgram forwards =
+      forward_only_program(job, plan_of(job, 1, 1), RepresentativeMicroBatch::kMean);
   EXPECT_EQ(loss_in(forwards, "head.forward").shape.inner, 19 + 4 * 7);
   EXPECT_EQ(memory_bytes(loss_in(forwards, "head.forward")),
             memory_bytes(loss_of(job, "head.forward")));
@@ -79,7 +81,8 @@ TEST(DocumentLoss, SharesScoresOverTheVocabularyThreeTimesForEachDocument) {
   const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t messages = 0;
   double elements = 0;
-  for (const Template& piece : build_program(job, plan, MicroBatchSize::kMean).templates) {
+  for (const Template& piece :
+       build_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
     if (piece.name != "head.forward") continue;
     for (const Operator& op : piece.operators) {
       if (op.kind != OperatorKind::kAllReduce) continue;

@@ -12,14 +12,15 @@ namespace {
 plan::Job with_documents(packing::LengthHistogram lengths, const packing::Packing& packing,
                          std::int64_t length = 1024) {
   plan::Job job = job_of("llama-3-8b", 1, 64, length);
-  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::pack_with_statistics(lengths, packing, length);
+  job.documents = plan::PackedDocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::packed_sequence_statistics(lengths, packing, length);
   return job;
 }
 
 double attention_flops(const plan::Job& job, const plan::Plan& plan) {
   double sum = 0;
-  for (const Template& piece : build_program(job, plan, MicroBatchSize::kMean).templates) {
+  for (const Template& piece :
+       build_program(job, plan, RepresentativeMicroBatch::kMean).templates) {
     for (const Operator& op : piece.operators) {
       if (op.kind == OperatorKind::kAttention) sum += flops(op);
     }
@@ -56,14 +57,14 @@ TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
   plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
   // The longest of two is 300 in three of four cases: 250, to within what was drawn.
-  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 250, 1);
-  EXPECT_EQ(sequence_length(job, plan, MicroBatchSize::kLargest), 1024);
-  EXPECT_LE(sequence_length(job, plan, MicroBatchSize::kLeast), 200);
+  EXPECT_NEAR(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kMean), 250, 1);
+  EXPECT_EQ(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kLargest), 1024);
+  EXPECT_LE(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kLeast), 200);
   plan.parallel.tensor = 8;
   plan.parallel.context = 2;
-  EXPECT_EQ(sequence_length(job, plan, MicroBatchSize::kMean), 256);
+  EXPECT_EQ(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kMean), 256);
   EXPECT_EQ(make_setting(job, plan).length, 1024);
-  EXPECT_EQ(make_setting(job, plan, MicroBatchSize::kMean).tokens, 2 * 128);
+  EXPECT_EQ(make_setting(job, plan, RepresentativeMicroBatch::kMean).tokens, 2 * 128);
 }
 
 TEST(DocumentSizes, WithoutPaddingMicroBatchesHaveTheTokensOfTheirDocuments) {
@@ -71,25 +72,28 @@ TEST(DocumentSizes, WithoutPaddingMicroBatchesHaveTheTokensOfTheirDocuments) {
       {{100, 1}, {300, 1}},
       {.kind = packing::PackingKind::kNone, .pad_to = packing::PaddingTarget::kNone});
   plan::Plan plan = plan_of(job, 1, 1);
-  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 200, 1);
-  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kLargest), 500, 1) << "three deviations";
+  EXPECT_NEAR(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kMean), 200, 1);
+  EXPECT_NEAR(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kLargest), 500, 1)
+      << "three deviations";
   plan.micro_batch = 25;
-  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kLargest), 260, 1);
+  EXPECT_NEAR(padded_sequence_tokens(job, plan, RepresentativeMicroBatch::kLargest), 260, 1);
   EXPECT_NEAR(step_tokens(job, plan).slots, 64 * 200, 64);
-  const packing::LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
-  EXPECT_NEAR(packing::total_count(documents), 1, 1e-9);
+  const packing::LengthHistogram documents =
+      mean_masked_documents_by_length(job, plan, RepresentativeMicroBatch::kMean);
+  EXPECT_NEAR(packing::total_document_count(documents), 1, 1e-9);
 }
 
 TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
   const plan::Job job = with_documents({{90, 1}}, {.kind = packing::PackingKind::kGreedy});
   const plan::Plan plan = plan_of(job, 1, 1, 8);
   // Eleven documents of 90 in 1,024; of 96, to multiples of 16, 15 / 16 as many.
-  const packing::LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
+  const packing::LengthHistogram documents =
+      mean_masked_documents_by_length(job, plan, RepresentativeMicroBatch::kMean);
   ASSERT_EQ(documents.size(), 1U);
   EXPECT_EQ(documents[0].length, 96);
   EXPECT_NEAR(documents[0].count, 11 * 90.0 / 96, 1e-9);
   EXPECT_NEAR(step_tokens(job, plan).of_documents, 64 * 11 * 90 * 90.0 / 96, 1e-6);
-  EXPECT_NEAR(unpadded_documents(job, plan)[0].count, documents[0].count, 1e-12);
+  EXPECT_NEAR(mean_documents_by_length(job, plan)[0].count, documents[0].count, 1e-12);
 }
 
 TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
@@ -97,14 +101,16 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
        {packing::PackingKind::kGreedy, packing::PackingKind::kFirstFit}) {
     for (const double sigma : {0.3, 1.2}) {
       const plan::Job job =
-          with_documents(packing::lognormal_lengths(120, sigma),
+          with_documents(packing::lognormal_length_histogram(120, sigma),
                          {.kind = kind, .too_long = packing::LongDocumentPolicy::kDrop});
       for (const std::int64_t context : {1, 2, 4, 8}) {
         const plan::Plan plan = plan_of(job, 1, 1, context);
-        for (const auto& [layer, count] : job.model.layer_classes()) {
-          const Setting floor = make_setting(job, plan, MicroBatchSize::kLeast);
-          const Setting mean = make_setting(job, plan, MicroBatchSize::kMean);
-          EXPECT_LE(mean_sequence_pairs(floor, layer), mean_sequence_pairs(mean, layer)) << context;
+        for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
+          const Setting floor = make_setting(job, plan, RepresentativeMicroBatch::kLeast);
+          const Setting mean = make_setting(job, plan, RepresentativeMicroBatch::kMean);
+          EXPECT_LE(mean_sequence_query_key_pairs(floor, layer),
+                    mean_sequence_query_key_pairs(mean, layer))
+              << context;
         }
       }
     }

@@ -15,16 +15,16 @@ namespace stepwright::step {
 namespace {
 
 /// Returns SigLIP with 400 M parameters as in SigLIP-so400m-patch14-384: 27 layers, 729 patches.
-model::Encoder siglip() {
-  model::Encoder encoder{.name = "siglip_vision_model",
-                         .parameters = 428'225'600,
-                         .projector = 21'498'880,
-                         .patches = 729,
-                         .tokens = 729,
-                         .layers = 27,
-                         .hidden = 1152,
-                         .heads = 16,
-                         .ffn = 4304};
+model::ImageEncoder siglip() {
+  model::ImageEncoder encoder{.name = "siglip_vision_model",
+                              .parameters = 428'225'600,
+                              .projector = 21'498'880,
+                              .patches = 729,
+                              .tokens = 729,
+                              .layers = 27,
+                              .hidden = 1152,
+                              .heads = 16,
+                              .ffn = 4304};
   const double matrices = 4.0 * 1152 * 1152 + 2.0 * 1152 * 4304;
   encoder.flops = 27 * (2 * 729 * matrices + 4.0 * 729 * 729 * 1152) + 2.0 * 729 * 588 * 1152 +
                   2.0 * 729 * 21'498'880;
@@ -49,7 +49,8 @@ plan::Plan eight_ranks() {
   return plan;
 }
 
-BlockPair embedding(const plan::Job& job, bool whole = false, plan::Plan plan = eight_ranks()) {
+BlockTemplatePair embedding(const plan::Job& job, bool whole = false,
+                            plan::Plan plan = eight_ranks()) {
   return build_embedding(make_setting(job, plan), whole);
 }
 
@@ -69,7 +70,7 @@ std::int64_t kept_bytes(const Template& piece) {
   return sum;
 }
 
-TEST(Encoder, HasTheParametersThatItSays) {
+TEST(ImageEncoder, HasTheParametersThatItSays) {
   const plan::Job job = seeing_job();
   std::int64_t sum = 0;
   for (const model::Parameter& parameter : model::encoder_parameters(job.model))
@@ -83,7 +84,7 @@ TEST(Encoder, HasTheParametersThatItSays) {
   EXPECT_EQ(own.dense, sum + 128'256 * 4096);
 }
 
-TEST(Encoder, DoesTheProductsOfItsImages) {
+TEST(ImageEncoder, DoesTheProductsOfItsImages) {
   for (const double images : {1.0, 2.5, 0.25}) {
     const plan::Job job = seeing_job(images);
     const double said = images * job.model.encoder->flops;
@@ -98,16 +99,16 @@ TEST(Encoder, DoesTheProductsOfItsImages) {
   EXPECT_NEAR(work_flops(embedding(job, false, two).forward, Phase::kForward), said, 1e-3 * said);
 }
 
-TEST(Encoder, OfUnknownLayersIsOneProduct) {
+TEST(ImageEncoder, OfUnknownLayersIsOneProduct) {
   plan::Job job = seeing_job();
   job.model.encoder->layers = job.model.encoder->hidden = 0;
   const double said = 2 * job.model.encoder->flops;
   EXPECT_NEAR(work_flops(embedding(job).forward, Phase::kForward), said, 1e-3 * said);
 }
 
-TEST(Encoder, LearnsWithTwiceItsForward) {
+TEST(ImageEncoder, LearnsWithTwiceItsForward) {
   const plan::Job job = seeing_job();
-  const BlockPair pair = embedding(job);
+  const BlockTemplatePair pair = embedding(job);
   const double forward = work_flops(pair.forward, Phase::kForward);
   const double back = work_flops(pair.backward, Phase::kDataGradient) +
                       work_flops(pair.backward, Phase::kWeightGradient);
@@ -116,9 +117,9 @@ TEST(Encoder, LearnsWithTwiceItsForward) {
   EXPECT_NEAR(back, 2 * forward + 0.5 * attention - 2 * 2.0 * 729 * 588 * 1152, 2e-3 * forward);
 }
 
-TEST(Encoder, RecomputedKeepsTheInputsOfItsLayers) {
+TEST(ImageEncoder, RecomputedKeepsTheInputsOfItsLayers) {
   const plan::Job job = seeing_job();
-  const BlockPair pair = embedding(job, true);
+  const BlockTemplatePair pair = embedding(job, true);
   const std::int64_t rows = 2 * 729;
   // The inputs of 27 layers and of the projector, and patches as rows of 588 numbers, in bf16.
   EXPECT_EQ(kept_bytes(pair.forward), 2 * rows * (27 * 1152 + 1152 + 588));
@@ -127,10 +128,10 @@ TEST(Encoder, RecomputedKeepsTheInputsOfItsLayers) {
               2 * model::flops_of(*job.model.encoder).layers, 1e-3 * job.model.encoder->flops);
 }
 
-TEST(Encoder, FrozenLeavesItsProjectorToLearn) {
+TEST(ImageEncoder, FrozenLeavesItsProjectorToLearn) {
   plan::Job job = seeing_job();
   job.model.frozen.encoder = true;
-  const BlockPair pair = embedding(job);
+  const BlockTemplatePair pair = embedding(job);
   const double projector = 2 * model::flops_of(*job.model.encoder).projector;
   EXPECT_NEAR(work_flops(pair.backward, Phase::kWeightGradient), projector, 1e-3 * projector);
   EXPECT_EQ(work_flops(pair.backward, Phase::kDataGradient), 0);
@@ -146,23 +147,23 @@ TEST(Encoder, FrozenLeavesItsProjectorToLearn) {
   EXPECT_EQ(job.model.layer_class(0).gradients, model::LayerGradientFlow::kThrough);
 }
 
-TEST(Encoder, WithoutImagesIsNotThere) {
+TEST(ImageEncoder, WithoutImagesIsNotThere) {
   EXPECT_EQ(embedding(seeing_job(0)).forward.operators.size(), 1U);
   plan::Job unknown = seeing_job();
   unknown.model.encoder->parameters = 0;
   EXPECT_EQ(embedding(unknown).forward.operators.size(), 1U);
 }
 
-TEST(Encoder, OfLargerImagesDoesMore) {
-  const model::Encoder large = model::with_patches(siglip(), 4 * 729);
+TEST(ImageEncoder, OfLargerImagesDoesMore) {
+  const model::ImageEncoder large = model::encoder_with_patches(siglip(), 4 * 729);
   EXPECT_EQ(large.tokens, 4 * 729);
   EXPECT_NEAR(model::flops_of(large).projector, 4 * model::flops_of(siglip()).projector, 1e6);
   EXPECT_GT(model::flops_of(large).layers, 4.5 * model::flops_of(siglip()).layers);
-  EXPECT_EQ(model::with_patches(large, 729).tokens, 729);
-  EXPECT_NEAR(model::with_patches(large, 729).flops, siglip().flops, 1e3);
+  EXPECT_EQ(model::encoder_with_patches(large, 729).tokens, 729);
+  EXPECT_NEAR(model::encoder_with_patches(large, 729).flops, siglip().flops, 1e3);
 }
 
-TEST(Encoder, LiesOnTheFirstPosition) {
+TEST(ImageEncoder, LiesOnTheFirstPosition) {
   const plan::Job job = seeing_job();
   plan::Plan plan = eight_ranks();
   plan.parallel = {.pipeline = 4, .data = 2};

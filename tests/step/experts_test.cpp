@@ -234,7 +234,7 @@ TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
     EXPECT_EQ(op.shape.columns, 2880);
   }
   EXPECT_EQ(of_purpose(job, Purpose::kScaledRotary).size(), 4U);
-  job.dispatcher = plan::Dispatcher::kOncePerNode;
+  job.dispatcher = plan::TokenDispatcher::kOncePerNode;
   EXPECT_EQ(of_purpose(job, Purpose::kExpertBias).front().dtype, DType::kFp32);
   job.kernels.cuda_graphs.step = true;
   EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
@@ -293,7 +293,7 @@ TEST(Experts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
   short_job.length = 18;  // 36 copies for 8 experts.
   EXPECT_FALSE(build_program(short_job, plan).even_routing);
   plan::Job once = job;
-  once.dispatcher = plan::Dispatcher::kOncePerNode;
+  once.dispatcher = plan::TokenDispatcher::kOncePerNode;
   EXPECT_FALSE(build_program(once, plan).even_routing);
   job.routing = plan::Routing::kLearned;
   EXPECT_FALSE(build_program(job, plan).even_routing);
@@ -347,8 +347,8 @@ TEST(Experts, OfOneRankAreGatheredAndReducedAsOthersByFsdp2) {
   EXPECT_TRUE(wrapped.gather_expert && wrapped.reduce_expert);
   const BlockParameterSizes layer =
       unit_size(wrapped, local_layer_parameters(wrapped, job.model.layer_class(0)));
-  EXPECT_EQ(gathered_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
-  EXPECT_EQ(gradient_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
+  EXPECT_EQ(gathered_parameter_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
+  EXPECT_EQ(block_gradient_tensor(wrapped, layer).elements(), layer.dense + layer.expert);
 }
 
 }  // namespace

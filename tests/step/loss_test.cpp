@@ -22,7 +22,7 @@ constexpr double kProduct = 2 * kLossTokens * kLossHidden * kLossVocabulary;
 
 StepProgram program_of(std::int64_t chunks, plan::LossSavedTensors keeps, std::int64_t tensor = 1) {
   plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
-  job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
+  job.kernels.cross_entropy = plan::CrossEntropyKernel::kCompiled;
   job.kernels.loss_chunks = chunks;
   job.kernels.loss_keeps = keeps;
   return build_program(job, plan_of(job, tensor, 1));

@@ -25,14 +25,14 @@ plan::Job narrow_job(DType precision) {
   return job;
 }
 
-BlockPair narrow_layer(const plan::Job& job, plan::ModuleSet modules = {},
-                       std::int64_t expert = 1) {
+BlockTemplatePair narrow_layer(const plan::Job& job, plan::RecomputeModuleSet modules = {},
+                               std::int64_t expert = 1) {
   plan::Plan plan = plan_of(job, 1, 1, 1);
   plan.parallel.expert = expert;
   return build_layer(make_setting(job, plan), job.model.layer_class(0), {.modules = modules});
 }
 
-std::int64_t bytes_kept(const BlockPair& layer) {
+std::int64_t bytes_kept(const BlockTemplatePair& layer) {
   std::int64_t bytes = 0;
   for (const TensorId id : layer.forward.saved) {
     bytes += layer.forward.tensors[static_cast<std::size_t>(id)].bytes();
@@ -67,7 +67,7 @@ TEST(NarrowOperands, DelayedScalesKeepACopyOfWhatTheCoreKeeps) {
 
 TEST(NarrowOperands, ProductsThatCastForEachUseKeepSixteenBits) {
   plan::Job job = narrow_job(DType::kFp8);
-  job.kernels.casts = plan::CastScaling::kRowwise;
+  job.kernels.casts = plan::LowPrecisionCastScaling::kRowwise;
   EXPECT_EQ(bytes_kept(narrow_layer(job)), bytes_kept(narrow_layer(narrow_job(DType::kBf16))));
 }
 
@@ -80,7 +80,7 @@ TEST(NarrowOperands, AFrozenProductBesideAnAdapterKeepsSixteenBits) {
 }
 
 /// Counts how often a backward pass repeats each operator.
-std::map<std::string, int> operators_again(const BlockPair& layer) {
+std::map<std::string, int> operators_again(const BlockTemplatePair& layer) {
   std::map<std::string, int> count;
   for (const Operator& op : layer.backward.operators) {
     if (op.phase == Phase::kRecompute) ++count[std::string(op.name)];
@@ -93,8 +93,8 @@ std::map<std::string, int> operators_again(const BlockPair& layer) {
 TEST(NarrowOperands, AnActivationThatRunsAgainGivesItsProductSixteenBits) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, kNarrowTokens);
   job.precision = DType::kMxfp8;
-  const BlockPair none = narrow_layer(job, {}, 8);
-  const BlockPair activation = narrow_layer(job, {plan::Module::kMoeActivation}, 8);
+  const BlockTemplatePair none = narrow_layer(job, {}, 8);
+  const BlockTemplatePair activation = narrow_layer(job, {plan::Module::kMoeActivation}, 8);
   // Eight of 128 experts of 768 columns for each token.
   EXPECT_EQ(bytes_kept(none) - bytes_kept(activation),
             size_bytes(DType::kMxfp8, kNarrowTokens * 8 * 768));
@@ -107,7 +107,7 @@ std::int64_t narrow_elements(const Template& forward) {
   std::vector<bool> seen(forward.parameters.size());
   std::int64_t elements = 0;
   for (const Operator& op : forward.operators) {
-    if (op.parameter < 0 || op.dtype == plan::storage_type(op.dtype)) continue;
+    if (op.parameter < 0 || op.dtype == plan::parameter_storage_type(op.dtype)) continue;
     const auto place = static_cast<std::size_t>(op.parameter);
     if (!seen[place]) elements += forward.parameters[place].elements();
     seen[place] = true;
@@ -126,7 +126,7 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
     for (std::int64_t layer = 0; layer < job.model.layers; ++layer) {
       const model::LayerClass kind = job.model.layer_class(layer);
       const BlockParameterSizes size = unit_size(setting, local_layer_parameters(setting, kind));
-      const BlockPair pair = build_layer(setting, kind, {});
+      const BlockTemplatePair pair = build_layer(setting, kind, {});
       EXPECT_EQ(size.narrow_dense + size.narrow_expert, narrow_elements(pair.forward))
           << name << " layer " << layer;
     }
@@ -138,7 +138,7 @@ TEST(NarrowOperands, NarrowWeightsAreThoseThatNarrowProductsMultiply) {
 constexpr std::int64_t kLayerWeights = kNarrowHidden * 6144 + kNarrowHidden * kNarrowHidden +
                                        std::int64_t{3} * kNarrowHidden * kMlpColumns;
 
-States narrow_states(const plan::Job& job, std::string_view sharding = "NNN") {
+RankModelStateBytes narrow_states(const plan::Job& job, std::string_view sharding = "NNN") {
   plan::Plan plan = plan_of(job, 1, 1);
   plan.sharding = *plan::sharding_of(sharding);
   return build_program(job, plan).stages.front().states;
@@ -177,7 +177,7 @@ TEST(NarrowOperands, OnlyTheCacheOfTransformerEngineOutlivesAGather) {
 
 // The gradient of a result exists in both layouts in addition to the tensors made from it.
 TEST(NarrowOperands, GradientsOfResultsAreCastWhileTheyAreMultiplied) {
-  const BlockPair layer = narrow_layer(narrow_job(DType::kFp8));
+  const BlockTemplatePair layer = narrow_layer(narrow_job(DType::kFp8));
   for (const Operator& op : layer.backward.operators) {
     if (op.kind != OperatorKind::kLinear || op.phase != Phase::kDataGradient) continue;
     const auto writes = layer.backward.writes(op);

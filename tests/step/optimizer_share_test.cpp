@@ -14,7 +14,7 @@ namespace stepwright::step {
 namespace {
 
 std::int64_t states_of_1000(plan::Optimizer optimizer, DType storage) {
-  return optimizer_state_bytes(optimizer, plan::copied_states(storage, storage),
+  return optimizer_state_bytes(optimizer, plan::master_copy_state_types(storage, storage),
                                {.elements = 1000});
 }
 
@@ -29,18 +29,19 @@ TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower)
   EXPECT_EQ(states_of_1000(plan::Optimizer::kAdafactor, DType::kFp32), 4000);
   // Two of a byte, and two scales of four bytes for each of four blocks of 256.
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam8bit,
-                                  plan::copied_states(DType::kFp32, DType::kFp32),
+                                  plan::master_copy_state_types(DType::kFp32, DType::kFp32),
                                   {.elements = 1024, .numbers = 8}),
             2 * 1024 + 2 * 4 * 4);
 }
 
 TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
   const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .numbers = 60};
-  const plan::StateTypes types = plan::copied_states(DType::kBf16, DType::kFp32);
-  EXPECT_EQ(moment_bytes(plan::Optimizer::kMuon, types, {.elements = 1000, .matrix_elements = 800}),
+  const plan::StateDataTypes types = plan::master_copy_state_types(DType::kBf16, DType::kFp32);
+  EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kMuon, types,
+                                   {.elements = 1000, .matrix_elements = 800}),
             200 * 8 + 800 * 4);
-  EXPECT_EQ(moment_bytes(plan::Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
-  EXPECT_EQ(moment_bytes(plan::Optimizer::kAdam, types, {.elements = 1000}), 8000);
+  EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
+  EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kAdam, types, {.elements = 1000}), 8000);
 }
 
 TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
@@ -50,14 +51,14 @@ TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) 
   plan.parallel.data = 2;
   plan.accumulate = DType::kBf16;
   plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
-  const plan::StateTypes split = plan::state_types(job, plan);
+  const plan::StateDataTypes split = plan::state_types(job, plan);
   EXPECT_EQ(split.stored, DType::kFp32);
   EXPECT_FALSE(split.copies());
   EXPECT_EQ(split.gradient, DType::kFp32) << "reduced in bf16, kept as the parameter is";
   const OptimizerShare share{.elements = 1000};
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, split, share), 8000);
   EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdam, split, share), 4 + 8 + 16);
-  EXPECT_EQ(plan::host_bytes_of_element(plan::Optimizer::kAdam, split), 16);
+  EXPECT_EQ(plan::host_update_bytes_per_parameter(plan::Optimizer::kAdam, split), 16);
   plan.sharding.parameters = plan::Spread::kNone;
   EXPECT_EQ(plan::state_types(job, plan).stored, DType::kBf16) << "whole, beside fp32 shards";
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, plan::state_types(job, plan), share),
@@ -67,11 +68,11 @@ TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) 
 TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
   plan::Job job;
   job.kernels.masters = plan::MasterWeights::kNone;
-  const plan::StateTypes types = plan::state_types(job, {.accumulate = DType::kBf16});
+  const plan::StateDataTypes types = plan::state_types(job, {.accumulate = DType::kBf16});
   const OptimizerShare share{.elements = 1000};
   EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdamW, types, share), 4000);
   EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdamW, types, share), 2 + 4 + 8);
-  EXPECT_EQ(plan::host_bytes_of_element(plan::Optimizer::kAdamW, types), 8);
+  EXPECT_EQ(plan::host_update_bytes_per_parameter(plan::Optimizer::kAdamW, types), 8);
   // Eight bits are eight bits.
   EXPECT_EQ(
       optimizer_state_bytes(plan::Optimizer::kAdam8bit, types, {.elements = 1024, .numbers = 8}),
@@ -83,7 +84,8 @@ TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
 TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   const OptimizerShare share{.elements = 1000};
   const auto bytes = [&](plan::Optimizer optimizer, DType storage, DType gradient) {
-    return update_bytes_of_element(optimizer, plan::copied_states(storage, gradient), share);
+    return update_bytes_of_element(optimizer, plan::master_copy_state_types(storage, gradient),
+                                   share);
   };
   EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
   EXPECT_EQ(bytes(plan::Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
@@ -132,7 +134,7 @@ TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
   EXPECT_EQ(share.matrix_elements, 150);
   EXPECT_EQ(share.dense.count, 2);
   ASSERT_TRUE(share.moves_shards);
-  const auto messages = matrix_messages(job, plan, share);
+  const auto messages = matrix_optimizer_messages(job, plan, share);
   EXPECT_EQ(messages[0].kind, OperatorKind::kAllToAll);
   EXPECT_EQ(messages[0].elements, 200);
   EXPECT_EQ(messages[1].elements, 0) << "no tensor ranks";
@@ -189,67 +191,72 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
       << "gradients read for their norm, read and written to be clipped; parameters in bf16";
 }
 
-MatrixSize of_square(plan::MuonTensorSplit form, std::int64_t cut) {
+OptimizerMatrixSizes of_square(plan::MuonTensorSplit form, std::int64_t cut) {
   const model::Parameter whole{
-      .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::TensorSplit::kColumn};
+      .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::TensorParallelSplit::kColumn};
   const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
-  return matrices_of(whole, local, {plan::Optimizer::kMuon, form, cut});
+  return stacked_matrix_sizes(whole, local, {plan::Optimizer::kMuon, form, cut});
 }
 
 TEST(Matrices, TensorRanksShareOneInThreeWays) {
-  EXPECT_EQ(orthogonal_flops(8, 4), 4 * 16 * 8 + 2 * 64);
+  EXPECT_EQ(newton_schulz_step_flops(8, 4), 4 * 16 * 8 + 2 * 64);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 1).flops, 640);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 1).payload, 0);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 2).flops, 640);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDuplicated, 2).payload, 32);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kDistributed, 2).payload, 5 * 16);
-  EXPECT_EQ(of_square(plan::MuonTensorSplit::kBlockwise, 2).flops, orthogonal_flops(4, 4));
+  EXPECT_EQ(of_square(plan::MuonTensorSplit::kBlockwise, 2).flops, newton_schulz_step_flops(4, 4));
   EXPECT_EQ(of_square(plan::MuonTensorSplit::kBlockwise, 2).payload, 0);
 }
 
 TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
-  model::Parameter whole{
-      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::TensorSplit::kColumn};
+  model::Parameter whole{.name = "attention.qkv",
+                         .rows = 16,
+                         .columns = 4,
+                         .split = model::TensorParallelSplit::kColumn};
   whole.fused = {8, 4, 4};
   const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
-  const MatrixSize size =
-      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1});
+  const OptimizerMatrixSizes size = stacked_matrix_sizes(
+      whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1});
   EXPECT_EQ(size.count, 3);
   EXPECT_EQ(size.elements, 64);
-  EXPECT_EQ(size.flops, orthogonal_flops(8, 4) + 2 * orthogonal_flops(4, 4));
+  EXPECT_EQ(size.flops, newton_schulz_step_flops(8, 4) + 2 * newton_schulz_step_flops(4, 4));
   whole.name = "embedding.word";
-  EXPECT_EQ(
-      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1})
-          .count,
-      0);
-  EXPECT_EQ(
-      matrices_of(whole, local, {plan::Optimizer::kAdam, plan::MuonTensorSplit::kDuplicated, 1})
-          .count,
-      0);
+  EXPECT_EQ(stacked_matrix_sizes(whole, local,
+                                 {plan::Optimizer::kMuon, plan::MuonTensorSplit::kDuplicated, 1})
+                .count,
+            0);
+  EXPECT_EQ(stacked_matrix_sizes(whole, local,
+                                 {plan::Optimizer::kAdam, plan::MuonTensorSplit::kDuplicated, 1})
+                .count,
+            0);
 }
 
 TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
-  model::Parameter whole{
-      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::TensorSplit::kColumn};
+  model::Parameter whole{.name = "attention.qkv",
+                         .rows = 16,
+                         .columns = 4,
+                         .split = model::TensorParallelSplit::kColumn};
   whole.fused = {8, 4, 4};
   const auto size = [&](const LocalParameter& local, std::int64_t cut) {
-    return matrices_of(whole, local,
-                       {plan::Optimizer::kAdafactor, plan::MuonTensorSplit::kDuplicated, cut});
+    return stacked_matrix_sizes(
+        whole, local, {plan::Optimizer::kAdafactor, plan::MuonTensorSplit::kDuplicated, cut});
   };
-  const MatrixSize alone = size({.name = whole.name, .rows = 16, .columns = 4}, 1);
+  const OptimizerMatrixSizes alone = size({.name = whole.name, .rows = 16, .columns = 4}, 1);
   EXPECT_EQ(alone.numbers, 16 + 3 * 4);
   EXPECT_EQ(alone.updates, 3);
   EXPECT_EQ(alone.payload + alone.cut_updates, 0) << "no message between tensor ranks";
-  const MatrixSize cut = size({.name = whole.name, .rows = 8, .columns = 4, .blocks = 3}, 2);
+  const OptimizerMatrixSizes cut =
+      size({.name = whole.name, .rows = 8, .columns = 4, .blocks = 3}, 2);
   EXPECT_EQ(cut.numbers, 21) << "8 rows and 12 columns, in three equal blocks";
   EXPECT_EQ(cut.elements, 33);
   EXPECT_EQ(cut.payload, 12) << "columns: each rank has seen some of the rows";
   EXPECT_EQ(cut.cut_updates, 3);
-  whole.split = model::TensorSplit::kRow;
+  whole.split = model::TensorParallelSplit::kRow;
   EXPECT_EQ(size({.name = whole.name, .rows = 16, .columns = 2}, 2).payload, 16);
   whole.vector = true;
-  const MatrixSize vector = size({.name = whole.name, .rows = 16, .columns = 1}, 1);
+  const OptimizerMatrixSizes vector = size({.name = whole.name, .rows = 16, .columns = 1}, 1);
   EXPECT_EQ(vector.numbers, 0);
   EXPECT_EQ(vector.updates, 1) << "limited by its norm, too";
 }
@@ -258,8 +265,8 @@ TEST(Matrices, BlocksOfEightBitsAreThoseOfWhatARankHolds) {
   const model::Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
   const auto numbers = [&](std::int64_t blocks) {
     const LocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
-    return matrices_of(whole, local,
-                       {plan::Optimizer::kAdam8bit, plan::MuonTensorSplit::kDuplicated, 1})
+    return stacked_matrix_sizes(whole, local,
+                                {plan::Optimizer::kAdam8bit, plan::MuonTensorSplit::kDuplicated, 1})
         .numbers;
   };
   EXPECT_EQ(numbers(1), 2 * 5) << "1200 elements";
@@ -271,12 +278,13 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
   job.optimizer = plan::Optimizer::kAdafactor;
   plan::Plan plan;
   plan.parallel.data = 4;
-  const MatrixSize matrices{
+  const OptimizerMatrixSizes matrices{
       .elements = 160, .count = 2, .numbers = 48, .updates = 5, .cut_updates = 3, .payload = 20};
   const BlockParameterSizes size{.dense = 200, .dense_matrices = matrices};
   const auto sent = [&] {
     std::vector<std::int64_t> elements;
-    for (const StepEndMessage& one : matrix_messages(job, plan, optimizer_share(job, plan, size))) {
+    for (const StepEndMessage& one :
+         matrix_optimizer_messages(job, plan, optimizer_share(job, plan, size))) {
       elements.push_back(one.elements);
     }
     return elements;
@@ -286,7 +294,8 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
   EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 48, 48, 5, 3, 0, 0, 0, 0, 0}));
   const OptimizerShare share = optimizer_share(job, plan, size);
   EXPECT_EQ(share.numbers, 12);
-  EXPECT_EQ(moment_bytes(job.optimizer, plan::copied_states(DType::kBf16, DType::kFp32), share),
+  EXPECT_EQ(optimizer_moment_bytes(
+                job.optimizer, plan::master_copy_state_types(DType::kBf16, DType::kFp32), share),
             4 * 10 + 4 * 12);
 }
 

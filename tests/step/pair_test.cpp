@@ -17,7 +17,7 @@ namespace {
 
 struct Pair {
   std::string name;
-  BlockPair blocks;
+  BlockTemplatePair blocks;
   PairOrder order;
   Template piece;
 };
@@ -34,8 +34,9 @@ std::vector<Pair> pairs() {
         Pair pair{model, build_layer(make_setting(job, plan), last, recompute), {}, {}};
         const Template& forward = pair.blocks.forward;
         const Template& backward = pair.blocks.backward;
-        pair.order = pair_order(forward, backward, RoughSeconds(job, plan::Grid(plan)));
-        pair.piece = pair_template(forward, backward, pair.order);
+        pair.order =
+            paired_operator_order(forward, backward, RoughOperatorSeconds(job, plan::Grid(plan)));
+        pair.piece = merge_forward_backward_templates(forward, backward, pair.order);
         all.push_back(std::move(pair));
       }
     }
@@ -113,11 +114,11 @@ TEST(PairTemplate, KeepsOperandsAndParametersApart) {
 TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const plan::Plan plan = plan_of(job, 8, 1);
-  const BlockPair blocks =
+  const BlockTemplatePair blocks =
       build_layer(make_setting(job, plan), job.model.layer_class(0), plan::kNoRecompute);
   const PairOrder order =
-      pair_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
-  const Template piece = pair_template(blocks.forward, blocks.backward, order);
+      paired_operator_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
+  const Template piece = merge_forward_backward_templates(blocks.forward, blocks.backward, order);
   // After every message except the last ones, some computation runs before the operator that waits
   // for it.
   int covered = 0;

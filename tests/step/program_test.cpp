@@ -20,7 +20,7 @@ namespace {
 /// Calls `visit` with every operator that one rank of a stage runs in a step, in order.
 template <class Visit>
 void for_each_operator(const StepProgram& program, const Stage& stage, Visit visit) {
-  for (const Slot& slot : stage.schedule) {
+  for (const ScheduleSlot& slot : stage.schedule) {
     for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
       for (const Operator& op : piece.operators) visit(op);
@@ -56,7 +56,7 @@ void expect_inputs_match(const StepProgram& program, const Sequence& sequence, s
   const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
   ASSERT_EQ(item.inputs.size(), piece.inputs.size()) << piece.name;
   for (std::size_t k = 0; k < item.inputs.size(); ++k) {
-    const Source& source = item.inputs[k];
+    const TemplateInputSource& source = item.inputs[k];
     ASSERT_GE(source.item, 0) << piece.name;
     ASSERT_LT(source.item, static_cast<std::int32_t>(i)) << piece.name;
     const Item& maker = sequence.items[static_cast<std::size_t>(source.item)];
@@ -135,7 +135,7 @@ TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
   // Traffic reference, "TP with SP": forward 2 AG + 2 RS; backward 2 AG + 2 RS + 2 AG re-gather.
   const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   plan::Plan plan = plan_of(job, 8, 1);
-  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.tensor_input = plan::GatheredInputPolicy::kRegather;
   const StepProgram program = build_program(job, plan);
   const std::int64_t layers = 32;
   const std::int64_t m = 8;
@@ -150,7 +150,7 @@ TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
             m * (2 * layers + 1));
   EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient),
             m);
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   EXPECT_EQ(calls(build_program(job, plan), 0, OperatorKind::kAllGather, Scheme::kTensor,
                   Phase::kDataGradient),
             m * 2 * layers);
@@ -286,7 +286,7 @@ TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
 
 TEST(StepProgram, ADispatcherThatSendsOnceSendsARowToEachRankThatItMeets) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  job.dispatcher = plan::Dispatcher::kOncePerNode;
+  job.dispatcher = plan::TokenDispatcher::kOncePerNode;
   plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = 8;
   const StepProgram program = build_program(job, plan);
@@ -390,7 +390,7 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
     const double expected =
         elements * (2 / part(sharding.parameters) + 4 / part(sharding.gradients) +
                     12 / part(sharding.optimizer));
-    const States& states = program.stages[0].states;
+    const RankModelStateBytes& states = program.stages[0].states;
     EXPECT_NEAR(static_cast<double>(states.parameters + states.gradients + states.optimizer),
                 expected, 1e-6 * expected)
         << plan::sharding_letters(sharding);
@@ -448,8 +448,8 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
   const double part = 8'030'261'248.0 / 16;
   EXPECT_NEAR(rows[OperatorKind::kCopyFromHost] / part, 8, 1e-3);
   EXPECT_NEAR(rows[OperatorKind::kCopyToHost] / part, 4, 1e-3);
-  const States& there = on_host.stages[0].states;
-  const States& here = on_device.stages[0].states;
+  const RankModelStateBytes& there = on_host.stages[0].states;
+  const RankModelStateBytes& here = on_device.stages[0].states;
   EXPECT_EQ(there.parameters + there.gradients + there.optimizer, 0);
   EXPECT_EQ(there.fetched, here.parameters);
   EXPECT_NEAR(static_cast<double>(there.host.bytes()) / part, 16 + 2, 1e-3);
@@ -509,7 +509,7 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   const StepProgram program = build_program(job, plan);
   EXPECT_EQ(logits_bytes(program, "head.forward", true), wide);
   EXPECT_EQ(logits_bytes(program, "head.backward", false), 3.5 * wide) << "and what was kept";
-  job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
+  job.kernels.cross_entropy = plan::CrossEntropyKernel::kCompiled;
   EXPECT_LT(logits_bytes(build_program(job, plan), "head.forward", true), wide) << "no plain one";
 }
 
@@ -517,13 +517,14 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
 // copies.
 TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
   struct Case {
-    plan::CrossEntropy kernel{};
+    plan::CrossEntropyKernel kernel{};
     double kept = 0;
     double in_backward = 0;
   };
-  for (const Case& each :
-       {Case{plan::CrossEntropy::kUnfused, 1, 1.5}, Case{plan::CrossEntropy::kCompiled, 0, 0.5},
-        Case{plan::CrossEntropy::kNative, 1, 2.5}, Case{plan::CrossEntropy::kTe, 0, 0}}) {
+  for (const Case& each : {Case{plan::CrossEntropyKernel::kUnfused, 1, 1.5},
+                           Case{plan::CrossEntropyKernel::kCompiled, 0, 0.5},
+                           Case{plan::CrossEntropyKernel::kNative, 1, 2.5},
+                           Case{plan::CrossEntropyKernel::kTe, 0, 0}}) {
     plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
     job.kernels.cross_entropy = each.kernel;
     const StepProgram program = build_program(job, plan_of(job, 1, 1));
@@ -540,7 +541,7 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
   plan.accumulate = DType::kBf16;
   plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
   const double part = 8'030'261'248.0 / 16;
-  const States here = build_program(job, plan).stages[0].states;
+  const RankModelStateBytes here = build_program(job, plan).stages[0].states;
   EXPECT_NEAR(static_cast<double>(here.parameters) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.gradients) / part, 4, 1e-3);
   EXPECT_NEAR(static_cast<double>(here.optimizer) / part, 8, 1e-3);
@@ -627,7 +628,7 @@ TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
   const StepProgram program = build_program(job, plan);
   for (const Stage& stage : program.stages) {
     std::map<std::tuple<schedule::Direction, std::int32_t, std::int32_t>, int> seen;
-    for (const Slot& slot : stage.schedule) {
+    for (const ScheduleSlot& slot : stage.schedule) {
       const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
       ++seen[{sequence.direction, sequence.chunk, slot.micro_batch}];
     }
@@ -650,10 +651,10 @@ TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
 TEST(StepProgram, IsWrittenWholeAsJson) {
   const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const StepProgram program = build_program(job, plan_of(job, 2, 2));
-  const auto json = program_json(program);
+  const auto json = step_program_json(program);
   EXPECT_EQ(json.at("templates").size(), program.templates.size());
   EXPECT_EQ(json.at("stages").at(1).at("schedule").size(), program.stages[1].schedule.size());
-  EXPECT_EQ(json.dump(), program_json(program).dump());
+  EXPECT_EQ(json.dump(), step_program_json(program).dump());
 }
 
 TEST(LayerPart, NamesStandInTheOrderOfTheEnumerators) {

@@ -19,12 +19,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-BlockPair layer_of(const plan::Job& job, std::int64_t tensor, plan::ModuleSet modules,
-                   std::int64_t index = 0, std::int64_t expert = 1) {
+BlockTemplatePair layer_of(const plan::Job& job, std::int64_t tensor,
+                           plan::RecomputeModuleSet modules, std::int64_t index = 0,
+                           std::int64_t expert = 1) {
   plan::Plan plan = plan_of(job, tensor, 1, 1);
   plan.parallel.expert = expert;
   plan.sequence_parallel = tensor > 1;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   return build_layer(make_setting(job, plan), job.model.layer_class(index),
                      {.whole = false, .modules = modules});
 }
@@ -49,8 +50,8 @@ std::map<std::string, int> again(const Template& backward) {
 /// that enter are kept in both cases.
 TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const BlockPair none = layer_of(job, 1, {});
-  const BlockPair mlp = layer_of(job, 1, {plan::Module::kMlp});
+  const BlockTemplatePair none = layer_of(job, 1, {});
+  const BlockTemplatePair mlp = layer_of(job, 1, {plan::Module::kMlp});
   EXPECT_EQ(saved(none.forward) - saved(mlp.forward), std::int64_t{4096} * 3 * 14336 * 2);
   EXPECT_THAT(again(none.backward), ElementsAre());
   EXPECT_THAT(again(mlp.backward),
@@ -61,8 +62,8 @@ TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
 /// gather half of one.
 TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const BlockPair none = layer_of(job, 2, {});
-  const BlockPair norms = layer_of(job, 2, {plan::Module::kNorm});
+  const BlockTemplatePair none = layer_of(job, 2, {});
+  const BlockTemplatePair norms = layer_of(job, 2, {plan::Module::kNorm});
   const std::int64_t sheet = std::int64_t{4096} * 4096 * 2;
   EXPECT_EQ(saved(none.forward) - saved(norms.forward), 2 * sheet);
   EXPECT_THAT(again(norms.backward), ElementsAre(Pair("attention.qkv", 1), Pair("mlp.fc1", 1),
@@ -78,8 +79,8 @@ TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
 /// activation, and neither the normed rows nor the sum between the branches, 4096 wide each.
 TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const BlockPair none = layer_of(job, 1, {});
-  const BlockPair half = layer_of(job, 1, plan::kPerOperator);
+  const BlockTemplatePair none = layer_of(job, 1, {});
+  const BlockTemplatePair half = layer_of(job, 1, plan::kPerOperator);
   EXPECT_EQ(saved(none.forward) - saved(half.forward),
             std::int64_t{4096} * (2 * 14336 + 3 * 4096) * 2);
   EXPECT_THAT(again(half.backward),
@@ -96,7 +97,7 @@ TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
 /// for it.
 TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
   const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const BlockPair half = layer_of(job, 2, plan::kPerOperator);
+  const BlockTemplatePair half = layer_of(job, 2, plan::kPerOperator);
   EXPECT_EQ(again(half.backward).count("attention.output"), 0U);
   EXPECT_EQ(again(half.backward).at("mlp.fc1"), 2);  // gathered again, and w3
 }
@@ -106,8 +107,8 @@ TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
 /// either direction.
 TEST(Rematerialisation, ByOperatorNoGroupedProductIsKept) {
   plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
-  const BlockPair none = layer_of(job, 1, {});
-  const BlockPair half = layer_of(job, 1, plan::kPerOperator);
+  const BlockTemplatePair none = layer_of(job, 1, {});
+  const BlockTemplatePair half = layer_of(job, 1, plan::kPerOperator);
   const std::int64_t copies = std::int64_t{4096} * 8;
   // Two normed sheets and the sum between the branches, and normed heads.
   const std::int64_t attention = std::int64_t{4096} * (3 * 2048 + (32 + 4 + 4) * 128) * 2;
@@ -117,23 +118,23 @@ TEST(Rematerialisation, ByOperatorNoGroupedProductIsKept) {
   for (const char* name : {"experts.fc1", "experts.fc2", "experts.permute", "router.weight"}) {
     EXPECT_EQ(rerun.count(name), 1U) << name;
   }
-  const BlockPair apart_none = layer_of(job, 1, {}, 0, 8);
-  const BlockPair apart = layer_of(job, 1, plan::kPerOperator, 0, 8);
+  const BlockTemplatePair apart_none = layer_of(job, 1, {}, 0, 8);
+  const BlockTemplatePair apart = layer_of(job, 1, plan::kPerOperator, 0, 8);
   EXPECT_EQ(saved(apart_none.forward) - saved(apart.forward),
             routed + attention - 2 * copies * 2048 * 2);
 }
 
 TEST(Rematerialisation, OnlyTheActivationOfExperts) {
   const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  const BlockPair none = layer_of(job, 1, {});
-  const BlockPair act = layer_of(job, 1, {plan::Module::kMoeActivation});
+  const BlockTemplatePair none = layer_of(job, 1, {});
+  const BlockTemplatePair act = layer_of(job, 1, {plan::Module::kMoeActivation});
   EXPECT_EQ(saved(none.forward) - saved(act.forward), std::int64_t{4096} * 2 * 14336 * 2);
   EXPECT_THAT(again(act.backward), ElementsAre(Pair("activation", 1)));
 }
 
 TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
   const plan::Job job = job_of("deepseek-v3", 1, 8, 4096);
-  const BlockPair up = layer_of(job, 1, {plan::Module::kLatentUp}, 10);
+  const BlockTemplatePair up = layer_of(job, 1, {plan::Module::kLatentUp}, 10);
   EXPECT_THAT(again(up.backward), ElementsAre(Pair("attention.kv_up", 1), Pair("attention.q_up", 1),
                                               Pair("attention.rotary", 1)));
 }
@@ -142,15 +143,15 @@ TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
 TEST(Rematerialisation, ChangesNothingElseOfABackward) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
     const plan::Job job = job_of(model, 1, 8, 4096);
-    const auto own = [&](plan::ModuleSet modules) {
+    const auto own = [&](plan::RecomputeModuleSet modules) {
       std::map<std::string, int> count;
-      const BlockPair pair = layer_of(job, 2, modules, job.model.layers - 1);
+      const BlockTemplatePair pair = layer_of(job, 2, modules, job.model.layers - 1);
       for (const Operator& op : pair.backward.operators) {
         if (op.phase != Phase::kRecompute) ++count[std::string(op.name)];
       }
       return count;
     };
-    plan::ModuleSet all;
+    plan::RecomputeModuleSet all;
     for (const auto& [module, name] : plan::kModuleNames) {
       EXPECT_EQ(own({module}), own({})) << model << " " << name;
       all.add(module);
@@ -162,15 +163,15 @@ TEST(Rematerialisation, ChangesNothingElseOfABackward) {
 // The list of recomputation by operator has exchanges of rows for experts, and no gathers.
 TEST(Rematerialisation, ByOperatorGathersRowsForExpertsAgain) {
   plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  for (const plan::Dispatcher dispatcher :
-       {plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather}) {
+  for (const plan::TokenDispatcher dispatcher :
+       {plan::TokenDispatcher::kAllToAll, plan::TokenDispatcher::kAllGather}) {
     job.dispatcher = dispatcher;
-    const BlockPair pair = layer_of(job, 1, {plan::Module::kPerOperator}, 0, 8);
+    const BlockTemplatePair pair = layer_of(job, 1, {plan::Module::kPerOperator}, 0, 8);
     const bool sends = std::ranges::any_of(pair.backward.operators, [](const Operator& op) {
       return op.phase == Phase::kRecompute && op.scheme == Scheme::kExpert &&
              op.payload_elements > 0;
     });
-    EXPECT_EQ(sends, dispatcher == plan::Dispatcher::kAllGather);
+    EXPECT_EQ(sends, dispatcher == plan::TokenDispatcher::kAllGather);
   }
 }
 

@@ -32,7 +32,7 @@ plan::Job unfused_job(std::string_view model, std::string_view framework,
   return job;
 }
 
-BlockPair first_layer(const plan::Job& job, std::string_view states = "GGG") {
+BlockTemplatePair first_layer(const plan::Job& job, std::string_view states = "GGG") {
   plan::Plan plan = plan_of(job, 1, 1);
   if (states == "GGG") {
     plan.sharding.parameters = plan::Spread::kGlobal;
@@ -42,7 +42,7 @@ BlockPair first_layer(const plan::Job& job, std::string_view states = "GGG") {
   return build_layer(make_setting(job, plan), job.model.layer_class(1), {});
 }
 
-std::int64_t bytes_kept_of(const BlockPair& layer, std::string_view name = "") {
+std::int64_t bytes_kept_of(const BlockTemplatePair& layer, std::string_view name = "") {
   std::int64_t bytes = 0;
   for (const TensorId id : layer.forward.saved) {
     const Tensor& tensor = layer.forward.tensors[static_cast<std::size_t>(id)];

@@ -25,7 +25,7 @@ plan::Job job_with(const Variant& variant) {
   const std::string text =
       std::string("model: {hidden: 64, heads: 8, ffn: 96, vocab: 128, ") + variant.keys + "}";
   const Document document = Document::parse(text, "variant");
-  job.model = model::read_model(document.root().get("model"), ".");
+  job.model = model::read_job_model(document.root().get("model"), ".");
   return job;
 }
 
@@ -68,8 +68,8 @@ TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
   const plan::Job job = job_with(GetParam());
   const Setting setting = make_setting(job, plan_of(job, 1, 1));
   const auto tokens = static_cast<double>(setting.tokens);
-  for (const auto& [layer, count] : job.model.layer_classes()) {
-    const BlockPair pair = build_layer(setting, layer, {});
+  for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
+    const BlockTemplatePair pair = build_layer(setting, layer, {});
     const double all = tokens * matrix_flops(job.model, layer, false);
     EXPECT_DOUBLE_EQ(multiplied(pair.forward, Phase::kForward), all);
     EXPECT_DOUBLE_EQ(multiplied(pair.backward, Phase::kWeightGradient), all);
@@ -82,9 +82,9 @@ TEST_P(LayerVariants, AreWellFormedUnderAnyRecomputationAndTensorDegree) {
   const plan::Job job = job_with(GetParam());
   for (const std::int64_t tensor : {1, 2}) {
     const Setting setting = make_setting(job, plan_of(job, tensor, 1));
-    for (const auto& [layer, count] : job.model.layer_classes()) {
+    for (const auto& [layer, count] : job.model.layer_counts_by_class()) {
       for (const bool whole : {false, true}) {
-        const BlockPair pair = build_layer(setting, layer, {.whole = whole});
+        const BlockTemplatePair pair = build_layer(setting, layer, {.whole = whole});
         expect_reads_what_is_written(pair.forward);
         expect_reads_what_is_written(pair.backward);
         EXPECT_EQ(pair.forward.saved.size(), pair.backward.restored.size());
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LayerVariants, testing::ValuesIn(kVariants),
 TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
   const Variant variant = kVariants[6];
   const plan::Job job = job_with(variant);
-  const BlockPair pair = build_layer(make_setting(job, plan_of(job, 1, 1)), {}, {});
+  const BlockTemplatePair pair = build_layer(make_setting(job, plan_of(job, 1, 1)), {}, {});
   for (const Operator& op : pair.forward.operators) {
     if (op.kind != OperatorKind::kAttention) continue;
     const std::int64_t reach = op.part == LayerPart::kIndexScores ? 512 : 64;

@@ -12,7 +12,7 @@ namespace {
 
 struct Cut {
   std::string name;
-  BlockPair pair;
+  BlockTemplatePair pair;
 };
 
 /// Returns embeddings and heads at the ends of the model and between them, for both schedules.
@@ -48,7 +48,7 @@ bool posts_something(const Template& piece) {
 
 TEST(VocabularyPasses, EachTakesUpWhatTheOneBeforeItLeft) {
   for (const Cut& cut : cuts()) {
-    const std::vector<VocabularyPass> passes = cut_passes(cut.pair);
+    const std::vector<VocabularyPass> passes = split_vocabulary_passes(cut.pair);
     const Template* before = nullptr;
     for (const VocabularyPass& pass : passes) {
       ASSERT_EQ(pass.piece.restored.size(), before == nullptr ? 0 : before->saved.size());
@@ -70,7 +70,7 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
     whole.insert(whole.end(), cut.pair.backward.operators.begin(),
                  cut.pair.backward.operators.end());
     std::size_t next = 0;
-    for (const VocabularyPass& pass : cut_passes(cut.pair)) {
+    for (const VocabularyPass& pass : split_vocabulary_passes(cut.pair)) {
       for (const Operator& op : pass.piece.operators) {
         ASSERT_LT(next, whole.size());
         EXPECT_EQ(op.name, whole[next].name) << cut.name;
@@ -86,8 +86,8 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
 // Each position posts the messages that positions exchange at the slot that the schedule gives.
 TEST(VocabularyPasses, PostWhatTheScheduleSays) {
   for (const Cut& cut : cuts()) {
-    for (const VocabularyPass& pass : cut_passes(cut.pair)) {
-      EXPECT_EQ(posts_something(pass.piece), schedule::posts(pass.direction))
+    for (const VocabularyPass& pass : split_vocabulary_passes(cut.pair)) {
+      EXPECT_EQ(posts_something(pass.piece), schedule::sends_joint_message(pass.direction))
           << cut.name << ' ' << name_of(schedule::kDirectionNames, pass.direction);
     }
   }

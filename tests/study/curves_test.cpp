@@ -18,17 +18,17 @@ using ::testing::Field;
 
 plan::PlannedJob example() { return plan::load_plan("examples/llama-3-70b.plan.yaml"); }
 
-std::vector<std::string> keys_of(const Study& study) {
+std::vector<std::string> keys_of(const StudyCharts& study) {
   std::vector<std::string> keys;
-  for (const ChartPanel& panel : study.panels) keys.push_back(panel.key);
+  for (const KeyedStudyChart& panel : study.panels) keys.push_back(panel.key);
   return keys;
 }
 
-const ChartPanel& panel_of(const Study& study, const std::string& key) {
-  return *std::ranges::find(study.panels, key, &ChartPanel::key);
+const KeyedStudyChart& panel_of(const StudyCharts& study, const std::string& key) {
+  return *std::ranges::find(study.panels, key, &KeyedStudyChart::key);
 }
 
-const ChartSeries& curve_of(const ChartPanel& panel, const std::string& name) {
+const ChartSeries& curve_of(const KeyedStudyChart& panel, const std::string& name) {
   return *std::ranges::find(panel.chart.series, name, &ChartSeries::name);
 }
 
@@ -38,13 +38,13 @@ double at(const ChartSeries& curve, double x) {
 
 TEST(UtilizationStudy, HasAPanelPerVariable) {
   EXPECT_THAT(
-      keys_of(study_utilization(example())),
+      keys_of(study_gpu_utilization(example())),
       ElementsAre("hidden", "micro_batch", "tensor", "length", "exposed_over_hidden",
                   "exposed_over_micro_batch", "exposed_over_tensor", "exposed_over_length"));
 }
 
 TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
-  const Study study = study_utilization(example());
+  const StudyCharts study = study_gpu_utilization(example());
   for (const char* key : {"hidden", "micro_batch"}) {
     const auto& points = curve_of(panel_of(study, key), "matrix products").points;
     ASSERT_GE(points.size(), 2U) << key;
@@ -65,8 +65,8 @@ TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
   const plan::PlannedJob planned = example();
   const simulate::Prediction prediction = simulate::predict(planned);
   const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
-  const simulate::Breakdown& breakdown = prediction.simulation.stages[critical].breakdown;
-  const Study study = study_utilization(planned);
+  const simulate::StageTimeBreakdown& breakdown = prediction.simulation.stages[critical].breakdown;
+  const StudyCharts study = study_gpu_utilization(planned);
   const auto& curve = curve_of(panel_of(study, "exposed_over_length"), "tensor");
   EXPECT_NEAR(at(curve, static_cast<double>(planned.job.length)),
               breakdown.tensor_s / prediction.step_time_s(), 1e-9);
@@ -75,11 +75,11 @@ TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
 // busbw by hand: 7/4 of 256 MiB sent by each of 8 ranks, over the time of the message.
 TEST(BandwidthStudy, IsSentBytesOverTime) {
   const plan::PlannedJob planned = example();
-  const Study study = study_bandwidth(planned);
+  const StudyCharts study = study_collective_bandwidth(planned);
   const double bytes = 256.0 * 1024 * 1024;
   const cost::CostModel cost(planned.job);
   const double seconds = cost.message(step::OperatorKind::kAllReduce, bytes,
-                                      cluster::strided_layout(planned.job.cluster, 8, 1),
+                                      cluster::strided_group_layout(planned.job.cluster, 8, 1),
                                       collective::Algorithm::kLibrary, step::Scheme::kNone)
                              .seconds;
   EXPECT_DOUBLE_EQ(at(curve_of(panel_of(study, "inside"), "all_reduce"), bytes),
@@ -93,18 +93,18 @@ TEST(BandwidthStudy, SharedNicsAreSlower) {
   for (cluster::FabricLevel& level : planned.job.cluster.levels) {
     if (level.network) level.uplink_bytes_per_s /= 8;
   }
-  const Study study = study_bandwidth(planned);
+  const StudyCharts study = study_collective_bandwidth(planned);
   const auto& curve = curve_of(panel_of(study, "sharing"), "all_reduce");
   EXPECT_GT(at(curve, 1), 5 * at(curve, 8));
 }
 
 TEST(BandwidthStudy, OfOneNodeHasNoNetwork) {
-  plan::PlannedJob planned = plan::with_field(example(), "cluster.nodes=1");
-  EXPECT_THAT(keys_of(study_bandwidth(planned)), ElementsAre("inside", "placement"));
+  plan::PlannedJob planned = plan::plan_with_field(example(), "cluster.nodes=1");
+  EXPECT_THAT(keys_of(study_collective_bandwidth(planned)), ElementsAre("inside", "placement"));
 }
 
 TEST(StudyJson, HoldsEveryPoint) {
-  const Study study = study_bandwidth(example());
+  const StudyCharts study = study_collective_bandwidth(example());
   const auto json = study_json(study);
   EXPECT_EQ(json["variable"], "bandwidth");
   ASSERT_EQ(json["panels"].size(), study.panels.size());

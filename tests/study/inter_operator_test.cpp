@@ -15,16 +15,16 @@ using ::testing::ElementsAre;
 
 // Stages of 1 s layers with 2 s of head: [3, 1] gives 3 and 3, any other cut is slower.
 TEST(CutLayers, LeavesRoomForTheHead) {
-  EXPECT_THAT(cut_layers({1, 1, 1, 1}, 2, 0, 2), ElementsAre(3, 1));
+  EXPECT_THAT(cut_layers_into_stages({1, 1, 1, 1}, 2, 0, 2), ElementsAre(3, 1));
 }
 
 TEST(CutLayers, PutsSlowLayersApart) {
-  EXPECT_THAT(cut_layers({1, 1, 5, 5, 1, 1}, 2, 0, 0), ElementsAre(3, 3));
-  EXPECT_THAT(cut_layers({9, 1, 1, 1}, 2, 0, 0), ElementsAre(1, 3));
+  EXPECT_THAT(cut_layers_into_stages({1, 1, 5, 5, 1, 1}, 2, 0, 0), ElementsAre(3, 3));
+  EXPECT_THAT(cut_layers_into_stages({9, 1, 1, 1}, 2, 0, 0), ElementsAre(1, 3));
 }
 
 TEST(CutLayers, GivesEveryStageALayer) {
-  EXPECT_THAT(cut_layers({1, 1, 1}, 3, 10, 10), ElementsAre(1, 1, 1));
+  EXPECT_THAT(cut_layers_into_stages({1, 1, 1}, 3, 10, 10), ElementsAre(1, 1, 1));
 }
 
 double slowest_of(const std::vector<double>& seconds, const std::vector<std::int64_t>& runs,
@@ -64,7 +64,7 @@ TEST(CutLayers, EqualsTryingEveryCut) {
     std::vector<double> seconds(3 + random() % 6);
     for (double& s : seconds) s = 1.0 + static_cast<double>(random() % 9);
     const auto stages = static_cast<std::int64_t>(1 + random() % seconds.size());
-    const auto runs = cut_layers(seconds, stages, 2, 3);
+    const auto runs = cut_layers_into_stages(seconds, stages, 2, 3);
     EXPECT_DOUBLE_EQ(slowest_of(seconds, runs, 2, 3), best_of_all(seconds, {}, stages, 2, 3));
   }
 }

@@ -17,17 +17,17 @@ using testing::ElementsAre;
 constexpr double kMega = 1e6;
 
 /// Returns a setting with one device per node, NICs of 50 GB/s, 5 us between nodes.
-ScalingSetting single_gpus(const std::vector<std::int64_t>& nodes) {
-  ScalingSetting setting{.collectives = {collective::Collective::kAllGather},
-                         .payloads_bytes = {100 * kMega}};
+CollectiveScalingSettings single_gpus(const std::vector<std::int64_t>& nodes) {
+  CollectiveScalingSettings setting{.collectives = {collective::Collective::kAllGather},
+                                    .payloads_bytes = {100 * kMega}};
   for (const std::int64_t n : nodes)
     setting.clusters.push_back(cluster::load_cluster("vista-gh200", n));
   return setting;
 }
 
-ScalingSetting dgx(const std::vector<std::int64_t>& nodes) {
-  ScalingSetting setting{.collectives = {collective::Collective::kAllReduce},
-                         .payloads_bytes = {64 * kMega}};
+CollectiveScalingSettings dgx(const std::vector<std::int64_t>& nodes) {
+  CollectiveScalingSettings setting{.collectives = {collective::Collective::kAllReduce},
+                                    .payloads_bytes = {64 * kMega}};
   for (const std::int64_t n : nodes)
     setting.clusters.push_back(cluster::load_cluster("dgx-h100", n));
   return setting;
@@ -35,17 +35,17 @@ ScalingSetting dgx(const std::vector<std::int64_t>& nodes) {
 
 /// 50 MB to the single other node: 1 ms, plus a start and a latency.
 TEST(Scaling, IsWhatAHandCounts) {
-  ScalingSetting setting = single_gpus({2});
+  CollectiveScalingSettings setting = single_gpus({2});
   setting.play_ranks = 2;
-  const ScalingStudy study = study_scaling(setting);
+  const CollectiveScalingStudy study = study_collective_scaling(setting);
   ASSERT_EQ(study.points.size(), 1U);
-  const ScalingPoint& point = study.points.front();
+  const CollectiveScalingPoint& point = study.points.front();
   EXPECT_EQ(point.ranks, 2);
   EXPECT_TRUE(point.played);
-  for (const ScheduleTime& time : point.schedules) {
+  for (const AlgorithmScheduleTime& time : point.schedules) {
     EXPECT_EQ(time.chunks, 1);
     EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12)
-        << name_of(collective::kAlgorithmNames, time.method);
+        << name_of(collective::kCollectiveAlgorithmNames, time.method);
     EXPECT_NEAR(time.played_s.value_or(0), 1e-3 + 1e-6 + 5e-6, 1e-12);
   }
   EXPECT_NEAR(point.least.any_s, 1e-3, 1e-12);
@@ -54,26 +54,26 @@ TEST(Scaling, IsWhatAHandCounts) {
 }
 
 TEST(Scaling, SimulatesGroupsUpToTheSizeAskedFor) {
-  ScalingSetting setting = dgx({1, 2, 4});
+  CollectiveScalingSettings setting = dgx({1, 2, 4});
   setting.play_ranks = 16;
-  const ScalingStudy study = study_scaling(setting);
+  const CollectiveScalingStudy study = study_collective_scaling(setting);
   ASSERT_EQ(study.points.size(), 3U);
   EXPECT_TRUE(study.points[1].played);
   EXPECT_FALSE(study.points[2].played);
   EXPECT_TRUE(study.points[1].schedules.front().played_s);
   EXPECT_FALSE(study.points[2].schedules.front().played_s);
-  for (const auto& [method, difference] : study.differences()) {
+  for (const auto& [method, difference] : study.closed_form_differences()) {
     EXPECT_LT(difference, method == collective::Algorithm::kRings ? 0.1 : 0.02)
-        << name_of(collective::kAlgorithmNames, method);
+        << name_of(collective::kCollectiveAlgorithmNames, method);
   }
 }
 
 TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
-  ScalingSetting setting = dgx({4});
+  CollectiveScalingSettings setting = dgx({4});
   setting.play_ranks = 32;
-  const ScalingStudy one = study_scaling(setting);
+  const CollectiveScalingStudy one = study_collective_scaling(setting);
   setting.every_rank = true;
-  const ScalingStudy all = study_scaling(setting);
+  const CollectiveScalingStudy all = study_collective_scaling(setting);
   for (std::size_t i = 0; i < one.points[0].schedules.size(); ++i) {
     const double seconds = all.points[0].schedules[i].seconds();
     EXPECT_NEAR(one.points[0].schedules[i].seconds(), seconds, 1e-9 * seconds);
@@ -81,52 +81,53 @@ TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
 }
 
 TEST(Scaling, SimulatesEveryRankOfGroupsThatFitOnly) {
-  ScalingSetting setting = dgx({2048});
+  CollectiveScalingSettings setting = dgx({2048});
   setting.play_ranks = 16384;
   setting.methods = {collective::Algorithm::kRailHalving};
-  EXPECT_TRUE(study_scaling(setting).points[0].played);
+  EXPECT_TRUE(study_collective_scaling(setting).points[0].played);
   setting.every_rank = true;
-  EXPECT_THROW(study_scaling(setting), Error);
+  EXPECT_THROW(study_collective_scaling(setting), Error);
 }
 
 TEST(Scaling, DoesNotDependOnThreads) {
-  ScalingSetting setting = dgx({1, 2, 4, 8});
+  CollectiveScalingSettings setting = dgx({1, 2, 4, 8});
   setting.play_ranks = 32;
   setting.threads = 1;
-  const std::string one = scaling_json(study_scaling(setting)).dump();
+  const std::string one = collective_scaling_json(study_collective_scaling(setting)).dump();
   setting.threads = 4;
-  EXPECT_EQ(scaling_json(study_scaling(setting)).dump(), one);
+  EXPECT_EQ(collective_scaling_json(study_collective_scaling(setting)).dump(), one);
 }
 
 /// If links inside nodes are nine times as fast as a NIC, HO-Ring gains over rings on all NICs by
 /// overlap. With 16,384 short messages it loses to schedules with few steps and to switches that
 /// add.
 TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
-  ScalingSetting setting = dgx({4, 2048});
+  CollectiveScalingSettings setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};
-  const ScalingStudy study = study_scaling(setting);
-  EXPECT_EQ(study.points[0].fastest_rival_schedule()->method, collective::Algorithm::kRings);
+  const CollectiveScalingStudy study = study_collective_scaling(setting);
+  EXPECT_EQ(study.points[0].fastest_other_than_ho_ring()->method, collective::Algorithm::kRings);
   EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
-  EXPECT_EQ(study.points[1].fastest_rival_schedule()->method, collective::Algorithm::kRailHalving);
+  EXPECT_EQ(study.points[1].fastest_other_than_ho_ring()->method,
+            collective::Algorithm::kRailHalving);
   EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
-  for (const ScalingPoint& point : study.points) {
+  for (const CollectiveScalingPoint& point : study.points) {
     EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(collective::Algorithm::kHoRing));
     EXPECT_LE(*point.adding_switches_s, *point.adding_network_s);
   }
 }
 
 TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
-  ScalingSetting setting = dgx({4});
+  CollectiveScalingSettings setting = dgx({4});
   setting.methods = {collective::Algorithm::kHoRing};
-  const ScalingStudy study = study_scaling(setting);
+  const CollectiveScalingStudy study = study_collective_scaling(setting);
   ASSERT_EQ(study.points[0].schedules.size(), 1U);
-  EXPECT_EQ(study.points[0].fastest_rival_schedule(), nullptr);
+  EXPECT_EQ(study.points[0].fastest_other_than_ho_ring(), nullptr);
   EXPECT_FALSE(study.points[0].gain());
-  EXPECT_FALSE(scaling_json(study)["points"][0].contains("ho_ring_gain"));
+  EXPECT_FALSE(collective_scaling_json(study)["points"][0].contains("ho_ring_gain"));
 }
 
 TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
-  const ScalingStudy study = study_scaling(dgx({3}));
+  const CollectiveScalingStudy study = study_collective_scaling(dgx({3}));
   EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kHalvingDoubling));
   EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kRelay));
   EXPECT_TRUE(study.points[0].seconds(collective::Algorithm::kRings));
@@ -134,21 +135,21 @@ TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
 
 TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
   for (const char* name : {"mi300x-8gpu", "a40-8gpu-pcie"}) {
-    ScalingSetting setting = dgx({});
+    CollectiveScalingSettings setting = dgx({});
     setting.clusters.push_back(cluster::load_cluster(name, 2));
-    EXPECT_THROW(study_scaling(setting), Error) << name;
+    EXPECT_THROW(study_collective_scaling(setting), Error) << name;
   }
-  ScalingSetting pods = dgx({});
+  CollectiveScalingSettings pods = dgx({});
   pods.clusters.push_back(cluster::load_cluster("meta-llama3-h100", 1024));
-  EXPECT_THROW(study_scaling(pods), Error);
-  EXPECT_THROW(study_scaling(dgx({1 << 20})), Error);
+  EXPECT_THROW(study_collective_scaling(pods), Error);
+  EXPECT_THROW(study_collective_scaling(dgx({1 << 20})), Error);
 }
 
 TEST(ScalingJson, HoldsEveryPoint) {
-  ScalingSetting setting = dgx({1, 2});
+  CollectiveScalingSettings setting = dgx({1, 2});
   setting.play_ranks = 8;
-  const ScalingStudy study = study_scaling(setting);
-  const auto json = scaling_json(study);
+  const CollectiveScalingStudy study = study_collective_scaling(setting);
+  const auto json = collective_scaling_json(study);
   EXPECT_EQ(json["variable"], "collectives");
   EXPECT_EQ(json["cluster"], "dgx-h100");
   EXPECT_NEAR(json["inside_bytes_per_s"].get<double>(), 450e9, 1);

@@ -14,10 +14,10 @@ namespace stepwright::study {
 namespace {
 
 /// Returns simulations of the schedules with a fixed order, by kind.
-std::map<schedule::ScheduleKind, ScheduleSimulation> plays_of(
+std::map<schedule::ScheduleKind, PipelineScheduleSimulation> plays_of(
     const schedule::UniformPipeline& pipeline) {
-  std::map<schedule::ScheduleKind, ScheduleSimulation> plays;
-  for (ScheduleSimulation& play : study_schedules(pipeline, false))
+  std::map<schedule::ScheduleKind, PipelineScheduleSimulation> plays;
+  for (PipelineScheduleSimulation& play : study_pipeline_schedules(pipeline, false))
     plays[play.schedule.kind] = play;
   return plays;
 }
@@ -50,14 +50,14 @@ TEST(StudySchedules, AFoundOrderIsNeverLonger) {
     schedule::UniformPipeline pipeline = kFour;
     pipeline.weight_s = weight_s;
     pipeline.paired_s.reset();
-    const std::vector<ScheduleSimulation> plays = study_schedules(pipeline);
-    const ScheduleSimulation& found = plays.back();
+    const std::vector<PipelineScheduleSimulation> plays = study_pipeline_schedules(pipeline);
+    const PipelineScheduleSimulation& found = plays.back();
     ASSERT_EQ(found.schedule.kind, schedule::ScheduleKind::kAuto);
     EXPECT_LE(std::ranges::max(found.peak_activations), 4);
-    for (const ScheduleSimulation& play : plays) {
+    for (const PipelineScheduleSimulation& play : plays) {
       if (!play.refused.empty() || std::ranges::max(play.peak_activations) > 4) continue;
       EXPECT_GE(play.makespan_s, found.makespan_s - 1e-9)
-          << name_of(schedule::kScheduleNames, play.schedule.kind);
+          << name_of(schedule::kScheduleKindNames, play.schedule.kind);
     }
   }
 }
@@ -78,11 +78,11 @@ TEST(StudySchedules, TakeTheirClosedForms) {
         pipeline.weight_s + (balanced ? pipeline.forward_s : between(1, 12) / 8.0);
     pipeline.paired_s = std::max(pipeline.forward_s, pipeline.backward_s) +
                         between(0, 4) / 4.0 * std::min(pipeline.forward_s, pipeline.backward_s);
-    for (const ScheduleSimulation& play : study_schedules(pipeline, false)) {
+    for (const PipelineScheduleSimulation& play : study_pipeline_schedules(pipeline, false)) {
       if (!play.refused.empty() || !play.closed_form_s) continue;
       ++seen[play.schedule.kind];
       EXPECT_NEAR(play.makespan_s, *play.closed_form_s, 1e-9)
-          << name_of(schedule::kScheduleNames, play.schedule.kind) << ", " << pipeline.stages
+          << name_of(schedule::kScheduleKindNames, play.schedule.kind) << ", " << pipeline.stages
           << " stages, " << pipeline.micro_batches << " micro-batches";
     }
   }
@@ -90,7 +90,7 @@ TEST(StudySchedules, TakeTheirClosedForms) {
        {schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kFolded,
         schedule::ScheduleKind::kDualPipe, schedule::ScheduleKind::kDualPipeV,
         schedule::ScheduleKind::kStp}) {
-    EXPECT_GT(seen[kind], 50) << name_of(schedule::kScheduleNames, kind);
+    EXPECT_GT(seen[kind], 50) << name_of(schedule::kScheduleKindNames, kind);
   }
 }
 
@@ -132,7 +132,8 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
       schedule::UniformPipeline pipeline = kFour;
       pipeline.stages = stages;
       pipeline.micro_batches = m;
-      const ScheduleSimulation play = plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
+      const PipelineScheduleSimulation play =
+          plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
       for (std::int64_t r = 0; r < stages; ++r) {
         EXPECT_DOUBLE_EQ(play.peak_activations[static_cast<std::size_t>(r)],
                          std::min(static_cast<double>(stages), static_cast<double>(m + r + 1) / 2))
@@ -189,7 +190,7 @@ TEST(StudySchedules, RefuseWithAReason) {
             "pipeline is 4, micro-batches are 3");
   EXPECT_TRUE(plays.at(schedule::ScheduleKind::kFolded).refused.empty());
   pipeline.paired_s = -1;
-  EXPECT_THROW(study_schedules(pipeline), Error);
+  EXPECT_THROW(study_pipeline_schedules(pipeline), Error);
 }
 
 TEST(StudySchedules, RefuseTimesThatNoSumShows) {
@@ -197,11 +198,11 @@ TEST(StudySchedules, RefuseTimesThatNoSumShows) {
   for (const double forward_s : {0.0, -1.0, 2e9, 1e308, kInfinity, std::nan(""), 1e-7, 1e8}) {
     schedule::UniformPipeline pipeline = kFour;
     pipeline.forward_s = forward_s;
-    EXPECT_THROW(study_schedules(pipeline), Error) << forward_s;
+    EXPECT_THROW(study_pipeline_schedules(pipeline), Error) << forward_s;
   }
   schedule::UniformPipeline pipeline = kFour;
   pipeline.stages = kMostStages + 1;
-  EXPECT_THROW(study_schedules(pipeline), Error);
+  EXPECT_THROW(study_pipeline_schedules(pipeline), Error);
 }
 
 TEST(StudySchedules, PlayTheLargestRatio) {
@@ -211,7 +212,7 @@ TEST(StudySchedules, PlayTheLargestRatio) {
     pipeline.paired_s.reset();
     for (const double weight_s : {0.0, 1.0, 2.0}) {
       pipeline.weight_s = weight_s;
-      for (const ScheduleSimulation& play : study_schedules(pipeline)) {
+      for (const PipelineScheduleSimulation& play : study_pipeline_schedules(pipeline)) {
         if (!play.refused.empty()) continue;
         EXPECT_GE(play.makespan_s, 8 * (forward_s + 2) * (1 - 1e-9));
       }

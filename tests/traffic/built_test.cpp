@@ -46,7 +46,8 @@ plan::Plan plan_of_gpt_3b() {
 std::map<step::Scheme, double> sent_per_rank(const plan::Job& job, const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(job, plan);
   std::map<step::Scheme, double> result;
-  for (const auto& [scheme, volume] : totals(ledger(program, std::nullopt, plan::Grid(plan)))) {
+  for (const auto& [scheme, volume] :
+       traffic_totals_by_scheme(ledger(program, std::nullopt, plan::Grid(plan)))) {
     result[scheme] = volume.sent_bytes / static_cast<double>(program.ranks);
   }
   return result;
@@ -109,7 +110,7 @@ double middle_tensor_bytes(const plan::Plan& plan) {
   TrafficLedger layers = ledger(program, rank, grid);
   std::erase_if(layers.messages,
                 [](const Message& m) { return m.phase == step::Phase::kOptimizer; });
-  return totals(layers)[step::Scheme::kTensor].sent_bytes;
+  return traffic_totals_by_scheme(layers)[step::Scheme::kTensor].sent_bytes;
 }
 
 /// Returns the bytes of `count` half all-reduces per layer and micro-batch; half of a ring
@@ -133,9 +134,9 @@ TEST(BuiltProgram, SendsWhatTensorParallelismCosts) {
 TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {
   plan::Plan plan = small_plan();
   plan.sequence_parallel = true;
-  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.tensor_input = plan::GatheredInputPolicy::kKeep;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
-  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.tensor_input = plan::GatheredInputPolicy::kRegather;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
   plan.recompute.kind = plan::RecomputeKind::kSelective;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
@@ -210,7 +211,7 @@ TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
         {{step::OperatorKind::kBroadcast, rows}, 2 * each},
         {{step::OperatorKind::kAllReduce, rows}, 2 * each},
         {{step::OperatorKind::kAllReduce, numbers}, 3 * each}};
-    EXPECT_EQ(calls, expected) << name_of(schedule::kScheduleNames, kind);
+    EXPECT_EQ(calls, expected) << name_of(schedule::kScheduleKindNames, kind);
   }
 }
 
@@ -233,7 +234,7 @@ TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
       return rows;
     };
     EXPECT_FALSE(sent(1).empty());
-    EXPECT_EQ(sent(1), sent(2)) << name_of(schedule::kScheduleNames, kind);
+    EXPECT_EQ(sent(1), sent(2)) << name_of(schedule::kScheduleKindNames, kind);
   }
 }
 
@@ -269,7 +270,7 @@ TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
   const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.collectives);
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     double expected = 0;
-    for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {
+    for (const auto& [scheme, volume] : traffic_totals_by_scheme(ledger(program, rank, grid))) {
       expected += volume.sent_bytes;
     }
     double sent = 0;

@@ -127,7 +127,7 @@ TEST(Totals, AddUpByScheme) {
       program_of(plan, {all_reduce(10), all_reduce(20),
                         message(step::OperatorKind::kReduceScatter, step::Scheme::kData,
                                 plan::GroupKind::kDataContext, 40)});
-  const auto found = totals(ledger(program, std::nullopt, plan::Grid(plan)));
+  const auto found = traffic_totals_by_scheme(ledger(program, std::nullopt, plan::Grid(plan)));
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found.at(step::Scheme::kTensor).count, 8);
   EXPECT_EQ(found.at(step::Scheme::kTensor).payload_bytes, 4 * 30);
@@ -139,7 +139,7 @@ TEST(Histogram, GroupsSizesByPowersOfTwo) {
   const plan::Plan plan = plan_of({.tensor = 2});
   const auto program = program_of(
       plan, {all_reduce(0), all_reduce(1), all_reduce(255), all_reduce(256), all_reduce(511)});
-  const auto found = histogram(ledger(program, std::nullopt, plan::Grid(plan)));
+  const auto found = message_size_histogram(ledger(program, std::nullopt, plan::Grid(plan)));
   std::vector<std::int64_t> lower;
   for (const auto& [bytes, volume] : found) lower.push_back(bytes);
   EXPECT_THAT(lower, ElementsAre(0, 1, 128, 256));

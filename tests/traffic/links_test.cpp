@@ -90,7 +90,7 @@ step::Operator operation_of(collective::Algorithm algorithm) {
 /// ledger.
 TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
   const cluster::Cluster cluster = cluster_of(4, 2);
-  for (const auto& [algorithm, name] : collective::kGeneratedNames) {
+  for (const auto& [algorithm, name] : collective::kGeneratedAlgorithmNames) {
     SCOPED_TRACE(name);
     plan::Plan plan = plan_of({.data = 8});
     plan.collectives.data = algorithm;
@@ -101,7 +101,7 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
     const collective::LinkLoads loads = link_loads(matrix, cluster);
     const collective::LinkLoads scheduled =
         collective::schedule_bytes(collective::generate({algorithm,
-                                                         step::collective_of(op.kind),
+                                                         step::collective_of_operator(op.kind),
                                                          {2, 4},
                                                          1,
                                                          collective::intra_node_pattern(cluster)}),
@@ -115,7 +115,8 @@ TEST(LinkLoads, AreThoseOfTheSchedulesAndSumUpToTheLedger) {
     for (std::int64_t rank = 0; rank < 8; ++rank) {
       for (const TrafficEdge& edge : matrix.row(rank)) sent += edge.bytes;
     }
-    const auto sums = totals(ledger(program, std::nullopt, grid, {&cluster, plan.collectives}));
+    const auto sums =
+        traffic_totals_by_scheme(ledger(program, std::nullopt, grid, {&cluster, plan.collectives}));
     EXPECT_NEAR(sent, sums.at(step::Scheme::kData).sent_bytes, 1e-9);
   }
 }

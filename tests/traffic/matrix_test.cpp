@@ -208,8 +208,9 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const plan::Plan&
   const plan::Grid grid(plan);
   std::map<std::pair<std::int64_t, std::int64_t>, double> result;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
-    const plan::Coordinates at = grid.coordinates(rank);
-    for (const Call& call : rank_calls(program, program.stages[at.pipeline], grid, {})) {
+    const plan::RankCoordinates at = grid.coordinates(rank);
+    for (const Call& call :
+         rank_communication_calls(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
       if (call.op->kind == step::OperatorKind::kSend) {
         const std::int64_t stage =
@@ -258,7 +259,7 @@ TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
     const TrafficMatrix matrix(program, grid, cluster_of(program.ranks, 2), plan.collectives);
     for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
       double expected = 0;
-      for (const auto& [scheme, volume] : totals(ledger(program, rank, grid))) {
+      for (const auto& [scheme, volume] : traffic_totals_by_scheme(ledger(program, rank, grid))) {
         expected += volume.sent_bytes;
       }
       double sent = 0;
@@ -273,14 +274,14 @@ TEST(WriteMatrix, WritesOneLinePerPairThatTalks) {
       plan_of({.tensor = 3}), {message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
                                        plan::GroupKind::kTensor, 4)});
   std::ostringstream all;
-  write_matrix(all, matrix, std::nullopt);
+  write_traffic_matrix(all, matrix, std::nullopt);
   EXPECT_EQ(all.str(),
             "from,to,bytes\n0,1,2.6666666666666665\n1,2,2.6666666666666665\n"
             "2,0,2.6666666666666665\n");
   std::ostringstream one;
-  write_matrix(one, matrix, 1);
+  write_traffic_matrix(one, matrix, 1);
   EXPECT_EQ(one.str(), "from,to,bytes\n1,2,2.6666666666666665\n");
-  EXPECT_THROW(write_matrix(one, matrix, 3), Error);
+  EXPECT_THROW(write_traffic_matrix(one, matrix, 3), Error);
 }
 
 TEST(WriteMatrix, WritesAMillionRanks) {
@@ -292,7 +293,7 @@ TEST(WriteMatrix, WritesAMillionRanks) {
                80),
        send(step::Stream::kPipelineForward, 7)});
   std::ostringstream out;
-  write_matrix(out, matrix, std::nullopt);
+  write_traffic_matrix(out, matrix, std::nullopt);
   const std::string text = out.str();
   // Every rank sends round two rings, and all but the last position on to the next.
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * (1 << 20) + 15 * (1 << 16));

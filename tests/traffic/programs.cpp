@@ -28,7 +28,7 @@ step::StepProgram program_of(const plan::Plan& plan, std::vector<step::Operator>
   step::StepProgram program;
   program.ranks = grid.ranks();
   program.micro_batches = micro_batches;
-  program.placement = plan::placement_of(plan);
+  program.placement = plan::chunk_placement_of(plan);
   for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
     program.group_sizes[static_cast<std::size_t>(kind)] =
         grid.size(static_cast<plan::GroupKind>(kind));

@@ -36,11 +36,11 @@ TEST(LinksJson, LeavesOutNicsWhereThereAreNone) {
   collective::LinkLoads links;
   links.levels = {
       {.name = "nvlink", .units = 8, .busiest_unit = 3, .busiest_bytes = 7, .mean_bytes = 2}};
-  EXPECT_EQ(links_json(links).dump(),
+  EXPECT_EQ(link_traffic_json(links).dump(),
             R"({"levels":[{"name":"nvlink","units":8,"busiest_unit":3,"busiest_bytes":7.0,)"
             R"("mean_bytes":2.0}]})");
   links.nics = {.name = "nic", .units = 16};
-  EXPECT_TRUE(links_json(links).contains("nics"));
+  EXPECT_TRUE(link_traffic_json(links).contains("nics"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Hanging {
   }
 };
 
-std::string failure_of(BoundedCalls& calls, milliseconds patience, std::function<void()> call) {
+std::string failure_of(TimeBoundedCalls& calls, milliseconds patience, std::function<void()> call) {
   try {
     calls.run(patience, std::move(call));
   } catch (const Error& error) {
@@ -32,8 +32,8 @@ std::string failure_of(BoundedCalls& calls, milliseconds patience, std::function
   return "";
 }
 
-TEST(BoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
-  BoundedCalls calls("silent");
+TEST(TimeBoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
+  TimeBoundedCalls calls("silent");
   int number = 0;
   calls.run(kLong, [&] { number = 1; });
   EXPECT_THROW(calls.run(kLong, [] { throw std::runtime_error("own"); }), std::runtime_error);
@@ -41,16 +41,16 @@ TEST(BoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
   EXPECT_EQ(number, 2);
 }
 
-TEST(BoundedCalls, EndWhenOneDoesNotReturn) {
-  BoundedCalls calls("rank 0 hangs");
+TEST(TimeBoundedCalls, EndWhenOneDoesNotReturn) {
+  TimeBoundedCalls calls("rank 0 hangs");
   Hanging hanging;
   EXPECT_EQ(failure_of(calls, milliseconds(50), hanging.call()), "rank 0 hangs");
   EXPECT_EQ(failure_of(calls, kLong, [] {}), "rank 0 hangs");
   hanging.let_go->set_value();
 }
 
-TEST(BoundedCalls, EndForAllWhoWaitBehindIt) {
-  BoundedCalls calls("rank 0 hangs");
+TEST(TimeBoundedCalls, EndForAllWhoWaitBehindIt) {
+  TimeBoundedCalls calls("rank 0 hangs");
   Hanging hanging;
   auto first =
       std::async(std::launch::async, [&] { return failure_of(calls, kLong, hanging.call()); });
@@ -60,10 +60,10 @@ TEST(BoundedCalls, EndForAllWhoWaitBehindIt) {
   hanging.let_go->set_value();
 }
 
-TEST(BoundedCalls, GoWithoutWaitingForACallThatHangs) {
+TEST(TimeBoundedCalls, GoWithoutWaitingForACallThatHangs) {
   Hanging hanging;
   {
-    BoundedCalls calls("silent");
+    TimeBoundedCalls calls("silent");
     EXPECT_EQ(failure_of(calls, milliseconds(10), hanging.call()), "silent");
   }
   hanging.let_go->set_value();

@@ -39,18 +39,18 @@ void as_ranks(std::int32_t ranks, const std::function<void(std::int32_t)>& act) 
 
 /// Returns the outputs of all ranks, run as threads, with pieces of `piece` numbers.
 std::vector<Numbers> outputs(const collective::ScheduleSpec& spec, std::size_t piece,
-                             ExecutionLimits limits) {
+                             InFlightMessageLimits limits) {
   const collective::CollectiveSchedule schedule = collective::generate(spec);
   ThreadSwitch hub;
   std::vector<Numbers> result(schedule.ranks.size());
-  as_ranks(collective::ranks_of(spec), [&](std::int32_t rank) {
+  as_ranks(collective::schedule_rank_count(spec), [&](std::int32_t rank) {
     const auto r = static_cast<std::size_t>(rank);
     Numbers input(static_cast<std::size_t>(schedule.input_pieces) * piece);
     for (std::size_t i = 0; i < input.size(); ++i) input[i] = given(rank, i);
     Numbers scratch(static_cast<std::size_t>(schedule.scratch_pieces) * piece, kUnwritten);
     result[r].assign(static_cast<std::size_t>(schedule.output_pieces) * piece, kUnwritten);
-    const RankMemory memory{bytes_of(input), bytes_of(result[r]), bytes_of(scratch),
-                            static_cast<std::int64_t>(piece * sizeof(std::int64_t))};
+    const RankCollectiveBuffers memory{bytes_of(input), bytes_of(result[r]), bytes_of(scratch),
+                                       static_cast<std::int64_t>(piece * sizeof(std::int64_t))};
     ThreadTransport transport(hub, rank);
     ScheduleExecutor(limits).run(schedule.ranks[r], memory, {.type = ElementType::kInt64},
                                  transport);
@@ -82,13 +82,14 @@ std::optional<std::int64_t> due(collective::Collective collective, std::int32_t 
 }
 
 void expect_promised(const collective::ScheduleSpec& spec, std::size_t piece,
-                     ExecutionLimits limits = {}) {
+                     InFlightMessageLimits limits = {}) {
   const std::vector<Numbers> result = outputs(spec, piece, limits);
   const std::size_t block = static_cast<std::size_t>(collective::pieces_per_block(spec)) * piece;
-  for (std::int32_t rank = 0; rank < collective::ranks_of(spec); ++rank) {
+  for (std::int32_t rank = 0; rank < collective::schedule_rank_count(spec); ++rank) {
     const Numbers& numbers = result[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const auto promised = due(spec.collective, collective::ranks_of(spec), rank, i, block);
+      const auto promised =
+          due(spec.collective, collective::schedule_rank_count(spec), rank, i, block);
       if (promised) {
         ASSERT_EQ(numbers[i], *promised) << "rank " << rank << ", place " << i;
       }
@@ -124,7 +125,7 @@ std::vector<Shape> shapes() {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{1, 1}, {2, 1}, {1, 3}, {2, 2}, {3, 2}, {2, 4}, {4, 2}}) {
     for (const std::int32_t chunks : {1, 2, 5}) {
-      for (const auto& [method, name] : collective::kGeneratedNames) {
+      for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
         if (method == collective::Algorithm::kHalvingDoubling && tiers[0] * tiers[1] % 3 == 0)
           continue;
         if (method == collective::Algorithm::kRailHalving && tiers[1] % 3 == 0) continue;
@@ -139,7 +140,7 @@ std::vector<Shape> shapes() {
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
                          [](const auto& shape) {
                            std::string name(
-                               name_of(collective::kAlgorithmNames, shape.param.method));
+                               name_of(collective::kCollectiveAlgorithmNames, shape.param.method));
                            std::erase(name, '-');
                            for (const std::int32_t size : shape.param.tiers)
                              name += fmt::format("_{}", size);

@@ -25,7 +25,8 @@ std::vector<std::string> complaints(const std::vector<std::string>& texts) {
     threads.emplace_back([&, r] {
       ThreadTransport transport(hub, static_cast<std::int32_t>(r));
       try {
-        exchange_call_texts(schedule.ranks[r], static_cast<std::int32_t>(r), texts[r], transport);
+        check_equal_call_texts(schedule.ranks[r], static_cast<std::int32_t>(r), texts[r],
+                               transport);
       } catch (const Error& error) {
         heard[r] = error.what();
       }

@@ -13,17 +13,17 @@ namespace stepwright::transport {
 namespace {
 
 template <typename T>
-std::vector<T> combined(const Reduction& reduction, std::vector<T> a, std::vector<T> b) {
+std::vector<T> combined(const CollectiveReduction& reduction, std::vector<T> a, std::vector<T> b) {
   std::vector<T> target(a.size());
-  combine(reduction, std::as_writable_bytes(std::span(target)), std::as_bytes(std::span(a)),
-          std::as_bytes(std::span(b)));
-  combine(reduction, std::as_writable_bytes(std::span(b)), std::as_bytes(std::span(a)),
-          std::as_bytes(std::span(b)));
+  combine_elements(reduction, std::as_writable_bytes(std::span(target)),
+                   std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+  combine_elements(reduction, std::as_writable_bytes(std::span(b)), std::as_bytes(std::span(a)),
+                   std::as_bytes(std::span(b)));
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(target[i], b[i]) << "in place, " << i;
   return target;
 }
 
-TEST(Reduction, SumsEveryType) {
+TEST(CollectiveReduction, SumsEveryType) {
   EXPECT_EQ(combined<double>({ElementType::kFloat64}, {0.1, 2}, {0.2, 3}),
             (std::vector<double>{0.1 + 0.2, 5}));
   EXPECT_EQ(combined<float>({ElementType::kFloat32}, {0.1F}, {0.2F}),
@@ -40,7 +40,7 @@ TEST(Reduction, SumsEveryType) {
             (std::vector<std::uint8_t>{1}));
 }
 
-TEST(Reduction, TakesTheLeastAndTheLargest) {
+TEST(CollectiveReduction, TakesTheLeastAndTheLargest) {
   EXPECT_EQ(combined<float>({ElementType::kFloat32, ReduceKind::kMin}, {1, -2}, {0, 5}),
             (std::vector<float>{0, -2}));
   EXPECT_EQ(combined<std::int8_t>({ElementType::kInt8, ReduceKind::kMax}, {1, -2}, {0, 5}),
@@ -95,14 +95,14 @@ TEST(Bfloat16, RoundsToNearestEven) {
   EXPECT_TRUE(std::isnan(Bfloat16::from(std::nanf("")).value()));
 }
 
-TEST(Reduction, ScalesFloats) {
+TEST(CollectiveReduction, ScalesFloats) {
   std::vector<float> values{3, -8};
-  multiply(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 0.5);
+  multiply_elements(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 0.5);
   EXPECT_EQ(values, (std::vector<float>{1.5, -4}));
-  divide(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 3);
+  divide_elements(ElementType::kFloat32, std::as_writable_bytes(std::span(values)), 3);
   EXPECT_EQ(values, (std::vector<float>{0.5, -4.0F / 3}));
   std::vector<Bfloat16> halves{Bfloat16::from(3)};
-  divide(ElementType::kBfloat16, std::as_writable_bytes(std::span(halves)), 2);
+  divide_elements(ElementType::kBfloat16, std::as_writable_bytes(std::span(halves)), 2);
   EXPECT_EQ(halves[0].value(), 1.5F);
 }
 

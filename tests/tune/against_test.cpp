@@ -33,15 +33,15 @@ void expect_reachable(const TuneResult& result, const plan::Plan& own,
                       const UserPlanComparison& found) {
   plan::PlannedJob at{result.job, own};
   double before_s = found.own.step_time_s;
-  for (const Change& change : found.changes) {
+  for (const PlanChange& change : found.changes) {
     const plan::Plan last = at.plan;
-    at = plan::with_fields(at, change.set);
+    at = plan::plan_with_fields(at, change.set);
     const simulate::Prediction prediction = simulate::predict(at);
     EXPECT_TRUE(prediction.memory.fits());
-    if (change.kind == ChangeKind::kFlag) {
+    if (change.kind == PlanChangeKind::kFlag) {
       EXPECT_EQ(at.plan.parallel, last.parallel);
-      EXPECT_EQ(plan::placement_of(at.plan), plan::placement_of(last));
-      EXPECT_EQ(plan::chunk_layers(at.job, at.plan), plan::chunk_layers(at.job, last));
+      EXPECT_EQ(plan::chunk_placement_of(at.plan), plan::chunk_placement_of(last));
+      EXPECT_EQ(plan::layers_per_chunk(at.job, at.plan), plan::layers_per_chunk(at.job, last));
     }
     EXPECT_EQ(prediction.step_time_s(), change.reached.step_time_s);
     EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
@@ -60,8 +60,8 @@ TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
   EXPECT_TRUE(found.own.fits);
   EXPECT_NE(found.own.lost, "");
   ASSERT_GT(found.changes.size(), 1U);
-  EXPECT_EQ(found.changes.front().kind, ChangeKind::kFlag);
-  for (const Change& change : found.changes) EXPECT_GT(change.gain_s, 0);
+  EXPECT_EQ(found.changes.front().kind, PlanChangeKind::kFlag);
+  for (const PlanChange& change : found.changes) EXPECT_GT(change.gain_s, 0);
   expect_reachable(result, own, found);
 }
 
@@ -93,7 +93,7 @@ TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
   plan::Plan own;
   own.parallel.data = 8;
   own.recompute.kind = plan::RecomputeKind::kFull;
-  own = plan::FrameworkSupport(job.framework).with_buckets(job, plan::canonical(own, job));
+  own = plan::FrameworkSupport(job.framework).with_fixed_buckets(job, plan::canonical(own, job));
   const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   ASSERT_GT(found.changes.size(), 1U);
@@ -129,9 +129,9 @@ TEST(Against, OtherLayersOfAPositionAreALayout) {
   own.layers.clear();
   const UserPlanComparison found = compare_user_plan(result, own, one_thread());
   ASSERT_FALSE(found.changes.empty());
-  for (const Change& change : found.changes) {
+  for (const PlanChange& change : found.changes) {
     const bool chunks = std::ranges::count(change.set, "schedule.chunks=2") > 0;
-    EXPECT_EQ(change.kind == ChangeKind::kLayout, chunks);
+    EXPECT_EQ(change.kind == PlanChangeKind::kLayout, chunks);
   }
 }
 
@@ -151,7 +151,7 @@ TEST(Against, AnotherKernelOfAttentionIsTheFirstChange) {
   const UserPlanComparison found =
       compare_user_plan(result, best, one_thread(), cluster::AttentionKernel::kFlash2);
   ASSERT_EQ(found.changes.size(), 1U);
-  const Change& change = found.changes.front();
+  const PlanChange& change = found.changes.front();
   EXPECT_EQ(change.set, std::vector<std::string>{"kernels.attention=flash3"});
   EXPECT_EQ(change.reached.step_time_s, result.plans.front().step_time_s);
   job = result.job;
@@ -190,11 +190,11 @@ TEST(Against, FieldsAreThoseOfThePlanFile) {
   to.recompute = {.kind = plan::RecomputeKind::kEvery, .every = 2};
   to.overlap.tensor = true;
   to.parallel.data = 8;
-  EXPECT_THAT(fields_to_set(small_tune_job(), from, to),
+  EXPECT_THAT(differing_plan_fields(small_tune_job(), from, to),
               ElementsAre("parallel.data=8", R"(recompute={"every":2})", "overlap.tensor=true"));
   from = to;
   from.offload.optimizer = 1;
-  EXPECT_THAT(fields_to_set(small_tune_job(), from, to), ElementsAre("offload={}"));
+  EXPECT_THAT(differing_plan_fields(small_tune_job(), from, to), ElementsAre("offload={}"));
 }
 
 }  // namespace

@@ -16,20 +16,20 @@ TuneResult tuned() { return tune(small_tune_job(), {.threads = 1, .top = 5}); }
 
 TEST(Alternatives, AreTheFastestOfEachOtherFamily) {
   const TuneResult result = tuned();
-  const std::vector<Alternative> list = alternatives(result);
+  const std::vector<AlternativePlan> list = fastest_plan_of_each_family(result);
   ASSERT_GT(list.size(), 1U);
-  std::set<std::string> families = {family_of(result.plans.front().plan)};
+  std::set<std::string> families = {plan_traits_text(result.plans.front().plan)};
   double last_s = 0;
-  for (const Alternative& one : list) {
-    EXPECT_EQ(one.family, family_of(one.tuned.plan));
+  for (const AlternativePlan& one : list) {
+    EXPECT_EQ(one.family, plan_traits_text(one.tuned.plan));
     EXPECT_TRUE(families.insert(one.family).second) << one.family;
     EXPECT_GE(one.tuned.step_time_s, last_s);
     last_s = one.tuned.step_time_s;
     for (const TunedPlan& other : result.simulated) {
-      EXPECT_TRUE(family_of(other.plan) != one.family || other.step_time_s >= last_s);
+      EXPECT_TRUE(plan_traits_text(other.plan) != one.family || other.step_time_s >= last_s);
     }
   }
-  EXPECT_LE(alternatives(result, 1).size(), 1U);
+  EXPECT_LE(fastest_plan_of_each_family(result, 1).size(), 1U);
 }
 
 TEST(Alternatives, AFamilyIsNotAChunkCount) {
@@ -38,10 +38,11 @@ TEST(Alternatives, AFamilyIsNotAChunkCount) {
   plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
   plan::Plan other = plan;
   other.schedule.chunks = 4;
-  EXPECT_EQ(family_of(plan), "tensor 2, pipeline 2 (interleaved), data 4, NNN, recompute none");
-  EXPECT_EQ(family_of(plan), family_of(other));
+  EXPECT_EQ(plan_traits_text(plan),
+            "tensor 2, pipeline 2 (interleaved), data 4, NNN, recompute none");
+  EXPECT_EQ(plan_traits_text(plan), plan_traits_text(other));
   other.recompute.kind = plan::RecomputeKind::kFull;
-  EXPECT_NE(family_of(plan), family_of(other));
+  EXPECT_NE(plan_traits_text(plan), plan_traits_text(other));
 }
 
 TEST(Alternatives, SayWhatTheyWinAndLose) {
@@ -58,7 +59,7 @@ TEST(Alternatives, SayWhatTheyWinAndLose) {
   TuneResult result;
   result.plans = {best};
   result.simulated = {best, other};
-  const std::vector<Alternative> list = alternatives(result);
+  const std::vector<AlternativePlan> list = fastest_plan_of_each_family(result);
   ASSERT_EQ(list.size(), 1U);
   EXPECT_THAT(list.front().wins,
               ElementsAre("2.00 GiB less memory", "exposed data-parallel messages 1.50 s shorter"));

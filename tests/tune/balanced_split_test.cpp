@@ -20,7 +20,8 @@ Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
   Work work;
   work.layers = {{plan::kNoRecompute, {1.0}, {}}};
   work.head_s = head_s;
-  return balanced_split(work, LayerCountsByClass(model), schedule, plan::Recompute{}, pipeline);
+  return balanced_layer_split(work, LayerCountsByClass(model), schedule, plan::Recompute{},
+                              pipeline);
 }
 
 // 32 layers and a head as long as 2.5 of them: 34.5 over four positions are 8.6, whole layers 9.
@@ -42,7 +43,7 @@ TEST(BalancedSplit, GivesThePositionThatRecomputesFewer) {
   work.layers = {{plan::kNoRecompute, {1.0}, {}}, {plan::kWholeRecompute, {2.0}, {}}};
   const LayerCountsByClass counts(small_tune_job().model);  // Eight layers.
   const plan::Recompute first{.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
-  EXPECT_EQ(balanced_split(work, counts, {}, first, 2), Layers({3, 5}));
+  EXPECT_EQ(balanced_layer_split(work, counts, {}, first, 2), Layers({3, 5}));
 }
 
 TEST(BalancedSplit, IsNoneWhereItGainsNothing) {

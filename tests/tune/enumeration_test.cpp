@@ -35,7 +35,8 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
   ++visit.total;
   // Choices without meaning: chunks and strands of other schedules, groups of strategies without a
   // state I.
-  plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {plan.schedule.chunks}).front();
+  plan.schedule.chunks =
+      schedule::chunk_counts_to_try(plan.schedule.kind, {plan.schedule.chunks}).front();
   if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
   if (!plan.sharding.uses(plan::Spread::kInner) && plan::is_paro_strategy(plan.sharding)) {
     plan.sharding.group = plan.sharding.expert_group = 1;
@@ -68,11 +69,12 @@ void visit_states(const plan::Job& job, const SpaceDimensions& space, plan::Plan
       for (const std::int64_t expert_group : space.expert_group) {
         plan.sharding = states;
         plan.sharding.group = group > 0 ? group
-                              : grid    ? plan::node_sharding_group(job.cluster, plan)
+                              : grid    ? plan::node_sharding_group_size(job.cluster, plan)
                                         : 1;
         plan.sharding.expert_group = expert_group > 0 ? expert_group
-                                     : grid           ? plan::node_expert_group(job.cluster, plan)
-                                                      : 1;
+                                     : grid
+                                         ? plan::node_expert_sharding_group_size(job.cluster, plan)
+                                         : 1;
         for (const DType accumulate : space.accumulate) {
           for (const std::int64_t bucket : space.parameter_bucket) {
             for (const collective::Algorithm algorithm : space.collectives.data) {
@@ -112,7 +114,7 @@ void visit_stages(const plan::Job& job, const SpaceDimensions& space, plan::Plan
 void visit_blocks(const plan::Job& job, const SpaceDimensions& space, plan::Plan plan,
                   Visit& visit) {
   for (const bool sequence_parallel : space.sequence_parallel) {
-    for (const plan::TensorInput input : space.tensor_input) {
+    for (const plan::GatheredInputPolicy input : space.tensor_input) {
       for (const plan::ContextKind kind : space.context_kind) {
         for (const plan::Overlap& overlap : space.overlap) {
           plan.sequence_parallel = sequence_parallel;
@@ -157,7 +159,7 @@ Visit visit_all(const plan::Job& job, const SpaceDimensions& space) {
   return visit;
 }
 
-TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
+TEST(LegalPlanCounter, CountsWhatVisitingEveryPointFinds) {
   int visited = 0;
   int deferring = 0;
   for (std::uint64_t seed = 0; seed < 200 && visited < 12; ++seed) {
@@ -169,31 +171,31 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
       job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
       job.kernels.loss_chunks = ++deferring % 2 == 0 ? 1 : 4;
     }
-    const SpaceDimensions space = dimensions(job);
+    const SpaceDimensions space = search_space_dimensions(job);
     if (space.total() > 400'000) continue;
     SCOPED_TRACE(seed);
     ++visited;
-    const Enumeration enumeration(job, space);
+    const LegalPlanCounter enumeration(job, space);
     const Visit visit = visit_all(job, space);
     EXPECT_EQ(enumeration.total(), visit.total);
     EXPECT_EQ(enumeration.legal(), std::ssize(visit.plans));
     EXPECT_EQ(enumeration.duplicates(), visit.points - std::ssize(visit.plans));
     for (std::size_t i = 0; i < plan::kRules; ++i) {
       EXPECT_EQ(enumeration.refused()[i], visit.refused[i])
-          << plan::rule_name(static_cast<plan::Rule>(i));
+          << plan::plan_rule_name(static_cast<plan::Rule>(i));
     }
   }
   EXPECT_GE(visited, 8);
   EXPECT_GE(deferring, 2);
 }
 
-TEST(Enumeration, GivesAnExampleOfEveryRefusal) {
+TEST(LegalPlanCounter, GivesAnExampleOfEveryRefusal) {
   const plan::Job job = small_tune_job();
-  const SpaceDimensions space = dimensions(job);
-  const Enumeration enumeration(job, space);
+  const SpaceDimensions space = search_space_dimensions(job);
+  const LegalPlanCounter enumeration(job, space);
   for (std::size_t i = 0; i < plan::kRules; ++i) {
     EXPECT_EQ(enumeration.refused()[i] > 0,
-              enumeration.examples().contains(static_cast<plan::Rule>(i)));
+              enumeration.refused_plan_examples().contains(static_cast<plan::Rule>(i)));
   }
 }
 

@@ -40,7 +40,7 @@ TuneOptions few() { return {.threads = 1, .top = 5}; }
 
 TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
   const plan::Job job = small_tune_job();
-  const SpaceDimensions space = dimensions(job);
+  const SpaceDimensions space = search_space_dimensions(job);
   const auto run = [&](plan::Ability ability, const plan::Plan& plan) {
     return std::ranges::any_of(plan::kFrameworkNames, [&](std::string_view name) {
       return plan::FrameworkSupport({.name = std::string(name), .version = ""})
@@ -58,7 +58,7 @@ TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
     plan.context_kind = kind;
     EXPECT_TRUE(run(plan::Ability::kContextKind, plan));
   }
-  for (const plan::TensorInput input : space.tensor_input) {
+  for (const plan::GatheredInputPolicy input : space.tensor_input) {
     plan.tensor_input = input;
     EXPECT_TRUE(run(plan::Ability::kTensorInput, plan));
   }
@@ -79,7 +79,7 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
     const TuneResult result = tune(job_of(name), few());
     std::int64_t refused = 0;
     bool framework = false;
-    for (const Refusal& refusal : result.rejected) {
+    for (const PlanRefusalCount& refusal : result.rejected) {
       refused += refusal.count;
       framework = framework || refusal.rule == kFrameworkRule;
     }
@@ -97,8 +97,9 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
     const TuneResult result = tune(job_of(name), few());
     const TunedPlan& best = result.plans.front();
     const std::vector<plan::Framework> frameworks = all_frameworks();
-    const std::vector<FrameworkRun> runs = framework_runs(result.job, best.plan, frameworks);
-    const auto own = std::ranges::find(runs, name, &FrameworkRun::framework);
+    const std::vector<NearestFrameworkPlan> runs =
+        nearest_framework_plans(result.job, best.plan, frameworks);
+    const auto own = std::ranges::find(runs, name, &NearestFrameworkPlan::framework);
     ASSERT_NE(own, runs.end());
     EXPECT_EQ(own->plan, best.plan) << name;
     EXPECT_EQ(own->step_time_s, best.step_time_s) << name;
@@ -109,8 +110,8 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
 /// Returns the distinct plans of a space.
 std::set<plan::Plan> plans_of(const plan::Job& job,
                               const std::function<bool(plan::Plan&)>& wanted) {
-  const SpaceDimensions space = dimensions(job);
-  const Enumeration enumeration(job, space);
+  const SpaceDimensions space = search_space_dimensions(job);
+  const LegalPlanCounter enumeration(job, space);
   std::set<plan::Plan> plans;
   const auto take = [&](const plan::Plan& plan) {
     plan::Plan usual = plan::canonical(plan, job);
@@ -118,16 +119,16 @@ std::set<plan::Plan> plans_of(const plan::Job& job,
   };
   for (const RankGridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
-      plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+      plan::Plan plan = plan_of_rank_grid(job, grid.parallel, grid.order);
       plan.micro_batch = micro_batch;
       for (const StageChoice& stage : stages) {
-        apply(stage, plan);
+        write_choice_into_plan(stage, plan);
         for (const DataParallelChoice& data : grid.data->choices) {
-          apply(data, plan);
+          write_choice_into_plan(data, plan);
           for (const BlockChoice& block : grid.blocks) {
             if (!grid.runs(block, stage.joint, data.joint)) continue;
             plan::Plan whole = plan;
-            apply(block, whole);
+            write_choice_into_plan(block, whole);
             take(whole);
           }
         }
@@ -147,8 +148,8 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("III"),
                           *plan::sharding_of("GGG")};
     job.space.recompute = {{plan::RecomputeKind::kFull, 1}, {plan::RecomputeKind::kEvery, 2}};
-    job.space.overlap = dimensions(job).overlap;
-    const SpaceDimensions space = dimensions(job);
+    job.space.overlap = search_space_dimensions(job).overlap;
+    const SpaceDimensions space = search_space_dimensions(job);
     const plan::FrameworkSupport law(job.framework);
     plan::Job free = job;
     free.framework = {};
@@ -157,13 +158,13 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
     free.space.accumulate = space.accumulate;
     free.space.rank_order = space.rank_order;
     const auto runs = [&](plan::Plan& plan) {
-      plan = law.with_buckets(job, plan);
-      return plan::not_run(job.framework, job, plan).empty();
+      plan = law.with_fixed_buckets(job, plan);
+      return plan::unsupported_choices(job.framework, job, plan).empty();
     };
     const std::set<plan::Plan> found = plans_of(job, [](const plan::Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
     EXPECT_FALSE(found.empty());
-    EXPECT_EQ(Enumeration(job, space).legal(), std::ssize(found));
+    EXPECT_EQ(LegalPlanCounter(job, space).legal(), std::ssize(found));
   }
 }
 
@@ -177,14 +178,14 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
     const plan::FrameworkSupport law(job.framework);
     const auto most = [&](plan::Plan& plan) {
       plan::Plan all = plan;
-      all.overlap = plan::overlap_all(true);
-      all.overlap =
-          plan::overlap_within(all.overlap, law.allowed(plan::Ability::kOverlap, job, plan));
+      all.overlap = plan::all_overlap_flags(true);
+      all.overlap = plan::overlap_limited_to_words(all.overlap,
+                                                   law.allowed(plan::Ability::kOverlap, job, plan));
       EXPECT_EQ(plan::canonical(all, job).overlap, plan.overlap) << plan::shown(plan);
       return true;
     };
     const auto found = plans_of(job, most);
-    EXPECT_EQ(Enumeration(job, dimensions(job)).legal(), std::ssize(found));
+    EXPECT_EQ(LegalPlanCounter(job, search_space_dimensions(job)).legal(), std::ssize(found));
   }
 }
 
@@ -193,7 +194,7 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
   job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
                         schedule::ScheduleKind::kZeroBubbleH1};
   const TuneResult result = tune(job, few());
-  const auto told = [](const Refusal& refusal) {
+  const auto told = [](const PlanRefusalCount& refusal) {
     return refusal.rule == kFrameworkRule &&
            refusal.reason == "megatron-lm runs schedule 1f1b, interleaved";
   };
@@ -243,7 +244,7 @@ TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   };
   const nlohmann::ordered_json json =
       tune_json(result, simulate::predict({result.job, best}),
-                framework_runs(result.job, best, frameworks, 2), started_by);
+                nearest_framework_plans(result.job, best, frameworks, 2), started_by);
   EXPECT_EQ(json["plans"][0]["runs_on"], nlohmann::ordered_json({"first"}));
   EXPECT_EQ(json["plans"][1]["runs_on"], nlohmann::ordered_json({"other"}));
   std::set<std::string> seen;
@@ -275,16 +276,16 @@ TEST(FrameworkSearch, BoundsHoldWhateverTypeGradientsAddUpIn) {
 TEST(LikelyStep, IsNoLongerThanThatOfTheBestPlan) {
   const plan::Job job = job_of("nemo");
   const TunedPlan best = tune(job, few()).plans.front();
-  EXPECT_LE(likely_step_s(job, best.plan), best.price_s * (1 + 1e-9));
+  EXPECT_LE(likely_search_step_s(job, best.plan), best.price_s * (1 + 1e-9));
 }
 
 TEST(LikelyStep, TakesPlansWhoseGradientsHaveATypeThatTheSpaceLacks) {
   plan::Job job = job_of("nemo");
   plan::Plan plan = tune(job, few()).plans.front().plan;
   job.space.accumulate = {plan.accumulate};
-  const double own_s = likely_step_s(job, plan);
+  const double own_s = likely_search_step_s(job, plan);
   plan.accumulate = plan.accumulate == DType::kFp32 ? DType::kBf16 : DType::kFp32;
-  EXPECT_DOUBLE_EQ(likely_step_s(job, plan), own_s);
+  EXPECT_DOUBLE_EQ(likely_search_step_s(job, plan), own_s);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ plan::Job job_on(std::string_view cluster, std::string framework = "") {
 }
 
 cluster::AttentionKernel chosen(const plan::Job& job) {
-  return with_fastest_attention(job).kernels.attention;
+  return with_fastest_attention_kernel(job).kernels.attention;
 }
 
 TEST(FreeKernels, AreTheFastestOfTheDevice) {
@@ -55,8 +55,8 @@ TEST(FreeKernels, AreWhatASearchTrainsWith) {
 
 TEST(FreeKernels, AreTheUsualOnesForPlansThatNeedThem) {
   plan::Job job = job_on("dgx-h100", "torchtitan");
-  EXPECT_FALSE(attention_limits_plans(job));
-  EXPECT_TRUE(attention_limits_plans(with_fastest_attention(job)));
+  EXPECT_FALSE(is_plan_limited_by_attention_kernel(job));
+  EXPECT_TRUE(is_plan_limited_by_attention_kernel(with_fastest_attention_kernel(job)));
   job.space.context = {2};
   const TuneResult result = tune(job, {.threads = 1});
   EXPECT_EQ(result.plans.front().plan.parallel.context, 2);

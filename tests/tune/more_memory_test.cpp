@@ -17,12 +17,12 @@ plan::Job tight_job() {
 
 TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
   const TuneResult result = tune(tight_job(), {.threads = 1});
-  const std::vector<MemoryStep> steps = more_memory(result, {.threads = 1});
+  const std::vector<MoreMemoryGain> steps = more_memory(result, {.threads = 1});
   ASSERT_FALSE(steps.empty());
   const TunedPlan& best = result.plans.front();
   double last_s = best.step_time_s;
-  double last_usable = memory::usable_bytes(result.job);
-  for (const MemoryStep& step : steps) {
+  double last_usable = memory::usable_memory_bytes(result.job);
+  for (const MoreMemoryGain& step : steps) {
     const double usable = step.capacity_bytes * (1 - step.reserve_share);
     EXPECT_GT(usable, last_usable);
     EXPECT_TRUE(step.tuned.fits);
@@ -36,7 +36,7 @@ TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
 
 TEST(MoreMemory, IsWhatASearchWithThatMemoryFindsAtLeast) {
   const TuneResult result = tune(tight_job(), {.threads = 1});
-  for (const MemoryStep& step : more_memory(result, {.threads = 1})) {
+  for (const MoreMemoryGain& step : more_memory(result, {.threads = 1})) {
     plan::Job larger = tight_job();
     larger.objective.memory_limit_bytes = step.capacity_bytes;
     larger.objective.memory_reserve = step.reserve_share;

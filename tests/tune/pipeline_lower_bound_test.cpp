@@ -23,7 +23,7 @@ model::Architecture two_classes(std::int64_t layers) {
   model.layers = layers;
   std::vector<std::int64_t> windows(static_cast<std::size_t>(layers), 0);
   windows[0] = windows[1] = 128;
-  model::set_windows(model, windows);
+  model::set_layer_windows(model, windows);
   return model;
 }
 
@@ -40,11 +40,11 @@ TEST(PipelineLowerBound, OfAListedEvenSplitIsThatOfTheEvenOne) {
   const LayerCountsByClass counts(two_classes(14));
   const Work work = work_of(0.5, 1, 2);
   for (const schedule::Schedule& schedule : kSchedules) {
-    const std::int64_t chunks = schedule::placement_of(schedule, 4).model_chunks();
+    const std::int64_t chunks = schedule::chunk_placement_of(schedule, 4).model_chunk_count();
     const PipelineLowerBound even =
         pipeline_lower_bound(work, counts, {schedule, plan::Recompute{}, {}}, 4, 16);
     const PipelineLowerBound listed = pipeline_lower_bound(
-        work, counts, {schedule, plan::Recompute{}, plan::even_split(14, chunks)}, 4, 16);
+        work, counts, {schedule, plan::Recompute{}, plan::even_layer_split(14, chunks)}, 4, 16);
     EXPECT_GE(listed.price_s, even.price_s);
     EXPECT_NEAR(listed.simulated_s, even.simulated_s, 0.1 * even.simulated_s);
   }

@@ -30,7 +30,7 @@ void draw_kernels(Draw& draw, plan::Job& job) {
       draw.of<Kernel>({Kernel::kFlash2, Kernel::kFlash2, Kernel::kFlash1, Kernel::kUnfused});
   job.kernels.fused_norm = !draw.chance(4);
   if (draw.chance(3)) job.framework = plan::Framework{"megatron-core"};
-  if (draw.chance(4)) job.dispatcher = plan::Dispatcher::kOncePerNode;
+  if (draw.chance(4)) job.dispatcher = plan::TokenDispatcher::kOncePerNode;
 }
 
 /// Draws optimizers that treat matrices separately, offloading hosts, and sequences of documents.
@@ -58,27 +58,28 @@ void draw_training(Draw& draw, plan::Job& job) {
       .pad_to = draw.of<packing::PaddingTarget>(
           {packing::PaddingTarget::kLength, packing::PaddingTarget::kLongest}),
       .too_long = packing::LongDocumentPolicy::kDrop,
-      .balance = draw.of<packing::SequenceDealing>(
-          {packing::SequenceDealing::kAsTheyCome, packing::SequenceDealing::kByCost})};
+      .balance = draw.of<packing::SequenceToRankAssignment>(
+          {packing::SequenceToRankAssignment::kAsTheyCome,
+           packing::SequenceToRankAssignment::kByCost})};
   const packing::LengthHistogram lengths =
-      packing::lognormal_lengths(static_cast<double>(job.length) / 8, 0.9);
-  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = packing::pack_with_statistics(lengths, packing, job.length);
+      packing::lognormal_length_histogram(static_cast<double>(job.length) / 8, 0.9);
+  job.documents = plan::PackedDocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::packed_sequence_statistics(lengths, packing, job.length);
 }
 
 /// Draws an image encoder of 24 layers, frozen or trained.
 void draw_encoder(Draw& draw, plan::Job& job) {
-  job.model.encoder = model::Encoder{.name = "tower",
-                                     .parameters = 303'507'456,
-                                     .projector = 20'979'712,
-                                     .patches = 576,
-                                     .tokens = 576,
-                                     .flops = 4.06e11,
-                                     .layers = 24,
-                                     .hidden = 1024,
-                                     .heads = 16,
-                                     .ffn = 4096,
-                                     .images = draw.of<double>({0.5, 1})};
+  job.model.encoder = model::ImageEncoder{.name = "tower",
+                                          .parameters = 303'507'456,
+                                          .projector = 20'979'712,
+                                          .patches = 576,
+                                          .tokens = 576,
+                                          .flops = 4.06e11,
+                                          .layers = 24,
+                                          .hidden = 1024,
+                                          .heads = 16,
+                                          .ffn = 4096,
+                                          .images = draw.of<double>({0.5, 1})};
   job.model.frozen.encoder = draw.chance(2);
 }
 
@@ -90,9 +91,9 @@ void draw_space(Draw& draw, plan::Job& job) {
   if (draw.chance(3)) job.space.tensor = {1, 2, job.cluster.devices_per_node};
   if (draw.chance(3)) job.space.expert_tensor = {1};
   if (draw.chance(3)) job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("GGG")};
-  if (draw.chance(3)) job.space.sharding_group = {plan::kNodeGroup, Size{2}};
+  if (draw.chance(3)) job.space.sharding_group = {plan::kNodeShardingGroup, Size{2}};
   if (draw.chance(4)) job.space.chunks = {2, 3};
-  if (draw.chance(4)) job.space.overlap = {plan::Overlap{}, plan::overlap_all(true)};
+  if (draw.chance(4)) job.space.overlap = {plan::Overlap{}, plan::all_overlap_flags(true)};
   if (draw.chance(5)) {
     job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
                           schedule::ScheduleKind::kZeroBubbleH1};
@@ -108,9 +109,9 @@ void draw_space(Draw& draw, plan::Job& job) {
 plan::Job random_job(std::uint64_t seed) {
   Draw draw(seed);
   std::vector<std::string> models;
-  for (const std::string_view name : model::built_in_models()) models.emplace_back(name);
+  for (const std::string_view name : model::built_in_model_names()) models.emplace_back(name);
   std::vector<std::string> clusters;
-  for (const std::string_view name : cluster::built_in_clusters()) clusters.emplace_back(name);
+  for (const std::string_view name : cluster::built_in_cluster_names()) clusters.emplace_back(name);
   plan::Job job;
   job.model_name = draw.of(models);
   job.model = model::built_in_model(job.model_name).value();

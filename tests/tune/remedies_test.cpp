@@ -35,61 +35,61 @@ plan::Job too_large_job() {
   return job;
 }
 
-std::vector<Remedy> remedies_of(const TuneResult& result) {
+std::vector<MemoryRemedy> remedies_of(const TuneResult& result) {
   return remedies({result.job, result.plans.front().plan}, {.searched = &result, .threads = 1});
 }
 
-const Remedy* find(const std::vector<Remedy>& list, plan::RemedyKind kind) {
-  const auto found = std::ranges::find(list, kind, &Remedy::kind);
+const MemoryRemedy* find(const std::vector<MemoryRemedy>& list, plan::MemoryRemedyKind kind) {
+  const auto found = std::ranges::find(list, kind, &MemoryRemedy::kind);
   return found == list.end() ? nullptr : &*found;
 }
 
 /// Expects a remedy to change only the keys of its `set`, and its figures to be those of a
 /// prediction.
-void expect_said(const Remedy& remedy, const plan::PlannedJob& before) {
-  const plan::PlannedJob after = plan::with_fields(before, remedy.set);
+void expect_said(const MemoryRemedy& remedy, const plan::PlannedJob& before) {
+  const plan::PlannedJob after = plan::plan_with_fields(before, remedy.set);
   const simulate::Prediction there = simulate::predict(after);
-  EXPECT_TRUE(there.memory.fits()) << remedy_name(remedy.kind);
+  EXPECT_TRUE(there.memory.fits()) << memory_remedy_name(remedy.kind);
   EXPECT_NEAR(there.step_time_s(), remedy.step_time_s, 1e-9 * remedy.step_time_s)
-      << remedy_name(remedy.kind);
-  EXPECT_EQ(there.memory.peak_bytes, remedy.peak_memory_bytes) << remedy_name(remedy.kind);
+      << memory_remedy_name(remedy.kind);
+  EXPECT_EQ(there.memory.peak_bytes, remedy.peak_memory_bytes) << memory_remedy_name(remedy.kind);
 }
 
 TEST(Remedies, AreJobsThatFit) {
   const TuneResult result = tune(too_large_job(), alone());
   ASSERT_FALSE(result.plans.front().fits);
-  const std::vector<Remedy> found = remedies_of(result);
-  const Remedy* host = find(found, plan::RemedyKind::kHostOptimizer);
-  const Remedy* nodes = find(found, plan::RemedyKind::kNodes);
+  const std::vector<MemoryRemedy> found = remedies_of(result);
+  const MemoryRemedy* host = find(found, plan::MemoryRemedyKind::kHostOptimizer);
+  const MemoryRemedy* nodes = find(found, plan::MemoryRemedyKind::kNodes);
   ASSERT_TRUE(host && nodes);
   EXPECT_TRUE(simulate::predict(host->changed).memory.fits());
   EXPECT_THAT(host->set, Contains(StartsWith("offload")));
   EXPECT_GT(nodes->changed.job.cluster.nodes, 1);
   EXPECT_EQ(nodes->set.front(), fmt::format("cluster.nodes={}", nodes->changed.job.cluster.nodes));
   EXPECT_TRUE(simulate::predict(nodes->changed).memory.fits());
-  EXPECT_THAT(remedies_text(found), HasSubstr("the optimizer on the hosts"));
+  EXPECT_THAT(memory_remedies_text(found), HasSubstr("the optimizer on the hosts"));
 }
 
 TEST(Remedies, LeaveAloneWhatTheJobSays) {
   plan::Job job = too_large_job();
   job.space.offload.optimizer = {0};
-  const std::vector<Remedy> found = remedies_of(tune(job, alone()));
-  EXPECT_EQ(find(found, plan::RemedyKind::kHostOptimizer), nullptr);
-  EXPECT_EQ(find(found, plan::RemedyKind::kParametersOnHost), nullptr);
-  EXPECT_NE(find(found, plan::RemedyKind::kNodes), nullptr);
+  const std::vector<MemoryRemedy> found = remedies_of(tune(job, alone()));
+  EXPECT_EQ(find(found, plan::MemoryRemedyKind::kHostOptimizer), nullptr);
+  EXPECT_EQ(find(found, plan::MemoryRemedyKind::kParametersOnHost), nullptr);
+  EXPECT_NE(find(found, plan::MemoryRemedyKind::kNodes), nullptr);
 }
 
 TEST(Remedies, AreNotOnHostsWithoutRoom) {
   plan::Job job = too_large_job();
   job.cluster.host.memory_bytes = 1e9;
-  const std::vector<Remedy> found = remedies_of(tune(job, alone()));
+  const std::vector<MemoryRemedy> found = remedies_of(tune(job, alone()));
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(find(found, plan::RemedyKind::kHostOptimizer), nullptr);
+  EXPECT_EQ(find(found, plan::MemoryRemedyKind::kHostOptimizer), nullptr);
 }
 
 TEST(Remedies, AreNoneWhereAPlanFits) {
   EXPECT_TRUE(remedies_of(tune(small_tune_job(), alone())).empty());
-  EXPECT_EQ(remedies_text({}), "");
+  EXPECT_EQ(memory_remedies_text({}), "");
 }
 
 /// Returns a plan for Llama-3-8B on eight H100 with one micro-batch of eight sequences and no
@@ -111,18 +111,18 @@ plan::PlannedJob full_of_activations() {
 
 TEST(Remedies, OfAPlanAreTheFastestOfEachKind) {
   const plan::PlannedJob planned = full_of_activations();
-  const std::vector<Remedy> found = remedies(planned, {.threads = 1});
-  const Remedy* recompute = find(found, plan::RemedyKind::kRecompute);
-  const Remedy* smaller = find(found, plan::RemedyKind::kMicroBatch);
+  const std::vector<MemoryRemedy> found = remedies(planned, {.threads = 1});
+  const MemoryRemedy* recompute = find(found, plan::MemoryRemedyKind::kRecompute);
+  const MemoryRemedy* smaller = find(found, plan::MemoryRemedyKind::kMicroBatch);
   ASSERT_TRUE(recompute && smaller);
   EXPECT_THAT(recompute->set, Contains("recompute=full"));
   EXPECT_THAT(smaller->set, Contains(StartsWith("micro_batch=")));
-  for (const Remedy& remedy : found) expect_said(remedy, planned);
+  for (const MemoryRemedy& remedy : found) expect_said(remedy, planned);
 }
 
 TEST(Remedies, AreOnesThatTheFrameworkRuns) {
-  const std::vector<Remedy> found = remedies(full_of_activations(), {.threads = 1});
-  for (const Remedy& remedy : found) {
+  const std::vector<MemoryRemedy> found = remedies(full_of_activations(), {.threads = 1});
+  for (const MemoryRemedy& remedy : found) {
     EXPECT_EQ(remedy.changed.plan.parallel.pipeline, 1) << "Accelerate has no pipeline";
     EXPECT_NE(remedy.changed.plan.recompute.kind, plan::RecomputeKind::kSelective);
   }
@@ -132,8 +132,8 @@ TEST(Remedies, OfATrainerHaveItsLosses) {
   plan::PlannedJob planned = full_of_activations();
   planned.plan.recompute.kind = plan::RecomputeKind::kFull;
   const plan::Framework trainer{.name = "accelerate", .variant = "llama-factory"};
-  const std::vector<Remedy> found = remedies(planned, {.trainer = trainer, .threads = 1});
-  const Remedy* loss = find(found, plan::RemedyKind::kLossChunks);
+  const std::vector<MemoryRemedy> found = remedies(planned, {.trainer = trainer, .threads = 1});
+  const MemoryRemedy* loss = find(found, plan::MemoryRemedyKind::kLossChunks);
   ASSERT_TRUE(loss);
   EXPECT_EQ(loss->set.front(), "kernels.loss_keeps=gradients");
 }

@@ -21,35 +21,38 @@ constexpr std::uint64_t kSpaces = 100;
 
 struct Prepared {
   explicit Prepared(plan::Job with)
-      : job(std::move(with)), cost(job), space(dimensions(job)), enumeration(job, space) {}
+      : job(std::move(with)),
+        cost(job),
+        space(search_space_dimensions(job)),
+        enumeration(job, space) {}
   [[nodiscard]] SearchFindings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const SearchGoal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
     return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
   }
-  [[nodiscard]] simulate::Room room() const {
-    simulate::Room room = simulate::plan_memory_limit(job);
+  [[nodiscard]] simulate::AvailablePlanMemory room() const {
+    simulate::AvailablePlanMemory room = simulate::plan_memory_limit(job);
     room.device_bytes = job.cluster.device.memory_bytes;
     return room;
   }
   plan::Job job;
   cost::CostModel cost;
   SpaceDimensions space;
-  Enumeration enumeration;
+  LegalPlanCounter enumeration;
 };
 
 // The plan with the least price does not fit, a slower one does: bounds are wanted up to that one.
-TEST(BestPlans, LookAgainUpToAPlanThatFits) {
-  BestPlans plans(2);
-  plans.limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
-  EXPECT_DOUBLE_EQ(plans.open_below(), 4 * (1 - kRevisitPriceGap));
-  EXPECT_DOUBLE_EQ(BestPlans(2, &plans).open_below(), plans.open_below());
+TEST(BestPlanCandidates, LookAgainUpToAPlanThatFits) {
+  BestPlanCandidates plans(2);
+  plans.set_key_limit(std::numeric_limits<double>::infinity(), 3.0, 4.0);
+  EXPECT_DOUBLE_EQ(plans.reconsider_below_s(), 4 * (1 - kMinRevisitPriceGap));
+  EXPECT_DOUBLE_EQ(BestPlanCandidates(2, &plans).reconsider_below_s(), plans.reconsider_below_s());
   plans.offer(3.0, plan::Plan{}, {.seconds = 3.0, .lower_bound_s = 2.5});
   plans.offer(4.5, plan::Plan{}, {.seconds = 4.5, .lower_bound_s = 3.9});
   plans.offer(5.0, plan::Plan{}, {.seconds = 5.0, .lower_bound_s = 3.5});
   plans.offer(6.0, plan::Plan{}, {.seconds = 6.0, .lower_bound_s = 3.95});
   ASSERT_EQ(plans.open().size(), 1U);
   EXPECT_EQ(plans.open().front().price.seconds, 5.0);
-  EXPECT_EQ(plans.dropped_bound(), 3.95);
+  EXPECT_EQ(plans.least_dropped_bound_s(), 3.95);
 }
 
 void expect_same(const std::vector<PlanCandidate>& a, const std::vector<PlanCandidate>& b) {
@@ -156,7 +159,7 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
     SCOPED_TRACE(seed);
     const Prepared prepared(small_random_job(seed));
     const SearchFindings bounded = prepared.search(false, kKept);
-    double bound = std::min(bounded.passed_bound_s, bounded.kept.dropped_bound());
+    double bound = std::min(bounded.passed_bound_s, bounded.kept.least_dropped_bound_s());
     for (const PlanCandidate& open : bounded.kept.open()) {
       bound = std::min(bound, open.price.lower_bound_s);
     }
@@ -197,7 +200,7 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     std::set<plan::Plan> plans;
     for (const PlanCandidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
-      const plan::Offload& there = candidate.plan.offload;
+      const plan::HostOffload& there = candidate.plan.offload;
       EXPECT_EQ(plan::canonical(candidate.plan, prepared.job).offload.activations,
                 there.activations);
       EXPECT_TRUE(plans.insert(candidate.plan).second) << plan::shown(candidate.plan);
@@ -225,8 +228,8 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
     const auto search = [&](const SearchGoal& goal) {
       return PlanSearch(prepared.job, prepared.cost, prepared.enumeration).run(goal, {}).kept;
     };
-    const BestPlans all = search(visit_all);
-    const BestPlans bounded = search(least);
+    const BestPlanCandidates all = search(visit_all);
+    const BestPlanCandidates bounded = search(least);
     expect_same(bounded.list(), all.list());
     if (all.list().empty()) continue;  // No plan is legal.
     const PlanCandidate& first = all.list().front();
@@ -271,7 +274,7 @@ TEST(Search, PricesAsThePricerDoes) {
   const SearchFindings found = prepared.search(false, 30);
   ASSERT_FALSE(found.kept.list().empty());
   for (const PlanCandidate& candidate : found.kept.list()) {
-    simulate::Pricer pricer(prepared.job, prepared.cost);
+    simulate::PlanPricer pricer(prepared.job, prepared.cost);
     EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds)
         << plan::shown(candidate.plan);
   }

@@ -55,7 +55,7 @@ void set_model(plan::Job& job, std::int64_t layers, std::int64_t hidden) {
   job.model.positions = 8192;
 }
 
-void list_dimensions(Dice& dice, plan::Space& space) {
+void list_dimensions(Dice& dice, plan::TunerSearchSpace& space) {
   using Size = std::int64_t;
   if (dice.chance(4))
     space.schedule = {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kInterleaved};
@@ -100,9 +100,9 @@ void list_dimensions(Dice& dice, plan::Space& space) {
   if (dice.chance(4)) {
     plan::Overlap blocking;
     blocking.parameters = false;
-    space.overlap = {plan::Overlap{}, plan::overlap_all(false), blocking};
+    space.overlap = {plan::Overlap{}, plan::all_overlap_flags(false), blocking};
   }
-  if (dice.chance(4)) space.sharding_group = {plan::kNodeGroup, 2};
+  if (dice.chance(4)) space.sharding_group = {plan::kNodeShardingGroup, 2};
   if (dice.chance(4)) space.layers = {{}, {1, 3}, {2, 2}};
   if (dice.chance(5)) {
     plan::RankOrder other;
@@ -151,7 +151,7 @@ plan::Job small_random_job(std::uint64_t seed) {
                                           *plan::sharding_of("III"), *plan::sharding_of("IGG")};
     job.space.expert =
         dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 4};
-    if (dice.chance(4)) job.space.expert_group = {plan::kNodeGroup, 1, 2};
+    if (dice.chance(4)) job.space.expert_group = {plan::kNodeShardingGroup, 1, 2};
   }
   if (dice.chance(4)) {
     const plan::StageRecompute full{.position = 0, .kind = plan::RecomputeKind::kFull};

@@ -28,7 +28,7 @@ TuneResult search(const plan::Job& job) { return tune(job, {.threads = 1}); }
 
 std::string refusal_of(const std::string& text) {
   try {
-    read_sweep(swept_job(), text);
+    read_tune_sweep(swept_job(), text);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -36,22 +36,22 @@ std::string refusal_of(const std::string& text) {
   return {};
 }
 
-TEST(Sweep, EachPointIsTheJobWithItsValue) {
+TEST(TuneSweep, EachPointIsTheJobWithItsValue) {
   const plan::Job job = swept_job();
-  const Sweep nodes = read_sweep(job, "cluster.nodes=1,2, 4");
+  const TuneSweep nodes = read_tune_sweep(job, "cluster.nodes=1,2, 4");
   ASSERT_EQ(nodes.points.size(), 3U);
   EXPECT_EQ(nodes.points[0].job.cluster.nodes, 1);
   EXPECT_EQ(nodes.points[2].job.cluster.nodes, 4);
   EXPECT_EQ(nodes.points[2].job.space, job.space);
-  const Sweep nics = read_sweep(job, "cluster.nic=0.5x,2x");
+  const TuneSweep nics = read_tune_sweep(job, "cluster.nic=0.5x,2x");
   EXPECT_DOUBLE_EQ(nics.points[0].job.cluster.nic_bytes_per_s * 4,
                    nics.points[1].job.cluster.nic_bytes_per_s);
-  EXPECT_EQ(read_sweep(job, "cluster.profile=dgx-h200").points[0].job.cluster.nodes, 2);
-  EXPECT_EQ(read_sweep(job, "batch.length=2048").points[0].job.length, 2048);
+  EXPECT_EQ(read_tune_sweep(job, "cluster.profile=dgx-h200").points[0].job.cluster.nodes, 2);
+  EXPECT_EQ(read_tune_sweep(job, "batch.length=2048").points[0].job.length, 2048);
 }
 
-TEST(Sweep, EachPlanIsTheBestOfItsJob) {
-  Sweep sweep = read_sweep(swept_job(), "cluster.nodes=1,2,4");
+TEST(TuneSweep, EachPlanIsTheBestOfItsJob) {
+  TuneSweep sweep = read_tune_sweep(swept_job(), "cluster.nodes=1,2,4");
   tune_sweep(sweep, search);
   for (const std::size_t i : {0, 1}) {
     const TuneResult alone = search(sweep.points[i].job);
@@ -61,7 +61,7 @@ TEST(Sweep, EachPlanIsTheBestOfItsJob) {
   }
   EXPECT_FALSE(sweep.points[2].best);
   EXPECT_THAT(sweep.points[2].refused, HasSubstr("data"));
-  const nlohmann::ordered_json json = sweep_json(sweep, TrainingRun{1e12, 2.0});
+  const nlohmann::ordered_json json = sweep_json(sweep, TrainingLengthAndPrice{1e12, 2.0});
   ASSERT_EQ(json.size(), 3U);
   EXPECT_EQ(json[0]["value"], 1);
   for (const char* key : {"plan", "step_time_s", "mfu", "days", "gpu_hours", "cost"}) {
@@ -71,7 +71,7 @@ TEST(Sweep, EachPlanIsTheBestOfItsJob) {
   EXPECT_TRUE(json[2].contains("refused"));
 }
 
-TEST(Sweep, RefusesWhatIsNoFieldOfTheJob) {
+TEST(TuneSweep, RefusesWhatIsNoFieldOfTheJob) {
   EXPECT_THAT(refusal_of("clutser.nodes=1,2"), HasSubstr("did you mean 'cluster'?"));
   EXPECT_THAT(refusal_of("cluster.nodse=1,2"), HasSubstr("--sweep cluster.nodse=1"));
   EXPECT_THAT(refusal_of("micro_batch=1,2"), HasSubstr("micro_batch is of a plan"));

@@ -60,7 +60,7 @@ TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
 TEST(Tune, CountsEveryPlanOnce) {
   const TuneResult result = tune(small_tune_job(), quick());
   std::int64_t refused = 0;
-  for (const Refusal& refusal : result.rejected) refused += refusal.count;
+  for (const PlanRefusalCount& refusal : result.rejected) refused += refusal.count;
   EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
   EXPECT_EQ(result.space.legal, result.space.priced + result.space.bounded);
   EXPECT_LE(result.space.fitting, result.space.priced);
@@ -132,7 +132,7 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_FALSE(result.plans.front().fits);
   EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("No plan that the job allows fits")));
   const TunedPlan& smallest = result.plans.front();
-  EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - memory::usable_bytes(job));
+  EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - memory::usable_memory_bytes(job));
   const nlohmann::ordered_json json = tuned_plan_json(result, smallest, started_by_none);
   EXPECT_EQ(json["over_by_bytes"], static_cast<std::int64_t>(smallest.over_by_bytes));
   EXPECT_EQ(json["largest_kind"], "optimizer");
@@ -161,7 +161,7 @@ TEST(Tune, AnswersWithTightPlansWhereNoneFits) {
   double last_s = 0;
   for (const TunedPlan& tuned : result.plans) {
     EXPECT_FALSE(tuned.fits);
-    EXPECT_EQ(tuned.verdict, memory::FitVerdict::kTight);
+    EXPECT_EQ(tuned.verdict, memory::MemoryFitVerdict::kTight);
     EXPECT_GE(tuned.p_fits, 0.75);
     EXPECT_LT(tuned.p_fits, 0.9);
     EXPECT_GT(tuned.over_by_bytes, 0);
@@ -185,7 +185,7 @@ TEST(Tune, HasNoTightPlansBesideAStatedReserve) {
   job.objective.memory_reserve = 0.5;
   const TuneResult result = tune(job, quick());
   ASSERT_EQ(result.plans.size(), 1U);
-  EXPECT_EQ(result.plans.front().verdict, memory::FitVerdict::kDoesNotFit);
+  EXPECT_EQ(result.plans.front().verdict, memory::MemoryFitVerdict::kDoesNotFit);
 }
 
 TEST(Tune, SaysWhatARefusingRuleDemands) {
@@ -199,7 +199,7 @@ TEST(Tune, SaysWhatARefusingRuleDemands) {
 
 TEST(Tune, KeepsAMemoryLimit) {
   plan::Job job = small_tune_job();
-  job.objective.kind = plan::ObjectiveKind::kThroughput;
+  job.objective.kind = plan::TunerObjectiveKind::kThroughput;
   job.objective.memory_limit_bytes = 0.9 * tune(job, quick()).plans.front().peak_memory_bytes;
   for (const TunedPlan& plan : tune(job, quick()).plans) {
     EXPECT_LE(plan.peak_memory_bytes, job.objective.memory_limit_bytes);
@@ -242,11 +242,11 @@ TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
 TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
   plan::Job job = small_tune_job();
   job.cluster.device.host_link_bytes_per_s = 0;
-  job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kCoreAttention}};
+  job.space.offload.activations = {plan::OffloadModuleSet{plan::OffloadModule::kCoreAttention}};
   EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.device.host_link"),
                                   HasSubstr("nearest legal: offload.activations []"),
                                   HasSubstr("offload.activations free (")));
-  job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kMoeActivation}};
+  job.space.offload.activations = {plan::OffloadModuleSet{plan::OffloadModule::kMoeActivation}};
   EXPECT_THAT(failure(job), HasSubstr("has no moe_act"));
   job = small_tune_job();
   job.space.offload.parameters = {true};
@@ -288,7 +288,7 @@ TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {
     two.cluster.nodes = 2;
     return tune(two, quick()).plans.front().step_time_s;
   }();
-  job.objective = {.kind = plan::ObjectiveKind::kSmallestCluster,
+  job.objective = {.kind = plan::TunerObjectiveKind::kSmallestCluster,
                    .target_step_time_s = on_two * 1.001};
   const TuneResult result = tune(job, quick());
   EXPECT_TRUE(result.target_met);
@@ -322,7 +322,7 @@ TEST(Tune, WhereNoPartOfAClusterHasALegalPlanTheReasonIsThatOfAllDevices) {
 TEST(Tune, TheSmallestClusterIsLookedForWhereFewerNodesHaveNoLegalPlan) {
   plan::Job job = small_tune_job();
   job.space.pipeline = {8};  // one node has four devices
-  job.objective = {.kind = plan::ObjectiveKind::kSmallestCluster, .target_step_time_s = 1e6};
+  job.objective = {.kind = plan::TunerObjectiveKind::kSmallestCluster, .target_step_time_s = 1e6};
   const TuneResult result = tune(job, quick());
   EXPECT_TRUE(result.target_met);
   EXPECT_EQ(result.job.cluster.nodes, 2);

@@ -69,7 +69,7 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
   for (const Named<plan::ContextKind>& kind : plan::kContextKindNames) {
     add([&](plan::Plan& to) { to.context_kind = kind.value; });
   }
-  for (const Named<plan::TensorInput>& kind : plan::kTensorInputNames) {
+  for (const Named<plan::GatheredInputPolicy>& kind : plan::kTensorInputNames) {
     add([&](plan::Plan& to) { to.tensor_input = kind.value; });
   }
   for (const double share : job.space.offload.optimizer) {
@@ -81,11 +81,11 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
       });
     }
   }
-  for (const plan::OffloadModules modules : job.space.offload.activations) {
+  for (const plan::OffloadModuleSet modules : job.space.offload.activations) {
     add([&](plan::Plan& to) { to.offload.activations = modules; });
   }
   add([](plan::Plan& to) { to.sequence_parallel = !to.sequence_parallel; });
-  add([](plan::Plan& to) { to.overlap = plan::overlap_all(true); });
+  add([](plan::Plan& to) { to.overlap = plan::all_overlap_flags(true); });
   return changed;
 }
 
@@ -93,7 +93,7 @@ std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& p
 std::vector<plan::Plan> changes_in_space(const plan::Job& job, const SpaceDimensions& space,
                                          plan::Plan best) {
   const cost::CostModel cost(job);
-  SimulatedPrices prices(job, cost);
+  PlayedSchedulePrices prices(job, cost);
   if (job.space.layers.empty()) best.layers.clear();
   std::vector<plan::Plan> changes = single_changes(job, best);
   changes.push_back(best);
@@ -101,9 +101,9 @@ std::vector<plan::Plan> changes_in_space(const plan::Job& job, const SpaceDimens
   for (plan::Plan plan : changes) {
     if (plan::first_broken_rule(job, plan)) continue;
     plan = plan::canonical(plan, job);
-    if (!contains(job, space, plan)) continue;
+    if (!is_in_search_space(job, space, plan)) continue;
     inside.push_back(plan);
-    if (!balances(job, space, plan)) continue;
+    if (!is_balanced_split_tried(job, space, plan)) continue;
     if (const auto split = prices.balanced(plan)) inside.push_back(*split);
   }
   return inside;
@@ -165,8 +165,8 @@ TEST(Tuner, HoldsWhateverTheJob) {
     ++answered;
     const plan::Job& used = result->job;
     expect_all_fit(*result);
-    const SpaceDimensions space = dimensions(used);
-    if (result->baseline && contains(used, space, result->baseline->plan)) {
+    const SpaceDimensions space = search_space_dimensions(used);
+    if (result->baseline && is_in_search_space(used, space, result->baseline->plan)) {
       EXPECT_GE(result->speedup_over_baseline, 1);
     }
     tried += expect_no_change_is_faster(*result, space);

@@ -26,18 +26,19 @@ plan::Job sent_job() {
 TEST(TwoStrands, GainWhereTensorMessagesAreExposed) {
   const plan::Job job = sent_job();
   const TuneResult result = tune(job, {.threads = 1});
-  const std::optional<StrandsGain> gain = two_strands(result, {.threads = 1});
+  const std::optional<TwoStrandsGain> gain = two_strands_gain(result, {.threads = 1});
   ASSERT_TRUE(gain);
   EXPECT_EQ(gain->tuned.plan.schedule.strands, 2);
   EXPECT_FALSE(plan::first_broken_rule(job, gain->tuned.plan));
-  EXPECT_LE(gain->tuned.peak_memory_bytes, memory::usable_bytes(job));
+  EXPECT_LE(gain->tuned.peak_memory_bytes, memory::usable_memory_bytes(job));
   EXPECT_DOUBLE_EQ(gain->gain_s, result.plans.front().step_time_s - gain->tuned.step_time_s);
   EXPECT_GT(gain->gain_s, 0.01 * result.plans.front().step_time_s);
 }
 
 TEST(TwoStrands, AreNoBetterThanASearchAmongThem) {
   plan::Job job = sent_job();
-  const std::optional<StrandsGain> gain = two_strands(tune(job, {.threads = 1}), {.threads = 1});
+  const std::optional<TwoStrandsGain> gain =
+      two_strands_gain(tune(job, {.threads = 1}), {.threads = 1});
   ASSERT_TRUE(gain);
   job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
                         schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kPaired,
@@ -46,7 +47,7 @@ TEST(TwoStrands, AreNoBetterThanASearchAmongThem) {
   const TuneResult searched = tune(job, {.threads = 1});
   EXPECT_LE(searched.plans.front().step_time_s, gain->tuned.step_time_s * (1 + 1e-12));
   EXPECT_EQ(searched.plans.front().plan.schedule.strands, 2);
-  EXPECT_FALSE(two_strands(searched, {.threads = 1}));
+  EXPECT_FALSE(two_strands_gain(searched, {.threads = 1}));
 }
 
 TEST(TwoStrands, AreNotToldWhereNothingIsSentOrTheFrameworkRunsNone) {
@@ -54,10 +55,10 @@ TEST(TwoStrands, AreNotToldWhereNothingIsSentOrTheFrameworkRunsNone) {
   alone.space.tensor = {1};
   alone.space.context = {1};
   alone.space.pipeline = {1};
-  EXPECT_FALSE(two_strands(tune(alone, {.threads = 1}), {.threads = 1}));
+  EXPECT_FALSE(two_strands_gain(tune(alone, {.threads = 1}), {.threads = 1}));
   plan::Job megatron = sent_job();
   megatron.framework.name = "megatron-core";
-  EXPECT_FALSE(two_strands(tune(megatron, {.threads = 1}), {.threads = 1}));
+  EXPECT_FALSE(two_strands_gain(tune(megatron, {.threads = 1}), {.threads = 1}));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(UsedDevices, PowersOfTwoAndThreeTimesThemAreUsedWhole) {
 
 TEST(UsedDevices, PartsOfARackKeepItsLinks) {
   const cluster::Cluster rack = cluster_of("gb200-nvl72", 10);
-  const cluster::Cluster part = with_devices(rack, 8, 64);
+  const cluster::Cluster part = with_used_devices(rack, 8, 64);
   EXPECT_EQ(part.devices(), 512);
   EXPECT_EQ(part.nics_per_node, 64);
   EXPECT_EQ(part.nic_of_device.size(), 64U);
@@ -34,12 +34,12 @@ TEST(UsedDevices, PartsOfARackKeepItsLinks) {
 }
 
 TEST(UsedDevices, FewerNodesOfAProfileAreThatProfile) {
-  EXPECT_EQ(with_devices(cluster_of("dgx-h100", 7), 6, 8), cluster_of("dgx-h100", 6));
+  EXPECT_EQ(with_used_devices(cluster_of("dgx-h100", 7), 6, 8), cluster_of("dgx-h100", 6));
 }
 
 TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
   plan::Job job = small_tune_job();
-  job.cluster = with_devices(job.cluster, 1, 4);
+  job.cluster = with_used_devices(job.cluster, 1, 4);
   job.cluster.nodes = 5;
   job.cluster.levels.back().size = 20;
   job.space.pipeline = {1, 2, 4};

@@ -41,13 +41,14 @@ std::vector<StageChoice> recomputations(const std::vector<StageChoice>& choices)
 
 /// Compares the floors of a plan's blocks with the pricer's times; returns how many layers were
 /// compared.
-int compare(WorkLowerBounds& floors, simulate::Pricer& pricer, const plan::Plan& plan,
+int compare(WorkLowerBounds& floors, simulate::PlanPricer& pricer, const plan::Plan& plan,
             const BlockChoice& block) {
-  const Work work = floors.with_context(floors.work(plan, floor_overlap(block)), plan);
+  const Work work =
+      floors.with_context_messages(floors.work(plan, overlap_in_lower_bounds(block)), plan);
   const simulate::BlockCosts& costs = pricer.blocks(plan);
   int compared = 0;
   plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
-    const plan::LayerRecompute recompute = plan::recomputed(setting);
+    const plan::LayerRecompute recompute = plan::recomputed_layer_part(setting);
     const std::vector<double>& layer_s = work.layer_s(plan::common_layer_recompute(setting));
     const std::size_t place = costs.place(recompute);
     const std::size_t least_place = costs.place(plan::common_layer_recompute(setting));
@@ -83,11 +84,11 @@ TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
   int compared = 0;
   for (const std::uint64_t seed : random_seeds(40)) {
     const plan::Job job = random_job(seed);
-    const SpaceDimensions space = dimensions(job);
-    const Enumeration enumeration(job, space);
+    const SpaceDimensions space = search_space_dimensions(job);
+    const LegalPlanCounter enumeration(job, space);
     const cost::CostModel cost(job);
     WorkLowerBounds floors(job, cost);
-    simulate::Pricer pricer(job, cost);
+    simulate::PlanPricer pricer(job, cost);
     const std::vector<RankGridChoice>& grids = enumeration.grids();
     const std::size_t apart = std::max<std::size_t>(1, grids.size() / kGrids);
     for (std::size_t i = seed % apart; i < grids.size(); i += apart) {
@@ -96,10 +97,10 @@ TEST(WorkLowerBounds, IsNeverAboveTheBlocksOfAnyChoice) {
       for (const StageChoice& choice : recomputations(choices)) {
         for (const BlockChoice& block : grid.blocks) {
           if (!grid.runs(block, choice)) continue;
-          plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
+          plan::Plan plan = plan_of_rank_grid(job, grid.parallel, grid.order);
           plan.micro_batch = micro_batch;
-          apply(block, plan);
-          apply(choice, plan);
+          write_choice_into_plan(block, plan);
+          write_choice_into_plan(choice, plan);
           SCOPED_TRACE(testing::Message() << "seed " << seed << ", grid " << i);
           compared += compare(floors, pricer, plan, block);
         }

@@ -10,8 +10,9 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-FitLabel label(const RunRow& row, bool fits, double capacity_bytes) {
-  FitLabel made = label_of(row.id, std::get<RowPlan>(row_plan(row)).planned, row.gpu);
+MemoryFitLabel label(const RunRow& row, bool fits, double capacity_bytes) {
+  MemoryFitLabel made =
+      memory_fit_label(row.id, std::get<RowPlan>(job_and_plan_of_row(row)).planned, row.gpu);
   made.fits = fits;
   made.capacity_bytes = capacity_bytes;
   return made;
@@ -22,11 +23,11 @@ FitLabel label(const RunRow& row, bool fits, double capacity_bytes) {
 Pairs conflicts(void (*change)(RunRow& row), double capacity_bytes = 80e9) {
   RunRow row = small_row();
   row.gpu = "A100-SXM-80GB";
-  const FitLabel oom = label(row, false, 80e9);
+  const MemoryFitLabel oom = label(row, false, 80e9);
   row.id = "hand-0002";
   change(row);
-  const std::vector<FitLabel> labels = {oom, label(row, true, capacity_bytes)};
-  return label_conflicts(labels);
+  const std::vector<MemoryFitLabel> labels = {oom, label(row, true, capacity_bytes)};
+  return memory_fit_label_conflicts(labels);
 }
 
 const Pairs kOne = {{0, 1}};
@@ -46,8 +47,8 @@ TEST(LabelConflict, TheCapacityInTheNameOfADeviceTellsNoConfigurations) {
     RunRow one = small_row(), other = small_row();
     one.gpu = oom;
     other.gpu = fits;
-    const std::vector<FitLabel> labels = {label(one, false, 80e9), label(other, true, 80e9)};
-    return label_conflicts(labels);
+    const std::vector<MemoryFitLabel> labels = {label(one, false, 80e9), label(other, true, 80e9)};
+    return memory_fit_label_conflicts(labels);
   };
   EXPECT_EQ(named("A100-SXM-80GB", "A100-SXM"), kOne);
   EXPECT_EQ(named("A100-SXM 80g", "A100-SXM_40 gB"), kOne);

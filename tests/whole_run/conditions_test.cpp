@@ -9,9 +9,9 @@
 namespace stepwright::whole_run {
 namespace {
 
-plan::RunSettings read(const std::string& text) {
+plan::TrainingRunSettings read(const std::string& text) {
   const Document document = Document::parse(text, "job.yaml");
-  return plan::read_run(document.root());
+  return plan::read_run_mapping(document.root());
 }
 
 std::string refusal(const std::string& text) {
@@ -23,8 +23,8 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-TEST(RunSettings, AreReadWithUnits) {
-  const plan::RunSettings settings = read(
+TEST(TrainingRunSettings, AreReadWithUnits) {
+  const plan::TrainingRunSettings settings = read(
       "tokens: 15e12\ndevice_mttf: 50000 h\nrestart: 10 min\nrepair: 2d\nspare_nodes: 3\n"
       "checkpoints: asynchronous\nstorage: 100 GB/s\nhost_copy: 20e9\nevaluation: 0.02\n");
   EXPECT_EQ(settings.tokens, 15e12);
@@ -36,7 +36,7 @@ TEST(RunSettings, AreReadWithUnits) {
   EXPECT_EQ(settings.checkpoints, plan::CheckpointWriting::kAsynchronous);
 }
 
-TEST(RunSettings, RefuseWhatNoRunHas) {
+TEST(TrainingRunSettings, RefuseWhatNoRunHas) {
   EXPECT_EQ(refusal("tokens: 0"),
             "job.yaml:1:9: tokens: must be a number from 1 to 1e+18; it is 0");
   EXPECT_EQ(refusal("evaluation: 1.5"),
@@ -60,7 +60,7 @@ TEST(RunSettings, RefuseWhatNoRunHas) {
             "job.yaml:1:1: unknown key 'repiar'; did you mean 'repai");
 }
 
-TEST(RunSettings, RefuseContradictions) {
+TEST(TrainingRunSettings, RefuseContradictions) {
   EXPECT_NE(refusal("device_mttf: 1e6\nfailures_per_device_hour: 1e-5").find("give one of them"),
             std::string::npos);
   EXPECT_NE(refusal("evaluation: 0.1\nevaluation_tokens: 1e6\nevaluation_every: 10")
@@ -70,30 +70,30 @@ TEST(RunSettings, RefuseContradictions) {
   EXPECT_NE(refusal("host_copy: 1e9").find("checkpoints: asynchronous"), std::string::npos);
 }
 
-TEST(RunSettings, OneWayOfSayingAThingReplacesTheOther) {
-  const plan::RunSettings stated =
+TEST(TrainingRunSettings, OneWayOfSayingAThingReplacesTheOther) {
+  const plan::TrainingRunSettings stated =
       read("device_mttf: 1e6\nevaluation: 0.1\ncheckpoints: asynchronous\nhost_copy: 1e9");
-  const plan::RunSettings all =
+  const plan::TrainingRunSettings all =
       plan::override_run_settings(stated, {.failures_per_device_hour = 0,
                                            .checkpoints = plan::CheckpointWriting::kExposed,
                                            .evaluation_tokens = 1e6,
                                            .evaluation_every = 10});
-  EXPECT_EQ(plan::run_contradiction(all), "");
+  EXPECT_EQ(plan::run_setting_contradiction(all), "");
   EXPECT_FALSE(all.device_mttf_s);
   EXPECT_FALSE(all.evaluation);
   EXPECT_FALSE(all.host_copy_bytes_per_s);
   EXPECT_EQ(all.failures_per_device_hour, 0);
 }
 
-TEST(RunSettings, AreWrittenAsTheyAreRead) {
-  const plan::RunSettings stated =
+TEST(TrainingRunSettings, AreWrittenAsTheyAreRead) {
+  const plan::TrainingRunSettings stated =
       read("tokens: 1e12\nrepair: 1d\nspare_nodes: 2\ncheckpoints: exposed");
-  const std::string text = plan::run_json(stated).dump();
+  const std::string text = plan::run_settings_json(stated).dump();
   EXPECT_EQ(
       text,
       R"({"tokens":1000000000000.0,"repair":86400.0,"spare_nodes":2,"checkpoints":"exposed"})");
   EXPECT_EQ(read(text), stated);
-  EXPECT_EQ(plan::run_json({}), nlohmann::ordered_json::object());
+  EXPECT_EQ(plan::run_settings_json({}), nlohmann::ordered_json::object());
 }
 
 cluster::Cluster devices(std::int64_t nodes, double host_link_bytes_per_s = 0) {
@@ -128,7 +128,7 @@ TEST(RunConditions, AssumeNothingThatIsStated) {
 }
 
 TEST(RunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
-  const plan::RunSettings settings{.checkpoints = plan::CheckpointWriting::kAsynchronous};
+  const plan::TrainingRunSettings settings{.checkpoints = plan::CheckpointWriting::kAsynchronous};
   // PCIe 3.0 of a V100 has no 20 GB/s, NVLink-C2C of a GB200 ten times that.
   EXPECT_NEAR(run_conditions(settings, devices(1, 15.75e9)).host_copy_bytes_per_s, 13.7e9, 5e7);
   EXPECT_NEAR(run_conditions(settings, devices(1, 225e9)).host_copy_bytes_per_s, 195.8e9, 1e8);

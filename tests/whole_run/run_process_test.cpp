@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSeed = 7;
 
 /// Returns a run of ten thousand steps of ten seconds, with a failure every three hours.
-RunProcess usual() {
+WholeRunParameters usual() {
   return {.steps = 10'000,
           .step_s = 10,
           .straggling_s = 0.25,
@@ -28,11 +28,11 @@ RunProcess usual() {
 /// Expects the mean of simulated runs to be within four standard errors of the closed form, its
 /// parts as near as parts can be, and the deviation within a tenth. Simulated runs begin with all
 /// their spares, which the closed form does not take into account: this saves less than one repair.
-void expect_simulated(const RunProcess& process, std::int64_t runs = 4000,
-                      RepairTimes repairs = RepairTimes::kExponential) {
-  const RunTime closed = run_time(process);
-  const SimulatedRuns played = simulate_runs(process, runs, kSeed, repairs);
-  const double near = 4 * played.error_s() + process.repair_s;
+void expect_simulated(const WholeRunParameters& process, std::int64_t runs = 4000,
+                      RepairTimeDistribution repairs = RepairTimeDistribution::kExponential) {
+  const WholeRunTime closed = mean_whole_run_time(process);
+  const SimulatedRuns played = simulate_whole_runs(process, runs, kSeed, repairs);
+  const double near = 4 * played.mean_wall_time_error_s() + process.repair_s;
   EXPECT_NEAR(played.mean.wall_s, closed.wall_s, near);
   EXPECT_LT(near, 0.02 * closed.wall_s) << "else the line above says nothing";
   EXPECT_NEAR(played.mean.failures, closed.failures, 0.01 * closed.failures + 0.1);
@@ -42,28 +42,29 @@ void expect_simulated(const RunProcess& process, std::int64_t runs = 4000,
   }
 }
 
-TEST(RunTime, IsThatOfSimulatedRuns) { expect_simulated(usual()); }
+TEST(WholeRunTime, IsThatOfSimulatedRuns) { expect_simulated(usual()); }
 
-TEST(RunTime, IsThatOfSimulatedRunsWhereMuchIsLost) {
-  RunProcess process = usual();
+TEST(WholeRunTime, IsThatOfSimulatedRunsWhereMuchIsLost) {
+  WholeRunParameters process = usual();
   process.failures_per_s = 1 / 2500.0;
   process.restart_s = 1200;
   expect_simulated(process);
 }
 
-TEST(RunTime, IsThatOfSimulatedRunsWhoseWritesAreHidden) {
-  RunProcess process = usual();
+TEST(WholeRunTime, IsThatOfSimulatedRunsWhoseWritesAreHidden) {
+  WholeRunParameters process = usual();
   process.copy_s = 2;
   process.write_s = 500;
   expect_simulated(process);
   process.write_s = 3000;  // Longer than the work of a cycle: every copy waits.
   expect_simulated(process);
-  EXPECT_GT(run_time(process).losses_s[static_cast<std::size_t>(RunLoss::kCheckpoints)],
+  EXPECT_GT(mean_whole_run_time(process)
+                .losses_s[static_cast<std::size_t>(RunTimeLossCause::kCheckpoints)],
             99 * (3000 - 1110));
 }
 
-TEST(RunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
-  RunProcess process = usual();
+TEST(WholeRunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
+  WholeRunParameters process = usual();
   process.steps = 10'037;
   process.copy_s = 2;
   process.write_s = 500;
@@ -73,8 +74,8 @@ TEST(RunTime, IsThatOfSimulatedRunsThatEndBetweenCheckpoints) {
   expect_simulated(process);
 }
 
-TEST(RunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
-  RunProcess process = usual();
+TEST(WholeRunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
+  WholeRunParameters process = usual();
   process.steps = 1'000'000;
   process.repair_s = 6 * 3600;
   for (const std::int64_t spares : {0, 1, 3}) {
@@ -83,20 +84,21 @@ TEST(RunTime, IsThatOfSimulatedRunsThatWaitForRepairs) {
   }
 }
 
-TEST(RunTime, OfRepairsOnlyTheMeanMatters) {
-  RunProcess process = usual();
+TEST(WholeRunTime, OfRepairsOnlyTheMeanMatters) {
+  WholeRunParameters process = usual();
   process.steps = 1'000'000;
   process.repair_s = 6 * 3600;
   process.spare_nodes = 2;
-  const SimulatedRuns played = simulate_runs(process, 400, kSeed, RepairTimes::kFixed);
-  EXPECT_NEAR(played.mean.wall_s, run_time(process).wall_s,
-              4 * played.error_s() + process.repair_s);
+  const SimulatedRuns played =
+      simulate_whole_runs(process, 400, kSeed, RepairTimeDistribution::kFixed);
+  EXPECT_NEAR(played.mean.wall_s, mean_whole_run_time(process).wall_s,
+              4 * played.mean_wall_time_error_s() + process.repair_s);
 }
 
-TEST(RunTime, LossesAndStepsAreAllOfIt) {
-  RunProcess process = usual();
+TEST(WholeRunTime, LossesAndStepsAreAllOfIt) {
+  WholeRunParameters process = usual();
   process.repair_s = 7200;
-  const RunTime time = run_time(process);
+  const WholeRunTime time = mean_whole_run_time(process);
   double sum = process.step_s * static_cast<double>(process.steps);
   for (const double loss : time.losses_s) {
     EXPECT_GT(loss, 0);
@@ -105,46 +107,46 @@ TEST(RunTime, LossesAndStepsAreAllOfIt) {
   EXPECT_NEAR(sum, time.wall_s, 1e-9 * time.wall_s);
 }
 
-TEST(RunTime, WithoutFailuresNothingIsLostToThem) {
-  RunProcess process = usual();
+TEST(WholeRunTime, WithoutFailuresNothingIsLostToThem) {
+  WholeRunParameters process = usual();
   process.failures_per_s = 0;
   process.repair_s = 7200;
-  process.checkpoint_every = best_checkpoint_every(process);
+  process.checkpoint_every = best_checkpoint_interval_steps(process);
   EXPECT_EQ(process.checkpoint_every, process.steps);
-  const RunTime time = run_time(process);
+  const WholeRunTime time = mean_whole_run_time(process);
   EXPECT_EQ(time.failures, 0);
   EXPECT_DOUBLE_EQ(time.wall_s, 10'000 * 10.25 + 200 * 30 + 40);
-  EXPECT_EQ(simulate_runs(process, 3, kSeed).mean.wall_s, time.wall_s);
+  EXPECT_EQ(simulate_whole_runs(process, 3, kSeed).mean.wall_s, time.wall_s);
 }
 
-TEST(RunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
+TEST(WholeRunTime, TheBestNumberOfStepsBetweenCheckpointsIsBest) {
   for (const double rate : {1 / 200.0, 1 / 10800.0, 1e-6}) {
-    RunProcess process = usual();
+    WholeRunParameters process = usual();
     process.failures_per_s = rate;
     process.restart_s = 100;
-    process.checkpoint_every = best_checkpoint_every(process);
-    const double best = run_time(process).wall_s;
+    process.checkpoint_every = best_checkpoint_interval_steps(process);
+    const double best = mean_whole_run_time(process).wall_s;
     const std::int64_t every = process.checkpoint_every;
     for (const std::int64_t other : {every / 2, every - 1, every + 1, 2 * every}) {
       if (other < 1) continue;
       process.checkpoint_every = other;
       // The incomplete last cycle may be better by part of one cycle.
-      EXPECT_GT(run_time(process).wall_s, best * (1 - 2e-4)) << rate << " " << other;
+      EXPECT_GT(mean_whole_run_time(process).wall_s, best * (1 - 2e-4)) << rate << " " << other;
     }
   }
 }
 
-std::string refusal(const RunProcess& process) {
+std::string refusal(const WholeRunParameters& process) {
   try {
-    run_time(process);
+    mean_whole_run_time(process);
   } catch (const Error& error) {
     return error.what();
   }
   return "";
 }
 
-TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
-  RunProcess process = usual();
+TEST(WholeRunTime, RefusesFailuresThatNoRunGetsPast) {
+  WholeRunParameters process = usual();
   process.failures_per_s = 1 / 10.0;
   EXPECT_EQ(refusal(process),
             "failures come faster than steps: one every 10.0 s, and a step takes 10.2 s; the "
@@ -158,19 +160,19 @@ TEST(RunTime, RefusesFailuresThatNoRunGetsPast) {
 }
 
 /// The time could be computed, but would be far too long.
-TEST(RunTime, TellsAttemptsThatHardlyEverEndApart) {
-  RunProcess process = usual();
+TEST(WholeRunTime, TellsAttemptsThatHardlyEverEndApart) {
+  WholeRunParameters process = usual();
   process.restart_s = 5 / process.failures_per_s;
   check_run_ends(process);
   process.restart_s = 8 / process.failures_per_s;
-  EXPECT_GT(run_time(process).wall_s, 0);
+  EXPECT_GT(mean_whole_run_time(process).wall_s, 0);
   EXPECT_THROW(check_run_ends(process), Error);
 }
 
 TEST(SimulatedRuns, FollowFromTheSeed) {
-  const double first = simulate_runs(usual(), 20, 1).mean.wall_s;
-  EXPECT_EQ(simulate_runs(usual(), 20, 1).mean.wall_s, first);
-  EXPECT_NE(simulate_runs(usual(), 20, 2).mean.wall_s, first);
+  const double first = simulate_whole_runs(usual(), 20, 1).mean.wall_s;
+  EXPECT_EQ(simulate_whole_runs(usual(), 20, 1).mean.wall_s, first);
+  EXPECT_NE(simulate_whole_runs(usual(), 20, 2).mean.wall_s, first);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ plan::PlannedJob planned(const std::string& choices, const std::string& job = ""
 }
 
 /// Returns settings in which everything is stated and nothing fails.
-plan::RunSettings calm(double tokens = 1e12) {
+plan::TrainingRunSettings calm(double tokens = 1e12) {
   return {.tokens = tokens,
           .failures_per_device_hour = 0,
           .restart_s = 0,
@@ -111,7 +111,7 @@ TEST(WholeRun, StepsOfAMethodAreSaidToBeUpdatesAlone) {
 TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.failures_per_device_hour = 1e-3;
   settings.storage_bytes_per_s = 1e9;
   const WholeRun exposed = whole_run(prediction, settings);
@@ -127,7 +127,7 @@ TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
 TEST(WholeRun, AStatedIntervalIsTakenInWholeSteps) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.failures_per_device_hour = 1e-4;
   settings.checkpoint_interval_s = 100 * prediction.step_time_s() + 0.1;
   EXPECT_EQ(whole_run(prediction, settings).process.checkpoint_every, 100);
@@ -141,22 +141,22 @@ TEST(WholeRun, AStatedIntervalIsTakenInWholeSteps) {
 TEST(WholeRun, StragglersAreTheSlowestOfAllDevices) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.straggler_spread = 0.02;
   const WholeRun run = whole_run(prediction, settings);
   EXPECT_NEAR(run.process.straggling_s,
-              0.02 * packing::largest_of(16, 0).mean * prediction.step_time_s(), 1e-12);
+              0.02 * packing::maximum_distribution(16, 0).mean * prediction.step_time_s(), 1e-12);
 }
 
 TEST(WholeRun, EvaluationIsForwardPassesOfTheProgram) {
   for (const char* choices : {"parallel: {tensor: 2, data: 8}\nsharding: zero3\n",
                               "parallel: {tensor: 2, pipeline: 4, data: 2}\n"}) {
     const simulate::Prediction prediction = simulate::predict(planned(choices));
-    const double forward = forward_time_s(prediction);
+    const double forward = evaluation_batch_time_s(prediction);
     // A third of the FLOPs, without gradients' messages and the update.
     EXPECT_GT(forward, 0.2 * prediction.step_time_s()) << choices;
     EXPECT_LT(forward, 0.45 * prediction.step_time_s()) << choices;
-    plan::RunSettings settings = calm();
+    plan::TrainingRunSettings settings = calm();
     settings.evaluation = std::nullopt;
     settings.evaluation_tokens = 10 * 64 * 8192.0;
     settings.evaluation_every = 100;
@@ -169,7 +169,7 @@ TEST(WholeRun, EvaluationIsForwardPassesOfTheProgram) {
 TEST(WholeRun, AShareOfEvaluationIsThatShare) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.evaluation = 0.05;
   const WholeRun run = whole_run(prediction, settings);
   EXPECT_NEAR(run.useful_share(), 0.95, 1e-6);
@@ -179,7 +179,7 @@ TEST(WholeRun, AShareOfEvaluationIsThatShare) {
 TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   const WholeRun none = whole_run(prediction, settings);
   settings.failures_per_device_hour = 0.5 * 3600 / (16 * none.time.wall_s);
   settings.restart_s = 100 * 86400;
@@ -193,7 +193,7 @@ TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
 TEST(WholeRun, SparesAndIdleDevicesArePaid) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.spare_nodes = 1;
   settings.price_per_gpu_hour = 2;
   const WholeRun run = whole_run(prediction, settings, {.devices = 10, .nodes = 1});
@@ -205,7 +205,7 @@ TEST(WholeRun, SparesAndIdleDevicesArePaid) {
 TEST(WholeRun, TheBestNumberOfSparesIsCheapest) {
   const simulate::Prediction prediction =
       simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  plan::RunSettings settings = calm();
+  plan::TrainingRunSettings settings = calm();
   settings.failures_per_device_hour = 1e-3;
   EXPECT_FALSE(whole_run(prediction, settings).best_spare_nodes);
   settings.repair_s = 2 * 86400;
@@ -250,7 +250,7 @@ run: {tokens: 1e12, device_mttf: 2000h, repair: 5d}
   const auto search = [](const plan::Job& part) {
     return tune::tune(part, {.threads = 1, .top = 2});
   };
-  const PlansByRun found = plans_by_run(job, search);
+  const PlanRunComparison found = compare_plans_by_run(job, search);
   const RunCandidate& best = found.candidates.front();
   const RunCandidate& fastest = found.candidates[found.fastest_step];
   // Of four nodes one is out after 62 hours, for 120: spares are worth more than their steps.
@@ -280,15 +280,16 @@ TEST(CompareRuns, FewerNodesAreTriedAsLongAsTheyAreBetter) {
   const auto search = [](const plan::Job& part) {
     return tune::tune(part, {.threads = 1, .top = 1});
   };
-  const PlansByRun found =
-      plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 1h}\n"), search);
+  const PlanRunComparison found =
+      compare_plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 1h}\n"), search);
   EXPECT_EQ(found.candidates.front().prediction.planned.job.cluster.nodes, 1);
   EXPECT_EQ(found.candidates.front().idle.nodes, 7);
   ASSERT_FALSE(found.endless.empty());
   EXPECT_EQ(found.endless.front().planned.job.cluster.nodes, 8);
   EXPECT_NE(found.endless.front().why.find("no run would end"), std::string::npos);
-  EXPECT_THROW(plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 9h}\n"), search),
-               Error);
+  EXPECT_THROW(
+      compare_plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 9h}\n"), search),
+      Error);
 }
 
 }  // namespace

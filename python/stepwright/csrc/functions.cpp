@@ -39,7 +39,7 @@ class Output {
       : file_{argument, given.text(argument)} {}
 
   [[nodiscard]] bool wanted() const { return !file_.path.empty(); }
-  [[nodiscard]] const NamedFile& file() const { return file_; }
+  [[nodiscard]] const CommandLineFile& file() const { return file_; }
 
   /// Writes a content (a text, or a function that writes to a stream) and logs that.
   template <class Content>
@@ -49,15 +49,15 @@ class Output {
   }
 
  private:
-  NamedFile file_;
+  CommandLineFile file_;
 };
 
 /// Checks, before the work starts, that all outputs of a function can be written.
-void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input) {
-  std::vector<NamedFile> files;
+void check_outputs(std::initializer_list<Output> outputs, const CommandLineFile& input) {
+  std::vector<CommandLineFile> files;
   for (const Output& output : outputs) files.push_back(output.file());
-  for (const NamedFile& file : files) check_output(file);
-  check_distinct_outputs(files, {&input, 1});
+  for (const CommandLineFile& file : files) check_option_output_writable(file);
+  check_distinct_output_files(files, {&input, 1});
 }
 
 [[noreturn]] void fail_run(const std::string& message) {
@@ -66,8 +66,8 @@ void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input
 
 void tune_function(const Keywords& given, const tune::SearchProgressCallback& tell, Reply& reply) {
   const answers::UserFile& file = given.file("job");
-  plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_words()));
-  given.reserve().apply(job);
+  plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_field_words()));
+  given.reserve().replace_memory_margin_of_job(job);
   const Output output(given, "output"), report(given, "report");
   check_outputs({output, report}, {"job", file.name});
   answers::TuneRequest request{
@@ -79,7 +79,7 @@ void tune_function(const Keywords& given, const tune::SearchProgressCallback& te
       .job_for =
           [&](const std::string& framework) {
             plan::Job other = answers::read_job(file, framework);
-            given.reserve().apply(other);
+            given.reserve().replace_memory_margin_of_job(other);
             return other;
           },
       .plan_file = given.text("output")};
@@ -89,9 +89,9 @@ void tune_function(const Keywords& given, const tune::SearchProgressCallback& te
   for (const answers::UserFile& own : given.files("against")) {
     request.own = answers::read_user_plan(own, file.name, job);
   }
-  const answers::TuneAnswer answer =
-      answers::answer_tune(std::move(job), request,
-                           [&](const answers::TuneAnswerProgress& state) { tell(state.search); });
+  const answers::TuneAnswer answer = answers::answer_tune_command(
+      std::move(job), request,
+      [&](const answers::TuneAnswerProgress& state) { tell(state.search); });
   if (answer.fault.empty() && output.wanted()) {
     output.write("the best plan", plan::plan_yaml(answer.planned()), reply);
   }
@@ -113,7 +113,7 @@ void advise_function(const Keywords& given, const tune::SearchProgressCallback& 
   const learn::MeasuredRunsVerdict loop = answers::learn_from_measured_runs(
       answers::read_job(file), request, {.threads = given.threads(), .progress = tell});
   reply.text = answers::json_text(learn::measured_runs_verdict_json(loop));
-  if (const std::string fault = answers::failure_reason(loop, request); !fault.empty())
+  if (const std::string fault = answers::no_trainable_plan_reason(loop, request); !fault.empty())
     fail_run(fault);
 }
 
@@ -121,21 +121,21 @@ void predict_function(const Keywords& given, const tune::SearchProgressCallback&
   const answers::UserFile& file = given.file("plan");
   const Output trace(given, "trace"), program(given, "program"), report(given, "report");
   check_outputs({trace, program, report}, {"plan", file.name});
-  const answers::PredictionAnswer answer =
-      answers::answer_prediction(answers::read_plan(file), {.name = file.name,
-                                                            .changes = given.texts("set"),
-                                                            .run = given.training_run(),
-                                                            .reserve = given.reserve(),
-                                                            .timeline = trace.wanted()});
+  const answers::PredictionAnswer answer = answers::predict_step_time_and_memory(
+      answers::read_plan(file), {.name = file.name,
+                                 .changes = given.texts("set"),
+                                 .run = given.training_run(),
+                                 .reserve = given.reserve(),
+                                 .timeline = trace.wanted()});
   if (trace.wanted()) {
     const auto write = [&](std::ostream& out) {
-      answers::write_prediction_trace(answer.prediction, out);
+      answers::write_predicted_step_trace(answer.prediction, out);
     };
     trace.write("the timeline", write, reply);
   }
   if (program.wanted()) {
-    program.write("the program", answers::json_text(step::program_json(answer.prediction.program)),
-                  reply);
+    program.write("the program",
+                  answers::json_text(step::step_program_json(answer.prediction.program)), reply);
   }
   if (report.wanted()) report.write("the report", answers::prediction_report(answer), reply);
   reply.text = answers::json_text(answers::prediction_answer_json(answer));
@@ -149,7 +149,7 @@ void run_function(const Keywords& given, const tune::SearchProgressCallback& tel
                                    .played = given.whole("simulate", 1, answers::kMaxSimulatedRuns),
                                    .search = {.threads = given.threads(), .progress = tell}};
   request.seed = static_cast<std::uint64_t>(given.whole("seed", 0, kMostWhole).value_or(1));
-  for (const plan::RunKey& key : plan::kRunKeys) {
+  for (const plan::RunSettingKey& key : plan::kRunKeys) {
     request.settings.emplace(key.key, given.text(key.key));
   }
   request.settings.emplace(plan::kCheckpointsKey, given.text(plan::kCheckpointsKey));
@@ -176,14 +176,14 @@ void traffic_function(const Keywords& given, const tune::SearchProgressCallback&
   const answers::UserFile& file = given.file("plan");
   const Output matrix(given, "matrix");
   check_outputs({matrix}, {"plan", file.name});
-  const answers::TrafficAnswer answer = answers::list_plan_messages(
+  const answers::PlanTrafficAnswer answer = answers::list_plan_messages(
       answers::read_plan(file), {.name = file.name,
                                  .changes = given.texts("set"),
                                  .rank = given.whole("rank", -kMostWhole, kMostWhole),
                                  .links = given.has("links")});
   if (matrix.wanted()) {
     const auto write = [&](std::ostream& out) {
-      traffic::write_matrix(out, answer.matrix, answer.rank);
+      traffic::write_traffic_matrix(out, answer.matrix, answer.rank);
     };
     matrix.write("the matrix", write, reply);
   }
@@ -192,7 +192,7 @@ void traffic_function(const Keywords& given, const tune::SearchProgressCallback&
 
 void memory_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   const answers::UserFile& file = given.file("plan");
-  const answers::MemoryAnswer answer = answers::account_plan_memory(
+  const answers::PlanMemoryAnswer answer = answers::compute_plan_peak_memory(
       answers::read_plan(file),
       {.name = file.name, .changes = given.texts("set"), .reserve = given.reserve()});
   reply.text = answers::json_text(answers::memory_answer_json(answer));
@@ -212,7 +212,7 @@ void compare_function(const Keywords& given, const tune::SearchProgressCallback&
 void check_function(const Keywords& given, const tune::SearchProgressCallback&, Reply& reply) {
   answers::CheckRequest request{
       .job = {.files = given.files("configurations"),
-              .source = given.one_of("from", framework_files::import_words()),
+              .source = given.one_of("from", framework_files::import_target_names()),
               .strict = given.has("strict")},
       .gain = given.text("gain"),
       .logs = given.texts("log"),

@@ -75,14 +75,15 @@ answers::MemoryHeadroom Keywords::reserve() const {
     fail_input("memory_reserve excludes memory_confidence");
   }
   return {.share = number("memory_reserve", 0, answers::kMaxMemoryHeadroom),
-          .confidence = number("memory_confidence", plan::kLeastConfidence, plan::kMostConfidence)};
+          .confidence = number("memory_confidence", plan::kMinMemoryFitConfidence,
+                               plan::kMaxMemoryFitConfidence)};
 }
 
-std::optional<tune::TrainingRun> Keywords::training_run() const {
+std::optional<tune::TrainingLengthAndPrice> Keywords::training_run() const {
   if (has("price_per_gpu_hour") && !has("tokens")) {
     fail_input("price_per_gpu_hour requires tokens");
   }
-  return answers::read_training_run(text("tokens"), text("price_per_gpu_hour"));
+  return answers::read_training_length_and_price(text("tokens"), text("price_per_gpu_hour"));
 }
 
 int Keywords::threads() const {

@@ -42,7 +42,7 @@ class Keywords {
 
   /// Return the values of arguments that several functions have.
   [[nodiscard]] answers::MemoryHeadroom reserve() const;
-  [[nodiscard]] std::optional<tune::TrainingRun> training_run() const;
+  [[nodiscard]] std::optional<tune::TrainingLengthAndPrice> training_run() const;
   [[nodiscard]] int threads() const;
 
  private:

@@ -50,7 +50,7 @@ const char* kind_word(ErrorKind kind) {
 }
 
 py::dict failure_of(const Error& error) {
-  const InputPlace& place = error.place();
+  const InputErrorPlace& place = error.place();
   py::dict failure;
   failure["kind"] = kind_word(error.kind());
   failure["message"] = std::string(error.what());
@@ -129,9 +129,9 @@ py::tuple read(const std::string& text, const std::string& name, const std::stri
     const std::string version = document.root().get("stepwright").text();
     if (version.starts_with("plan/")) {
       const plan::PlannedJob planned = plan::read_plan(document, folder);
-      return py::make_tuple("plan", json, plan::plan_code(planned.plan), py::none());
+      return py::make_tuple("plan", json, plan::short_plan_code(planned.plan), py::none());
     }
-    return py::make_tuple("job", json, plan::job_line(plan::read_job(document, folder)),
+    return py::make_tuple("job", json, plan::job_summary_line(plan::read_job(document, folder)),
                           py::none());
   } catch (const Error& error) {
     return py::make_tuple("", "", "", failure_of(error));
@@ -145,7 +145,7 @@ py::tuple read_file(const std::string& path, std::size_t most_bytes) {
   {
     const py::gil_scoped_release free;
     try {
-      bytes = read_input(path, most_bytes);
+      bytes = read_file_or_standard_input(path, most_bytes);
     } catch (const Error& error) {
       failure = error;
     }

@@ -24,7 +24,7 @@ constexpr const char* kWrapped = "gloo";
 using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
 collective::Algorithm method_of(const std::string& word) {
-  for (const auto& [method, name] : collective::kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
     if (name == word) return method;
   }
   throw py::value_error("method: " + word + " is unknown");
@@ -58,8 +58,8 @@ StorePointer bounded_store(const StorePointer& store, double timeout_s) {
   constexpr std::chrono::seconds kMore{3};
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::duration<double>(std::min(timeout_s, 1e9)));
-  return c10::make_intrusive<process_group::BoundedStore>(
-      store, process_group::BoundedStore::Limits{
+  return c10::make_intrusive<process_group::TimeLimitedStore>(
+      store, process_group::TimeLimitedStore::StoreTimeLimits{
                  timeout + kMore,
                  "stepwright: the group's store does not answer: whoever serves it (rank 0 or the "
                  "launcher) died or hangs"});
@@ -69,7 +69,7 @@ StorePointer bounded_store(const StorePointer& store, double timeout_s) {
 BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::dict& settings,
                       const std::vector<BackendPointer>& wrapped,
                       const std::vector<BackendPointer>& lanes, process_group::SplitGroup split) {
-  process_group::GroupSetup setup;
+  process_group::ProcessGroupSetup setup;
   setup.store = store;
   setup.rank = settings["rank"].cast<int>();
   setup.size = settings["size"].cast<int>();
@@ -93,7 +93,7 @@ py::dict report(const BackendPointer& backend) {
   const auto* own = dynamic_cast<const process_group::StepwrightBackend*>(backend.get());
   if (own == nullptr) throw py::type_error("not a group of the backend 'stepwright'");
   py::list calls;
-  for (const auto& [key, count] : own->counts()) {
+  for (const auto& [key, count] : own->call_counts()) {
     py::dict row;
     row["operation"] = key.first;
     row["wrapped_because"] = key.second;
@@ -103,7 +103,8 @@ py::dict report(const BackendPointer& backend) {
   }
   py::dict result;
   result["tiers"] = own->setup().tiers;
-  result["method"] = std::string(name_of(collective::kAlgorithmNames, own->setup().engine.method));
+  result["method"] =
+      std::string(name_of(collective::kCollectiveAlgorithmNames, own->setup().engine.method));
   result["min_bytes"] = own->setup().min_bytes;
   result["peak_scratch_bytes"] = own->peak_scratch_bytes();
   result["calls"] = calls;
@@ -112,10 +113,10 @@ py::dict report(const BackendPointer& backend) {
 
 std::vector<std::string> methods() {
   std::vector<std::string> names;
-  for (const auto& [method, name] : collective::kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
     bool runs = true;
     for (const auto& [collective, word] : kChosen) {
-      runs = runs && collective::in_process_group(method, collective);
+      runs = runs && collective::is_run_by_own_process_group(method, collective);
     }
     if (runs) names.emplace_back(name);
   }

@@ -40,10 +40,10 @@ class DirectExchange {
     std::int32_t from;
   };
 
-  [[nodiscard]] PieceRun at_input(std::int32_t block, std::int32_t c) const {
+  [[nodiscard]] PieceRunStart at_input(std::int32_t block, std::int32_t c) const {
     return input(std::int64_t{block} * spec_.chunks + c);
   }
-  [[nodiscard]] PieceRun at_output(std::int32_t block, std::int32_t c) const {
+  [[nodiscard]] PieceRunStart at_output(std::int32_t block, std::int32_t c) const {
     return output(std::int64_t{block} * spec_.chunks + c);
   }
 
@@ -53,8 +53,8 @@ class DirectExchange {
       Peers peers{rank_, rank_};
       for (int level = 0; level < tiers_.levels(); ++level) {
         const std::int32_t by = tiers_.at(offset, level);
-        peers.to = tiers_.moved(peers.to, level, by);
-        peers.from = tiers_.moved(peers.from, level, -by);
+        peers.to = tiers_.rank_moved_on_level(peers.to, level, by);
+        peers.from = tiers_.rank_moved_on_level(peers.from, level, -by);
       }
       for (std::int32_t c = 0; c < spec_.chunks; ++c) body(peers, c);
     }
@@ -62,26 +62,28 @@ class DirectExchange {
 
   void reduce(const Peers& peers, std::int32_t c) {
     const bool alone = spec_.collective == Collective::kReduceScatter;
-    const PieceRun sum = alone ? output(c) : at_output(rank_, c);
+    const PieceRunStart sum = alone ? output(c) : at_output(rank_, c);
     writer_.send(0, peers.to, at_input(peers.to, c));
-    StepRef& added = sums_[static_cast<std::size_t>(c)];
-    added = writer_.receive_reduce(0, peers.from, added.exists() ? sum : at_input(rank_, c), sum);
+    ScheduleStepReference& added = sums_[static_cast<std::size_t>(c)];
+    added = writer_.append_receive_and_add(0, peers.from, added.exists() ? sum : at_input(rank_, c),
+                                           sum);
   }
 
   void exchange(const Peers& peers, std::int32_t c) {
-    PieceRun sent = at_output(rank_, c);
+    PieceRunStart sent = at_output(rank_, c);
     if (spec_.collective == Collective::kAllGather) sent = input(c);
     if (spec_.collective == Collective::kAllToAll) sent = at_input(peers.to, c);
-    const StepRef step = writer_.send(0, peers.to, sent);
+    const ScheduleStepReference step = writer_.send(0, peers.to, sent);
     writer_.wait(step, sums_[static_cast<std::size_t>(c)]);
     writer_.receive(0, peers.from, at_output(peers.from, c));
   }
 
   const ScheduleSpec& spec_;
-  Tiers tiers_;
+  RankHierarchy tiers_;
   std::int32_t rank_;
-  RankWriter writer_;
-  std::vector<StepRef> sums_;  ///< For each chunk, the last addition to the rank's own block.
+  RankScheduleWriter writer_;
+  std::vector<ScheduleStepReference>
+      sums_;  ///< For each chunk, the last addition to the rank's own block.
 };
 
 RankSchedule direct_exchange(const ScheduleSpec& spec, std::int32_t rank) {
@@ -119,7 +121,7 @@ const AlgorithmDefinition algorithms::kDirect = {
     .covers = {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,
                Collective::kAllToAll},
     .in_library = {Collective::kAllToAll},
-    .in_process_group = true,
+    .is_run_by_own_process_group = true,
     .rank = direct_exchange,
     .seconds = direct_s};
 

@@ -8,7 +8,7 @@ namespace {
 class HalvingDoubling {
  public:
   HalvingDoubling(const ScheduleSpec& spec, std::int32_t rank)
-      : spec_(spec), ranks_(ranks_of(spec)), rank_(rank), writer_(1) {}
+      : spec_(spec), ranks_(schedule_rank_count(spec)), rank_(rank), writer_(1) {}
 
   RankSchedule write() {
     if (spec_.collective == Collective::kAllGather || ranks_ == 1) {
@@ -32,7 +32,7 @@ class HalvingDoubling {
   }
 
   /// Where partial sums are stored: in scratch, or for an all-reduce in its output.
-  [[nodiscard]] PieceRun sums(std::int64_t piece) const {
+  [[nodiscard]] PieceRunStart sums(std::int64_t piece) const {
     if (spec_.collective == Collective::kAllReduce) return output(piece);
     return scratch(piece - run(rank_, ranks_ / 2));
   }
@@ -44,10 +44,11 @@ class HalvingDoubling {
       const std::int32_t peer = rank_ ^ bit;
       const std::int64_t sent = run(peer, bit);
       const std::int64_t kept = run(rank_, bit);
-      const StepRef step = writer_.send(0, peer, first ? input(sent) : sums(sent), pieces(bit));
+      const ScheduleStepReference step =
+          writer_.send(0, peer, first ? input(sent) : sums(sent), pieces(bit));
       writer_.wait(step, received_);
-      received_ = writer_.receive_reduce(0, peer, first ? input(kept) : sums(kept),
-                                         last ? output(0) : sums(kept), pieces(bit));
+      received_ = writer_.append_receive_and_add(0, peer, first ? input(kept) : sums(kept),
+                                                 last ? output(0) : sums(kept), pieces(bit));
       sent_ = step;
     }
   }
@@ -56,7 +57,7 @@ class HalvingDoubling {
     for (std::int32_t bit = 1; bit < ranks_; bit *= 2) {
       const bool own = bit == 1 && spec_.collective == Collective::kAllGather;
       const std::int32_t peer = rank_ ^ bit;
-      const StepRef step =
+      const ScheduleStepReference step =
           writer_.send(0, peer, own ? input(0) : output(run(rank_, bit)), pieces(bit));
       writer_.wait(step, received_);
       if (!own) writer_.wait(step, copied_);
@@ -68,10 +69,10 @@ class HalvingDoubling {
   const ScheduleSpec& spec_;
   std::int32_t ranks_;
   std::int32_t rank_;
-  RankWriter writer_;
-  StepRef copied_;
-  StepRef received_;  ///< The last receive of the rank.
-  StepRef sent_;      ///< The last send of a partial sum.
+  RankScheduleWriter writer_;
+  ScheduleStepReference copied_;
+  ScheduleStepReference received_;  ///< The last receive of the rank.
+  ScheduleStepReference sent_;      ///< The last send of a partial sum.
 };
 
 RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
@@ -79,14 +80,15 @@ RankSchedule halving_doubling(const ScheduleSpec& spec, std::int32_t rank) {
 }
 
 std::int32_t halving_doubling_scratch(const ScheduleSpec& spec) {
-  return spec.collective == Collective::kReduceScatter ? ranks_of(spec) / 2 * spec.chunks : 0;
+  return spec.collective == Collective::kReduceScatter ? schedule_rank_count(spec) / 2 * spec.chunks
+                                                       : 0;
 }
 
 double halving_doubling_s(const ClosedFormTerms& t) {
   double seconds = 0;
   for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
     const ChunkHop& hop = bit < t.members ? t.inside : t.rail;
-    seconds += t.run_s(hop, bit * t.chunks) + hop.latency_s;
+    seconds += t.chunk_message_busy_s(hop, bit * t.chunks) + hop.latency_s;
   }
   return t.passes * seconds;
 }
@@ -105,12 +107,12 @@ double halving_doubling_s(const ClosedFormTerms& t) {
 /// leave the node: m times the minimum. Scratch of a reduce-scatter: V/2.
 const AlgorithmDefinition algorithms::kHalvingDoubling = {
     .text = "recursive halving and doubling, 2^k ranks; log2 N steps, (N-1)/N of the buffer",
-    .covers = kBlockOperations,
+    .covers = kBlockPerRankCollectives,
     .exists = [](std::int64_t members,
                  std::int64_t nodes) { return is_power_of_two(members * nodes); },
-    .needs = "a power of two of ranks",
-    .in_process_group = true,
-    .across = InterNodeMode::kHalves,
+    .group_requirement_text = "a power of two of ranks",
+    .is_run_by_own_process_group = true,
+    .across = NodeScheduleSymmetry::kHalves,
     .scratch = halving_doubling_scratch,
     .rank = halving_doubling,
     .seconds = halving_doubling_s};

@@ -16,13 +16,13 @@ double ho_gather_s(const ClosedFormTerms& t, double pass) {
   const double rail = pipelined_chunk_seconds(t.nodes - 1, t.chunks, t.rail);
   const double from_second = std::max(stage, hop) + (t.nodes - 1) * stage;
   const double from_last = (t.nodes - 2) * pace + hop + stage;
-  return std::max({rail + pass, from_second, from_last}) + end_latency(t);
+  return std::max({rail + pass, from_second, from_last}) + last_intra_node_latency(t);
 }
 
 /// Time in seconds at which the first chunk of stage `stage` is summed inside; the first two stages
 /// go chunk by chunk.
 double first_sum_s(const ClosedFormTerms& t, double pass, double stage) {
-  return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + end_latency(t);
+  return (stage < 2 ? 2 : stage * t.chunks + 1) * pass + last_intra_node_latency(t);
 }
 
 /// Seconds from the start of the last chunk on the rail until it has passed `stages` stages.
@@ -42,7 +42,7 @@ double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
     const double left = t.nodes - 1 - from + more;
     longest = std::max(
         {longest, first_sum_s(t, pass, from) + pipelined_chunk_seconds(left + 1, t.chunks, t.rail),
-         (from + 1) * stage + end_latency(t) + last_chunk_s(left + 1, t)});
+         (from + 1) * stage + last_intra_node_latency(t) + last_chunk_s(left + 1, t)});
   }
   return longest;
 }
@@ -50,7 +50,7 @@ double ho_reduce_s(const ClosedFormTerms& t, double pass, double more) {
 /// Seconds of a reduction and a gather that follow each other chunk by chunk: the rail all the way,
 /// or the remaining work inside after the first or the last chunk is summed.
 double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
-  const double end = end_latency(t);
+  const double end = last_intra_node_latency(t);
   const double stage = t.chunks * pass;
   const double hop = t.nodes > 1 ? t.rail.bytes_s + t.rail.latency_s : 0;
   const double inside = t.nodes * stage;
@@ -65,31 +65,31 @@ double ho_all_reduce_s(const ClosedFormTerms& t, double pass) {
 
 double ho_ring_s(const ClosedFormTerms& t) {
   const ScheduleSpec& spec = t.spec;
-  const double pass = pass_s(t, spec.inner);
+  const double pass = intra_node_exchange_s(t, spec.inner);
   if (t.members == 1) return pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
   if (both_ways(spec.collective)) return ho_all_reduce_s(t, pass);
-  if (t.nodes == 1) return t.chunks * pass + end_latency(t);
+  if (t.nodes == 1) return t.chunks * pass + last_intra_node_latency(t);
   return spec.collective == Collective::kAllGather ? ho_gather_s(t, pass) : ho_reduce_s(t, pass, 0);
 }
 
 }  // namespace
 
-OverlappedLevels OverlappedLevels::with_ends() const {
+OverlappedLevelSeconds OverlappedLevelSeconds::with_non_overlapping_seconds() const {
   if (members <= 1 || nodes <= 1) return *this;
   const double passes = both_ways(collective) ? 2 : 1;
   const double stage_s = inside_s / (passes * nodes);
   const double rail_s = network_s / (passes * (nodes - 1));
   const double ends = collective == Collective::kAllGather ? 1 : passes + 1;
   double least = INFINITY;
-  for (std::int32_t chunks = 1; chunks <= kMostChunks; chunks *= 2) {
-    const double starts = passes * chunks * kMessageStartSeconds;
+  for (std::int32_t chunks = 1; chunks <= kMaxTriedChunksPerBlock; chunks *= 2) {
+    const double starts = passes * chunks * kDefaultMessageStartSeconds;
     double tail_s = collective == Collective::kAllGather ? 0 : rail_s / chunks;
     if (both_ways(collective)) tail_s = std::max(0.0, (rail_s - (chunks - 1) * stage_s) / chunks);
     const double inside = inside_s + nodes * (members - 1) * starts + tail_s;
     const double network = network_s + (nodes - 1) * starts + ends * stage_s / chunks;
     least = std::min(least, std::max(inside, network));
   }
-  OverlappedLevels with = *this;
+  OverlappedLevelSeconds with = *this;
   (inside_s > network_s ? with.inside_s : with.network_s) = least;
   return with;
 }
@@ -109,10 +109,10 @@ OverlappedLevels OverlappedLevels::with_ends() const {
 /// reduction: 4 S, with inner rings 4 m S. Tiers of one rank are left out.
 const AlgorithmDefinition algorithms::kHoRing = {
     .text = "along the rails and inside the nodes at the same time, in chunks",
-    .covers = kBlockOperations,
-    .lies = on_two_levels,
-    .needs = kTwoLevelNeeds,
-    .in_process_group = true,
+    .covers = kBlockPerRankCollectives,
+    .lies = is_two_level_group,
+    .group_requirement_text = kTwoLevelNeeds,
+    .is_run_by_own_process_group = true,
     .pattern = MessagePattern::kLevelsAtOnce,
     .scratch = scratch_of_tiers<all_tiers>,
     .rank = rank_of_tiers<all_tiers>,

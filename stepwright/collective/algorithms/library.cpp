@@ -6,7 +6,7 @@ const AlgorithmDefinition algorithms::kLibrary = {
     .text = "what the machine's library would choose at that size",
     .covers = kAllOperations,
     .in_library = kAllOperations,
-    .in_process_group = true,
+    .is_run_by_own_process_group = true,
     .pattern = MessagePattern::kRound};
 
 }  // namespace stepwright::collective

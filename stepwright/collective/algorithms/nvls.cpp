@@ -10,9 +10,9 @@ const AlgorithmDefinition algorithms::kNvls = {
     .covers = {Collective::kAllReduce},
     .lies =
         [](const GroupNodeLayout& form) {
-          return form.inside_adds && form.members >= cluster::kMinNvlsRanks;
+          return form.inside_adds && form.members >= cluster::kMinNvlsRanksPerNode;
         },
-    .needs = "switches that add and at least 8 ranks on a node",
+    .group_requirement_text = "switches that add and at least 8 ranks on a node",
     .in_library = {Collective::kAllReduce},
     .nccl = {"nvls", "nvls_tree", "allreduce:nvls;allgather:nvls;reducescatter:nvls"},
     .pattern = MessagePattern::kSwitches,

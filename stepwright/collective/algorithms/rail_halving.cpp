@@ -16,7 +16,7 @@ class RailHalving {
   RailHalving(const ScheduleSpec& spec, std::int32_t rank)
       : spec_(spec),
         nodes_(spec.tiers.back()),
-        members_(ranks_of(spec) / nodes_),
+        members_(schedule_rank_count(spec) / nodes_),
         node_(rank / members_),
         member_(rank % members_),
         writer_(2) {}
@@ -40,7 +40,7 @@ class RailHalving {
   [[nodiscard]] std::int64_t block(std::int32_t node, std::int32_t member) const {
     return pieces(std::int64_t{node} * members_ + member);
   }
-  [[nodiscard]] PieceRun at(std::int32_t member, std::int32_t node) const {
+  [[nodiscard]] PieceRunStart at(std::int32_t member, std::int32_t node) const {
     return scratch(pieces(std::int64_t{member} * nodes_ + node));
   }
   [[nodiscard]] std::int32_t inside(std::int32_t member) const { return node_ * members_ + member; }
@@ -56,12 +56,12 @@ class RailHalving {
         have_ = writer_.copy(input(block(i, j)), at(j, i), spec_.chunks);
       }
     }
-    const StepRef copied = have_;
+    const ScheduleStepReference copied = have_;
     for (std::int32_t k = 1; k < members_; ++k) {
       sent_inside_ = writer_.send(kHalvesInside, inside(other(k)), at(other(k), 0), pieces(nodes_));
       writer_.wait(sent_inside_, copied);
-      have_ = writer_.receive_reduce(kHalvesInside, inside(other(-k)), at(member_, 0),
-                                     at(member_, 0), pieces(nodes_));
+      have_ = writer_.append_receive_and_add(kHalvesInside, inside(other(-k)), at(member_, 0),
+                                             at(member_, 0), pieces(nodes_));
       writer_.wait(have_, copied);
     }
   }
@@ -70,13 +70,13 @@ class RailHalving {
     const bool ends = spec_.collective == Collective::kReduceScatter;
     for (std::int32_t bit = nodes_ / 2; bit >= 1; bit /= 2) {
       const std::int32_t far = node_ ^ bit;
-      const PieceRun kept = at(member_, run(node_, bit));
+      const PieceRunStart kept = at(member_, run(node_, bit));
       sent_ = writer_.send(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
                            pieces(bit));
       writer_.wait(sent_, have_);
-      const StepRef added =
-          writer_.receive_reduce(kHalvesRail, far * members_ + member_, kept,
-                                 ends && bit == 1 ? output(0) : kept, pieces(bit));
+      const ScheduleStepReference added =
+          writer_.append_receive_and_add(kHalvesRail, far * members_ + member_, kept,
+                                         ends && bit == 1 ? output(0) : kept, pieces(bit));
       writer_.wait(added, have_);
       have_ = added;
     }
@@ -88,8 +88,8 @@ class RailHalving {
     own_ = have_;
     for (std::int32_t bit = 1; bit < nodes_; bit *= 2) {
       const std::int32_t far = node_ ^ bit;
-      const StepRef step = writer_.send(kHalvesRail, far * members_ + member_,
-                                        at(member_, run(node_, bit)), pieces(bit));
+      const ScheduleStepReference step = writer_.send(kHalvesRail, far * members_ + member_,
+                                                      at(member_, run(node_, bit)), pieces(bit));
       writer_.wait(step, have_);
       writer_.wait(step, own_);
       have_ = writer_.receive(kHalvesRail, far * members_ + member_, at(member_, run(far, bit)),
@@ -99,14 +99,14 @@ class RailHalving {
   }
 
   void gather_inside() {
-    const StepRef rail = have_;
+    const ScheduleStepReference rail = have_;
     take_out(member_, rail);
     for (std::int32_t k = 1; k < members_; ++k) {
-      const StepRef step =
+      const ScheduleStepReference step =
           writer_.send(kHalvesInside, inside(other(k)), at(member_, 0), pieces(nodes_));
       writer_.wait(step, rail);
       writer_.wait(step, own_);
-      const StepRef came =
+      const ScheduleStepReference came =
           writer_.receive(kHalvesInside, inside(other(-k)), at(other(-k), 0), pieces(nodes_));
       writer_.wait(came, sent_inside_);
       take_out(other(-k), came);
@@ -114,9 +114,10 @@ class RailHalving {
   }
 
   /// Copies the blocks of a member's rail from scratch to their places in the output.
-  void take_out(std::int32_t member, StepRef came) {
+  void take_out(std::int32_t member, ScheduleStepReference came) {
     for (std::int32_t i = 0; i < nodes_; ++i) {
-      const StepRef step = writer_.copy(at(member, i), output(block(i, member)), spec_.chunks);
+      const ScheduleStepReference step =
+          writer_.copy(at(member, i), output(block(i, member)), spec_.chunks);
       writer_.wait(step, came);
     }
   }
@@ -126,12 +127,12 @@ class RailHalving {
   std::int32_t members_;
   std::int32_t node_;
   std::int32_t member_;
-  RankWriter writer_;
+  RankScheduleWriter writer_;
   /// Step whose result the next step on a rail reads.
-  StepRef have_;
-  StepRef own_;          ///< Step that completes the rank's own block.
-  StepRef sent_;         ///< The last send of a sum on the rail.
-  StepRef sent_inside_;  ///< The last send of a sum inside the node.
+  ScheduleStepReference have_;
+  ScheduleStepReference own_;          ///< Step that completes the rank's own block.
+  ScheduleStepReference sent_;         ///< The last send of a sum on the rail.
+  ScheduleStepReference sent_inside_;  ///< The last send of a sum inside the node.
 };
 
 RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
@@ -139,9 +140,10 @@ RankSchedule rail_halving(const ScheduleSpec& spec, std::int32_t rank) {
 }
 
 double rail_halving_s(const ClosedFormTerms& t) {
-  double seconds = (t.members - 1) * t.run_s(t.inside, t.nodes * t.chunks) + end_latency(t);
+  double seconds = (t.members - 1) * t.chunk_message_busy_s(t.inside, t.nodes * t.chunks) +
+                   last_intra_node_latency(t);
   for (std::int32_t bit = 1; bit < t.nodes; bit *= 2) {
-    seconds += t.run_s(t.rail, bit * t.chunks) + t.rail.latency_s;
+    seconds += t.chunk_message_busy_s(t.rail, bit * t.chunks) + t.rail.latency_s;
   }
   return t.passes * seconds;
 }
@@ -162,12 +164,12 @@ double rail_halving_s(const ClosedFormTerms& t) {
 /// runs.
 const AlgorithmDefinition algorithms::kRailHalving = {
     .text = "halving and doubling along the rails, 2^k nodes, and inside the nodes in turn",
-    .covers = kBlockOperations,
-    .lies = on_two_levels,
+    .covers = kBlockPerRankCollectives,
+    .lies = is_two_level_group,
     .exists = [](std::int64_t /*members*/, std::int64_t nodes) { return is_power_of_two(nodes); },
-    .needs = "several ranks on each of several nodes, a power of two of them",
-    .across = InterNodeMode::kHalves,
-    .scratch = [](const ScheduleSpec& spec) { return ranks_of(spec) * spec.chunks; },
+    .group_requirement_text = "several ranks on each of several nodes, a power of two of them",
+    .across = NodeScheduleSymmetry::kHalves,
+    .scratch = [](const ScheduleSpec& spec) { return schedule_rank_count(spec) * spec.chunks; },
     .rank = rail_halving,
     .seconds = rail_halving_s};
 

@@ -17,7 +17,7 @@ class RelayExchange {
       : chunks_(spec.chunks),
         rank_(rank),
         members_(spec.tiers.front()),
-        groups_(ranks_of(spec) / members_),
+        groups_(schedule_rank_count(spec) / members_),
         writer_(2) {}
 
   RankSchedule write() {
@@ -49,15 +49,16 @@ class RelayExchange {
     return static_cast<std::int64_t>(block) * chunks_ + c;
   }
   /// Where the block for member `place` of this group is stored until it is passed on.
-  [[nodiscard]] PieceRun relayed(const Stage& stage, std::int32_t place, std::int32_t c) const {
+  [[nodiscard]] PieceRunStart relayed(const Stage& stage, std::int32_t place,
+                                      std::int32_t c) const {
     return scratch(piece((stage.number - 1) * members_ + place, c));
   }
 
   /// Exchanges chunk c of the blocks of a whole group; with one chunk they are one run. Returns the
   /// last receive.
-  StepRef exchange_on_rail(const Stage& stage, std::int32_t c) {
+  ScheduleStepReference exchange_on_rail(const Stage& stage, std::int32_t c) {
     const bool whole = chunks_ == 1;
-    StepRef last;
+    ScheduleStepReference last;
     for (std::int32_t place = 0; place < (whole ? 1 : members_); ++place) {
       const std::int32_t run = whole ? members_ : 1;
       writer_.send(kRailLane, stage.to, input(piece(group_begin(stage.to) + place, c)), run);
@@ -66,13 +67,13 @@ class RelayExchange {
     return last;
   }
 
-  void pass_inside(const Stage& stage, std::int32_t c, StepRef arrived) {
+  void pass_inside(const Stage& stage, std::int32_t c, ScheduleStepReference arrived) {
     const auto held = [&](std::int32_t place) {
       if (stage.number > 0) return relayed(stage, place, c);
       return input(piece(group_begin(rank_) + place, c));
     };
     const std::int32_t own = rank_ - group_begin(rank_);
-    const StepRef copied = writer_.copy(held(own), output(piece(stage.from, c)));
+    const ScheduleStepReference copied = writer_.copy(held(own), output(piece(stage.from, c)));
     writer_.wait(copied, arrived);
     for (std::int32_t k = 1; k < members_; ++k) {
       const std::int32_t to = (own + k) % members_;
@@ -87,7 +88,7 @@ class RelayExchange {
   std::int32_t rank_;
   std::int32_t members_;
   std::int32_t groups_;
-  RankWriter writer_;
+  RankScheduleWriter writer_;
 };
 
 RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank) {
@@ -95,15 +96,16 @@ RankSchedule relay_exchange(const ScheduleSpec& spec, std::int32_t rank) {
 }
 
 std::int32_t relay_scratch(const ScheduleSpec& spec) {
-  const std::int32_t groups = ranks_of(spec) / spec.tiers.front();
+  const std::int32_t groups = schedule_rank_count(spec) / spec.tiers.front();
   return (groups - 1) * spec.tiers.front() * spec.chunks;
 }
 
 double relay_s(const ClosedFormTerms& t) {
-  const double pass = pass_s(t, IntraGroupPattern::kDirect);
+  const double pass = intra_node_exchange_s(t, IntraGroupPattern::kDirect);
   const double stage = t.chunks * pass;
-  const double message = t.chunks == 1 ? t.run_s(t.rail, t.members) : t.members * t.rail.bytes_s;
-  const double end = end_latency(t);
+  const double message =
+      t.chunks == 1 ? t.chunk_message_busy_s(t.rail, t.members) : t.members * t.rail.bytes_s;
+  const double end = last_intra_node_latency(t);
   if (t.nodes == 1) return stage + end;
   const double rail = (t.nodes - 1) * t.chunks * message + t.rail.latency_s;
   const double first = std::max(stage, message + t.rail.latency_s);
@@ -126,9 +128,9 @@ double relay_s(const ClosedFormTerms& t) {
 const AlgorithmDefinition algorithms::kRelay = {
     .text = "all-to-all along the rails, passed on inside the nodes",
     .covers = {Collective::kAllToAll},
-    .lies = on_two_levels,
-    .needs = kTwoLevelNeeds,
-    .in_process_group = true,
+    .lies = is_two_level_group,
+    .group_requirement_text = kTwoLevelNeeds,
+    .is_run_by_own_process_group = true,
     .sent =
         [](double payload_bytes, double members, double nodes) {
           return payload_bytes * ((members - 1) / members + (nodes - 1) / nodes);

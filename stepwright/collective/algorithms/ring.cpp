@@ -6,7 +6,8 @@
 
 namespace stepwright::collective {
 
-double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop& across) {
+double ring_over_all_ranks_s(const ClosedFormTerms& t, const ChunkHop& within,
+                             const ChunkHop& across) {
   const double stages = t.passes * (t.ranks - 1);
   if (t.nodes == 1) return pipelined_chunk_seconds(stages, t.chunks, within);
   if (t.members == 1) return pipelined_chunk_seconds(stages, t.chunks, across);
@@ -31,14 +32,14 @@ double round_s(const ClosedFormTerms& t, const ChunkHop& within, const ChunkHop&
 /// max(S, S/C + latency) instead of S + latency. Scratch of a reduction: 4 S.
 const AlgorithmDefinition algorithms::kRing = {
     .text = "one ring over all ranks; N-1 steps, (N-1)/N of the buffer",
-    .covers = kBlockOperations,
-    .in_library = kBlockOperations,
+    .covers = kBlockPerRankCollectives,
+    .in_library = kBlockPerRankCollectives,
     .nccl = {"ring", "ring", "allreduce:ring;allgather:ring;reducescatter:ring"},
-    .in_process_group = true,
+    .is_run_by_own_process_group = true,
     .pattern = MessagePattern::kRound,
     .one_leaves = true,
-    .scratch = scratch_of_tiers<one_tier>,
-    .rank = rank_of_tiers<one_tier>,
-    .seconds = [](const ClosedFormTerms& t) { return round_s(t, t.inside, t.lone); }};
+    .scratch = scratch_of_tiers<one_ring_over_all_ranks>,
+    .rank = rank_of_tiers<one_ring_over_all_ranks>,
+    .seconds = [](const ClosedFormTerms& t) { return ring_over_all_ranks_s(t, t.inside, t.lone); }};
 
 }  // namespace stepwright::collective

@@ -11,7 +11,9 @@ namespace {
 constexpr std::int64_t kMostRings = 255;
 
 /// Number of rings of a spec: the ranks of a node.
-std::int32_t ring_count(const ScheduleSpec& spec) { return ranks_of(spec) / spec.tiers.back(); }
+std::int32_t ring_count(const ScheduleSpec& spec) {
+  return schedule_rank_count(spec) / spec.tiers.back();
+}
 
 /// One of the rings, with the map from its own order of ranks and pieces to real ranks and pieces.
 class PlacedRing {
@@ -20,13 +22,14 @@ class PlacedRing {
       : spec_(spec),
         rings_(ring_count(spec)),
         ring_(ring),
-        scratch_(tiered_scratch(one_tier(spec), spec.collective)) {}
+        scratch_(tiered_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective)) {}
 
   [[nodiscard]] RankSchedule of(std::int32_t rank) const {
-    RankSchedule own = tiered_rank(one_tier(spec_), spec_.collective, place_of(rank));
-    for (ScheduleChannel& channel : own.channels) {
+    RankSchedule own =
+        tiered_ring_rank_schedule(one_ring_over_all_ranks(spec_), spec_.collective, place_of(rank));
+    for (RankStepSequence& channel : own.channels) {
       channel.lane = static_cast<std::uint8_t>(ring_);
-      for (ScheduleStep& step : channel.steps) {
+      for (CollectiveScheduleStep& step : channel.steps) {
         if (step.peer >= 0) step.peer = rank_at(step.peer);
         if (reads(step)) step.source = moved(step.source);
         if (writes(step)) step.target = moved(step.target);
@@ -45,18 +48,18 @@ class PlacedRing {
     return place - at + (at + ring_ + 1) % rings_;
   }
 
-  [[nodiscard]] PieceRun moved(PieceRun run) const {
+  [[nodiscard]] PieceRunStart moved(PieceRunStart run) const {
     const auto piece = static_cast<std::int64_t>(run.piece);
-    if (run.buffer == RankBuffer::kScratch)
+    if (run.buffer == RankBufferKind::kScratch)
       return placed(run, std::int64_t{ring_} * scratch_ + piece);
     const Collective whole_elsewhere =
-        run.buffer == RankBuffer::kInput ? Collective::kAllGather : Collective::kReduceScatter;
+        run.buffer == RankBufferKind::kInput ? Collective::kAllGather : Collective::kReduceScatter;
     const std::int64_t block = spec_.collective == whole_elsewhere
                                    ? 0
                                    : rank_at(static_cast<std::int32_t>(piece / spec_.chunks));
     return placed(run, (block * rings_ + ring_) * spec_.chunks + piece % spec_.chunks);
   }
-  static PieceRun placed(PieceRun run, std::int64_t piece) {
+  static PieceRunStart placed(PieceRunStart run, std::int64_t piece) {
     run.piece = static_cast<std::uint32_t>(piece) & kMaxPieceCount;
     return run;
   }
@@ -70,8 +73,8 @@ class PlacedRing {
 /// Adds the channels of `more` to a rank, and renumbers the channels in its waits.
 void append(RankSchedule& rank, RankSchedule more) {
   const auto before = static_cast<std::int32_t>(std::ssize(rank.channels));
-  for (ScheduleChannel& channel : more.channels) {
-    for (StepWait& wait : channel.waits) wait.on.channel += before;
+  for (RankStepSequence& channel : more.channels) {
+    for (ScheduleStepDependency& wait : channel.waits) wait.on.channel += before;
     rank.channels.push_back(std::move(channel));
   }
 }
@@ -88,12 +91,12 @@ RankSchedule rings_rank(const ScheduleSpec& spec, std::int32_t rank) {
 /// NICs, and 1/(m-1) of it while they wait for the links inside; states in between are ignored.
 double rings_s(const ClosedFormTerms& t) {
   const double part = 1 / t.members;
-  const ChunkHop across{t.run_s(t.rail, part), t.rail.latency_s};
-  if (t.nodes == 1) return round_s(t, t.inside, across);
-  const ChunkHop alone{t.run_s(t.inside, part), t.inside.latency_s};
-  const double shared_s = t.run_s(t.inside, (t.members - 1) * part);
+  const ChunkHop across{t.chunk_message_busy_s(t.rail, part), t.rail.latency_s};
+  if (t.nodes == 1) return ring_over_all_ranks_s(t, t.inside, across);
+  const ChunkHop alone{t.chunk_message_busy_s(t.inside, part), t.inside.latency_s};
+  const double shared_s = t.chunk_message_busy_s(t.inside, (t.members - 1) * part);
   const double paced = t.passes * (t.ranks - 1) * t.chunks * shared_s + t.inside.latency_s;
-  return std::max(round_s(t, alone, across), t.members > 1 ? paced : 0);
+  return std::max(ring_over_all_ranks_s(t, alone, across), t.members > 1 ? paced : 0);
 }
 
 }  // namespace
@@ -111,13 +114,14 @@ double rings_s(const ClosedFormTerms& t) {
 /// takes n-1. Scratch of a reduction: 4 S. Lanes: m.
 const AlgorithmDefinition algorithms::kRings = {
     .text = "a ring for each rank of a node, each out through another NIC; N-1 steps",
-    .covers = kBlockOperations,
+    .covers = kBlockPerRankCollectives,
     .exists = [](std::int64_t members, std::int64_t /*nodes*/) { return members <= kMostRings; },
-    .needs = "at most 255 ranks on a node",
+    .group_requirement_text = "at most 255 ranks on a node",
     .parts = ring_count,
     .scratch =
         [](const ScheduleSpec& spec) {
-          return ring_count(spec) * tiered_scratch(one_tier(spec), spec.collective);
+          return ring_count(spec) *
+                 tiered_ring_scratch_pieces(one_ring_over_all_ranks(spec), spec.collective);
         },
     .rank = rings_rank,
     .seconds = rings_s};

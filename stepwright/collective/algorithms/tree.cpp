@@ -15,7 +15,7 @@ class BinomialTree {
  public:
   BinomialTree(const ScheduleSpec& spec, std::int32_t rank)
       : spec_(spec), writer_(2), sent_(static_cast<std::size_t>(spec.chunks)) {
-    const std::int32_t ranks = ranks_of(spec);
+    const std::int32_t ranks = schedule_rank_count(spec);
     for (std::int32_t bit = 1; bit < ranks; bit *= 2) {
       if ((rank & bit) != 0) {
         parent_ = rank - bit;
@@ -37,15 +37,16 @@ class BinomialTree {
 
  private:
   /// Where sums are stored: in the output, or in scratch on a rank without an output.
-  [[nodiscard]] PieceRun sum(std::int32_t c) const {
+  [[nodiscard]] PieceRunStart sum(std::int32_t c) const {
     const bool kept = parent_ < 0 || spec_.collective == Collective::kAllReduce;
     return kept ? output(c) : scratch(c);
   }
 
   void reduce(std::int32_t c) {
-    StepRef added;
+    ScheduleStepReference added;
     for (const std::int32_t child : children_) {
-      added = writer_.receive_reduce(kUpLane, child, added.exists() ? sum(c) : input(c), sum(c));
+      added = writer_.append_receive_and_add(kUpLane, child, added.exists() ? sum(c) : input(c),
+                                             sum(c));
     }
     sums_.push_back(added);
     if (parent_ < 0) return;
@@ -55,7 +56,7 @@ class BinomialTree {
 
   void spread(std::int32_t c) {
     const bool root = parent_ < 0;
-    StepRef has = root && !sums_.empty() ? sums_[c] : StepRef{};
+    ScheduleStepReference has = root && !sums_.empty() ? sums_[c] : ScheduleStepReference{};
     if (!root) {
       has = writer_.receive(kDownLane, parent_, output(c));
       writer_.wait(has, sent_[c]);
@@ -67,12 +68,12 @@ class BinomialTree {
   }
 
   const ScheduleSpec& spec_;
-  RankWriter writer_;
+  RankScheduleWriter writer_;
   std::int32_t parent_ = -1;
   /// Children of the rank, the one with the smallest subtree first.
   std::vector<std::int32_t> children_;
-  std::vector<StepRef> sums_;  ///< For each chunk, the step that sums it.
-  std::vector<StepRef> sent_;  ///< For each chunk, the step that sends its sum.
+  std::vector<ScheduleStepReference> sums_;  ///< For each chunk, the step that sums it.
+  std::vector<ScheduleStepReference> sent_;  ///< For each chunk, the step that sends its sum.
 };
 
 RankSchedule binomial_tree(const ScheduleSpec& spec, std::int32_t rank) {
@@ -88,13 +89,13 @@ double spread_s(const ClosedFormTerms& t, std::int32_t ranks) {
   while (bit * 2 < ranks) bit *= 2;
   for (; bit >= 1 && ranks > 1; bit /= 2) {
     const ChunkHop& hop = bit < t.members ? t.inside : t.lone;
-    sent += t.run_s(hop, t.ranks);
+    sent += t.chunk_message_busy_s(hop, t.ranks);
     const std::int32_t below = std::min(bit, ranks - bit);
     double inside = 0;
     if (below == bit) {
       for (std::int32_t b = 1; b < bit; b *= 2) {
         const ChunkHop& lower = b < t.members ? t.inside : t.lone;
-        inside += t.run_s(lower, t.ranks) + lower.latency_s;
+        inside += t.chunk_message_busy_s(lower, t.ranks) + lower.latency_s;
       }
     } else {
       inside = spread_s(t, below);
@@ -109,7 +110,7 @@ double spread_s(const ClosedFormTerms& t, std::int32_t ranks) {
 double tree_s(const ClosedFormTerms& t) {
   double busy = 0;
   for (std::int32_t bit = 1; bit < t.ranks; bit *= 2) {
-    busy += t.run_s(bit < t.members ? t.inside : t.lone, t.ranks);
+    busy += t.chunk_message_busy_s(bit < t.members ? t.inside : t.lone, t.ranks);
   }
   return t.passes * (spread_s(t, static_cast<std::int32_t>(t.ranks)) + (t.chunks - 1) * busy);
 }
@@ -131,11 +132,11 @@ const AlgorithmDefinition algorithms::kTree = {
     .text = "binomial tree for small buffers; log2 N rounds of the whole buffer",
     .covers = {Collective::kBroadcast, Collective::kReduce, Collective::kAllReduce},
     .lies = [](const GroupNodeLayout& form) { return form.nodes > 1; },
-    .needs = "several nodes",
+    .group_requirement_text = "several nodes",
     .in_library = {Collective::kAllReduce},
     .nccl = {"tree", "tree", "allreduce:tree"},
-    .in_process_group = true,
-    .across = InterNodeMode::kUnlike,
+    .is_run_by_own_process_group = true,
+    .across = NodeScheduleSymmetry::kUnlike,
     .whole_buffer = true,
     .scratch =
         [](const ScheduleSpec& spec) {

@@ -12,7 +12,8 @@ TieredRingSpec two_level_tiers(const ScheduleSpec& spec) {
 
 double two_level_s(const ClosedFormTerms& t) {
   if (t.nodes == 1) return algorithms::kHoRing.seconds(t);
-  const double inside = t.nodes * t.chunks * pass_s(t, t.spec.inner) + end_latency(t);
+  const double inside =
+      t.nodes * t.chunks * intra_node_exchange_s(t, t.spec.inner) + last_intra_node_latency(t);
   return t.passes * inside + pipelined_chunk_seconds(t.passes * (t.nodes - 1), t.chunks, t.rail);
 }
 
@@ -32,10 +33,10 @@ double two_level_s(const ClosedFormTerms& t) {
 /// V/m, with inner rings V.
 const AlgorithmDefinition algorithms::kTwoLevel = {
     .text = "along the rails and inside the nodes in turn",
-    .covers = kBlockOperations,
-    .lies = on_two_levels,
-    .needs = kTwoLevelNeeds,
-    .in_process_group = true,
+    .covers = kBlockPerRankCollectives,
+    .lies = is_two_level_group,
+    .group_requirement_text = kTwoLevelNeeds,
+    .is_run_by_own_process_group = true,
     .pattern = MessagePattern::kLevelsInTurn,
     .scratch = scratch_of_tiers<two_level_tiers>,
     .rank = rank_of_tiers<two_level_tiers>,

@@ -79,8 +79,8 @@ double BoostedTrees::evaluate(std::span<const float> features) const {
   return sum;
 }
 
-std::vector<std::string> BoostedTrees::texts() const {
-  std::vector<std::string> texts;
+std::vector<std::string> BoostedTrees::tree_texts() const {
+  std::vector<std::string> tree_texts;
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const auto end =
         i + 1 < roots_.size() ? static_cast<std::size_t>(roots_[i + 1]) : nodes_.size();
@@ -91,9 +91,9 @@ std::vector<std::string> BoostedTrees::texts() const {
       if (node.feature >= 0) text += fmt::format("{}<", node.feature);
       text += fmt::format("{}", node.value);
     }
-    texts.push_back(std::move(text));
+    tree_texts.push_back(std::move(text));
   }
-  return texts;
+  return tree_texts;
 }
 
 }  // namespace stepwright::cost

@@ -3,14 +3,14 @@
 namespace stepwright::cost {
 namespace {
 
-constexpr ProtocolConstants kLow = {
+constexpr CollectiveProtocolConstants kLow = {
     .start_us = 7, .hop = 0.42, .network_hop = 1.4, .rate = 0.04, .selection = 1};
-constexpr ProtocolConstants kLow128 = {
+constexpr CollectiveProtocolConstants kLow128 = {
     .start_us = 8.5, .hop = 0.46, .network_hop = 1.8, .rate = 0.42, .selection = 1};
-constexpr ProtocolConstants kFull = {
+constexpr CollectiveProtocolConstants kFull = {
     .start_us = 18, .hop = 1.2, .network_hop = 2.4, .rate = 1, .selection = 0.75};
 
-constexpr OperationConstants ring(double inside_share) {
+constexpr CollectiveOperationConstants ring(double inside_share) {
   return {.protocols = {kLow, kLow128, kFull},
           .fill = 1.2,
           .inside_share = inside_share,
@@ -20,25 +20,25 @@ constexpr OperationConstants ring(double inside_share) {
 }
 
 /// Returns the constants of a direct exchange, whose peers are served in parallel.
-constexpr OperationConstants exchange(double inside_share) {
-  OperationConstants constants = ring(inside_share);
-  for (ProtocolConstants& protocol : constants.protocols) {
+constexpr CollectiveOperationConstants exchange(double inside_share) {
+  CollectiveOperationConstants constants = ring(inside_share);
+  for (CollectiveProtocolConstants& protocol : constants.protocols) {
     protocol.hop /= 5;
     protocol.network_hop /= 5;
   }
   return constants;
 }
 
-constexpr OperationConstants transfer(double inside_share) {
-  OperationConstants constants = ring(inside_share);
+constexpr CollectiveOperationConstants transfer(double inside_share) {
+  CollectiveOperationConstants constants = ring(inside_share);
   constants.few_ranks = 0;
   return constants;
 }
 
 }  // namespace
 
-const CollectiveConstants& default_collectives() {
-  static const CollectiveConstants kConstants = {
+const MachineCollectiveConstants& default_collective_constants() {
+  static const MachineCollectiveConstants kConstants = {
       .operations = {ring(0.80), ring(0.75), ring(0.73), exchange(0.70), transfer(0.80)}};
   return kConstants;
 }

@@ -23,11 +23,11 @@ inline constexpr int kCollectives = std::size(kCollectiveNames);
 
 /// Protocols by which a collective library sends data (NCCL's LL, LL128, Simple), from the one with
 /// the shortest start time and lowest rate to the one with the longest start and highest rate.
-enum class Protocol { kLowLatency, kLowLatency128, kFull };
+enum class CollectiveProtocol { kLowLatency, kLowLatency128, kFull };
 inline constexpr int kProtocols = 3;
 
 /// Fitted constants of one protocol of a collective library (NCCL's LL, LL128 or Simple).
-struct ProtocolConstants {
+struct CollectiveProtocolConstants {
   double start_us = 0;  ///< Microseconds to start a message.
   double hop = 0;       ///< Time of a hop inside a node, as a multiple of the link's latency.
   /// Time of a hop on the network, as a multiple of the network link's latency.
@@ -38,7 +38,7 @@ struct ProtocolConstants {
   /// never grow from one protocol to the next, so that the time never falls when bytes grow.
   double selection = 1;
 
-  bool operator==(const ProtocolConstants&) const = default;
+  bool operator==(const CollectiveProtocolConstants&) const = default;
 };
 
 /// The fitted cost of one collective operation, for a group with n ranks in a node:
@@ -48,10 +48,10 @@ struct ProtocolConstants {
 ///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
 ///                     bytes on the network / (network_share line rate) * crowd^congestion) / rate
 ///
-/// crowd is 1 for groups up to `kUncongestedRanks` and inside one node, else ranks /
-/// `kUncongestedRanks`.
-struct OperationConstants {
-  std::array<ProtocolConstants, kProtocols> protocols;
+/// crowd is 1 for groups up to `kMaxUncongestedRanks` and inside one node, else ranks /
+/// `kMaxUncongestedRanks`.
+struct CollectiveOperationConstants {
+  std::array<CollectiveProtocolConstants, kProtocols> protocols;
   /// How start and transfer of a message combine. 0: they overlap (square root of the sum of
   /// squares); 1: one after the other; above 1: a pipeline that fills slowly.
   double fill = 1;
@@ -69,42 +69,42 @@ struct OperationConstants {
   /// each rank sends its buffer once; 0: the switch does not add.
   double switch_share = 0;
 
-  bool operator==(const OperationConstants&) const = default;
+  bool operator==(const CollectiveOperationConstants&) const = default;
 };
 
 /// Ranks above which a group across nodes suffers network congestion: two nodes of eight GPUs.
-inline constexpr double kUncongestedRanks = 16;
+inline constexpr double kMaxUncongestedRanks = 16;
 
 /// Fitted constants of every collective operation on one kind of machine.
-struct CollectiveConstants {
+struct MachineCollectiveConstants {
   /// Constants of each operation, indexed by `Collective`.
-  std::array<OperationConstants, kCollectives> operations;
+  std::array<CollectiveOperationConstants, kCollectives> operations;
   /// Name of the profile that holds the fit; nullopt: documented defaults.
   std::optional<std::string> fit;
   /// True if the constants were fitted on this very cluster, not on another with the same device.
   bool of_cluster = false;
   /// Ranges of message bytes, ranks and nodes on which the constants were fitted, indexed by
   /// `Collective`; empty: not fitted.
-  std::array<std::vector<FittedRange>, kCollectives> ranges;
+  std::array<std::vector<FittedSizeRange>, kCollectives> ranges;
 
-  [[nodiscard]] const OperationConstants& of(collective::Collective collective) const {
+  [[nodiscard]] const CollectiveOperationConstants& of(collective::Collective collective) const {
     return operations[static_cast<std::size_t>(collective)];
   }
 };
 
 /// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, if the switch
 /// inside each node adds.
-inline constexpr double kSwitchTree = 0.9;
+inline constexpr double kSwitchTreeRateRatio = 0.9;
 /// Assumed network rate of an all-reduce along a tree of nodes / rate of a ring, with a chain of
 /// ranks inside each node.
-inline constexpr double kChainTree = 0.55;
+inline constexpr double kChainTreeRateRatio = 0.55;
 /// Assumed share of the intra-node line rate that an all-reduce attains when the switch adds
 /// (NVLS).
-inline constexpr double kDefaultSwitchShare = 0.5;
+inline constexpr double kDefaultNvlsLineRateShare = 0.5;
 
 /// Returns the documented message constants for machines on which no messages were measured
-/// (`docs/models.md`): medians of the fitted machines. `unfitted_collectives` adapts them to a
-/// cluster.
-const CollectiveConstants& default_collectives();
+/// (`docs/models.md`): medians of the fitted machines. `unfitted_collective_constants` adapts them
+/// to a cluster.
+const MachineCollectiveConstants& default_collective_constants();
 
 }  // namespace stepwright::cost

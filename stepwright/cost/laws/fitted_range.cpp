@@ -9,9 +9,9 @@
 
 namespace stepwright::cost {
 
-void widen_ranges(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes) {
+void widen_fitted_ranges(std::vector<FittedSizeRange>& ranges, std::span<const NamedSize> sizes) {
   for (const NamedSize& size : sizes) {
-    const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
+    const auto range = std::ranges::find(ranges, size.name, &FittedSizeRange::name);
     if (range == ranges.end()) {
       ranges.push_back({std::string(size.name), size.value, size.value});
       continue;
@@ -21,8 +21,8 @@ void widen_ranges(std::vector<FittedRange>& ranges, std::span<const NamedSize> s
   }
 }
 
-std::vector<FittedRange> read_ranges(Node node) {
-  std::vector<FittedRange> ranges;
+std::vector<FittedSizeRange> read_fitted_ranges(Node node) {
+  std::vector<FittedSizeRange> ranges;
   for (const auto& [name, ends] : node.members()) {
     if (ends.size() != 2) ends.fail("is not a pair: lowest and highest");
     ranges.push_back({name, ends.at(0).number(), ends.at(1).number()});
@@ -30,11 +30,12 @@ std::vector<FittedRange> read_ranges(Node node) {
   return ranges;
 }
 
-std::string outside_range(std::span<const FittedRange> ranges, std::span<const NamedSize> sizes) {
+std::string outside_fitted_range_text(std::span<const FittedSizeRange> ranges,
+                                      std::span<const NamedSize> sizes) {
   double farthest = 1;
   std::string words;
   for (const NamedSize& size : sizes) {
-    const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
+    const auto range = std::ranges::find(ranges, size.name, &FittedSizeRange::name);
     if (range == ranges.end()) continue;
     const double factor = std::max(size.value / range->high, range->low / size.value);
     if (factor <= farthest) continue;

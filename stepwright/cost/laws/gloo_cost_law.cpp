@@ -14,8 +14,8 @@ double rounds(collective::Collective collective) {
 
 }  // namespace
 
-GroupNodePlacement socket_group(const cluster::GroupLayout& layout, int node_levels,
-                                std::int64_t devices) {
+GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout, int node_levels,
+                                        std::int64_t devices) {
   const std::int64_t members = collective::group_members_per_node(layout, node_levels);
   return {.nodes = collective::group_node_count(layout, node_levels),
           .members = members,

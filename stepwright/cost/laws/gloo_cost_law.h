@@ -40,8 +40,8 @@ struct GroupNodePlacement {
 
 /// Returns how a group lies on nodes of `devices` devices; `node_levels`: number of network levels
 /// inside a node.
-GroupNodePlacement socket_group(const cluster::GroupLayout& layout, int node_levels,
-                                std::int64_t devices);
+GroupNodePlacement group_node_placement(const cluster::GroupLayout& layout, int node_levels,
+                                        std::int64_t devices);
 
 GlooMessageLoads socket_loads(collective::Collective collective, double payload_bytes,
                               const GroupNodePlacement& group);

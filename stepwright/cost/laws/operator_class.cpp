@@ -2,7 +2,8 @@
 
 namespace stepwright::cost {
 
-std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kernels& kernels) {
+std::optional<OperatorClass> operator_class_of(const step::Operator& op,
+                                               const plan::Kernels& kernels) {
   switch (op.kind) {
     case step::OperatorKind::kLinear:
     case step::OperatorKind::kGroupedLinear: return OperatorClass::kProduct;

@@ -59,18 +59,21 @@ inline constexpr std::size_t kPasses = std::size(kPassNames);
 
 /// Returns whether a phase of a step is priced as forward or as backward; recomputation and
 /// optimizer updates count as forward.
-constexpr Pass operator_pass(step::Phase phase) {
+constexpr Pass pass_of_phase(step::Phase phase) {
   return step::is_backward(phase) ? Pass::kBackward : Pass::kForward;
 }
 
 /// Returns the fitted class that prices an operator with these kernels of a framework; nullopt for
 /// communication and for operators that were never measured (fused rotary embeddings, permutations,
 /// dropout, ...).
-std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kernels& kernels);
+std::optional<OperatorClass> operator_class_of(const step::Operator& op,
+                                               const plan::Kernels& kernels);
 
 /// True for matrix products and attention, which FLOP/s may limit; all other classes are limited by
 /// memory bandwidth.
-constexpr bool has_arithmetic(OperatorClass what) { return what <= OperatorClass::kAttention; }
+constexpr bool can_be_compute_bound(OperatorClass what) {
+  return what <= OperatorClass::kAttention;
+}
 
 /// Returns how many equal operators of a step one measured time of the class stands for: an unfused
 /// loss passes twice over the logits in the forward, and each product of unfused attention has two

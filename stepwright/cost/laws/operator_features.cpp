@@ -235,7 +235,7 @@ Features features(OperatorClass what, Pass pass, const step::Operator& op, int m
   Features out;
   if (what == OperatorClass::kAttention) {
     add_attention(out, op.shape, multiprocessors);
-  } else if (has_arithmetic(what)) {
+  } else if (can_be_compute_bound(what)) {
     what == OperatorClass::kProduct ? add_product(out, op.shape) : add_batched(out, op.shape);
     const std::array<Sizes, 2> sizes = products(what, pass, op.shape);
     add_waves(out, sizes[0], multiprocessors);
@@ -246,16 +246,16 @@ Features features(OperatorClass what, Pass pass, const step::Operator& op, int m
   return out;
 }
 
-std::span<const std::string_view> feature_names(OperatorClass what, Pass pass) {
+std::span<const std::string_view> tree_feature_names(OperatorClass what, Pass pass) {
   const std::size_t second = pass == Pass::kBackward ? 4 : 0;
   if (what == OperatorClass::kProduct) return std::span(kProductNames).first(14 + second);
   if (what == OperatorClass::kAttention) return kAttentionNames;
-  if (has_arithmetic(what)) return std::span(kBatchedNames).first(10 + second);
+  if (can_be_compute_bound(what)) return std::span(kBatchedNames).first(10 + second);
   if (is_optimizer(what)) return kOptimizerFeatureNames;
   return kVectorNames;
 }
 
-Quantities quantities(OperatorClass what, const step::Operator& op) {
+OperatorSizes quantities(OperatorClass what, const step::Operator& op) {
   const step::Shape& s = op.shape;
   if (what == OperatorClass::kProduct) {
     return {{{{"rows", size(s.rows) / size(s.batch)},
@@ -263,7 +263,7 @@ Quantities quantities(OperatorClass what, const step::Operator& op) {
               {"inner", size(s.inner)}}},
             3};
   }
-  if (has_arithmetic(what)) {
+  if (can_be_compute_bound(what)) {
     return {{{{"heads", size(s.batch) * size(s.heads)},
               {"queries", size(s.queries)},
               {"keys", size(s.keys)},

@@ -60,16 +60,16 @@ struct Features {
 Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
 /// Returns the names of the inputs of the boosted trees for a class and pass, in the order of
 /// `features`.
-std::span<const std::string_view> feature_names(OperatorClass what, Pass pass);
+std::span<const std::string_view> tree_feature_names(OperatorClass what, Pass pass);
 
 /// The sizes of an operator (at most four) for which a fit states the range that it was measured
 /// on.
-struct Quantities {
+struct OperatorSizes {
   std::array<NamedSize, 4> values{};
   std::size_t count = 0;
 
   [[nodiscard]] std::span<const NamedSize> all() const { return {values.data(), count}; }
 };
-Quantities quantities(OperatorClass what, const step::Operator& op);
+OperatorSizes quantities(OperatorClass what, const step::Operator& op);
 
 }  // namespace stepwright::cost

@@ -20,11 +20,13 @@ OperatorTime ScheduledCollectiveLaw::time(collective::Algorithm method,
       .network_latency_s = network_hop_s,
       .message_s = message_s};
   const double block = payload_bytes / static_cast<double>(group.size());
-  const collective::ScheduleSpec spec{
-      method, collective, {links.members, links.nodes}, collective::chunks_of(block, chunk_bytes)};
+  const collective::ScheduleSpec spec{method,
+                                      collective,
+                                      {links.members, links.nodes},
+                                      collective::chunks_per_block(block, chunk_bytes)};
   const double inside_s = static_cast<double>(group.members - 1) * links.inside_s_per_byte;
   const double network_s = (1 - 1.0 / static_cast<double>(group.nodes)) * links.rail_s_per_byte;
-  return {start_s + collective::closed_form_seconds(spec, links, payload_bytes),
+  return {start_s + collective::closed_form_collective_seconds(spec, links, payload_bytes),
           network_s >= inside_s / static_cast<double>(group.members) ? LinkClass::kNetwork
                                                                      : LinkClass::kInside};
 }

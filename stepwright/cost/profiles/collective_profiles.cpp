@@ -16,44 +16,46 @@ using Json = nlohmann::ordered_json;
 /// A constant of an operation, with its key in files.
 struct Scalar {
   std::string_view key;
-  double OperationConstants::* value;
+  double CollectiveOperationConstants::* value;
   double most;
 };
 constexpr Scalar kScalars[] = {
-    {"fill", &OperationConstants::fill, 20},
-    {"inside_share", &OperationConstants::inside_share, 1},
-    {"few_ranks", &OperationConstants::few_ranks, 0.95},
-    {"network_share", &OperationConstants::network_share, 1},
-    {"tree_share", &OperationConstants::tree_share, 1},
-    {"switch_share", &OperationConstants::switch_share, 1},
-    {"crowding", &OperationConstants::congestion, 1},
+    {"fill", &CollectiveOperationConstants::fill, 20},
+    {"inside_share", &CollectiveOperationConstants::inside_share, 1},
+    {"few_ranks", &CollectiveOperationConstants::few_ranks, 0.95},
+    {"network_share", &CollectiveOperationConstants::network_share, 1},
+    {"tree_share", &CollectiveOperationConstants::tree_share, 1},
+    {"switch_share", &CollectiveOperationConstants::switch_share, 1},
+    {"crowding", &CollectiveOperationConstants::congestion, 1},
 };
 
 /// A constant of each protocol, with its key in files.
 struct PerProtocol {
   std::string_view key;
-  double ProtocolConstants::* value;
+  double CollectiveProtocolConstants::* value;
   double most;
 };
 constexpr PerProtocol kPerProtocol[] = {
-    {"start_us", &ProtocolConstants::start_us, 1e5},       {"hop", &ProtocolConstants::hop, 1e4},
-    {"network_hop", &ProtocolConstants::network_hop, 1e4}, {"rate", &ProtocolConstants::rate, 1},
-    {"belief", &ProtocolConstants::selection, 1},
+    {"start_us", &CollectiveProtocolConstants::start_us, 1e5},
+    {"hop", &CollectiveProtocolConstants::hop, 1e4},
+    {"network_hop", &CollectiveProtocolConstants::network_hop, 1e4},
+    {"rate", &CollectiveProtocolConstants::rate, 1},
+    {"belief", &CollectiveProtocolConstants::selection, 1},
 };
 
 /// Fails if a later protocol has a lower rate or a greater selection factor than an earlier one:
 /// time could fall as bytes grow.
-void check_order(Node node, const OperationConstants& operation) {
+void check_order(Node node, const CollectiveOperationConstants& operation) {
   for (int i = 1; i < kProtocols; ++i) {
-    const ProtocolConstants& before = operation.protocols[i - 1];
-    const ProtocolConstants& after = operation.protocols[i];
+    const CollectiveProtocolConstants& before = operation.protocols[i - 1];
+    const CollectiveProtocolConstants& after = operation.protocols[i];
     if (after.rate < before.rate) node.fail("rates must not fall from protocol to protocol");
     if (after.selection > before.selection)
       node.fail("beliefs must not grow from protocol to protocol");
   }
 }
 
-void read_operation(Node node, OperationConstants& operation) {
+void read_operation(Node node, CollectiveOperationConstants& operation) {
   std::vector<std::string_view> keys;
   for (const Scalar& scalar : kScalars) keys.push_back(scalar.key);
   for (const PerProtocol& each : kPerProtocol) keys.push_back(each.key);
@@ -87,17 +89,18 @@ double rounded(double value) {
 }
 
 /// Overwrites constants with those of the built-in profile of that name; false if there is none.
-bool overlay(std::string_view name, std::string_view library, CollectiveConstants& constants) {
-  const EmbeddedFile* file = find_embedded(embedded_machines(), name);
+bool overlay(std::string_view name, std::string_view library,
+             MachineCollectiveConstants& constants) {
+  const EmbeddedFile* file = find_embedded_file(embedded_machines(), name);
   if (file == nullptr) return false;
   const Document document = Document::parse(file->text, std::string(name) + ".json");
   const auto list = document.root().find("collectives");
-  if (!list || !read_collectives(*list, library, constants)) return false;
+  if (!list || !read_collective_constants(*list, library, constants)) return false;
   constants.fit = name;
   return true;
 }
 
-void read_operations(Node operations, CollectiveConstants& constants) {
+void read_operations(Node operations, MachineCollectiveConstants& constants) {
   std::vector<std::string_view> known;
   for (const auto& each : kCollectiveNames) known.push_back(each.name);
   operations.allow_only(known);
@@ -110,40 +113,43 @@ void read_operations(Node operations, CollectiveConstants& constants) {
 
 }  // namespace
 
-CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster) {
-  CollectiveConstants constants = default_collectives();
-  double tree = kChainTree;
-  if (cluster::node_switches_reduce(cluster::in_network_reduction(cluster))) {
+MachineCollectiveConstants unfitted_collective_constants(const cluster::Cluster& cluster) {
+  MachineCollectiveConstants constants = default_collective_constants();
+  double tree = kChainTreeRateRatio;
+  if (cluster::node_switches_reduce(cluster::in_network_reduction_support(cluster))) {
     constants.operations[static_cast<std::size_t>(collective::Collective::kAllReduce)]
-        .switch_share = kDefaultSwitchShare;
-    tree = kSwitchTree;
+        .switch_share = kDefaultNvlsLineRateShare;
+    tree = kSwitchTreeRateRatio;
   }
   if (has_mesh(cluster)) {
-    for (OperationConstants& operation : constants.operations) operation.few_ranks = 0;
+    for (CollectiveOperationConstants& operation : constants.operations) operation.few_ranks = 0;
   }
   const double share = cluster::device_generation_of(cluster.device).network_share;
-  for (OperationConstants& operation : constants.operations) {
+  for (CollectiveOperationConstants& operation : constants.operations) {
     operation.network_share = share;
     operation.tree_share = tree * share;
   }
   return constants;
 }
 
-CollectiveConstants collectives_of(const cluster::Cluster& cluster, std::string_view library) {
-  CollectiveConstants constants = unfitted_collectives(cluster);
+MachineCollectiveConstants collective_constants_of(const cluster::Cluster& cluster,
+                                                   std::string_view library) {
+  MachineCollectiveConstants constants = unfitted_collective_constants(cluster);
   constants.of_cluster = overlay(cluster.name, library, constants);
   if (!constants.of_cluster) overlay(cluster.device.name, library, constants);
   return constants;
 }
 
-CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
-                                           std::string_view profile, std::string_view library) {
-  CollectiveConstants constants = unfitted_collectives(cluster);
+MachineCollectiveConstants collective_constants_of_profile(const cluster::Cluster& cluster,
+                                                           std::string_view profile,
+                                                           std::string_view library) {
+  MachineCollectiveConstants constants = unfitted_collective_constants(cluster);
   overlay(profile, library, constants);
   return constants;
 }
 
-bool read_collectives(Node list, std::string_view library, CollectiveConstants& constants) {
+bool read_collective_constants(Node list, std::string_view library,
+                               MachineCollectiveConstants& constants) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Node entry = list.at(i);
     entry.allow_only({"library", "rows", "range", "held_out_error", "operations"});
@@ -153,14 +159,15 @@ bool read_collectives(Node list, std::string_view library, CollectiveConstants& 
     for (const auto& each : kCollectiveNames) {
       const auto found = range ? range->find(each.name) : std::nullopt;
       auto& ranges = constants.ranges[static_cast<std::size_t>(each.value)];
-      ranges = found ? read_ranges(*found) : std::vector<FittedRange>();
+      ranges = found ? read_fitted_ranges(*found) : std::vector<FittedSizeRange>();
     }
     return true;
   }
   return false;
 }
 
-Json operation_json(const OperationConstants& constants, FittedParts parts) {
+Json collective_constants_json(const CollectiveOperationConstants& constants,
+                               DeterminedConstantFlags parts) {
   Json json = Json::object();
   for (const Scalar& scalar : kScalars) {
     if (scalar.key == "network_share" && !parts.network) continue;
@@ -172,7 +179,7 @@ Json operation_json(const OperationConstants& constants, FittedParts parts) {
   for (const PerProtocol& each : kPerProtocol) {
     if (each.key == "network_hop" && !parts.network) continue;
     Json numbers = Json::array();
-    for (const ProtocolConstants& protocol : constants.protocols) {
+    for (const CollectiveProtocolConstants& protocol : constants.protocols) {
       numbers.push_back(rounded(protocol.*each.value));
     }
     json[std::string(each.key)] = std::move(numbers);

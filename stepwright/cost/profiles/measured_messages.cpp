@@ -53,11 +53,11 @@ SampledLaw<GlooCostLaw> read_socket_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "hop_us", "network_hop_us",
                    "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
                    "held_out_error"});
-  return {{.start_s = read_micros(node, "start_us"),
-           .hop_s = read_micros(node, "hop_us"),
-           .network_hop_s = read_micros(node, "network_hop_us"),
-           .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
-           .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
+  return {{.start_s = read_microseconds(node, "start_us"),
+           .hop_s = read_microseconds(node, "hop_us"),
+           .network_hop_s = read_microseconds(node, "network_hop_us"),
+           .inside_s_per_byte = read_rate_as_seconds_per_unit(node, "inside_bytes_per_s"),
+           .network_s_per_byte = read_rate_as_seconds_per_unit(node, "network_bytes_per_s"),
            .own_nics = read_own_nics(node)},
           read_curves(node)};
 }
@@ -66,11 +66,11 @@ SampledLaw<ScheduledCollectiveLaw> read_schedule_law(Node node) {
   node.allow_only({"library", "operation", "start_us", "message_us", "network_hop_us",
                    "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes", "shapes",
                    "rows", "held_out_error"});
-  return {{.start_s = read_micros(node, "start_us"),
-           .message_s = read_micros(node, "message_us"),
-           .network_hop_s = read_micros(node, "network_hop_us"),
-           .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
-           .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
+  return {{.start_s = read_microseconds(node, "start_us"),
+           .message_s = read_microseconds(node, "message_us"),
+           .network_hop_s = read_microseconds(node, "network_hop_us"),
+           .inside_s_per_byte = read_rate_as_seconds_per_unit(node, "inside_bytes_per_s"),
+           .network_s_per_byte = read_rate_as_seconds_per_unit(node, "network_bytes_per_s"),
            .chunk_bytes = node.get("chunk_bytes").number(1, kMostMeasuredBytes),
            .own_nics = read_own_nics(node)},
           read_curves(node)};
@@ -117,18 +117,19 @@ double measured_time_factor(const std::vector<TimeRatioCurve>& curves,
 std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm algorithm,
                                                          collective::Collective collective,
                                                          const GroupNodePlacement& group) {
-  const collective::Algorithm runs =
-      collective::settled(algorithm, collective,
-                          {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
-  if (runs == collective::Algorithm::kLibrary || !collective::in_process_group(runs, collective))
+  const collective::Algorithm runs = collective::algorithm_in_effect(
+      algorithm, collective,
+      {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
+  if (runs == collective::Algorithm::kLibrary ||
+      !collective::is_run_by_own_process_group(runs, collective))
     return std::nullopt;
   return runs;
 }
 
-std::optional<OperatorTime> MeasuredMessages::time(std::optional<collective::Algorithm> method,
-                                                   collective::Collective collective,
-                                                   double payload_bytes,
-                                                   const GroupNodePlacement& group) const {
+std::optional<OperatorTime> MeasuredMessageLaws::time(std::optional<collective::Algorithm> method,
+                                                      collective::Collective collective,
+                                                      double payload_bytes,
+                                                      const GroupNodePlacement& group) const {
   if (method) {
     const auto found = schedules.find({*method, collective});
     if (found == schedules.end()) return std::nullopt;
@@ -142,18 +143,18 @@ std::optional<OperatorTime> MeasuredMessages::time(std::optional<collective::Alg
                    group, payload_bytes);
 }
 
-bool MeasuredMessages::any() const {
+bool MeasuredMessageLaws::any() const {
   return !schedules.empty() || std::ranges::any_of(gloo, [](const auto& law) { return !!law; });
 }
 
-void read_messages(Node entry, MeasuredMessages& messages) {
+void read_measured_message_law(Node entry, MeasuredMessageLaws& messages) {
   const collective::Collective collective = entry.get("operation").choice(kCollectiveNames);
   const Node library = entry.get("library");
-  if (library.text() == kGlooLibrary) {
+  if (library.text() == kGlooLibraryName) {
     messages.gloo[static_cast<std::size_t>(collective)] = read_socket_law(entry);
     return;
   }
-  for (const auto& [method, name] : collective::kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedAlgorithmNames) {
     if (library.text() != name) continue;
     messages.schedules[{method, collective}] = read_schedule_law(entry);
     return;
@@ -163,12 +164,12 @@ void read_messages(Node entry, MeasuredMessages& messages) {
 
 Json message_law_json(collective::Collective collective, const SampledLaw<GlooCostLaw>& sampled) {
   const GlooCostLaw& law = sampled.law;
-  Json json = {{"library", kGlooLibrary}, {"operation", name_of(kCollectiveNames, collective)}};
-  write_micros(json, "start_us", law.start_s);
-  write_micros(json, "hop_us", law.hop_s);
-  write_micros(json, "network_hop_us", law.network_hop_s);
-  write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
-  write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  Json json = {{"library", kGlooLibraryName}, {"operation", name_of(kCollectiveNames, collective)}};
+  write_microseconds(json, "start_us", law.start_s);
+  write_microseconds(json, "hop_us", law.hop_s);
+  write_microseconds(json, "network_hop_us", law.network_hop_s);
+  write_seconds_per_unit_as_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
+  write_seconds_per_unit_as_rate(json, "network_bytes_per_s", law.network_s_per_byte);
   if (law.own_nics) json["own_nics"] = true;
   if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
   return json;
@@ -177,14 +178,14 @@ Json message_law_json(collective::Collective collective, const SampledLaw<GlooCo
 Json message_law_json(collective::Algorithm method, collective::Collective collective,
                       const SampledLaw<ScheduledCollectiveLaw>& sampled) {
   const ScheduledCollectiveLaw& law = sampled.law;
-  Json json = {{"library", name_of(collective::kAlgorithmNames, method)},
+  Json json = {{"library", name_of(collective::kCollectiveAlgorithmNames, method)},
                {"operation", name_of(kCollectiveNames, collective)},
                {"chunk_bytes", law.chunk_bytes}};
-  write_micros(json, "start_us", law.start_s);
-  write_micros(json, "message_us", law.message_s);
-  write_micros(json, "network_hop_us", law.network_hop_s);
-  write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
-  write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  write_microseconds(json, "start_us", law.start_s);
+  write_microseconds(json, "message_us", law.message_s);
+  write_microseconds(json, "network_hop_us", law.network_hop_s);
+  write_seconds_per_unit_as_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
+  write_seconds_per_unit_as_rate(json, "network_bytes_per_s", law.network_s_per_byte);
   if (law.own_nics) json["own_nics"] = true;
   if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
   return json;

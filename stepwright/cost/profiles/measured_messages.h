@@ -36,7 +36,7 @@ struct SampledLaw {
 
 /// Fitted costs of the messages that the user measured on their own cluster: of c10d's Gloo, and of
 /// explicit schedules by algorithm.
-struct MeasuredMessages {
+struct MeasuredMessageLaws {
   std::array<std::optional<SampledLaw<GlooCostLaw>>, kCollectives> gloo;
   std::map<std::pair<collective::Algorithm, collective::Collective>,
            SampledLaw<ScheduledCollectiveLaw>>
@@ -59,7 +59,7 @@ std::optional<collective::Algorithm> scheduled_algorithm(collective::Algorithm a
 
 /// Name of c10d's Gloo in the `library` column of tables and in files, where other names are
 /// algorithms of explicit schedules.
-inline constexpr std::string_view kGlooLibrary = "gloo";
+inline constexpr std::string_view kGlooLibraryName = "gloo";
 
 /// Largest number of nodes, ranks or groups in measured profiles and in the tables from which they
 /// are fitted.
@@ -70,7 +70,7 @@ inline constexpr double kMostMeasuredBytes = 1e18;
 
 /// Reads one entry of a measured profile's `messages` list and adds it to `messages`. Fails with
 /// `kInput`, naming field and value.
-void read_messages(Node entry, MeasuredMessages& messages);
+void read_measured_message_law(Node entry, MeasuredMessageLaws& messages);
 
 /// Returns a fitted law of messages as an entry of a measured profile's `messages` list, without
 /// the fields on which the law does not depend.

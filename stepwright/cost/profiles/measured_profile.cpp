@@ -20,20 +20,20 @@ ComputationLaw read_computation_law(Node node) {
   return {.kind = node.get("operator").choice(step::kOperatorNames),
           .phase = node.get("phase").choice(step::kPhaseNames),
           .dtype = node.get("dtype").choice(kDTypeNames),
-          .start_s = read_micros(node, "start_us"),
-          .s_per_flop = read_rate(node, "flops_per_s"),
-          .s_per_byte = read_rate(node, "bytes_per_s")};
+          .start_s = read_microseconds(node, "start_us"),
+          .s_per_flop = read_rate_as_seconds_per_unit(node, "flops_per_s"),
+          .s_per_byte = read_rate_as_seconds_per_unit(node, "bytes_per_s")};
 }
 
-HostOverheadLaw read_host_overhead_law(Node node) {
+MessageHostOverheadLaw read_host_overhead_law(Node node) {
   node.allow_only({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
   return {.scheme = node.get("scheme").choice(step::kSchemeNames),
           .operation = node.get("operation").choice(kCollectiveNames),
-          .start_s = read_micros(node, "start_us"),
-          .s_per_byte = read_rate(node, "bytes_per_s")};
+          .start_s = read_microseconds(node, "start_us"),
+          .s_per_byte = read_rate_as_seconds_per_unit(node, "bytes_per_s")};
 }
 
-MeasuredOverlap read_overlap(Node node) {
+MeasuredOverlapSlowdown read_overlap(Node node) {
   node.allow_only({"beside_inside", "beside_network"});
   const auto factor = [&](std::string_view key) {
     const auto found = node.find(key);
@@ -46,20 +46,21 @@ MeasuredOverlap read_overlap(Node node) {
 
 const ComputationLaw* MeasuredProfile::find(const step::Operator& op) const {
   const auto found = std::ranges::find_if(computations, [&](const ComputationLaw& law) {
-    return law.kind == op.kind && law.phase == law_phase(op.phase) && law.dtype == op.dtype;
+    return law.kind == op.kind && law.phase == measured_phase_of(op.phase) && law.dtype == op.dtype;
   });
   return found == computations.end() ? nullptr : &*found;
 }
 
-double MeasuredProfile::host_overhead_s(step::Scheme scheme, collective::Collective operation,
-                                        double payload_bytes) const {
-  const auto found = std::ranges::find_if(host_overhead, [&](const HostOverheadLaw& law) {
+double MeasuredProfile::message_host_overhead_s(step::Scheme scheme,
+                                                collective::Collective operation,
+                                                double payload_bytes) const {
+  const auto found = std::ranges::find_if(host_overhead, [&](const MessageHostOverheadLaw& law) {
     return law.scheme == scheme && law.operation == operation;
   });
   return found == host_overhead.end() ? 0 : found->seconds(payload_bytes);
 }
 
-std::string MeasuredProfile::contents() const {
+std::string MeasuredProfile::measured_parts_text() const {
   std::vector<std::string> parts;
   if (messages.any()) parts.emplace_back("messages");
   if (!computations.empty()) {
@@ -69,7 +70,7 @@ std::string MeasuredProfile::contents() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-MeasuredProfile load_measured(const std::filesystem::path& path) {
+MeasuredProfile load_measured_profile(const std::filesystem::path& path) {
   return read_measured(Document::load(path));
 }
 
@@ -84,7 +85,8 @@ MeasuredProfile read_measured(const Document& document) {
   MeasuredProfile profile;
   profile.name = read_name(root.get("name"));
   if (const auto list = root.find("messages")) {
-    for (std::size_t i = 0; i < list->size(); ++i) read_messages(list->at(i), profile.messages);
+    for (std::size_t i = 0; i < list->size(); ++i)
+      read_measured_message_law(list->at(i), profile.messages);
   }
   if (const auto list = root.find("handling")) {
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -104,17 +106,17 @@ Json computation_law_json(const ComputationLaw& law) {
   Json json = {{"operator", name_of(step::kOperatorNames, law.kind)},
                {"phase", name_of(step::kPhaseNames, law.phase)},
                {"dtype", name_of(kDTypeNames, law.dtype)}};
-  write_micros(json, "start_us", law.start_s);
-  write_rate(json, "flops_per_s", law.s_per_flop);
-  write_rate(json, "bytes_per_s", law.s_per_byte);
+  write_microseconds(json, "start_us", law.start_s);
+  write_seconds_per_unit_as_rate(json, "flops_per_s", law.s_per_flop);
+  write_seconds_per_unit_as_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
 }
 
-Json host_overhead_law_json(const HostOverheadLaw& law) {
+Json host_overhead_law_json(const MessageHostOverheadLaw& law) {
   Json json = {{"scheme", name_of(step::kSchemeNames, law.scheme)},
                {"operation", name_of(kCollectiveNames, law.operation)}};
-  write_micros(json, "start_us", law.start_s);
-  write_rate(json, "bytes_per_s", law.s_per_byte);
+  write_microseconds(json, "start_us", law.start_s);
+  write_seconds_per_unit_as_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
 }
 

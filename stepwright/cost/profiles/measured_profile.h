@@ -35,14 +35,14 @@ inline constexpr double kMaxSlowdownFactor = 100;
 
 /// Measured factors on the time of computation while a message runs inside the node, and on the
 /// network; 0: not measured.
-struct MeasuredOverlap {
+struct MeasuredOverlapSlowdown {
   double beside_inside = 0;
   double beside_network = 0;
 };
 
 /// Measured host time of a message in addition to its transfer: copies into and out of the buffer,
 /// and a framework's dispatch of sharded tensors.
-struct HostOverheadLaw {
+struct MessageHostOverheadLaw {
   step::Scheme scheme{};
   collective::Collective operation{};
   double start_s = 0;
@@ -57,48 +57,49 @@ struct HostOverheadLaw {
 /// `measured/1` (docs/formats.md), which a job names under `measured`.
 struct MeasuredProfile {
   std::string name;
-  MeasuredMessages messages;
-  std::vector<HostOverheadLaw> host_overhead;
+  MeasuredMessageLaws messages;
+  std::vector<MessageHostOverheadLaw> host_overhead;
   std::vector<ComputationLaw> computations;
-  MeasuredOverlap overlap;
+  MeasuredOverlapSlowdown overlap;
 
   /// Returns the measured law of a computation; null if its kind, phase or data type was not
   /// measured.
   [[nodiscard]] const ComputationLaw* find(const step::Operator& op) const;
   /// Returns the host seconds of a message in addition to its transfer; 0 if messages of its scheme
   /// and operation were not measured.
-  [[nodiscard]] double host_overhead_s(step::Scheme scheme, collective::Collective operation,
-                                       double payload_bytes) const;
+  [[nodiscard]] double message_host_overhead_s(step::Scheme scheme,
+                                               collective::Collective operation,
+                                               double payload_bytes) const;
   /// Returns a short list of what was measured: "messages, 23 kinds of computation, contention".
-  [[nodiscard]] std::string contents() const;
+  [[nodiscard]] std::string measured_parts_text() const;
 };
 
 /// Returns the phase under which a computation was measured: forward for recomputation, else the
 /// phase itself.
-constexpr step::Phase law_phase(step::Phase phase) {
+constexpr step::Phase measured_phase_of(step::Phase phase) {
   return phase == step::Phase::kRecompute ? step::Phase::kForward : phase;
 }
 
 /// Header line of the CSV table of message times from which a measured profile is fitted
 /// (docs/formats.md, "Own samples").
-inline constexpr std::string_view kMessageSampleHeader =
+inline constexpr std::string_view kMessageSampleCsvHeader =
     "library,operation,nodes,ranks_of_node,groups_of_node,payload_bytes,chunk_bytes,seconds";
 /// Header line of the CSV table of computation times from which a measured profile is fitted.
-inline constexpr std::string_view kComputationSampleHeader =
+inline constexpr std::string_view kComputationSampleCsvHeader =
     "operator,phase,dtype,shape,flops,memory_bytes,seconds";
 /// Header line of the CSV table of computations beside messages, from which slow-down factors are
 /// fitted.
-inline constexpr std::string_view kOverlapSampleHeader =
+inline constexpr std::string_view kOverlapSampleCsvHeader =
     "link,operation,computation,payload_bytes,seconds_computation,seconds_message,"
     "seconds_together";
 
 /// Reads a measured profile from a file. Fails with `kInput`, naming file, field and value.
-MeasuredProfile load_measured(const std::filesystem::path& path);
+MeasuredProfile load_measured_profile(const std::filesystem::path& path);
 MeasuredProfile read_measured(const Document& document);
 
 /// Returns a law of computations as an entry of a measured profile, without the fields on which the
 /// law does not depend.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
-nlohmann::ordered_json host_overhead_law_json(const HostOverheadLaw& law);
+nlohmann::ordered_json host_overhead_law_json(const MessageHostOverheadLaw& law);
 
 }  // namespace stepwright::cost

@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kHighest = 1e30;
 
-LawConstants read_law(Node node, OperatorClass what) {
-  LawConstants law;
+OperatorLawConstants read_law(Node node, OperatorClass what) {
+  OperatorLawConstants law;
   std::vector<std::string_view> known;
-  for (const LawConstant& constant : kLawConstants) {
+  for (const LawConstant& constant : kOperatorLawConstants) {
     if (!uses(what, constant)) continue;
     known.push_back(constant.name);
     const double least = is_peak_share(constant) ? kMinPeakShare : 0;
@@ -39,7 +39,7 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
 }
 
 const cluster::DeviceGeneration& generation_of_profile(const OperatorProfile& profile) {
-  const EmbeddedFile* file = find_embedded(cluster::embedded_devices(), profile.device);
+  const EmbeddedFile* file = find_embedded_file(cluster::embedded_devices(), profile.device);
   return file != nullptr ? cluster::device_generation_of(cluster::built_in_device(profile.device))
                          : cluster::generation_of_peak(profile.peaks.flops);
 }
@@ -47,24 +47,24 @@ const cluster::DeviceGeneration& generation_of_profile(const OperatorProfile& pr
 /// Returns the start of a pass on the device in microseconds. A sampled backward of a product also
 /// waits for the host (tables of arXiv 2509.22832: 36 and 41 us, forward 7 and 6): when issued
 /// ahead, its two kernels start as fast as two kernels of a forward.
-double start_us(const OperatorProfile& profile, const OperatorEntry& entry,
+double start_us(const OperatorProfile& profile, const OperatorClassFit& entry,
                 const FitPriceConditions& use) {
   const double sampled = entry.law.start_us;
   if (!use.issued_ahead) return sampled;
   if (entry.what != OperatorClass::kProduct || entry.pass != Pass::kBackward) return sampled;
-  const Later<OperatorEntry>* forward = profile.find(entry.what, Pass::kForward);
+  const Later<OperatorClassFit>* forward = profile.find(entry.what, Pass::kForward);
   return forward == nullptr ? sampled : std::min(sampled, 2 * forward->get().law.start_us);
 }
 
 }  // namespace
 
-const Later<OperatorEntry>* OperatorProfile::find(OperatorClass what, Pass pass,
-                                                  cluster::AttentionKernel kernel) const {
+const Later<OperatorClassFit>* OperatorProfile::find(OperatorClass what, Pass pass,
+                                                     cluster::AttentionKernel kernel) const {
   const auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
   if (fits.empty()) return nullptr;
   if (fits.size() == 1) return fits.front().entry.get();
   const auto share = [&](cluster::AttentionKernel of) {
-    return generation->attention_share[static_cast<std::size_t>(of)];
+    return generation->attention_peak_share[static_cast<std::size_t>(of)];
   };
   const auto apart = [&](const FittedKernel& fit) {
     return std::abs(std::log(share(fit.kernel) / share(kernel)));
@@ -79,21 +79,21 @@ bool OperatorProfile::add(OperatorClass what, Pass pass, FittedKernel fitted) {
   return true;
 }
 
-OperatorEntry read_operator_entry(Node node) {
-  OperatorEntry entry;
+OperatorClassFit read_operator_entry(Node node) {
+  OperatorClassFit entry;
   entry.what = node.get("class").choice(kOperatorClassNames);
   entry.pass = node.get("pass").choice(kPassNames);
   entry.kind = node.get("chosen").choice(kFitKindNames);
   entry.law = read_law(node.get("law"), entry.what);
   if (const auto trees = node.find("trees")) {
-    entry.trees = read_trees(*trees, feature_names(entry.what, entry.pass).size());
+    entry.trees = read_trees(*trees, tree_feature_names(entry.what, entry.pass).size());
     const Node ends = trees->get("range");
     entry.lowest_log = ends.at(0).number();
     entry.highest_log = ends.at(1).number(entry.lowest_log, kHighest);
-  } else if (entry.kind != FitKind::kLaw) {
+  } else if (entry.kind != FitModelKind::kLaw) {
     node.fail("has no `trees`, which were chosen");
   }
-  entry.range = read_ranges(node.get("range"));
+  entry.range = read_fitted_ranges(node.get("range"));
   if (const auto kernel = node.find("kernel"))
     entry.kernel = kernel->choice(cluster::kAttentionKernelNames);
   return entry;
@@ -115,9 +115,9 @@ OperatorProfile read_operator_profile(const Document& document) {
   const auto operators = root.find("operators");
   for (std::size_t i = 0; operators && i < operators->size(); ++i) {
     const Node node = operators->at(i);
-    OperatorEntry entry = read_operator_entry(node);
+    OperatorClassFit entry = read_operator_entry(node);
     const auto [what, pass, kernel] = std::tuple(entry.what, entry.pass, entry.kernel);
-    auto later = std::make_unique<const Later<OperatorEntry>>(std::move(entry));
+    auto later = std::make_unique<const Later<OperatorClassFit>>(std::move(entry));
     if (!profile.add(what, pass, {kernel, std::move(later)})) {
       node.fail("is a class, pass and kernel that came before");
     }
@@ -125,17 +125,18 @@ OperatorProfile read_operator_profile(const Document& document) {
   return profile;
 }
 
-std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const step::Operator& op, const FitPriceConditions& use) {
+std::array<double, 2> fitted_kernel_seconds(const OperatorProfile& profile,
+                                            const OperatorClassFit& entry, const step::Operator& op,
+                                            const FitPriceConditions& use) {
   const PassWork work = measured_pass_work(entry.what, entry.pass, op, profile.multiprocessors);
-  LawConstants law = entry.law;
+  OperatorLawConstants law = entry.law;
   law.start_us = start_us(profile, entry, use);
   std::array<double, 2> seconds = fitted_law_seconds(law, work, use.peaks, use.arithmetic_speedup);
-  if (entry.kind == FitKind::kLaw || !use.trees) return seconds;
+  if (entry.kind == FitModelKind::kLaw || !use.trees) return seconds;
   const Features inputs = features(entry.what, entry.pass, op, profile.multiprocessors);
   const double log = entry.trees.evaluate(inputs.all());
   double factor = std::exp(std::clamp(log, entry.lowest_log, entry.highest_log));
-  if (entry.kind == FitKind::kTrees) {
+  if (entry.kind == FitModelKind::kTrees) {
     const std::array<double, 2> there = fitted_law_seconds(entry.law, work, profile.peaks);
     factor /= there[0] + there[1];
   }
@@ -143,16 +144,16 @@ std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const Opera
   return seconds;
 }
 
-double least_fitted_seconds(const OperatorEntry& entry, double flops,
+double least_fitted_seconds(const OperatorClassFit& entry, double flops,
                             const FitPriceConditions& use) {
-  if (entry.kind == FitKind::kTrees) return 0;
-  const bool corrected = entry.kind == FitKind::kLawTimesTrees && use.trees;
+  if (entry.kind == FitModelKind::kTrees) return 0;
+  const bool corrected = entry.kind == FitModelKind::kLawTimesTrees && use.trees;
   return (corrected ? std::exp(entry.lowest_log) : 1) * flops /
          (entry.law.arithmetic_share * use.peaks.flops * use.arithmetic_speedup);
 }
 
-std::string outside_range(const OperatorEntry& entry, const step::Operator& op) {
-  return outside_range(entry.range, quantities(entry.what, op).all());
+std::string outside_fitted_range_text(const OperatorClassFit& entry, const step::Operator& op) {
+  return outside_fitted_range_text(entry.range, quantities(entry.what, op).all());
 }
 
 }  // namespace stepwright::cost

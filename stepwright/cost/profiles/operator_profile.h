@@ -18,26 +18,27 @@ namespace stepwright::cost {
 
 /// Which model a fit chose for one operator class, forward or backward: a law, boosted trees, or
 /// both.
-enum class FitKind : std::uint8_t {
+enum class FitModelKind : std::uint8_t {
   kLaw,            ///< A physical law (FLOPs, bytes, start) alone.
   kTrees,          ///< Boosted trees that predict the logarithm of the seconds.
   kLawTimesTrees,  ///< A physical law, corrected by trees that predict the logarithm of its error.
 };
-inline constexpr Named<FitKind> kFitKindNames[] = {{FitKind::kLaw, "law"},
-                                                   {FitKind::kTrees, "trees"},
-                                                   {FitKind::kLawTimesTrees, "law_times_trees"}};
+inline constexpr Named<FitModelKind> kFitKindNames[] = {
+    {FitModelKind::kLaw, "law"},
+    {FitModelKind::kTrees, "trees"},
+    {FitModelKind::kLawTimesTrees, "law_times_trees"}};
 
 /// The fitted model of one operator class, forward or backward, on one device.
-struct OperatorEntry {
+struct OperatorClassFit {
   OperatorClass what{};
   Pass pass{};
-  FitKind kind{};
-  LawConstants law;
+  FitModelKind kind{};
+  OperatorLawConstants law;
   BoostedTrees trees;
   /// Least and greatest output of the trees (a logarithm) on the measured rows; predictions are
   /// clamped to this range.
   double lowest_log = 0, highest_log = 0;
-  std::vector<FittedRange> range;
+  std::vector<FittedSizeRange> range;
   /// Attention kernel that was measured; used only by the class kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
@@ -47,7 +48,7 @@ struct OperatorEntry {
 struct FittedKernel {
   /// Attention kernel that was measured; used only by the class kAttention.
   cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
-  std::unique_ptr<const Later<OperatorEntry>> entry;
+  std::unique_ptr<const Later<OperatorClassFit>> entry;
 };
 
 /// All fitted operator classes of one device: the content of a profile file (docs/formats.md,
@@ -66,7 +67,7 @@ struct OperatorProfile {
 
   /// Returns the fitted model of a class and pass; null if there is none. For attention: that of
   /// `kernel`, else of the kernel with the nearest share of the peak.
-  [[nodiscard]] const Later<OperatorEntry>* find(
+  [[nodiscard]] const Later<OperatorClassFit>* find(
       OperatorClass what, Pass pass,
       cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2) const;
   /// Adds a fitted model; returns false if the class, pass and attention kernel already have one.
@@ -78,7 +79,7 @@ struct OperatorProfile {
 OperatorProfile read_operator_profile(const Document& document);
 /// Reads one entry of the `operators` list of a profile. Fails with `kInput`, naming file and
 /// field.
-OperatorEntry read_operator_entry(Node node);
+OperatorClassFit read_operator_entry(Node node);
 
 /// Conditions under which a fitted model predicts a time: the target device's peaks, its speed-up,
 /// and how kernels are launched.
@@ -94,16 +95,17 @@ struct FitPriceConditions {
 };
 /// Returns the seconds of each kernel of an operator's forward or backward: the fitted law with the
 /// target device's peaks, corrected by the fit's boosted trees.
-std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const step::Operator& op, const FitPriceConditions& use);
+std::array<double, 2> fitted_kernel_seconds(const OperatorProfile& profile,
+                                            const OperatorClassFit& entry, const step::Operator& op,
+                                            const FitPriceConditions& use);
 
 /// Returns a lower bound, by the fitted model, on the seconds of any operator of its class and pass
 /// with `flops` FLOPs.
-double least_fitted_seconds(const OperatorEntry& entry, double flops,
+double least_fitted_seconds(const OperatorClassFit& entry, double flops,
                             const FitPriceConditions& use);
 
 /// Returns text about the operator's size that lies farthest outside the measured range, as "keys
 /// 32768, fitted 1024 to 5120"; empty if all are inside.
-std::string outside_range(const OperatorEntry& entry, const step::Operator& op);
+std::string outside_fitted_range_text(const OperatorClassFit& entry, const step::Operator& op);
 
 }  // namespace stepwright::cost

@@ -47,7 +47,7 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
     }
     entry.reset();
     const std::string_view text = entry.raw_json();
-    auto later = std::make_unique<const Later<OperatorEntry>>([&file, text] {
+    auto later = std::make_unique<const Later<OperatorClassFit>>([&file, text] {
       const Document document = parsed(file, text);
       return read_operator_entry(document.root());
     });
@@ -84,9 +84,9 @@ const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
   return kProfiles;
 }
 
-double distance(const OperatorProfile& profile, const cluster::Device& device) {
+double distance(const OperatorProfile& profile, const cluster::DeviceModel& device) {
   if (profile.device == device.name) return -1;
-  return std::abs(std::log(cluster::sixteen_bit_flops(device) / profile.peaks.flops)) +
+  return std::abs(std::log(cluster::dense_sixteen_bit_peak_flops(device) / profile.peaks.flops)) +
          std::abs(
              std::log(device.memory_bandwidth_bytes_per_s / profile.peaks.bandwidth_bytes_per_s));
 }
@@ -114,20 +114,20 @@ bool covers_programs(std::span<const OperatorProfile* const> profiles) {
 
 }  // namespace
 
-std::vector<std::string_view> built_in_profiles() {
+std::vector<std::string_view> built_in_profile_names() {
   return embedded_file_names(embedded_profiles());
 }
 
 Document load_profile(const std::string& name_or_path) {
-  if (const EmbeddedFile* file = find_embedded(embedded_profiles(), name_or_path)) {
+  if (const EmbeddedFile* file = find_embedded_file(embedded_profiles(), name_or_path)) {
     return parsed(*file, file->text);
   }
   if (path_exists(name_or_path)) return Document::load(name_or_path);
   fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,
-                         comma_list(built_in_profiles())));
+                         join_with_commas(built_in_profile_names())));
 }
 
-std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device) {
+std::vector<const OperatorProfile*> operator_profiles_for(const cluster::DeviceModel& device) {
   std::vector<const BuiltIn*> nearest_first;
   for (const auto& profile : all_profiles()) nearest_first.push_back(profile.get());
   std::ranges::stable_sort(

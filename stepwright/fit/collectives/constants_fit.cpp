@@ -54,7 +54,7 @@ constexpr std::array<Parameter, kParameters> kTable = {
     {.spread = 0.1, .low = 0, .high = 1, .logarithmic = false, .inside = false},  // crowding
 };
 
-Vector to_vector(const cost::OperationConstants& constants) {
+Vector to_vector(const cost::CollectiveOperationConstants& constants) {
   Vector x;
   for (int i = 0; i < cost::kProtocols; ++i) {
     x[i] = constants.protocols[i].start_us;
@@ -77,12 +77,13 @@ Vector to_vector(const cost::OperationConstants& constants) {
   return x;
 }
 
-cost::OperationConstants to_constants(Vector x, const cost::OperationConstants& pattern) {
+cost::CollectiveOperationConstants to_constants(Vector x,
+                                                const cost::CollectiveOperationConstants& pattern) {
   for (int i = 0; i < kParameters; ++i) {
     if (kTable[i].logarithmic) x[i] = std::exp(x[i]);
   }
   // keeps the selection factors, and whether there is a switch
-  cost::OperationConstants constants = pattern;
+  cost::CollectiveOperationConstants constants = pattern;
   for (int i = 0; i < cost::kProtocols; ++i) {
     constants.protocols[i].start_us = x[i];
     constants.protocols[i].hop = x[3 + i];
@@ -115,13 +116,13 @@ double robust_loss(double deviation) {
   return std::sqrt(1 + x * x) - 1;
 }
 
-using Choices = std::vector<cost::Protocol>;
+using Choices = std::vector<cost::CollectiveProtocol>;
 
 /// The fit of one operation.
 class Fit {
  public:
-  Fit(std::span<const TimedRoutes> samples, const cost::OperationConstants& start,
-      ConstantLimits looseness)
+  Fit(std::span<const TimedCollectiveRoutes> samples,
+      const cost::CollectiveOperationConstants& start, CollectiveConstantLimits looseness)
       : samples_(samples), start_(start), prior_(to_vector(start)) {
     for (int i = 0; i < kParameters; ++i) {
       const double spread = kTable[i].spread * (kTable[i].inside ? looseness.inside : 1);
@@ -132,7 +133,7 @@ class Fit {
 
   /// Fits from a first guess of the protocols.
   void run(Choices choices) {
-    cost::OperationConstants constants = start_;
+    cost::CollectiveOperationConstants constants = start_;
     double last = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kRounds; ++round) {
       constants = descend(constants, choices);
@@ -149,7 +150,7 @@ class Fit {
   /// Returns the protocol of each sample that the library would choose with the start constants.
   [[nodiscard]] Choices believed() const {
     Choices choices;
-    for (const TimedRoutes& sample : samples_) {
+    for (const TimedCollectiveRoutes& sample : samples_) {
       choices.push_back(pick(logs(sample, start_), selections(start_)));
     }
     return choices;
@@ -158,42 +159,43 @@ class Fit {
   /// Returns protocols that change at two buffer sizes, given as seconds at line rate.
   [[nodiscard]] Choices split(double low_s, double high_s) const {
     Choices choices;
-    for (const TimedRoutes& sample : samples_) {
+    for (const TimedCollectiveRoutes& sample : samples_) {
       const double at = std::max(sample.routes.ring.inside_s, sample.routes.ring.network_s);
-      choices.push_back(at < low_s    ? cost::Protocol::kLowLatency
-                        : at < high_s ? cost::Protocol::kLowLatency128
-                                      : cost::Protocol::kFull);
+      choices.push_back(at < low_s    ? cost::CollectiveProtocol::kLowLatency
+                        : at < high_s ? cost::CollectiveProtocol::kLowLatency128
+                                      : cost::CollectiveProtocol::kFull);
     }
     return choices;
   }
 
-  [[nodiscard]] const cost::OperationConstants& best() const { return best_; }
+  [[nodiscard]] const cost::CollectiveOperationConstants& best() const { return best_; }
 
  private:
   using Logs = std::array<double, cost::kProtocols>;
 
-  static Logs logs(const TimedRoutes& sample, const cost::OperationConstants& constants) {
+  static Logs logs(const TimedCollectiveRoutes& sample,
+                   const cost::CollectiveOperationConstants& constants) {
     Logs result{};
     for (int i = 0; i < cost::kProtocols; ++i) {
-      result[i] = std::log(
-          cost::protocol_seconds(sample.routes, constants, static_cast<cost::Protocol>(i)));
+      result[i] = std::log(cost::message_seconds_by_protocol(
+          sample.routes, constants, static_cast<cost::CollectiveProtocol>(i)));
     }
     return result;
   }
 
-  static Logs selections(const cost::OperationConstants& constants) {
+  static Logs selections(const cost::CollectiveOperationConstants& constants) {
     Logs result{};
     for (int i = 0; i < cost::kProtocols; ++i)
       result[i] = std::log(constants.protocols[i].selection);
     return result;
   }
 
-  static cost::Protocol pick(const Logs& seconds, const Logs& selection) {
+  static cost::CollectiveProtocol pick(const Logs& seconds, const Logs& selection) {
     int least = 0;
     for (int i = 1; i < cost::kProtocols; ++i) {
       if (seconds[i] + selection[i] <= seconds[least] + selection[least]) least = i;
     }
-    return static_cast<cost::Protocol>(least);
+    return static_cast<cost::CollectiveProtocol>(least);
   }
 
   [[nodiscard]] double prior_cost(const Vector& x) const {
@@ -201,11 +203,12 @@ class Fit {
   }
 
   [[nodiscard]] Eigen::VectorXd deviations(const Vector& x, const Choices& choices) const {
-    const cost::OperationConstants constants = to_constants(x, start_);
+    const cost::CollectiveOperationConstants constants = to_constants(x, start_);
     Eigen::VectorXd result(samples_.size());
     for (std::size_t i = 0; i < samples_.size(); ++i) {
-      result[static_cast<Eigen::Index>(i)] = std::log(
-          cost::protocol_seconds(samples_[i].routes, constants, choices[i]) / samples_[i].seconds);
+      result[static_cast<Eigen::Index>(i)] =
+          std::log(cost::message_seconds_by_protocol(samples_[i].routes, constants, choices[i]) /
+                   samples_[i].seconds);
     }
     return result;
   }
@@ -215,8 +218,8 @@ class Fit {
   }
 
   /// Returns the constants fitted by Levenberg-Marquardt on reweighted squares.
-  [[nodiscard]] cost::OperationConstants descend(const cost::OperationConstants& from,
-                                                 const Choices& choices) const {
+  [[nodiscard]] cost::CollectiveOperationConstants descend(
+      const cost::CollectiveOperationConstants& from, const Choices& choices) const {
     Vector x = to_vector(from);
     double now = cost(x, choices);
     double damping = 1e-2;
@@ -262,9 +265,9 @@ class Fit {
 
   /// Sets the selection factors that explain the samples best, and the protocols chosen with them.
   /// Returns the cost.
-  double believe(cost::OperationConstants& constants, Choices& choices) const {
+  double believe(cost::CollectiveOperationConstants& constants, Choices& choices) const {
     std::vector<Logs> seconds;
-    for (const TimedRoutes& sample : samples_) seconds.push_back(logs(sample, constants));
+    for (const TimedCollectiveRoutes& sample : samples_) seconds.push_back(logs(sample, constants));
     constexpr double kGrain = 0.1;
     constexpr int kMost = 12;
     double least = std::numeric_limits<double>::infinity();
@@ -288,19 +291,19 @@ class Fit {
     return least + prior_cost(to_vector(constants));
   }
 
-  std::span<const TimedRoutes> samples_;
-  cost::OperationConstants start_;
+  std::span<const TimedCollectiveRoutes> samples_;
+  cost::CollectiveOperationConstants start_;
   Vector prior_;
   Vector pull_;  ///< Squared weight of the prior on each parameter.
-  cost::OperationConstants best_ = start_;
+  cost::CollectiveOperationConstants best_ = start_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
-cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
-                                       const cost::OperationConstants& start,
-                                       ConstantLimits looseness) {
+cost::CollectiveOperationConstants fit_collective_constants(
+    std::span<const TimedCollectiveRoutes> samples, const cost::CollectiveOperationConstants& start,
+    CollectiveConstantLimits looseness) {
   if (samples.empty()) return start;
   Fit fit(samples, start, looseness);
   fit.run(fit.believed());

@@ -10,13 +10,13 @@ namespace stepwright::fit {
 
 /// A timed collective, in the form in which the fit of one operation uses it: the routes of its
 /// message (links and protocols) and its seconds.
-struct TimedRoutes {
-  cost::MessageRoutes routes;
+struct TimedCollectiveRoutes {
+  cost::MessageRouteTimes routes;
   double seconds = 0;
 };
 
 /// Limits on how far a fit may move the constants of a collective from their start values.
-struct ConstantLimits {
+struct CollectiveConstantLimits {
   /// Factor on the documented spread of the constants that describe the inside of a node; below 1
   /// if the start values come from samples of the same devices.
   double inside = 1;
@@ -27,8 +27,8 @@ struct ConstantLimits {
 /// counts by its size, not its square), with `start` as prior. Alternates between the constants for
 /// given protocols and the factors that select protocols, from several first guesses of where
 /// protocols change. Deterministic. Constants that no sample shows keep their start values.
-cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
-                                       const cost::OperationConstants& start,
-                                       ConstantLimits looseness = {});
+cost::CollectiveOperationConstants fit_collective_constants(
+    std::span<const TimedCollectiveRoutes> samples, const cost::CollectiveOperationConstants& start,
+    CollectiveConstantLimits looseness = {});
 
 }  // namespace stepwright::fit

@@ -22,13 +22,13 @@ std::uint64_t hash_of(const std::string& text) {
 struct Errors {
   std::vector<double> all, small, unfitted;
 
-  [[nodiscard]] LeftOutErrors summarised() const {
+  [[nodiscard]] CrossValidationErrors summarised() const {
     return {summary(all), summary(small), summary(unfitted)};
   }
 };
 
 /// True if no sample of the same operation and reach (inside a node, across nodes) was kept.
-bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
+bool alone(const CollectiveSample& sample, const MachineCollectiveSamples& kept) {
   return std::ranges::none_of(kept.samples, [&](const CollectiveSample* other) {
     return other->operation == sample.operation && (other->nodes > 1) == (sample.nodes > 1);
   });
@@ -37,47 +37,48 @@ bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
 using Test = std::function<bool(const CollectiveSample&)>;
 
 /// Fits the samples that `test` does not select, and adds the errors on those that it does.
-void leave_out(const MachineSamples& machine, const cost::CollectiveConstants* inside,
-               const Test& test, Errors& errors) {
-  MachineSamples kept{.machine = machine.machine, .library = machine.library, .samples = {}};
+void leave_out(const MachineCollectiveSamples& machine,
+               const cost::MachineCollectiveConstants* inside, const Test& test, Errors& errors) {
+  MachineCollectiveSamples kept{
+      .machine = machine.machine, .library = machine.library, .samples = {}};
   std::vector<const CollectiveSample*> left;
   for (const CollectiveSample* sample : machine.samples) {
     (test(*sample) ? left : kept.samples).push_back(sample);
   }
   if (kept.samples.empty()) return;
   std::erase_if(left, [&](const CollectiveSample* sample) { return alone(*sample, kept); });
-  const cost::CollectiveConstants fitted = fit_machine(kept, inside).constants;
-  SampledClusters clusters;
+  const cost::MachineCollectiveConstants fitted = fit_machine_collectives(kept, inside).constants;
+  SampledClusterCache clusters;
   for (const CollectiveSample* sample : left) {
-    const auto error = [&](const cost::CollectiveConstants& constants) {
+    const auto error = [&](const cost::MachineCollectiveConstants& constants) {
       return cost::seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1;
     };
     errors.all.push_back(error(fitted));
     if (sample->payload_bytes < kSmall) errors.small.push_back(error(fitted));
-    errors.unfitted.push_back(error(cost::unfitted_collectives(clusters.of(*sample))));
+    errors.unfitted.push_back(error(cost::unfitted_collective_constants(clusters.of(*sample))));
   }
 }
 
 }  // namespace
 
-int hold_out_fifth(const CollectiveSample& sample) {
+int held_out_fifth_of_sample(const CollectiveSample& sample) {
   return static_cast<int>(hash_of(sample.id) % 5);
 }
 
-LeftOutErrors cross_validate_rows(const MachineSamples& machine,
-                                  const cost::CollectiveConstants* inside) {
+CrossValidationErrors cross_validate_rows(const MachineCollectiveSamples& machine,
+                                          const cost::MachineCollectiveConstants* inside) {
   Errors errors;
   for (int fifth = 0; fifth < 5; ++fifth) {
     const Test test = [&](const CollectiveSample& sample) {
-      return hold_out_fifth(sample) == fifth;
+      return held_out_fifth_of_sample(sample) == fifth;
     };
     leave_out(machine, inside, test, errors);
   }
   return errors.summarised();
 }
 
-MachineStudy cross_validate_machine(const MachineSamples& machine,
-                                    const cost::CollectiveConstants* inside) {
+MachineStudy cross_validate_machine(const MachineCollectiveSamples& machine,
+                                    const cost::MachineCollectiveConstants* inside) {
   MachineStudy study{.machine = machine.machine,
                      .library = machine.library,
                      .rows = machine.samples.size(),

@@ -23,7 +23,8 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-double default_ratio(const CollectiveSample& sample, const cost::OperationConstants& constants) {
+double default_ratio(const CollectiveSample& sample,
+                     const cost::CollectiveOperationConstants& constants) {
   return sample.seconds / cost::seconds(sample.routes, constants);
 }
 
@@ -31,8 +32,8 @@ double default_ratio(const CollectiveSample& sample, const cost::OperationConsta
 /// possible for transfers of one speed.
 bool contradictory(const std::vector<const CollectiveSample*>& rows) {
   if (rows.size() < 20) return false;
-  const cost::OperationConstants& constants =
-      cost::default_collectives().of(rows.front()->operation);
+  const cost::CollectiveOperationConstants& constants =
+      cost::default_collective_constants().of(rows.front()->operation);
   std::vector<double> ratios;
   for (const CollectiveSample* row : rows) {
     if (row->payload_bytes >= 64e6) ratios.push_back(default_ratio(*row, constants));
@@ -51,7 +52,8 @@ std::map<LayoutKey, std::vector<const CollectiveSample*>> by_layout(
   return layouts;
 }
 
-void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropped) {
+void drop_contradictions(MachineCollectiveSamples& machine,
+                         std::vector<DroppedSampleRow>& dropped) {
   for (const auto& [key, rows] : by_layout(machine.samples)) {
     if (!contradictory(rows)) continue;
     for (const CollectiveSample* row : rows) {
@@ -66,9 +68,9 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
 }
 
 /// Returns the samples that the fit of one operation uses.
-std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
-                                 collective::Collective operation) {
-  std::vector<TimedRoutes> result;
+std::vector<TimedCollectiveRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
+                                           collective::Collective operation) {
+  std::vector<TimedCollectiveRoutes> result;
   for (auto& [key, found] : by_layout(samples)) {
     if (std::get<0>(key) != operation) continue;
     std::vector<const CollectiveSample*> rows = found;
@@ -83,12 +85,12 @@ std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& sam
 
 /// Sets the start constants for kernels that read the buffers of all peers at once: their hops run
 /// in parallel, and small messages wait for no handshake.
-void start_from_kernels(cost::CollectiveConstants& constants) {
-  static constexpr std::array<cost::ProtocolConstants, cost::kProtocols> kKernels = {
+void start_from_kernels(cost::MachineCollectiveConstants& constants) {
+  static constexpr std::array<cost::CollectiveProtocolConstants, cost::kProtocols> kKernels = {
       {{.start_us = 3, .hop = 0.04, .rate = 0.2},
        {.start_us = 1.5, .hop = 0.4, .rate = 0.95},
        {.start_us = 16, .hop = 0.9, .rate = 1}}};
-  for (cost::OperationConstants& operation : constants.operations) {
+  for (cost::CollectiveOperationConstants& operation : constants.operations) {
     for (int i = 0; i < cost::kProtocols; ++i) {
       operation.protocols[i].start_us = kKernels[i].start_us;
       operation.protocols[i].hop = kKernels[i].hop;
@@ -98,10 +100,10 @@ void start_from_kernels(cost::CollectiveConstants& constants) {
 }
 
 /// Copies the network constants of the all-reduce, with hops in proportion to the documented ones.
-void inherit_network(cost::CollectiveConstants& constants, std::size_t index) {
-  const cost::CollectiveConstants& unfitted = cost::default_collectives();
-  cost::OperationConstants& operation = constants.operations[index];
-  const cost::OperationConstants& reduce = constants.operations[0];
+void inherit_network(cost::MachineCollectiveConstants& constants, std::size_t index) {
+  const cost::MachineCollectiveConstants& unfitted = cost::default_collective_constants();
+  cost::CollectiveOperationConstants& operation = constants.operations[index];
+  const cost::CollectiveOperationConstants& reduce = constants.operations[0];
   operation.network_share = reduce.network_share;
   operation.congestion = reduce.congestion;
   for (int i = 0; i < cost::kProtocols; ++i) {
@@ -113,8 +115,8 @@ void inherit_network(cost::CollectiveConstants& constants, std::size_t index) {
 
 }  // namespace
 
-ErrorSummary summary(std::vector<double> errors) {
-  ErrorSummary result{.rows = errors.size()};
+RelativeErrorSummary summary(std::vector<double> errors) {
+  RelativeErrorSummary result{.rows = errors.size()};
   if (errors.empty()) return result;
   result.signed_median = quantile(errors, 0.5);
   for (double& error : errors) {
@@ -125,16 +127,16 @@ ErrorSummary summary(std::vector<double> errors) {
   return result;
 }
 
-std::vector<MachineSamples> samples_by_machine(std::span<const CollectiveSample> samples,
-                                               std::vector<DroppedRow>& dropped) {
-  std::map<std::pair<const SampledMachine*, std::string>, MachineSamples> machines;
+std::vector<MachineCollectiveSamples> collective_samples_by_machine(
+    std::span<const CollectiveSample> samples, std::vector<DroppedSampleRow>& dropped) {
+  std::map<std::pair<const SampledMachine*, std::string>, MachineCollectiveSamples> machines;
   for (const CollectiveSample& sample : samples) {
-    MachineSamples& machine = machines[{sample.machine, sample.library}];
+    MachineCollectiveSamples& machine = machines[{sample.machine, sample.library}];
     machine.machine = sample.machine;
     machine.library = sample.library;
     machine.samples.push_back(&sample);
   }
-  std::vector<MachineSamples> result;
+  std::vector<MachineCollectiveSamples> result;
   for (auto& [key, machine] : machines) {
     drop_contradictions(machine, dropped);
     if (!machine.samples.empty()) result.push_back(std::move(machine));
@@ -142,42 +144,44 @@ std::vector<MachineSamples> samples_by_machine(std::span<const CollectiveSample>
   return result;
 }
 
-MachineFit fit_machine(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
-  MachineFit fit{.machine = machine.machine, .library = machine.library};
-  SampledClusters clusters;
-  fit.constants = cost::unfitted_collectives(clusters.of(*machine.samples.front()));
-  if (machine.library == kInferenceKernelLibrary) start_from_kernels(fit.constants);
+MachineCollectiveFit fit_machine_collectives(const MachineCollectiveSamples& machine,
+                                             const cost::MachineCollectiveConstants* inside) {
+  MachineCollectiveFit fit{.machine = machine.machine, .library = machine.library};
+  SampledClusterCache clusters;
+  fit.constants = cost::unfitted_collective_constants(clusters.of(*machine.samples.front()));
+  if (machine.library == kInferenceKernelLibraryName) start_from_kernels(fit.constants);
   for (int i = 0; inside != nullptr && i < cost::kCollectives; ++i) {
-    const cost::OperationConstants unfitted = fit.constants.operations[i];
+    const cost::CollectiveOperationConstants unfitted = fit.constants.operations[i];
     fit.constants.operations[i] = inside->operations[i];
     fit.constants.operations[i].network_share = unfitted.network_share;
     fit.constants.operations[i].tree_share = unfitted.tree_share;
   }
   for (const auto& [operation, name] : cost::kCollectiveNames) {
     const auto index = static_cast<std::size_t>(operation);
-    const std::vector<TimedRoutes> rows = thinned(machine.samples, operation);
-    cost::FittedParts& parts = fit.parts[index];
+    const std::vector<TimedCollectiveRoutes> rows = thinned(machine.samples, operation);
+    cost::DeterminedConstantFlags& parts = fit.parts[index];
     for (const CollectiveSample* sample : machine.samples) {
       if (sample->operation != operation) continue;
       ++fit.rows[index];
-      cost::widen_ranges(fit.constants.ranges[index], sample->quantities());
+      cost::widen_fitted_ranges(fit.constants.ranges[index], sample->sampled_quantities());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
       parts.tree = parts.tree || sample->routes.tree.exists;
     }
-    cost::OperationConstants& constants = fit.constants.operations[index];
+    cost::CollectiveOperationConstants& constants = fit.constants.operations[index];
     const bool reduced_across = fit.parts[0].network && !parts.network;
     if (reduced_across) {
       inherit_network(fit.constants, index);
       parts.network = true;
     }
-    constants = fit_constants(rows, constants, {.inside = inside != nullptr ? 0.3 : 1.0});
+    constants =
+        fit_collective_constants(rows, constants, {.inside = inside != nullptr ? 0.3 : 1.0});
   }
   fit.constants.fit = fit.machine->name;
   return fit;
 }
 
-ErrorSummary prediction_error(const cost::CollectiveConstants& constants,
-                              std::span<const CollectiveSample* const> samples) {
+RelativeErrorSummary prediction_error_summary(const cost::MachineCollectiveConstants& constants,
+                                              std::span<const CollectiveSample* const> samples) {
   std::vector<double> errors;
   for (const CollectiveSample* sample : samples) {
     errors.push_back(
@@ -186,7 +190,7 @@ ErrorSummary prediction_error(const cost::CollectiveConstants& constants,
   return summary(std::move(errors));
 }
 
-Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
+Json collective_fit_json(const MachineCollectiveFit& fit, const RelativeErrorSummary& held_out) {
   Json operations = Json::object();
   Json rows = Json::object();
   Json range = Json::object();
@@ -194,11 +198,11 @@ Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
     const auto index = static_cast<std::size_t>(operation);
     if (fit.rows[index] == 0 && !fit.parts[index].network) continue;
     if (fit.rows[index] > 0) rows[std::string(name)] = fit.rows[index];
-    for (const cost::FittedRange& each : fit.constants.ranges[index]) {
+    for (const cost::FittedSizeRange& each : fit.constants.ranges[index]) {
       range[std::string(name)][each.name] = {each.low, each.high};
     }
     operations[std::string(name)] =
-        cost::operation_json(fit.constants.operations[index], fit.parts[index]);
+        cost::collective_constants_json(fit.constants.operations[index], fit.parts[index]);
   }
   return {{"library", fit.library},
           {"rows", std::move(rows)},

@@ -13,11 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-FittedLibrary fitted(const MachineSamples& samples, const cost::CollectiveConstants* inside) {
-  FittedLibrary library{.fit = fit_machine(samples, inside),
-                        .study = cross_validate_machine(samples, inside),
-                        .refused = {}};
-  const LeftOutErrors& errors = library.study.rows_left_out;
+FittedCollectiveLibrary fitted(const MachineCollectiveSamples& samples,
+                               const cost::MachineCollectiveConstants* inside) {
+  FittedCollectiveLibrary library{.fit = fit_machine_collectives(samples, inside),
+                                  .study = cross_validate_machine(samples, inside),
+                                  .refused = {}};
+  const CrossValidationErrors& errors = library.study.rows_left_out;
   if (errors.all.rows > 0 && errors.all.mean > errors.unfitted.mean) {
     library.refused = fmt::format("{:.1f}% off on rows left out, {:.1f}% with the defaults",
                                   100 * errors.all.mean, 100 * errors.unfitted.mean);
@@ -26,10 +27,11 @@ FittedLibrary fitted(const MachineSamples& samples, const cost::CollectiveConsta
 }
 
 /// Returns the constants of a built-in profile of the same devices inside a node.
-cost::CollectiveConstants built_in_start(const MachineSamples& samples) {
-  SampledClusters clusters;
-  return cost::collectives_of_profile(clusters.of(*samples.samples.front()),
-                                      samples.machine->inside, cost::kDefaultLibrary);
+cost::MachineCollectiveConstants built_in_start(const MachineCollectiveSamples& samples) {
+  SampledClusterCache clusters;
+  return cost::collective_constants_of_profile(clusters.of(*samples.samples.front()),
+                                               samples.machine->inside,
+                                               cost::kDefaultCollectiveLibrary);
 }
 
 /// Returns JSON as text, with the numbers of short lists on one line.
@@ -50,29 +52,30 @@ std::string compact(const Json& json, int depth) {
 
 }  // namespace
 
-bool FittedMachine::useful() const {
-  return std::ranges::any_of(libraries, [](const FittedLibrary& l) { return l.refused.empty(); });
+bool FittedMachineCollectives::has_used_fit() const {
+  return std::ranges::any_of(libraries,
+                             [](const FittedCollectiveLibrary& l) { return l.refused.empty(); });
 }
 
-FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) {
-  FittedCollectives result;
+FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSamples>& tables) {
+  FittedMachineList result;
   std::vector<CollectiveSample> all;
   for (const CollectiveSamples& table : tables) {
-    std::vector<DroppedRow> dropped = table.dropped;
-    static_cast<void>(samples_by_machine(table.samples, dropped));
-    std::ranges::stable_sort(dropped, {}, &DroppedRow::line);
+    std::vector<DroppedSampleRow> dropped = table.dropped;
+    static_cast<void>(collective_samples_by_machine(table.samples, dropped));
+    std::ranges::stable_sort(dropped, {}, &DroppedSampleRow::line);
     result.dropped.emplace_back(table.file, std::move(dropped));
     all.insert(all.end(), table.samples.begin(), table.samples.end());
   }
-  std::vector<DroppedRow> ignored;
-  std::map<std::string_view, cost::CollectiveConstants> inside;
-  for (const MachineSamples& samples : samples_by_machine(all, ignored)) {
-    const cost::CollectiveConstants* start = nullptr;
-    if (samples.library == cost::kDefaultLibrary && !samples.machine->inside.empty()) {
+  std::vector<DroppedSampleRow> ignored;
+  std::map<std::string_view, cost::MachineCollectiveConstants> inside;
+  for (const MachineCollectiveSamples& samples : collective_samples_by_machine(all, ignored)) {
+    const cost::MachineCollectiveConstants* start = nullptr;
+    if (samples.library == cost::kDefaultCollectiveLibrary && !samples.machine->inside.empty()) {
       start = &inside.try_emplace(samples.machine->inside, built_in_start(samples)).first->second;
     }
-    FittedLibrary library = fitted(samples, start);
-    if (samples.library == cost::kDefaultLibrary) {
+    FittedCollectiveLibrary library = fitted(samples, start);
+    if (samples.library == cost::kDefaultCollectiveLibrary) {
       inside.insert_or_assign(samples.machine->name, library.fit.constants);
     }
     if (result.machines.empty() || result.machines.back().machine != samples.machine) {
@@ -83,12 +86,13 @@ FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) 
   return result;
 }
 
-Json machine_profile(const FittedMachine& machine, const std::vector<std::string>& sources) {
+Json machine_profile_document(const FittedMachineCollectives& machine,
+                              const std::vector<std::string>& sources) {
   const cluster::Cluster cluster = cluster::built_in_cluster(machine.machine->cluster, 1).value();
   Json list = Json::array();
-  for (const FittedLibrary& library : machine.libraries) {
+  for (const FittedCollectiveLibrary& library : machine.libraries) {
     if (!library.refused.empty()) continue;
-    list.push_back(collectives_json(library.fit, library.study.rows_left_out.all));
+    list.push_back(collective_fit_json(library.fit, library.study.rows_left_out.all));
   }
   return {{"stepwright", "profile/1"},      {"name", machine.machine->name},
           {"cluster", cluster.name},        {"device", cluster.device.name},

@@ -9,8 +9,8 @@
 namespace stepwright::fit {
 
 /// The fitted constants of one library on one machine, with their errors on rows left out of fits.
-struct FittedLibrary {
-  MachineFit fit;
+struct FittedCollectiveLibrary {
+  MachineCollectiveFit fit;
   MachineStudy study;
   /// Why the fit is not used (it predicts rows left out worse than the default constants do);
   /// empty: it is used.
@@ -18,24 +18,24 @@ struct FittedLibrary {
 };
 
 /// The fitted collectives of one machine, one entry for each library.
-struct FittedMachine {
+struct FittedMachineCollectives {
   const SampledMachine* machine = nullptr;
-  std::vector<FittedLibrary> libraries;
+  std::vector<FittedCollectiveLibrary> libraries;
 
   /// True if the fit of at least one library is used.
-  [[nodiscard]] bool useful() const;
+  [[nodiscard]] bool has_used_fit() const;
 };
 
 /// The fits of all machines in tables of timed collectives.
-struct FittedCollectives {
-  std::vector<FittedMachine> machines;
+struct FittedMachineList {
+  std::vector<FittedMachineCollectives> machines;
   /// Rows that no fit used, with reasons, by file name.
-  std::vector<std::pair<std::string, std::vector<DroppedRow>>> dropped;
+  std::vector<std::pair<std::string, std::vector<DroppedSampleRow>>> dropped;
 };
 
 /// Fits the collectives of every machine in the tables. If another machine in the tables has the
 /// same devices, sampled inside a node, the fit starts from its constants.
-FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables);
+FittedMachineList fit_collectives_of_machines(const std::vector<CollectiveSamples>& tables);
 
 /// Returns the profile document `profile/1` of a machine: {`name`, `cluster`, `device`, `sources`,
 /// `collectives` [{`library`, `rows` {operation: count}, `held_out_error`, `range` {operation:
@@ -44,8 +44,8 @@ FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables);
 /// `network_hop`, `rate`, `belief`}}}]}. `start_us` to `belief` have a number for each protocol;
 /// rates may not fall and beliefs may not grow from one protocol to the next. Equal samples give
 /// equal bytes.
-nlohmann::ordered_json machine_profile(const FittedMachine& machine,
-                                       const std::vector<std::string>& sources);
+nlohmann::ordered_json machine_profile_document(const FittedMachineCollectives& machine,
+                                                const std::vector<std::string>& sources);
 
 /// Returns the text of a profile file for fitted collectives.
 std::string machine_profile_text(const nlohmann::ordered_json& profile);

@@ -22,7 +22,7 @@ constexpr double kNegligible = 0.002;
 
 bool is_worse(double error, double other) { return error > kNearlyAsGood * other + kNegligible; }
 
-plan::Job job_of(const FitTarget& target) {
+plan::Job job_of(const OperatorFitDevice& target) {
   plan::Job job;
   job.cluster.device = target.device;
   job.kernels.attention = target.attention;
@@ -32,24 +32,24 @@ plan::Job job_of(const FitTarget& target) {
 /// Fits one class and pass; for attention, the target's kernel.
 class ClassFit {
  public:
-  ClassFit(cost::OperatorClass what, cost::Pass pass, const FitTarget& target)
+  ClassFit(cost::OperatorClass what, cost::Pass pass, const OperatorFitDevice& target)
       : what_(what),
         pass_(pass),
         target_(target),
         cost_(job_of(target), {}, cost::DeviceLoad::kIsolated) {
-    setting_ = {
-        what,
-        pass,
-        {cluster::sixteen_bit_flops(target.device), target.device.memory_bandwidth_bytes_per_s}};
+    setting_ = {what,
+                pass,
+                {cluster::dense_sixteen_bit_peak_flops(target.device),
+                 target.device.memory_bandwidth_bytes_per_s}};
   }
 
   void add(const std::string& file, const OperatorSample& sample);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   FittedOperator fit();
-  [[nodiscard]] const std::vector<BadRow>& dropped() const { return dropped_; }
+  [[nodiscard]] const std::vector<UnusableOperatorRow>& dropped() const { return dropped_; }
 
  private:
-  void drop(FitRow& row, const std::string& reason, const std::string& detail);
+  void drop(OperatorFitRow& row, const std::string& reason, const std::string& detail);
   void drop_impossible();
   void drop_other_units();
   bool drop_outliers(const HeldOutPredictions& held_out);
@@ -59,11 +59,11 @@ class ClassFit {
 
   cost::OperatorClass what_;
   cost::Pass pass_;
-  FitTarget target_;
-  cost::ComputeCost cost_;
+  OperatorFitDevice target_;
+  cost::ComputationCostModel cost_;
   FitSetting setting_;
-  std::vector<FitRow> rows_;
-  std::vector<BadRow> dropped_;
+  std::vector<OperatorFitRow> rows_;
+  std::vector<UnusableOperatorRow> dropped_;
   /// True if rows include copies, which a law can subtract and trees cannot.
   bool copies_ = false;
   FittedOperator out_;
@@ -74,9 +74,9 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
       pass_ == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
   if (sample.what != what_ || !measured) return;
   if (what_ == cost::OperatorClass::kAttention && sample.kernel != target_.attention) return;
-  FitRow row{.file = &file, .sample = &sample, .seconds = *measured};
-  row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
-  row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
+  OperatorFitRow row{.file = &file, .sample = &sample, .seconds = *measured};
+  row.floor_s = cost_.least_operator_pass_s(what_, pass_, sample.op);
+  row.unfitted_s = cost_.operator_pass_seconds(what_, pass_, sample.op);
   row.work = cost::measured_pass_work(what_, pass_, sample.op, target_.multiprocessors);
   if (pass_ == cost::Pass::kForward && sample.copied_bytes > 0) {
     row.work.kernels[1] = {.bytes = sample.copied_bytes};
@@ -88,7 +88,7 @@ void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   rows_.push_back(row);
 }
 
-void ClassFit::drop(FitRow& row, const std::string& reason, const std::string& detail) {
+void ClassFit::drop(OperatorFitRow& row, const std::string& reason, const std::string& detail) {
   row.kept = false;
   ++out_.dropped[reason];
   dropped_.push_back(
@@ -97,18 +97,18 @@ void ClassFit::drop(FitRow& row, const std::string& reason, const std::string& d
 }
 
 void ClassFit::sweep() {
-  std::erase_if(rows_, [](const FitRow& row) { return !row.kept; });
+  std::erase_if(rows_, [](const OperatorFitRow& row) { return !row.kept; });
 }
 
 void ClassFit::drop_impossible() {
   // number of impossible rows, and of all rows
   std::map<std::string, std::pair<std::size_t, std::size_t>> series;
-  for (const FitRow& row : rows_) {
+  for (const OperatorFitRow& row : rows_) {
     auto& [impossible, all] = series[row.sample->name];
     ++all;
     if (row.seconds < kImpossibleTimeShare * row.floor_s) ++impossible;
   }
-  for (FitRow& row : rows_) {
+  for (OperatorFitRow& row : rows_) {
     const auto [impossible, all] = series[row.sample->name];
     if (row.seconds < kImpossibleTimeShare * row.floor_s) {
       drop(row, "above peak",
@@ -123,9 +123,9 @@ void ClassFit::drop_impossible() {
 }
 
 void ClassFit::drop_other_units() {
-  const cost::LawConstants law = fit_law(what_, law_rows(rows_), setting_.peaks);
-  for (FitRow& row : rows_) {
-    const double factor = row.seconds / law_prediction(law, row, setting_);
+  const cost::OperatorLawConstants law = fit_operator_law(what_, law_rows(rows_), setting_.peaks);
+  for (OperatorFitRow& row : rows_) {
+    const double factor = row.seconds / law_predicted_seconds(law, row, setting_);
     if (factor < kWrongUnitsFactor && factor > 1 / kWrongUnitsFactor) continue;
     drop(row, "other units", fmt::format("{:.3g} times what other rows say", factor));
   }
@@ -154,23 +154,23 @@ bool ClassFit::drop_outliers(const HeldOutPredictions& held_out) {
 }
 
 void ClassFit::choose(const HeldOutPredictions& held_out) {
-  out_.errors = {.law = prediction_error(rows_, held_out.law),
-                 .trees = prediction_error(rows_, held_out.trees),
-                 .law_times_trees = prediction_error(rows_, held_out.law_times_trees),
+  out_.errors = {.law = prediction_error_summary(rows_, held_out.law),
+                 .trees = prediction_error_summary(rows_, held_out.trees),
+                 .law_times_trees = prediction_error_summary(rows_, held_out.law_times_trees),
                  .unfitted = unfitted_error(rows_)};
-  const FitCandidates& errors = out_.errors;
+  const FitCandidateErrors& errors = out_.errors;
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
-  out_.entry.kind = cost::FitKind::kLaw;
+  out_.entry.kind = cost::FitModelKind::kLaw;
   if (is_worse(best, errors.law_times_trees.mean)) {
     best = errors.law_times_trees.mean;
     chosen = &held_out.law_times_trees;
-    out_.entry.kind = cost::FitKind::kLawTimesTrees;
+    out_.entry.kind = cost::FitModelKind::kLawTimesTrees;
   }
   if (!copies_ && is_worse(best, errors.trees.mean)) {
     best = errors.trees.mean;
     chosen = &held_out.trees;
-    out_.entry.kind = cost::FitKind::kTrees;
+    out_.entry.kind = cost::FitModelKind::kTrees;
   }
   out_.by_series = errors_by_series(rows_, *chosen);
   if (best > errors.unfitted.mean) {
@@ -181,7 +181,7 @@ void ClassFit::choose(const HeldOutPredictions& held_out) {
 
 /// Refuses a law that no profile may have, since its rows are in other units.
 void ClassFit::refuse_other_units() {
-  for (const cost::LawConstant& constant : cost::kLawConstants) {
+  for (const cost::LawConstant& constant : cost::kOperatorLawConstants) {
     if (!cost::uses(what_, constant) || !cost::is_peak_share(constant)) continue;
     const double share = out_.entry.law.*constant.value;
     if (share >= cost::kMinPeakShare) continue;
@@ -206,11 +206,11 @@ FittedOperator ClassFit::fit() {
   choose(held_out);
   out_.rows = rows_.size();
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
-  cost::OperatorEntry& entry = out_.entry;
-  entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
+  cost::OperatorClassFit& entry = out_.entry;
+  entry.law = fit_operator_law(what_, law_rows(rows_), setting_.peaks);
   refuse_other_units();
-  if (entry.kind != cost::FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
-  entry.range = range_of(rows_, what_);
+  if (entry.kind != cost::FitModelKind::kLaw) fit_operator_boosted_trees(entry, rows_, setting_);
+  entry.range = fitted_quantity_ranges(rows_, what_);
   return std::move(out_);
 }
 
@@ -221,9 +221,9 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   if (measured != nullptr) out.dropped = measured->dropped;
   out.entry = forward.entry;
   out.entry.pass = cost::Pass::kBackward;
-  out.entry.kind = cost::FitKind::kLaw;
+  out.entry.kind = cost::FitModelKind::kLaw;
   out.entry.trees = {};
-  cost::LawConstants& law = out.entry.law;
+  cost::OperatorLawConstants& law = out.entry.law;
   law.arithmetic_share = std::max(
       cost::kMinPeakShare,
       round_to_profile_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value));
@@ -246,7 +246,7 @@ void derive_attention_backward(std::vector<FittedOperator>& operators,
                                cluster::AttentionKernel kernel) {
   FittedOperator *forward = nullptr, *backward = nullptr;
   for (FittedOperator& fitted : operators) {
-    const cost::OperatorEntry& entry = fitted.entry;
+    const cost::OperatorClassFit& entry = fitted.entry;
     if (entry.what != cost::OperatorClass::kAttention || entry.kernel != kernel) continue;
     (entry.pass == cost::Pass::kForward ? forward : backward) = &fitted;
   }
@@ -258,15 +258,15 @@ void derive_attention_backward(std::vector<FittedOperator>& operators,
   }
 }
 
-bool is_of(const OperatorSample& sample, const FitTarget& target) {
+bool is_of(const OperatorSample& sample, const OperatorFitDevice& target) {
   return sample.device.empty() || sample.device == target.device.name;
 }
 
 /// Returns the attention kernels that were sampled on a device; the target's own where none was.
-std::set<cluster::AttentionKernel> sampled_kernels(std::span<const OperatorTable> tables,
-                                                   const FitTarget& target) {
+std::set<cluster::AttentionKernel> sampled_kernels(std::span<const OperatorSampleTable> tables,
+                                                   const OperatorFitDevice& target) {
   std::set<cluster::AttentionKernel> kernels;
-  for (const OperatorTable& table : tables) {
+  for (const OperatorSampleTable& table : tables) {
     for (const OperatorSample& sample : table.samples) {
       const bool attention = sample.what == cost::OperatorClass::kAttention;
       if (attention && is_of(sample, target)) kernels.insert(sample.kernel);
@@ -276,9 +276,9 @@ std::set<cluster::AttentionKernel> sampled_kernels(std::span<const OperatorTable
   return kernels;
 }
 
-void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, ClassFit fit,
-               DeviceFit& out) {
-  for (const OperatorTable& table : tables) {
+void fit_class(std::span<const OperatorSampleTable> tables, const OperatorFitDevice& target,
+               ClassFit fit, DeviceFit& out) {
+  for (const OperatorSampleTable& table : tables) {
     for (const OperatorSample& sample : table.samples) {
       if (is_of(sample, target)) fit.add(table.file, sample);
     }
@@ -290,15 +290,16 @@ void fit_class(std::span<const OperatorTable> tables, const FitTarget& target, C
 
 }  // namespace
 
-DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device) {
+DeviceFit fit_device_operators(std::span<const OperatorSampleTable> tables,
+                               const OperatorFitDevice& device) {
   DeviceFit out;
-  for (const OperatorTable& table : tables) {
+  for (const OperatorSampleTable& table : tables) {
     out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
   }
   const std::set<cluster::AttentionKernel> kernels = sampled_kernels(tables, device);
   for (const Named<cost::OperatorClass>& what : cost::kOperatorClassNames) {
     for (const cluster::AttentionKernel kernel : kernels) {
-      FitTarget target = device;
+      OperatorFitDevice target = device;
       target.attention = kernel;
       for (const Named<cost::Pass>& pass : cost::kPassNames) {
         fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
@@ -308,8 +309,9 @@ DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& dev
   }
   for (const cluster::AttentionKernel kernel : kernels)
     derive_attention_backward(out.operators, kernel);
-  std::ranges::stable_sort(out.dropped, {},
-                           [](const BadRow& row) { return std::pair(row.file, row.line); });
+  std::ranges::stable_sort(out.dropped, {}, [](const UnusableOperatorRow& row) {
+    return std::pair(row.file, row.line);
+  });
   return out;
 }
 

@@ -11,7 +11,7 @@
 namespace stepwright::fit {
 
 /// Summary of the relative errors of predicted over measured operator times.
-struct FitError {
+struct OperatorFitErrors {
   double mean = 0;    ///< Mean of |predicted / measured - 1| over rows.
   double median = 0;  ///< Median of |predicted / measured - 1| over rows.
   double p90 = 0;     ///< 90th percentile of |predicted / measured - 1| over rows.
@@ -21,20 +21,21 @@ struct FitError {
 
 /// Errors of the three kinds of fits that are tried for a class of operators and a pass (forward or
 /// backward), each on rows left out together by hidden size.
-struct FitCandidates {
-  FitError law, trees, law_times_trees;
-  FitError unfitted;  ///< Errors of the documented default constants, which are fitted to no row.
+struct FitCandidateErrors {
+  OperatorFitErrors law, trees, law_times_trees;
+  OperatorFitErrors
+      unfitted;  ///< Errors of the documented default constants, which are fitted to no row.
 };
 
 /// The fit of one class of operators in one pass (forward or backward), with its errors and the
 /// rows that it dropped.
 struct FittedOperator {
-  cost::OperatorEntry entry;
+  cost::OperatorClassFit entry;
   /// Names in the tables of the operators that belong to the class.
   std::vector<std::string> series;
-  FitCandidates errors;
+  FitCandidateErrors errors;
   /// Errors of the chosen kind of fit, by operator name.
-  std::map<std::string, FitError> by_series;
+  std::map<std::string, OperatorFitErrors> by_series;
   /// Number of rows that the fit did not use, by reason.
   std::map<std::string, std::size_t> dropped;
   std::size_t rows = 0;
@@ -45,8 +46,8 @@ struct FittedOperator {
 };
 
 /// The device to which operator times are fitted, with facts that the fit needs.
-struct FitTarget {
-  cluster::Device device;
+struct OperatorFitDevice {
+  cluster::DeviceModel device;
   int multiprocessors = 1;
   /// Attention kernel whose default prediction a fit must beat.
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
@@ -54,13 +55,15 @@ struct FitTarget {
 
 struct DeviceFit {
   std::vector<FittedOperator> operators;
-  std::vector<BadRow> dropped;  ///< Rows that the fit did not use, in order of file and line.
+  std::vector<UnusableOperatorRow>
+      dropped;  ///< Rows that the fit did not use, in order of file and line.
 };
 
 /// Fits the times of every class of operators and pass that has samples. Rows above a peak, in
 /// wrong units, or far from all other rows are dropped and listed; operators with mostly impossible
 /// rows are dropped as a whole. Of three kinds of fits, the one with the least mean error on hidden
 /// sizes left out (six folds) is chosen, and refused if the defaults are better.
-DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
+DeviceFit fit_device_operators(std::span<const OperatorSampleTable> tables,
+                               const OperatorFitDevice& device);
 
 }  // namespace stepwright::fit

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json error_json(const FitError& error) {
+Json error_json(const OperatorFitErrors& error) {
   return {{"mean", round_to_profile_digits(error.mean)},
           {"median", round_to_profile_digits(error.median)},
           {"p90", round_to_profile_digits(error.p90)},
@@ -22,14 +22,14 @@ Json error_json(const FitError& error) {
 }
 
 Json entry_json(const FittedOperator& fitted) {
-  const cost::OperatorEntry& entry = fitted.entry;
+  const cost::OperatorClassFit& entry = fitted.entry;
   Json law = Json::object();
-  for (const cost::LawConstant& constant : cost::kLawConstants) {
+  for (const cost::LawConstant& constant : cost::kOperatorLawConstants) {
     if (cost::uses(entry.what, constant))
       law[std::string(constant.name)] = entry.law.*constant.value;
   }
   Json range = Json::object();
-  for (const cost::FittedRange& each : entry.range) range[each.name] = {each.low, each.high};
+  for (const cost::FittedSizeRange& each : entry.range) range[each.name] = {each.low, each.high};
   Json json = {{"class", name_of(cost::kOperatorClassNames, entry.what)},
                {"pass", name_of(cost::kPassNames, entry.pass)},
                {"chosen", name_of(cost::kFitKindNames, entry.kind)},
@@ -53,20 +53,20 @@ Json entry_json(const FittedOperator& fitted) {
   if (!entry.trees.empty()) {
     json["trees"] = {{"range", {entry.lowest_log, entry.highest_log}},
                      {"base", entry.trees.base()},
-                     {"trees", entry.trees.texts()}};
+                     {"trees", entry.trees.tree_texts()}};
   }
   return json;
 }
 
 }  // namespace
 
-Json profile_json(const ProfileHeader& head, const DeviceFit& fit) {
-  const cluster::Device& device = head.target.device;
+Json operator_profile_json(const OperatorProfileHeader& head, const DeviceFit& fit) {
+  const cluster::DeviceModel& device = head.target.device;
   Json json = {{"stepwright", "profile/1"},
                {"name", head.name},
                {"device",
                 {{"name", device.name},
-                 {"peak_flops", cluster::sixteen_bit_flops(device)},
+                 {"peak_flops", cluster::dense_sixteen_bit_peak_flops(device)},
                  {"memory_bandwidth_bytes_per_s", device.memory_bandwidth_bytes_per_s},
                  {"multiprocessors", head.target.multiprocessors}}},
                {"operators", Json::array()}};
@@ -77,6 +77,6 @@ Json profile_json(const ProfileHeader& head, const DeviceFit& fit) {
   return json;
 }
 
-std::string profile_text(const Json& profile) { return profile.dump(1) + "\n"; }
+std::string operator_profile_text(const Json& profile) { return profile.dump(1) + "\n"; }
 
 }  // namespace stepwright::fit

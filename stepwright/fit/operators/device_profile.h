@@ -9,9 +9,9 @@
 namespace stepwright::fit {
 
 /// The parts of an operator profile file other than its fits.
-struct ProfileHeader {
+struct OperatorProfileHeader {
   std::string name;
-  FitTarget target;
+  OperatorFitDevice target;
   std::vector<std::string> sources;  ///< File names of the tables of samples.
 };
 
@@ -29,10 +29,11 @@ struct ProfileHeader {
 /// - `held_out`, `series`: errors {`mean`, `median`, `p90`, `bias`, `rows`} by candidate
 ///   (`unfitted`: the defaults), and of the chosen one by operator
 /// - `derived`: the law from which it was derived, when nothing was measured
-nlohmann::ordered_json profile_json(const ProfileHeader& head, const DeviceFit& fit);
+nlohmann::ordered_json operator_profile_json(const OperatorProfileHeader& head,
+                                             const DeviceFit& fit);
 
 /// Returns the text of an operator profile file: indented, with short lists on one line. Equal fits
 /// give equal bytes.
-std::string profile_text(const nlohmann::ordered_json& profile);
+std::string operator_profile_text(const nlohmann::ordered_json& profile);
 
 }  // namespace stepwright::fit

@@ -58,7 +58,7 @@ std::string device_of_file(const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   std::string best;
   int most = 0;
-  for (const std::string_view device : cluster::built_in_devices()) {
+  for (const std::string_view device : cluster::built_in_device_names()) {
     const int shared = shared_words(stem, device);
     if (shared < most || shared == 0) continue;
     if (shared == most && cluster::built_in_device(device).variant) continue;
@@ -71,8 +71,8 @@ std::string device_of_file(const std::string& file) {
 
 }  // namespace
 
-FitTarget fit_target(std::string_view device) {
-  FitTarget target{.device = cluster::built_in_device(device)};
+OperatorFitDevice find_operator_fit_device(std::string_view device) {
+  OperatorFitDevice target{.device = cluster::built_in_device(device)};
   for (const Multiprocessors& known : kMultiprocessors) {
     if (device.starts_with(known.device)) target.multiprocessors = known.count;
   }
@@ -82,10 +82,10 @@ FitTarget fit_target(std::string_view device) {
   return target;
 }
 
-std::string sampled_device(std::span<const OperatorTable> tables) {
+std::string device_of_samples(std::span<const OperatorSampleTable> tables) {
   std::set<std::string> devices;
   std::vector<std::string_view> files;
-  for (const OperatorTable& table : tables) {
+  for (const OperatorSampleTable& table : tables) {
     files.emplace_back(table.file);
     for (const OperatorSample& sample : table.samples) {
       if (!sample.device.empty()) devices.insert(sample.device);

@@ -10,11 +10,11 @@ namespace stepwright::fit {
 
 /// Returns a built-in device, by name, with its number of multiprocessors. Fails with `kInput` if
 /// either is unknown.
-FitTarget fit_target(std::string_view device);
+OperatorFitDevice find_operator_fit_device(std::string_view device);
 
 /// Returns the name of the device on which samples were measured: the one that their rows state, or
 /// else the built-in device whose name shares its first word and most others with the file's
 /// ("gh200_120g.csv": gh200-96g). Fails with `kInput` if there is none, or more than one.
-std::string sampled_device(std::span<const OperatorTable> tables);
+std::string device_of_samples(std::span<const OperatorSampleTable> tables);
 
 }  // namespace stepwright::fit

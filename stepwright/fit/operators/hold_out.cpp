@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t kFolds = 6;
 
-std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
+std::vector<std::size_t> folds_of(std::span<const OperatorFitRow> rows) {
   std::vector<std::int64_t> sizes;
-  for (const FitRow& row : rows) sizes.push_back(row.sample->hold_out);
+  for (const OperatorFitRow& row : rows) sizes.push_back(row.sample->hold_out);
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<std::size_t> folds;
@@ -22,39 +22,39 @@ std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
   return folds;
 }
 
-double capped(double seconds, const FitRow& row) { return std::max(seconds, row.floor_s); }
+double capped(double seconds, const OperatorFitRow& row) { return std::max(seconds, row.floor_s); }
 
-double clamped(const cost::OperatorEntry& entry, const FitRow& row) {
+double clamped(const cost::OperatorClassFit& entry, const OperatorFitRow& row) {
   return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
 }
 
 /// Predicts the rows of one fold by fits to the other folds.
-void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>& folds,
+void hold_out_fold(std::span<const OperatorFitRow> rows, const std::vector<std::size_t>& folds,
                    std::size_t fold, const FitSetting& setting, HeldOutPredictions& out) {
-  std::vector<FitRow> seen;
+  std::vector<OperatorFitRow> seen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) seen.push_back(rows[i]);
   }
   if (seen.size() == rows.size()) return;
-  cost::OperatorEntry law{
-      .what = setting.what, .pass = setting.pass, .kind = cost::FitKind::kLawTimesTrees};
-  law.law = fit_law(setting.what, law_rows(seen), setting.peaks);
-  fit_entry_trees(law, seen, setting);
-  cost::OperatorEntry trees{
-      .what = setting.what, .pass = setting.pass, .kind = cost::FitKind::kTrees};
-  fit_entry_trees(trees, seen, setting);
+  cost::OperatorClassFit law{
+      .what = setting.what, .pass = setting.pass, .kind = cost::FitModelKind::kLawTimesTrees};
+  law.law = fit_operator_law(setting.what, law_rows(seen), setting.peaks);
+  fit_operator_boosted_trees(law, seen, setting);
+  cost::OperatorClassFit trees{
+      .what = setting.what, .pass = setting.pass, .kind = cost::FitModelKind::kTrees};
+  fit_operator_boosted_trees(trees, seen, setting);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) continue;
-    const FitRow& row = rows[i];
-    const double law_s = law_prediction(law.law, row, setting);
+    const OperatorFitRow& row = rows[i];
+    const double law_s = law_predicted_seconds(law.law, row, setting);
     out.law[i] = capped(law_s, row);
     out.law_times_trees[i] = capped(law_s * std::exp(clamped(law, row)), row);
     out.trees[i] = capped(std::exp(clamped(trees, row)), row);
   }
 }
 
-FitError fit_error(std::vector<double> ratios) {
-  FitError error{.rows = ratios.size()};
+OperatorFitErrors fit_error(std::vector<double> ratios) {
+  OperatorFitErrors error{.rows = ratios.size()};
   if (ratios.empty()) return error;
   const auto middle = [](std::vector<double>& values, double share) {
     const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -73,7 +73,8 @@ FitError fit_error(std::vector<double> ratios) {
 
 }  // namespace
 
-HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const FitSetting& setting) {
+HeldOutPredictions predict_held_out_rows(std::span<const OperatorFitRow> rows,
+                                         const FitSetting& setting) {
   HeldOutPredictions out;
   for (std::vector<double>* predicted : {&out.law, &out.trees, &out.law_times_trees}) {
     predicted->resize(rows.size());
@@ -83,19 +84,20 @@ HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const Fit
   return out;
 }
 
-std::vector<LawRow> law_rows(std::span<const FitRow> rows) {
-  std::vector<LawRow> out;
-  for (const FitRow& row : rows) out.push_back({row.work, row.seconds});
+std::vector<LawFitRow> law_rows(std::span<const OperatorFitRow> rows) {
+  std::vector<LawFitRow> out;
+  for (const OperatorFitRow& row : rows) out.push_back({row.work, row.seconds});
   return out;
 }
 
-std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
-                               const FitSetting& setting) {
-  std::vector<TreeRow> out;
-  for (const FitRow& row : rows) {
+std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow> rows,
+                                                 const cost::OperatorClassFit& entry,
+                                                 const FitSetting& setting) {
+  std::vector<BoostedTreeFitRow> out;
+  for (const OperatorFitRow& row : rows) {
     double target = row.seconds;
-    if (entry.kind == cost::FitKind::kLawTimesTrees)
-      target /= law_prediction(entry.law, row, setting);
+    if (entry.kind == cost::FitModelKind::kLawTimesTrees)
+      target /= law_predicted_seconds(entry.law, row, setting);
     // Rounded to steps coarser than the differences between mathematical libraries, so that trees
     // are equal everywhere.
     constexpr double kGrain = 8192;
@@ -105,24 +107,26 @@ std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::Operato
   return out;
 }
 
-void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
-                     const FitSetting& setting) {
-  entry.trees = fit_trees(tree_rows(rows, entry, setting));
+void fit_operator_boosted_trees(cost::OperatorClassFit& entry, std::span<const OperatorFitRow> rows,
+                                const FitSetting& setting) {
+  entry.trees = fit_boosted_trees(boosted_tree_rows(rows, entry, setting));
   entry.lowest_log = std::numeric_limits<double>::infinity();
   entry.highest_log = -entry.lowest_log;
-  for (const FitRow& row : rows) {
+  for (const OperatorFitRow& row : rows) {
     const double log = entry.trees.evaluate(row.inputs.all());
     entry.lowest_log = std::min(entry.lowest_log, log);
     entry.highest_log = std::max(entry.highest_log, log);
   }
 }
 
-double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting) {
+double law_predicted_seconds(const cost::OperatorLawConstants& law, const OperatorFitRow& row,
+                             const FitSetting& setting) {
   const std::array<double, 2> seconds = cost::fitted_law_seconds(law, row.work, setting.peaks);
   return seconds[0] + seconds[1];
 }
 
-FitError prediction_error(std::span<const FitRow> rows, std::span<const double> predicted_s) {
+OperatorFitErrors prediction_error_summary(std::span<const OperatorFitRow> rows,
+                                           std::span<const double> predicted_s) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ratios.push_back(predicted_s[i] / rows[i].seconds - 1);
@@ -130,27 +134,28 @@ FitError prediction_error(std::span<const FitRow> rows, std::span<const double> 
   return fit_error(std::move(ratios));
 }
 
-FitError unfitted_error(std::span<const FitRow> rows) {
+OperatorFitErrors unfitted_error(std::span<const OperatorFitRow> rows) {
   std::vector<double> ratios;
-  for (const FitRow& row : rows) ratios.push_back(row.unfitted_s / row.seconds - 1);
+  for (const OperatorFitRow& row : rows) ratios.push_back(row.unfitted_s / row.seconds - 1);
   return fit_error(std::move(ratios));
 }
 
-std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
-                                                 std::span<const double> predicted_s) {
+std::map<std::string, OperatorFitErrors> errors_by_series(std::span<const OperatorFitRow> rows,
+                                                          std::span<const double> predicted_s) {
   std::map<std::string, std::vector<double>> ratios;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ratios[rows[i].sample->name].push_back(predicted_s[i] / rows[i].seconds - 1);
   }
-  std::map<std::string, FitError> out;
+  std::map<std::string, OperatorFitErrors> out;
   for (auto& [name, values] : ratios) out[name] = fit_error(std::move(values));
   return out;
 }
 
-std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what) {
-  std::vector<cost::FittedRange> range;
-  for (const FitRow& row : rows)
-    cost::widen_ranges(range, cost::quantities(what, row.sample->op).all());
+std::vector<cost::FittedSizeRange> fitted_quantity_ranges(std::span<const OperatorFitRow> rows,
+                                                          cost::OperatorClass what) {
+  std::vector<cost::FittedSizeRange> range;
+  for (const OperatorFitRow& row : rows)
+    cost::widen_fitted_ranges(range, cost::quantities(what, row.sample->op).all());
   return range;
 }
 

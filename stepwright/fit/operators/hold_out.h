@@ -15,7 +15,7 @@ inline constexpr std::size_t kFewestFitRows = 24;
 
 /// One row of the fit of operator times: a sample in one pass, with everything that the fit uses of
 /// it.
-struct FitRow {
+struct OperatorFitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
@@ -39,26 +39,31 @@ struct HeldOutPredictions {
 };
 /// Predicts each row by fits without its hidden size, in six folds over the sorted distinct hidden
 /// sizes; if there is a single size, over the rows themselves.
-HeldOutPredictions predict_held_out_rows(std::span<const FitRow> rows, const FitSetting& setting);
+HeldOutPredictions predict_held_out_rows(std::span<const OperatorFitRow> rows,
+                                         const FitSetting& setting);
 
-std::vector<LawRow> law_rows(std::span<const FitRow> rows);
+std::vector<LawFitRow> law_rows(std::span<const OperatorFitRow> rows);
 /// Converts rows for a fit of boosted trees. The target is the logarithm of the seconds; for
-/// `FitKind::kLawTimesTrees`, of the seconds over those that the law (formula) predicts.
-std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
-                               const FitSetting& setting);
+/// `FitModelKind::kLawTimesTrees`, of the seconds over those that the law (formula) predicts.
+std::vector<BoostedTreeFitRow> boosted_tree_rows(std::span<const OperatorFitRow> rows,
+                                                 const cost::OperatorClassFit& entry,
+                                                 const FitSetting& setting);
 /// Fits the boosted trees of an operator entry, and sets the least and the most that the trees add
 /// on the fitted rows.
-void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
-                     const FitSetting& setting);
+void fit_operator_boosted_trees(cost::OperatorClassFit& entry, std::span<const OperatorFitRow> rows,
+                                const FitSetting& setting);
 /// Returns the seconds that a law (formula with fitted constants) predicts for a row.
-double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting);
+double law_predicted_seconds(const cost::OperatorLawConstants& law, const OperatorFitRow& row,
+                             const FitSetting& setting);
 
-FitError prediction_error(std::span<const FitRow> rows, std::span<const double> predicted_s);
-FitError unfitted_error(std::span<const FitRow> rows);
-std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
-                                                 std::span<const double> predicted_s);
+OperatorFitErrors prediction_error_summary(std::span<const OperatorFitRow> rows,
+                                           std::span<const double> predicted_s);
+OperatorFitErrors unfitted_error(std::span<const OperatorFitRow> rows);
+std::map<std::string, OperatorFitErrors> errors_by_series(std::span<const OperatorFitRow> rows,
+                                                          std::span<const double> predicted_s);
 /// Returns the lowest and highest value in the rows of each quantity on which times of the class
 /// depend.
-std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what);
+std::vector<cost::FittedSizeRange> fitted_quantity_ranges(std::span<const OperatorFitRow> rows,
+                                                          cost::OperatorClass what);
 
 }  // namespace stepwright::fit

@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kSettings[] = {{"objective", "reg:
 
 void check(int status) {
   if (status == 0) return;
-  throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", xgboost().last_error()));
+  throw Error(ErrorKind::kRuntime, fmt::format("XGBoost: {}", load_xgboost_library().last_error()));
 }
 
 /// A handle of XGBoost's C interface that is freed with this object.
@@ -47,32 +47,33 @@ class Handle {
   void* handle_ = nullptr;
 };
 
-void fill(Handle& matrix, std::span<const TreeRow> rows) {
+void fill(Handle& matrix, std::span<const BoostedTreeFitRow> rows) {
   const std::size_t columns = rows.front().inputs.count;
   std::vector<float> values, targets;
-  for (const TreeRow& row : rows) {
+  for (const BoostedTreeFitRow& row : rows) {
     values.insert(values.end(), row.inputs.all().begin(), row.inputs.all().end());
     targets.push_back(row.target);
   }
-  check(xgboost().matrix_create(values.data(), rows.size(), columns,
-                                std::numeric_limits<float>::quiet_NaN(), matrix.out()));
-  check(xgboost().matrix_set(matrix.get(), "label", targets.data(), targets.size()));
+  check(load_xgboost_library().matrix_create(
+      values.data(), rows.size(), columns, std::numeric_limits<float>::quiet_NaN(), matrix.out()));
+  check(load_xgboost_library().matrix_set(matrix.get(), "label", targets.data(), targets.size()));
 }
 
-float median_target(std::span<const TreeRow> rows) {
+float median_target(std::span<const BoostedTreeFitRow> rows) {
   std::vector<float> targets;
-  for (const TreeRow& row : rows) targets.push_back(row.target);
+  for (const BoostedTreeFitRow& row : rows) targets.push_back(row.target);
   std::ranges::nth_element(targets, targets.begin() + std::ssize(targets) / 2);
   return targets[targets.size() / 2];
 }
 
 void train(Handle& booster, const Handle& matrix, float base) {
   const DMatrixHandle matrices[] = {matrix.get()};
-  check(xgboost().create(matrices, 1, booster.out()));
-  for (const auto& [name, value] : kSettings) check(xgboost().set(booster.get(), name, value));
-  check(xgboost().set(booster.get(), "base_score", fmt::format("{}", base).c_str()));
+  check(load_xgboost_library().create(matrices, 1, booster.out()));
+  for (const auto& [name, value] : kSettings)
+    check(load_xgboost_library().set(booster.get(), name, value));
+  check(load_xgboost_library().set(booster.get(), "base_score", fmt::format("{}", base).c_str()));
   for (int round = 0; round < kTrees; ++round) {
-    check(xgboost().update(booster.get(), round, matrix.get()));
+    check(load_xgboost_library().update(booster.get(), round, matrix.get()));
   }
 }
 
@@ -92,14 +93,14 @@ void append_node(const nlohmann::json& tree, std::size_t node, std::string& text
 
 }  // namespace
 
-cost::BoostedTrees fit_trees(std::span<const TreeRow> rows) {
-  Handle matrix(xgboost().matrix_free);
-  Handle booster(xgboost().free);
+cost::BoostedTrees fit_boosted_trees(std::span<const BoostedTreeFitRow> rows) {
+  Handle matrix(load_xgboost_library().matrix_free);
+  Handle booster(load_xgboost_library().free);
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));
   bst_ulong length = 0;
   const char* saved = nullptr;
-  check(xgboost().save(booster.get(), R"({"format": "json"})", &length, &saved));
+  check(load_xgboost_library().save(booster.get(), R"({"format": "json"})", &length, &saved));
   const auto model = nlohmann::json::parse(saved, saved + length)["learner"];
   std::vector<std::string> texts;
   for (const auto& tree : model["gradient_booster"]["model"]["trees"]) {
@@ -109,14 +110,14 @@ cost::BoostedTrees fit_trees(std::span<const TreeRow> rows) {
   return {base, texts, rows.front().inputs.count, "XGBoost"};
 }
 
-std::vector<float> xgboost_predictions(std::span<const TreeRow> rows) {
-  Handle matrix(xgboost().matrix_free);
-  Handle booster(xgboost().free);
+std::vector<float> xgboost_predictions(std::span<const BoostedTreeFitRow> rows) {
+  Handle matrix(load_xgboost_library().matrix_free);
+  Handle booster(load_xgboost_library().free);
   fill(matrix, rows);
   train(booster, matrix, median_target(rows));
   bst_ulong count = 0;
   const float* values = nullptr;
-  check(xgboost().predict(booster.get(), matrix.get(), 0, 0, 0, &count, &values));
+  check(load_xgboost_library().predict(booster.get(), matrix.get(), 0, 0, 0, &count, &values));
   return {values, values + count};
 }
 

@@ -37,7 +37,7 @@ XgboostLibrary opened() {
 
 }  // namespace
 
-const XgboostLibrary& xgboost() {
+const XgboostLibrary& load_xgboost_library() {
   static const XgboostLibrary kLibrary = opened();
   return kLibrary;
 }

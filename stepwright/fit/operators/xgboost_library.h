@@ -21,6 +21,6 @@ struct XgboostLibrary {
 
 /// Returns the XGBoost library, loading it if needed. Fails with `kRuntime` if it is not at the
 /// path known since the build.
-const XgboostLibrary& xgboost();
+const XgboostLibrary& load_xgboost_library();
 
 }  // namespace stepwright::fit

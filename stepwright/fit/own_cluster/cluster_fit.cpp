@@ -43,16 +43,16 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
 /// Returns how much slower computation is beside a message, from a pair in which the message ends
 /// first: together = message + computation - message / factor. Slow-down of the message by the
 /// computation is included.
-double slower_in(const OverlapSample& pair) {
+double slower_in(const OwnOverlapSample& pair) {
   const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
   return saved_s <= pair.message_s / cost::kMaxSlowdownFactor ? cost::kMaxSlowdownFactor
                                                               : pair.message_s / saved_s;
 }
 
 /// Returns the median slow-down over all pairs of a link; 0 without samples.
-double slower_beside(const std::vector<OverlapSample>& samples, cost::LinkClass link) {
+double slower_beside(const std::vector<OwnOverlapSample>& samples, cost::LinkClass link) {
   std::vector<double> factors;
-  for (const OverlapSample& sample : samples) {
+  for (const OwnOverlapSample& sample : samples) {
     if (sample.link == link) factors.push_back(slower_in(sample));
   }
   return factors.empty() ? 0 : std::max(1.0, upper_median(factors));
@@ -60,12 +60,12 @@ double slower_beside(const std::vector<OverlapSample>& samples, cost::LinkClass 
 
 }  // namespace
 
-ClusterFit fit_cluster(const OwnSamples& samples) {
-  ClusterFit fit;
+OwnClusterFit fit_own_cluster(const OwnClusterSamples& samples) {
+  OwnClusterFit fit;
   std::map<std::pair<std::optional<collective::Algorithm>, collective::Collective>,
-           std::vector<MessageSample>>
+           std::vector<OwnCollectiveSample>>
       messages;
-  for (const MessageSample& sample : samples.messages) {
+  for (const OwnCollectiveSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
     if (!rows.empty() && rows.front().chunk_bytes != sample.chunk_bytes) {
       fail_input(fmt::format(
@@ -78,14 +78,14 @@ ClusterFit fit_cluster(const OwnSamples& samples) {
   for (const auto& [key, rows] : messages) {
     const auto& [method, operation] = key;
     if (method) {
-      fit.schedules[{*method, operation}] = judged(fit_schedule, rows);
+      fit.schedules[{*method, operation}] = judged(fit_schedule_message_law, rows);
     } else {
-      fit.messages[operation] = judged(fit_gloo, rows);
+      fit.messages[operation] = judged(fit_gloo_message_law, rows);
     }
   }
-  std::map<std::tuple<step::OperatorKind, step::Phase, DType>, std::vector<ComputationSample>>
+  std::map<std::tuple<step::OperatorKind, step::Phase, DType>, std::vector<OwnComputationSample>>
       computations;
-  for (const ComputationSample& sample : samples.computations) {
+  for (const OwnComputationSample& sample : samples.computations) {
     computations[{sample.kind, sample.phase, sample.dtype}].push_back(sample);
   }
   for (const auto& [key, rows] : computations) {
@@ -96,8 +96,8 @@ ClusterFit fit_cluster(const OwnSamples& samples) {
   return fit;
 }
 
-Json measured_json(const ClusterFit& fit, const std::string& name,
-                   const std::vector<std::string>& sources) {
+Json measured_profile_json(const OwnClusterFit& fit, const std::string& name,
+                           const std::vector<std::string>& sources) {
   Json file = {{"stepwright", "measured/1"}, {"name", name}};
   const auto add = [&file](const char* list, Json entry, const auto& law) {
     entry["rows"] = law.rows;

@@ -22,7 +22,7 @@ struct FittedLaw {
 };
 
 /// Formulas fitted to the messages and computations that were measured on a user's own cluster.
-struct ClusterFit {
+struct OwnClusterFit {
   std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::GlooCostLaw>>>
       /// Formulas for collectives of Gloo, the library of torch.distributed (c10d), by operation.
       messages;
@@ -30,14 +30,14 @@ struct ClusterFit {
            FittedLaw<cost::SampledLaw<cost::ScheduledCollectiveLaw>>>
       schedules;
   /// Formulas for the host's overhead for messages; an entry with 0 rows is assumed, not fitted.
-  std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;
+  std::vector<FittedLaw<cost::MessageHostOverheadLaw>> host_overhead;
   std::vector<FittedLaw<cost::ComputationLaw>> computations;
-  cost::MeasuredOverlap overlap;
+  cost::MeasuredOverlapSlowdown overlap;
 };
 
 /// Fits a formula for every collective operation, and for every kind, phase and element type of
 /// computation, that has samples.
-ClusterFit fit_cluster(const OwnSamples& samples);
+OwnClusterFit fit_own_cluster(const OwnClusterSamples& samples);
 
 /// Returns the file `measured/1` of a fit: {`name`, `messages`, `handling`, `computations`,
 /// `overlap` {`beside_inside`, `beside_network`}, `sources`}.
@@ -47,7 +47,7 @@ ClusterFit fit_cluster(const OwnSamples& samples);
 /// - handling: `scheme`, `operation`, `start_us`, `bytes_per_s`, `rows`
 /// - a computation: `operator`, `phase`, `dtype`, `start_us`, `flops_per_s`, `bytes_per_s`, `rows`,
 ///   `held_out_error`
-nlohmann::ordered_json measured_json(const ClusterFit& fit, const std::string& name,
-                                     const std::vector<std::string>& sources);
+nlohmann::ordered_json measured_profile_json(const OwnClusterFit& fit, const std::string& name,
+                                             const std::vector<std::string>& sources);
 
 }  // namespace stepwright::fit

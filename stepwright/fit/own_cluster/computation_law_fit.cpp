@@ -13,10 +13,10 @@ constexpr Eigen::Index kUnknowns = 3;
 
 /// Returns, for each sample, the start, FLOPs and bytes over its seconds: multiplied by the law's
 /// constants, a row should sum to 1.
-Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
+Eigen::MatrixXd parts_of(const std::vector<OwnComputationSample>& samples) {
   Eigen::MatrixXd parts(std::ssize(samples), kUnknowns);
   for (Eigen::Index i = 0; i < parts.rows(); ++i) {
-    const ComputationSample& sample = samples[static_cast<std::size_t>(i)];
+    const OwnComputationSample& sample = samples[static_cast<std::size_t>(i)];
     parts.row(i) << 1, sample.flops, sample.bytes;
     parts.row(i) /= sample.seconds;
   }
@@ -25,7 +25,7 @@ Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
 
 }  // namespace
 
-cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples) {
+cost::ComputationLaw fit_computation_law(const std::vector<OwnComputationSample>& samples) {
   Eigen::MatrixXd parts = parts_of(samples);
   // The unknowns have very different sizes, so columns are scaled to one size.
   Eigen::RowVectorXd scale = parts.colwise().maxCoeff();
@@ -38,15 +38,16 @@ cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& s
     parts.col(i) /= scale[i];
     start[i] = 1.0 / kUnknowns;
   }
-  const LeastSquares squares{
+  const LeastSquaresProblem squares{
       .residuals = [&parts](const Eigen::VectorXd& unknowns) -> Eigen::VectorXd {
         return ((parts * unknowns).array() - 1).unaryExpr([](double r) {
-          return huber(r / kFarOff);
+          return huber_residual(r / kFarOff);
         });
       },
       .least = Eigen::VectorXd::Zero(kUnknowns),
       .most = Eigen::VectorXd::Constant(kUnknowns, INFINITY)};
-  const Eigen::VectorXd found = minimise(squares, start).cwiseQuotient(scale.transpose());
+  const Eigen::VectorXd found =
+      solve_least_squares(squares, start).cwiseQuotient(scale.transpose());
   return {.kind = samples.front().kind,
           .phase = samples.front().phase,
           .dtype = samples.front().dtype,
@@ -55,7 +56,7 @@ cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& s
           .s_per_byte = found[2]};
 }
 
-double predicted_s(const cost::ComputationLaw& law, const ComputationSample& sample) {
+double predicted_s(const cost::ComputationLaw& law, const OwnComputationSample& sample) {
   return law.seconds(sample.flops, sample.bytes);
 }
 

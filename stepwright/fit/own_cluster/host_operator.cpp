@@ -52,8 +52,8 @@ bool has(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
-std::optional<step::OperatorKind> kind_by_sizes(const logs::KinetoSignature& op,
-                                                const ModelWidths& widths) {
+std::optional<step::OperatorKind> kind_by_sizes(const logs::KinetoOperatorSignature& op,
+                                                const TensorWidths& widths) {
   const auto ends_in = [&](const std::set<std::int64_t>& known) {
     return std::ranges::any_of(op.dims, [&](const Sizes& sizes) {
       return sizes.size() >= 2 && known.contains(sizes.back());
@@ -73,11 +73,11 @@ std::optional<step::OperatorKind> kind_by_sizes(const logs::KinetoSignature& op,
 
 }  // namespace
 
-ModelWidths widths_of(const step::StepProgram& program, const model::Architecture& model) {
-  ModelWidths widths{.hidden = {model.hidden},
-                     .inner = {model.ffn},
-                     .vocabulary = {model.vocabulary},
-                     .head = {model.head_dim, model.head_dim / 2}};
+TensorWidths tensor_widths_of(const step::StepProgram& program, const model::Architecture& model) {
+  TensorWidths widths{.hidden = {model.hidden},
+                      .inner = {model.ffn},
+                      .vocabulary = {model.vocabulary},
+                      .head = {model.head_dim, model.head_dim / 2}};
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (op.kind == step::OperatorKind::kActivation) widths.inner.insert(op.shape.columns);
@@ -87,19 +87,19 @@ ModelWidths widths_of(const step::StepProgram& program, const model::Architectur
   return widths;
 }
 
-std::optional<HostOperator> host_operator(const logs::KinetoSignature& op,
-                                          const ModelWidths& widths) {
+std::optional<HostOperatorKind> recognise_host_operator(const logs::KinetoOperatorSignature& op,
+                                                        const TensorWidths& widths) {
   const auto named = std::ranges::find_if(
       kCertainParts, [&](const NamedPart& known) { return has(op.name, known.part); });
-  if (named != kCertainParts.end()) return HostOperator{named->kind, true};
+  if (named != kCertainParts.end()) return HostOperatorKind{named->kind, true};
   if (std::ranges::any_of(kActivationParts, [&](auto part) { return has(op.name, part); })) {
-    return HostOperator{step::OperatorKind::kActivation, false};
+    return HostOperatorKind{step::OperatorKind::kActivation, false};
   }
   const auto kind = kind_by_sizes(op, widths);
-  return kind ? std::optional(HostOperator{*kind, false}) : std::nullopt;
+  return kind ? std::optional(HostOperatorKind{*kind, false}) : std::nullopt;
 }
 
-std::optional<step::Shape> host_product(const logs::KinetoSignature& op) {
+std::optional<step::Shape> host_matrix_product_sizes(const logs::KinetoOperatorSignature& op) {
   const bool sum = op.name == "aten::addmm";
   if (!sum && op.name != "aten::mm") return std::nullopt;
   const std::size_t left = sum ? 1 : 0;

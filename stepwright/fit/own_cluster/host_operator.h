@@ -11,7 +11,7 @@ namespace stepwright::fit {
 
 /// Widths (sizes of the last dimension) of a model's tensors, by which operators in a PyTorch trace
 /// are told apart.
-struct ModelWidths {
+struct TensorWidths {
   std::set<std::int64_t> hidden;
   std::set<std::int64_t> inner;  ///< Inner widths of an MLP, on one rank or on all ranks together.
   /// Numbers of rows of the vocabulary, on one rank or on all ranks together.
@@ -21,10 +21,10 @@ struct ModelWidths {
 };
 
 /// Returns the tensor widths of a step program's operators on a rank, and of the whole model.
-ModelWidths widths_of(const step::StepProgram& program, const model::Architecture& model);
+TensorWidths tensor_widths_of(const step::StepProgram& program, const model::Architecture& model);
 
 /// The kind of computation that a PyTorch operator does, recognised by its name and sizes.
-struct HostOperator {
+struct HostOperatorKind {
   step::OperatorKind kind{};
   /// True if the operator's name alone determines the kind, whatever operator encloses it.
   bool certain = false;
@@ -32,11 +32,11 @@ struct HostOperator {
 
 /// Returns the kind of computation of a PyTorch operator; nullopt if neither name nor sizes
 /// determine it.
-std::optional<HostOperator> host_operator(const logs::KinetoSignature& op,
-                                          const ModelWidths& widths);
+std::optional<HostOperatorKind> recognise_host_operator(const logs::KinetoOperatorSignature& op,
+                                                        const TensorWidths& widths);
 
 /// Returns the sizes of a PyTorch operator that is a matrix product [rows, inner] x [inner,
 /// columns]; nullopt for any other operator.
-std::optional<step::Shape> host_product(const logs::KinetoSignature& op);
+std::optional<step::Shape> host_matrix_product_sizes(const logs::KinetoOperatorSignature& op);
 
 }  // namespace stepwright::fit

@@ -17,7 +17,7 @@ bool sends(const MessagesByScheme& planned, step::Scheme scheme, collective::Col
 
 /// Returns the ratio of this host's seconds for messages to those of the host behind the
 /// framework's file, averaged over the kinds of messages in a trace; 1 where it has none.
-double host_over_usual(std::span<const FittedLaw<cost::HostOverheadLaw>> found,
+double host_over_usual(std::span<const FittedLaw<cost::MessageHostOverheadLaw>> found,
                        const plan::MessageHostOverhead& usual) {
   double ratios = 0;
   double kinds = 0;
@@ -36,8 +36,8 @@ double host_over_usual(std::span<const FittedLaw<cost::HostOverheadLaw>> found,
 
 }  // namespace
 
-std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
-                                                                const HostMessageWork& host) {
+std::vector<FittedLaw<cost::MessageHostOverheadLaw>> fit_host_overhead(
+    const MessagesByScheme& planned, const HostMessageWork& host) {
   std::map<collective::Collective, PlannedMessages> of_operation;
   double dispatched = 0;
   for (const auto& [key, messages] : planned) {
@@ -46,9 +46,9 @@ std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesBy
     of_operation[operation].bytes += messages.bytes;
     if (scheme == step::Scheme::kTensor) dispatched += messages.calls;
   }
-  std::vector<FittedLaw<cost::HostOverheadLaw>> laws;
+  std::vector<FittedLaw<cost::MessageHostOverheadLaw>> laws;
   for (const auto& [key, messages] : planned) {
-    cost::HostOverheadLaw law{.scheme = key.first, .operation = key.second};
+    cost::MessageHostOverheadLaw law{.scheme = key.first, .operation = key.second};
     if (const auto found = host.copies.find(law.operation); found != host.copies.end()) {
       law.start_s = found->second.host / of_operation[law.operation].calls;
       law.s_per_byte = found->second.busy / of_operation[law.operation].bytes;
@@ -59,10 +59,10 @@ std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesBy
   return laws;
 }
 
-std::vector<FittedLaw<cost::HostOverheadLaw>> assumed_host_overhead(
+std::vector<FittedLaw<cost::MessageHostOverheadLaw>> assumed_host_overhead(
     const MessagesByScheme& planned, const plan::MessageHostOverhead& host_overhead,
-    std::span<const FittedLaw<cost::HostOverheadLaw>> found, double memory_s_per_byte) {
-  std::vector<FittedLaw<cost::HostOverheadLaw>> laws;
+    std::span<const FittedLaw<cost::MessageHostOverheadLaw>> found, double memory_s_per_byte) {
+  std::vector<FittedLaw<cost::MessageHostOverheadLaw>> laws;
   const double scale = host_over_usual(found, host_overhead);
   const bool splits = std::ranges::any_of(
       planned, [](const auto& one) { return one.first.first == step::Scheme::kTensor; });

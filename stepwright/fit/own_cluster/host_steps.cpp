@@ -76,16 +76,16 @@ struct Meaning {
 
 class HostReader {
  public:
-  HostReader(const logs::KinetoTrace& trace, const ModelWidths& widths)
+  HostReader(const logs::KinetoTrace& trace, const TensorWidths& widths)
       : trace_(trace), widths_(widths) {
     find_marks();
     find_operators();
     find_meanings();
   }
 
-  HostTrace read() {
+  RankHostTrace read() {
     std::size_t next = 0;
-    for (const logs::KinetoMark& step : steps_) {
+    for (const logs::KinetoUserAnnotation& step : steps_) {
       while (next < order_.size() && op(order_[next]).start_us < step.start_us) ++next;
       take_step(step, next);
     }
@@ -100,7 +100,7 @@ class HostReader {
   [[nodiscard]] Meaning& meaning(int index) { return meanings_[static_cast<std::size_t>(index)]; }
 
   void find_marks() {
-    for (const logs::KinetoMark& mark : trace_.marks) {
+    for (const logs::KinetoUserAnnotation& mark : trace_.marks) {
       if (mark.name.starts_with(kStepMark) && mark.end_us > mark.start_us) add_step(mark);
       if (mark.name.starts_with(kUpdateMark)) updates_.add(mark.start_us, mark.end_us);
       if (mark.name.starts_with("gloo:")) messages_.add(mark.start_us, mark.end_us);
@@ -109,12 +109,12 @@ class HostReader {
       fail_input(fmt::format("{}: marks no step; call step() of torch.profiler.profile after each",
                              trace_.file));
     }
-    std::ranges::sort(steps_, {}, &logs::KinetoMark::start_us);
+    std::ranges::sort(steps_, {}, &logs::KinetoUserAnnotation::start_us);
     updates_.sort();
     messages_.sort();
   }
 
-  void add_step(const logs::KinetoMark& mark) {
+  void add_step(const logs::KinetoUserAnnotation& mark) {
     const double length_us = mark.end_us - mark.start_us;
     if (length_us > kLongestStep_us) {
       fail_input(
@@ -136,7 +136,7 @@ class HostReader {
     std::ranges::stable_sort(order_, {},
                              [this](int i) { return std::tuple(op(i).start_us, -op(i).end_us); });
     // The profiler ends its last step before anything happens in it.
-    std::erase_if(steps_, [this](const logs::KinetoMark& step) {
+    std::erase_if(steps_, [this](const logs::KinetoUserAnnotation& step) {
       return order_.empty() ||
              step.end_us > op(order_.back()).start_us + step.end_us - step.start_us;
     });
@@ -152,14 +152,14 @@ class HostReader {
   void find_meanings() {
     meanings_.resize(trace_.operators.size());
     known_.reserve(trace_.signatures.size());
-    for (const logs::KinetoSignature& one : trace_.signatures) {
-      known_.push_back(host_operator(one, widths_));
+    for (const logs::KinetoOperatorSignature& one : trace_.signatures) {
+      known_.push_back(recognise_host_operator(one, widths_));
     }
     for (const int i : order_) find_meaning(i);
     std::vector<bool> holds_product(trace_.operators.size(), false);
     for (auto i = order_.rbegin(); i != order_.rend(); ++i) {
       const auto index = static_cast<std::size_t>(*i);
-      const bool product = host_product(trace_.signature_of(*i)).has_value();
+      const bool product = host_matrix_product_sizes(trace_.signature_of(*i)).has_value();
       if (product && !holds_product[index]) products_.push_back(*i);
       const int parent = op(*i).parent;
       if (parent >= 0 && (product || holds_product[index])) {
@@ -181,7 +181,7 @@ class HostReader {
                        name.find("AccumulateGrad") == std::string_view::npos;
     if (node) mine = {.backward = true};
     if (again) mine.backward = false;
-    const std::optional<HostOperator>& own = known_[static_cast<std::size_t>(one.signature)];
+    const std::optional<HostOperatorKind>& own = known_[static_cast<std::size_t>(one.signature)];
     if (own && (own->certain || !mine.kind)) {
       mine.kind = own->kind;
       mine.certain = own->certain;
@@ -209,7 +209,7 @@ class HostReader {
   /// Sets the phases of the two products of a backward: the one over the forward's rows is the
   /// weight gradient.
   void set_phase_of_product(int index) {
-    const step::Shape shape = *host_product(trace_.signature_of(index));
+    const step::Shape shape = *host_matrix_product_sizes(trace_.signature_of(index));
     Meaning& mine = meaning(index);
     if (!mine.backward) {
       rows_.insert(shape.rows);
@@ -218,7 +218,7 @@ class HostReader {
     }
   }
 
-  void take_step(const logs::KinetoMark& step, std::size_t next) {
+  void take_step(const logs::KinetoUserAnnotation& step, std::size_t next) {
     out_.steps.push_back({.start_s = kMicrosecond * step.start_us,
                           .seconds = kMicrosecond * (step.end_us - step.start_us)});
     double at = step.start_us;
@@ -253,7 +253,7 @@ class HostReader {
   /// are booked apart.
   void take_piece(double start_us, double end_us, int owner, int next) {
     if (end_us <= start_us) return;
-    HostStep& step = out_.steps.back();
+    HostThreadStep& step = out_.steps.back();
     double seconds = kMicrosecond * (end_us - start_us);
     const std::string_view name =
         owner < 0 ? std::string_view() : std::string_view(trace_.signature_of(owner).name);
@@ -276,44 +276,44 @@ class HostReader {
       step.unknown += seconds;
       return;
     }
-    HostSeconds& sum = step.kinds[{*meaning(of).kind, meaning(of).phase}];
+    HostComputationSeconds& sum = step.kinds[{*meaning(of).kind, meaning(of).phase}];
     (works ? sum.busy : sum.host) += seconds;
   }
 
   void take_product(int index) {
     const logs::KinetoOperator& one = op(index);
-    const bool counted = std::ranges::any_of(steps_, [&](const logs::KinetoMark& step) {
+    const bool counted = std::ranges::any_of(steps_, [&](const logs::KinetoUserAnnotation& step) {
       return one.start_us >= step.start_us && one.start_us < step.end_us;
     });
     if (!counted) return;
     const double length_us = one.end_us - one.start_us;
     out_.products.push_back(
         {.phase = meaning(index).phase,
-         .shape = *host_product(trace_.signature_of(index)),
+         .shape = *host_matrix_product_sizes(trace_.signature_of(index)),
          .seconds = kMicrosecond * length_us,
          .beside = 2 * messages_.overlap_us(one.start_us, one.end_us) > length_us});
   }
 
   const logs::KinetoTrace& trace_;
-  const ModelWidths& widths_;
-  std::vector<logs::KinetoMark> steps_;
+  const TensorWidths& widths_;
+  std::vector<logs::KinetoUserAnnotation> steps_;
   Intervals updates_;
   Intervals messages_;
   std::vector<int> order_;
   std::vector<int> products_;
   std::vector<Meaning> meanings_;
   /// Computation of each signature, once it is known.
-  std::vector<std::optional<HostOperator>> known_;
+  std::vector<std::optional<HostOperatorKind>> known_;
   /// Kinds of forward operators, by sequence number.
   std::unordered_map<std::int64_t, step::OperatorKind> forwards_;
   /// Rows of products of the forward.
   std::set<std::int64_t> rows_;
-  HostTrace out_;
+  RankHostTrace out_;
 };
 
 }  // namespace
 
-HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths) {
+RankHostTrace read_host_trace_steps(const logs::KinetoTrace& trace, const TensorWidths& widths) {
   return HostReader(trace, widths).read();
 }
 

@@ -10,7 +10,7 @@
 namespace stepwright::fit {
 
 /// Host seconds that one kind of computation takes in one step.
-struct HostSeconds {
+struct HostComputationSeconds {
   double busy = 0;  ///< Seconds inside operators of this kind of computation.
   /// Seconds between operators of this kind of computation, and in operators that only call others.
   double host = 0;
@@ -18,7 +18,7 @@ struct HostSeconds {
 
 /// One step on a host thread. Every moment of it is assigned to a computation, to waiting for a
 /// message, to the framework's dispatch, or to `unknown`.
-struct HostStep {
+struct HostThreadStep {
   double start_s = 0;  ///< Start of the step in seconds, on the clock of its trace.
   double seconds = 0;
   double waiting = 0;
@@ -26,11 +26,11 @@ struct HostStep {
   /// updates.
   double dispatch = 0;
   double unknown = 0;
-  std::map<std::pair<step::OperatorKind, step::Phase>, HostSeconds> kinds;
+  std::map<std::pair<step::OperatorKind, step::Phase>, HostComputationSeconds> kinds;
 };
 
 /// One execution of a matrix product on the host.
-struct HostProduct {
+struct HostMatrixProduct {
   step::Phase phase{};
   step::Shape shape;
   double seconds = 0;
@@ -39,9 +39,9 @@ struct HostProduct {
 };
 
 /// The work of one rank in the steps that its PyTorch profiler trace marks (`ProfilerStep`).
-struct HostTrace {
-  std::vector<HostStep> steps;
-  std::vector<HostProduct> products;  ///< Matrix products of all steps.
+struct RankHostTrace {
+  std::vector<HostThreadStep> steps;
+  std::vector<HostMatrixProduct> products;  ///< Matrix products of all steps.
 };
 
 /// Reads the marked steps of a host trace, and assigns their time to kinds of computation. A
@@ -49,6 +49,6 @@ struct HostTrace {
 /// inside another one has the outer kind unless its name says otherwise. A thread that does nothing
 /// while a message of its rank is in progress counts as waiting for it. Fails with `kInput` if no
 /// whole step is marked.
-HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths);
+RankHostTrace read_host_trace_steps(const logs::KinetoTrace& trace, const TensorWidths& widths);
 
 }  // namespace stepwright::fit

@@ -21,11 +21,11 @@ constexpr double kWrong = 0.5;
 /// A sample whose ratio to the law is beyond this, in either direction, counts as a disturbance.
 constexpr double kMostMissed = 1.5;
 
-double time_s(const cost::GlooCostLaw& law, const MessageSample& sample) {
+double time_s(const cost::GlooCostLaw& law, const OwnCollectiveSample& sample) {
   return law.time(cost::socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
 }
 
-double time_s(const cost::ScheduledCollectiveLaw& law, const MessageSample& sample) {
+double time_s(const cost::ScheduledCollectiveLaw& law, const OwnCollectiveSample& sample) {
   return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
 }
 
@@ -54,10 +54,10 @@ constexpr double cost::ScheduledCollectiveLaw::* kScheduleConstants[] = {
 
 /// Returns the law that no message of the samples beats; its start is a part of the shortest
 /// message.
-cost::GlooCostLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
+cost::GlooCostLaw fastest_gloo(const std::vector<OwnCollectiveSample>& samples, bool own_nics) {
   cost::GlooCostLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
-  for (const MessageSample& sample : samples) {
+  for (const OwnCollectiveSample& sample : samples) {
     const cost::GlooMessageLoads loads =
         cost::socket_loads(sample.operation, sample.payload_bytes, sample.group);
     lower(law.start_s, sample.seconds, kFewOfIt);
@@ -70,19 +70,19 @@ cost::GlooCostLaw fastest_gloo(const std::vector<MessageSample>& samples, bool o
   return law;
 }
 
-bool of_one_group(const std::vector<MessageSample>& samples) {
+bool of_one_group(const std::vector<OwnCollectiveSample>& samples) {
   return std::ranges::all_of(
       samples, [&](const auto& sample) { return sample.group == samples.front().group; });
 }
 
 /// Returns the law that no schedule of the samples beats: at least one message for each rank inside
 /// and for each node outside.
-cost::ScheduledCollectiveLaw fastest_schedule(const std::vector<MessageSample>& samples,
-                                              bool own_nics) {
+cost::ScheduledCollectiveLaw fastest_collective_schedule(
+    const std::vector<OwnCollectiveSample>& samples, bool own_nics) {
   cost::ScheduledCollectiveLaw law{.chunk_bytes = samples.front().chunk_bytes,
                                    .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
-  for (const MessageSample& sample : samples) {
+  for (const OwnCollectiveSample& sample : samples) {
     const auto nodes = static_cast<double>(sample.group.nodes);
     const auto members = static_cast<double>(sample.group.members);
     const double passes = sample.operation == collective::Collective::kAllReduce ? 2 : 1;
@@ -100,9 +100,9 @@ cost::ScheduledCollectiveLaw fastest_schedule(const std::vector<MessageSample>& 
 
 /// Returns the sum of the samples' errors, each capped at `most`.
 template <class Law>
-double error_of(const Law& law, const std::vector<MessageSample>& samples, double most) {
+double error_of(const Law& law, const std::vector<OwnCollectiveSample>& samples, double most) {
   double sum = 0;
-  for (const MessageSample& sample : samples) {
+  for (const OwnCollectiveSample& sample : samples) {
     sum += std::min(most, std::fabs(std::log(time_s(law, sample) / sample.seconds)));
   }
   return sum;
@@ -112,7 +112,7 @@ double error_of(const Law& law, const std::vector<MessageSample>& samples, doubl
 /// size, up to `most`.
 template <class Law, std::size_t kCount>
 void improve(Law& law, double Law::* const (&constants)[kCount],
-             const std::vector<MessageSample>& samples, double most) {
+             const std::vector<OwnCollectiveSample>& samples, double most) {
   std::vector<double Law::*> shown;
   std::ranges::copy_if(constants, std::back_inserter(shown),
                        [&law](const auto constant) { return law.*constant > 0; });
@@ -124,28 +124,28 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
     return moved;
   };
   const auto count = std::ssize(shown);
-  const LeastSquares squares{
+  const LeastSquaresProblem squares{
       .residuals =
           [&](const Eigen::VectorXd& logs) {
             const Law moved = with(logs);
             Eigen::VectorXd errors(std::ssize(samples));
             for (Eigen::Index i = 0; i < errors.size(); ++i) {
-              const MessageSample& sample = samples[static_cast<std::size_t>(i)];
+              const OwnCollectiveSample& sample = samples[static_cast<std::size_t>(i)];
               const double error = std::log(time_s(moved, sample) / sample.seconds);
-              errors[i] = soft_l1(std::clamp(error, -most, most) / kNear);
+              errors[i] = soft_l1_residual(std::clamp(error, -most, most) / kNear);
             }
             return errors;
           },
       .least = Eigen::VectorXd::Constant(count, -kFarthest),
       .most = Eigen::VectorXd::Constant(count, kFarthest)};
-  law = with(minimise(squares, Eigen::VectorXd::Zero(count)));
+  law = with(solve_least_squares(squares, Eigen::VectorXd::Zero(count)));
 }
 
 /// Improves a law in two rounds; in the first all errors count in full, since otherwise a start
 /// that is far off would not be left.
 template <class Law, std::size_t kCount>
 void improve(Law& law, double Law::* const (&constants)[kCount],
-             const std::vector<MessageSample>& samples) {
+             const std::vector<OwnCollectiveSample>& samples) {
   improve(law, constants, samples, INFINITY);
   improve(law, constants, samples, kWrong);
 }
@@ -154,9 +154,9 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
 /// samples.
 template <class Law>
 std::vector<cost::TimeRatioCurve> missed(const Law& law,
-                                         const std::vector<MessageSample>& samples) {
+                                         const std::vector<OwnCollectiveSample>& samples) {
   std::vector<cost::TimeRatioCurve> curves;
-  for (const MessageSample& sample : samples) {
+  for (const OwnCollectiveSample& sample : samples) {
     auto curve = std::ranges::find(curves, sample.group, &cost::TimeRatioCurve::group);
     if (curve == curves.end()) curve = curves.insert(curve, {.group = sample.group, .factors = {}});
     const double factor = sample.seconds / time_s(law, sample);
@@ -173,14 +173,14 @@ std::vector<cost::TimeRatioCurve> missed(const Law& law,
 }
 
 template <class Law>
-double sampled_s(const cost::SampledLaw<Law>& law, const MessageSample& sample) {
+double sampled_s(const cost::SampledLaw<Law>& law, const OwnCollectiveSample& sample) {
   return time_s(law.law, sample) *
          cost::measured_time_factor(law.curves, sample.group, sample.payload_bytes);
 }
 
 /// Fits with NICs for nodes and for ranks, and returns the better fit.
 template <class Fit>
-auto better(Fit fit, const std::vector<MessageSample>& samples) {
+auto better(Fit fit, const std::vector<OwnCollectiveSample>& samples) {
   const auto shared = fit(false);
   const auto own = fit(true);
   return error_of(own, samples, kWrong) < error_of(shared, samples, kWrong) ? own : shared;
@@ -188,7 +188,8 @@ auto better(Fit fit, const std::vector<MessageSample>& samples) {
 
 }  // namespace
 
-cost::SampledLaw<cost::GlooCostLaw> fit_gloo(const std::vector<MessageSample>& samples) {
+cost::SampledLaw<cost::GlooCostLaw> fit_gloo_message_law(
+    const std::vector<OwnCollectiveSample>& samples) {
   const cost::GlooCostLaw law = better(
       [&](bool own_nics) {
         cost::GlooCostLaw made = fastest_gloo(samples, own_nics);
@@ -199,8 +200,8 @@ cost::SampledLaw<cost::GlooCostLaw> fit_gloo(const std::vector<MessageSample>& s
   return {law, missed(law, samples)};
 }
 
-std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operations(
-    const std::vector<MessageSample>& samples) {
+std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_operation_laws(
+    const std::vector<OwnCollectiveSample>& samples) {
   const cost::GlooCostLaw law = better(
       [&](bool own_nics) {
         cost::GlooCostLaw made = fastest_gloo(samples, own_nics);
@@ -211,23 +212,23 @@ std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> fit_gloo_o
       samples);
   std::map<collective::Collective, cost::SampledLaw<cost::GlooCostLaw>> laws;
   for (const Named<collective::Collective>& operation : cost::kCollectiveNames) {
-    std::vector<MessageSample> own;
+    std::vector<OwnCollectiveSample> own;
     std::ranges::copy_if(samples, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation.value; });
     cost::GlooCostLaw moved = law;
     const bool shows_rate = std::ranges::any_of(
-        own, [&](const MessageSample& sample) { return sample.seconds > 2 * law.start_s; });
+        own, [&](const OwnCollectiveSample& sample) { return sample.seconds > 2 * law.start_s; });
     if (shows_rate) improve(moved, kSocketRates, own);
     laws[operation.value] = {moved, missed(moved, own)};
   }
   return laws;
 }
 
-cost::SampledLaw<cost::ScheduledCollectiveLaw> fit_schedule(
-    const std::vector<MessageSample>& samples) {
+cost::SampledLaw<cost::ScheduledCollectiveLaw> fit_schedule_message_law(
+    const std::vector<OwnCollectiveSample>& samples) {
   const cost::ScheduledCollectiveLaw law = better(
       [&](bool own_nics) {
-        cost::ScheduledCollectiveLaw made = fastest_schedule(samples, own_nics);
+        cost::ScheduledCollectiveLaw made = fastest_collective_schedule(samples, own_nics);
         improve(made, kScheduleConstants, samples);
         return made;
       },
@@ -235,12 +236,13 @@ cost::SampledLaw<cost::ScheduledCollectiveLaw> fit_schedule(
   return {law, missed(law, samples)};
 }
 
-double predicted_s(const cost::SampledLaw<cost::GlooCostLaw>& law, const MessageSample& sample) {
+double predicted_s(const cost::SampledLaw<cost::GlooCostLaw>& law,
+                   const OwnCollectiveSample& sample) {
   return sampled_s(law, sample);
 }
 
 double predicted_s(const cost::SampledLaw<cost::ScheduledCollectiveLaw>& law,
-                   const MessageSample& sample) {
+                   const OwnCollectiveSample& sample) {
   return sampled_s(law, sample);
 }
 

@@ -11,13 +11,13 @@ namespace stepwright::fit {
 
 /// Computations of one kind and phase that one rank does in one step of the plan: number of
 /// operators, FLOPs and bytes.
-struct PlannedWork {
+struct PlannedComputations {
   double operators = 0;
   double flops = 0;
   double bytes = 0;
   DType dtype{};
 };
-using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedWork>;
+using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedComputations>;
 
 /// Messages of one kind of parallelism and operation that one rank sends in one step of the plan.
 struct PlannedMessages {
@@ -27,8 +27,8 @@ struct PlannedMessages {
 using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 
 /// Returns the planned computations of a pipeline position in a step, by kind and phase;
-/// recomputation counts as forward (`law_phase`).
-WorkByKind planned_work(const step::StepProgram& program, const step::Stage& stage);
+/// recomputation counts as forward (`measured_phase_of`).
+WorkByKind planned_computations(const step::StepProgram& program, const step::Stage& stage);
 
 /// Returns the planned messages of a pipeline position to other ranks in a step, by kind of
 /// parallelism and operation.

@@ -32,18 +32,18 @@ constexpr std::size_t kFewest = 3;
 
 class StepFitter {
  public:
-  StepFitter(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
+  StepFitter(const plan::PlannedJob& planned, const std::vector<RankHostTrace>& ranks,
              const logs::Log& log)
       : planned_(planned), ranks_(ranks), log_(log) {
     program_ = step::build_program(planned.job, planned.plan);
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
-    check_traces(program_, plan::Grid(planned.plan), ranks, log);
-    work_ = planned_work(program_, program_.stages.front());
+    check_traces_match_job(program_, plan::Grid(planned.plan), ranks, log);
+    work_ = planned_computations(program_, program_.stages.front());
   }
 
-  StepFit fit() {
+  MeasuredStepFit fit() {
     read_steps();
     fit_products();
     for (const auto& [key, work] : work_) fit_kind(key, work);
@@ -56,9 +56,9 @@ class StepFitter {
   /// Chooses the steps that are in neither the shortest nor the longest quarter: the same for every
   /// kind and for messages, so that all parts sum up to a step.
   void choose_steps() {
-    std::vector<std::pair<double, std::pair<std::size_t, const HostStep*>>> steps;
+    std::vector<std::pair<double, std::pair<std::size_t, const HostThreadStep*>>> steps;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      for (const HostStep& step : ranks_[rank].steps) {
+      for (const HostThreadStep& step : ranks_[rank].steps) {
         steps.push_back({step.seconds, {rank, &step}});
       }
     }
@@ -93,7 +93,7 @@ class StepFitter {
     });
   }
 
-  [[nodiscard]] static step::Operator operator_of(const HostProduct& product, DType dtype) {
+  [[nodiscard]] static step::Operator operator_of(const HostMatrixProduct& product, DType dtype) {
     return {.kind = step::OperatorKind::kLinear,
             .phase = product.phase,
             .dtype = dtype,
@@ -107,27 +107,27 @@ class StepFitter {
              std::pair<std::vector<double>, std::vector<double>>>
         times;
     std::size_t steps = 0;
-    for (const HostTrace& rank : ranks_) {
+    for (const RankHostTrace& rank : ranks_) {
       steps += rank.steps.size();
-      for (const HostProduct& product : rank.products) {
+      for (const HostMatrixProduct& product : rank.products) {
         auto& [alone, beside] = times[{product.phase, product.shape}];
         (product.beside ? beside : alone).push_back(product.seconds);
       }
     }
     const DType dtype = work_.at({step::OperatorKind::kLinear, step::Phase::kForward}).dtype;
-    std::map<step::Phase, std::vector<ComputationSample>> samples;
+    std::map<step::Phase, std::vector<OwnComputationSample>> samples;
     std::set<step::Phase> timeless;
     std::vector<double> factors;
     for (const auto& [key, lists] : times) {
       const auto& [alone, beside] = lists;
       const auto& [phase, shape] = key;
       const step::Operator op = operator_of({.phase = phase, .shape = shape}, dtype);
-      const ComputationSample sample{.kind = op.kind,
-                                     .phase = phase,
-                                     .dtype = dtype,
-                                     .flops = step::flops(op),
-                                     .bytes = step::memory_bytes(op),
-                                     .seconds = upper_median(alone.empty() ? beside : alone)};
+      const OwnComputationSample sample{.kind = op.kind,
+                                        .phase = phase,
+                                        .dtype = dtype,
+                                        .flops = step::flops(op),
+                                        .bytes = step::memory_bytes(op),
+                                        .seconds = upper_median(alone.empty() ? beside : alone)};
       if (!(sample.seconds > 0)) {
         timeless.insert(phase);
         continue;
@@ -148,7 +148,7 @@ class StepFitter {
     }
   }
 
-  void fit_products_of(step::Phase phase, const std::vector<ComputationSample>& rows) {
+  void fit_products_of(step::Phase phase, const std::vector<OwnComputationSample>& rows) {
     const KindAndPhase key{step::OperatorKind::kLinear, phase};
     const auto planned = work_.find(key);
     if (planned == work_.end()) return;
@@ -174,16 +174,16 @@ class StepFitter {
 
   /// Scales a law so that it sums up to its kind's time in a step: disturbed runs are in no median,
   /// but in every step.
-  static void scale_to_step(cost::ComputationLaw& law, const std::vector<ComputationSample>& rows,
-                            double busy_s) {
+  static void scale_to_step(cost::ComputationLaw& law,
+                            const std::vector<OwnComputationSample>& rows, double busy_s) {
     double sum_s = 0;
-    for (const ComputationSample& row : rows) sum_s += predicted_s(law, row);
+    for (const OwnComputationSample& row : rows) sum_s += predicted_s(law, row);
     if (!(sum_s > 0 && busy_s > 0)) return;
     for (double* part : {&law.start_s, &law.s_per_flop, &law.s_per_byte}) *part *= busy_s / sum_s;
   }
 
   /// Fits a kind that runs in few shapes: its time in a step over the plan's amount of it.
-  void fit_kind(const KindAndPhase& key, const PlannedWork& work) {
+  void fit_kind(const KindAndPhase& key, const PlannedComputations& work) {
     if (key.first == step::OperatorKind::kLinear) return;
     // A trace does not tell an input's gradient from a weight's if one kernel computes both.
     double share = 1;
@@ -197,8 +197,8 @@ class StepFitter {
     if (seconds == seconds_.end()) return;
     // Where the trace shows no time, the device's own price is kept.
     if (!(seconds->second.busy + seconds->second.host > 0)) return;
-    const HostSeconds found{.busy = share * seconds->second.busy,
-                            .host = share * seconds->second.host};
+    const HostComputationSeconds found{.busy = share * seconds->second.busy,
+                                       .host = share * seconds->second.host};
     const bool products = work.flops > 0 && key.first == step::OperatorKind::kAttention;
     cost::ComputationLaw law{.kind = key.first,
                              .phase = key.second,
@@ -234,20 +234,20 @@ class StepFitter {
   /// Fits the calls of operations that the plan may send: one law for all, since the same sockets
   /// carry them.
   void fit_messages() {
-    const std::vector<StepMessages> messages =
-        step_messages(planned_, program_, log_, static_cast<double>(chosen_.size()),
-                      [this](const logs::LogRecord& record) { return is_chosen(record); });
+    const std::vector<StepMessageCalls> messages = timed_step_message_calls(
+        planned_, program_, log_, static_cast<double>(chosen_.size()),
+        [this](const logs::LogRecord& record) { return is_chosen(record); });
     fit_host_of_messages();
     if (messages.empty()) return;
     double waiting_s = 0;
-    std::vector<MessageSample> samples;
+    std::vector<OwnCollectiveSample> samples;
     std::map<collective::Collective, std::size_t> rows;
-    for (const StepMessages& message : messages) {
+    for (const StepMessageCalls& message : messages) {
       waiting_s += message.calls * message.waiting_s;
       samples.push_back(message.sample);
       ++rows[message.sample.operation];
     }
-    for (auto& [collective, law] : fit_gloo_operations(samples)) {
+    for (auto& [collective, law] : fit_gloo_operation_laws(samples)) {
       out_.fit.messages[collective] = {.law = std::move(law), .rows = rows[collective]};
     }
     slow_down(std::min(waiting_s, out_.waiting_s));
@@ -295,7 +295,7 @@ class StepFitter {
   void slow_down(double waiting_s) {
     double computed_s = 0;
     for (const auto& fitted : out_.fit.computations) {
-      const PlannedWork& work = work_.at({fitted.law.kind, fitted.law.phase});
+      const PlannedComputations& work = work_.at({fitted.law.kind, fitted.law.phase});
       computed_s += work.operators * fitted.law.start_s + work.flops * fitted.law.s_per_flop +
                     work.bytes * fitted.law.s_per_byte;
     }
@@ -309,22 +309,22 @@ class StepFitter {
   }
 
   const plan::PlannedJob& planned_;
-  const std::vector<HostTrace>& ranks_;
+  const std::vector<RankHostTrace>& ranks_;
   const logs::Log& log_;
   step::StepProgram program_;
   WorkByKind work_;
   /// The chosen steps, each with its rank's index in `ranks_`.
-  std::vector<std::pair<std::size_t, const HostStep*>> chosen_;
-  std::map<KindAndPhase, HostSeconds> seconds_;
+  std::vector<std::pair<std::size_t, const HostThreadStep*>> chosen_;
+  std::map<KindAndPhase, HostComputationSeconds> seconds_;
   std::set<KindAndPhase> used_;
   double dispatch_s_ = 0;
-  StepFit out_;
+  MeasuredStepFit out_;
 };
 
 }  // namespace
 
-StepFit fit_steps(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
-                  const logs::Log& log) {
+MeasuredStepFit fit_measured_steps(const plan::PlannedJob& planned,
+                                   const std::vector<RankHostTrace>& ranks, const logs::Log& log) {
   return StepFitter(planned, ranks, log).fit();
 }
 

@@ -11,8 +11,8 @@
 namespace stepwright::fit {
 
 /// Formulas fitted to the measured steps of a job, and where the time of these steps went.
-struct StepFit {
-  ClusterFit fit;
+struct MeasuredStepFit {
+  OwnClusterFit fit;
   /// Mean seconds of a step, over the middle half of all steps sorted by duration.
   double step_s = 0;
   double waiting_s = 0;  ///< Seconds per step in which ranks wait for messages.
@@ -26,7 +26,7 @@ struct StepFit {
 /// the calls of `log`, read from the same files. Operations that the job did not send take the
 /// formula of one that it sent. Fails with `kInput` if the products of a step are not those of the
 /// plan.
-StepFit fit_steps(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
-                  const logs::Log& log);
+MeasuredStepFit fit_measured_steps(const plan::PlannedJob& planned,
+                                   const std::vector<RankHostTrace>& ranks, const logs::Log& log);
 
 }  // namespace stepwright::fit

@@ -37,7 +37,7 @@ class GroupedCalls {
 
  private:
   void add(const logs::LogRecord& record) {
-    const auto operation = logs::collective_of(record.operation);
+    const auto operation = logs::collective_of_logged_operation(record.operation);
     if (!operation || !(record.duration_s > 0) || record.payload_bytes <= 0) return;
     const auto group = group_of(log_.group_size(record));
     if (!group) return;
@@ -73,30 +73,30 @@ class GroupedCalls {
 
 }  // namespace
 
-std::vector<StepMessages> step_messages(
+std::vector<StepMessageCalls> timed_step_message_calls(
     const plan::PlannedJob& planned, const step::StepProgram& program, const logs::Log& log,
     double steps, const std::function<bool(const logs::LogRecord&)>& is_chosen) {
   const cluster::Cluster& cluster = planned.job.cluster;
   const std::int64_t devices = std::min(cluster.devices_per_node, cluster.devices());
   const plan::Grid grid(planned.plan);
-  std::map<std::pair<collective::Collective, std::int64_t>, StepMessages> sums;
+  std::map<std::pair<collective::Collective, std::int64_t>, StepMessageCalls> sums;
   const GroupedCalls calls(program, grid, log);
   for (const GroupedCall& call : calls.all()) {
     if (!is_chosen(call.record)) continue;
     const auto [place, fresh] = sums.try_emplace({call.operation, call.record.payload_bytes});
-    StepMessages& sum = place->second;
+    StepMessageCalls& sum = place->second;
     if (fresh) {
       sum.sample = {
           .operation = call.operation,
-          .group = cost::socket_group(plan::group_layout(cluster, grid.shape(call.group)),
-                                      collective::intra_node_level_count(cluster), devices),
+          .group = cost::group_node_placement(plan::group_layout(cluster, grid.shape(call.group)),
+                                              collective::intra_node_level_count(cluster), devices),
           .payload_bytes = static_cast<double>(call.record.payload_bytes)};
     }
     ++sum.calls;
     sum.sample.seconds += call.shortest_s;
     sum.waiting_s += call.record.duration_s - call.shortest_s;
   }
-  std::vector<StepMessages> messages;
+  std::vector<StepMessageCalls> messages;
   for (auto& [key, sum] : sums) {
     sum.sample.seconds /= sum.calls;
     sum.waiting_s /= sum.calls;

@@ -11,8 +11,9 @@
 namespace stepwright::fit {
 
 /// The calls of one operation and size that a rank makes in a step, on average.
-struct StepMessages {
-  MessageSample sample;  ///< The message, with its mean seconds without the wait for the last rank.
+struct StepMessageCalls {
+  OwnCollectiveSample
+      sample;  ///< The message, with its mean seconds without the wait for the last rank.
   double calls = 0;
   double waiting_s = 0;  ///< Seconds that one call waits for other ranks, as a mean over ranks.
 };
@@ -21,7 +22,7 @@ struct StepMessages {
 /// a call counts for the plan's first group of its size. Seconds without waiting are the shortest
 /// over all ranks of one call (the n-th of its operation and size in the group). `steps`: number of
 /// steps, over all ranks, in which these calls were made.
-std::vector<StepMessages> step_messages(
+std::vector<StepMessageCalls> timed_step_message_calls(
     const plan::PlannedJob& planned, const step::StepProgram& program, const logs::Log& log,
     double steps, const std::function<bool(const logs::LogRecord&)>& is_chosen);
 

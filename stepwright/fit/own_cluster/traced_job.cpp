@@ -25,7 +25,7 @@ void check_ranks(const step::StepProgram& program, const logs::Log& log) {
                            program.ranks));
   }
   std::set<std::int64_t> ranks;
-  for (const logs::EqualCalls& calls : log.records.distinct()) {
+  for (const logs::EqualLoggedCalls& calls : log.records.distinct_calls()) {
     if (calls.first.rank != logs::kUnknown) ranks.insert(calls.first.rank);
   }
   if (ranks.empty() || std::ssize(ranks) == program.ranks) return;
@@ -39,7 +39,7 @@ void check_ranks(const step::StepProgram& program, const logs::Log& log) {
 std::map<std::int64_t, double> planned_products(const step::StepProgram& program) {
   std::map<std::int64_t, double> products;
   const step::Stage& stage = program.stages.front();
-  for (const step::Slot& slot : stage.schedule) {
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const step::Operator& op :
            program.templates[static_cast<std::size_t>(item.which)].operators) {
@@ -51,9 +51,9 @@ std::map<std::int64_t, double> planned_products(const step::StepProgram& program
   return products;
 }
 
-std::map<std::int64_t, double> traced_products(const HostTrace& trace) {
+std::map<std::int64_t, double> traced_products(const RankHostTrace& trace) {
   std::map<std::int64_t, double> products;
-  for (const HostProduct& product : trace.products) {
+  for (const HostMatrixProduct& product : trace.products) {
     if (step::is_backward(product.phase)) continue;
     const step::Operator op{
         .kind = step::OperatorKind::kLinear, .phase = product.phase, .shape = product.shape};
@@ -90,7 +90,7 @@ void check_messages(const step::StepProgram& program, const plan::Grid& grid,
     }
   }
   BytesByOperation logged;
-  for (const logs::EqualCalls& calls : log.records.distinct()) {
+  for (const logs::EqualLoggedCalls& calls : log.records.distinct_calls()) {
     const std::int64_t bytes = std::max(calls.first.payload_bytes, calls.first.logged_bytes);
     const bool of_step = calls.first.operation != logs::LogOperation::kBroadcast &&
                          calls.first.operation != logs::LogOperation::kBarrier;
@@ -112,8 +112,8 @@ void check_messages(const step::StepProgram& program, const plan::Grid& grid,
 
 }  // namespace
 
-void check_traces(const step::StepProgram& program, const plan::Grid& grid,
-                  const std::vector<HostTrace>& ranks, const logs::Log& log) {
+void check_traces_match_job(const step::StepProgram& program, const plan::Grid& grid,
+                            const std::vector<RankHostTrace>& ranks, const logs::Log& log) {
   check_ranks(program, log);
   check_messages(program, grid, log);
   // Products may be cut and joined differently than in the plan, but not along their inner width.

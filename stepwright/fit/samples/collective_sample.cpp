@@ -48,7 +48,7 @@ class Cells {
   [[nodiscard]] std::int64_t count(std::string_view title) const {
     const IntegerParseResult read = read_integer(text(title));
     const bool good = read.status == IntegerParseResult::Status::kGood;
-    return good && read.value >= 1 && read.value <= cluster::kMaxDevices ? read.value : 0;
+    return good && read.value >= 1 && read.value <= cluster::kMaxClusterDevices ? read.value : 0;
   }
 
  private:
@@ -58,9 +58,9 @@ class Cells {
 
 /// Returns the library whose collectives a row of a table of clusters timed.
 std::string library_of(const Cells& cells) {
-  if (cells.text("library").starts_with("TRT-LLM")) return std::string(kInferenceKernelLibrary);
-  if (cells.text("tool").starts_with("Aceso")) return std::string(kListLibrary);
-  return std::string(cost::kDefaultLibrary);
+  if (cells.text("library").starts_with("TRT-LLM")) return std::string(kInferenceKernelLibraryName);
+  if (cells.text("tool").starts_with("Aceso")) return std::string(kTensorListLibraryName);
+  return std::string(cost::kDefaultCollectiveLibrary);
 }
 
 /// A sample that was read, or the reason (`refusal`) why the row was refused.
@@ -86,7 +86,7 @@ Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
   CollectiveSample& sample = out.sample;
   if (!read_operation(cells.text("op"), out)) return out;
   sample.machine = &machine;
-  sample.library = cost::kDefaultLibrary;
+  sample.library = cost::kDefaultCollectiveLibrary;
   sample.nodes = cells.count("nodes");
   sample.ranks_per_node = cells.count("gpus_per_node");
   sample.payload_bytes = 2 * cells.number("elements_fp16");
@@ -109,14 +109,16 @@ Reading read_clusters(const Cells& cells, const SampledMachine* named) {
   sample.ranks_per_node = sample.nodes > 0 ? ranks / sample.nodes : 0;
   sample.machine = named != nullptr
                        ? named
-                       : machine_of(cells.text("gpu"), cells.text("inter_node"), sample.nodes > 1);
+                       : sampled_machine_of_columns(cells.text("gpu"), cells.text("inter_node"),
+                                                    sample.nodes > 1);
   if (sample.machine == nullptr) {
     out.refusal = fmt::format("no machine is known for the GPU '{}'", cells.text("gpu"));
     return out;
   }
   sample.library = library_of(cells);
   sample.payload_bytes = cells.number("size_bytes");
-  if (sample.library == kListLibrary && sample.operation == collective::Collective::kAllGather) {
+  if (sample.library == kTensorListLibraryName &&
+      sample.operation == collective::Collective::kAllGather) {
     sample.payload_bytes *= static_cast<double>(ranks);
   }
   sample.switch_adds = cells.text("datatype") != "int8";
@@ -130,7 +132,7 @@ Reading read_clusters(const Cells& cells, const SampledMachine* named) {
 
 /// Sets the routes of a sample, and returns what is wrong with the numbers of a row; empty when
 /// nothing is.
-std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
+std::string fault(CollectiveSample& sample, SampledClusterCache& clusters) {
   if (!(sample.seconds > 0)) return "the time is missing or not a positive number";
   if (!(sample.payload_bytes > 0)) return "the size is missing or not a positive number";
   if (sample.nodes < 1 || sample.ranks_per_node < 1 || sample.ranks() < 2) {
@@ -141,11 +143,11 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
     return fmt::format("{} ranks a node, {} has {}", sample.ranks_per_node, cluster.name,
                        cluster.devices_per_node);
   }
-  sample.routes = cost::LineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                                   sample_layout(sample, cluster),
-                                                   collective::Algorithm::kLibrary});
+  sample.routes = cost::ClusterLineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                                          sample_rank_placement(sample, cluster),
+                                                          collective::Algorithm::kLibrary});
   sample.routes.switches.exists = sample.routes.switches.exists && sample.switch_adds;
-  const cost::MessageRoutes& routes = sample.routes;
+  const cost::MessageRouteTimes& routes = sample.routes;
   const double least = 1.0 / 1.02 *
                        std::min(std::max(routes.ring.inside_s, routes.ring.network_s),
                                 routes.tree.exists || routes.switches.exists
@@ -154,7 +156,7 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   if (sample.seconds < least) {
     return fmt::format("faster than the line rate by {:.2f}", least / sample.seconds);
   }
-  const cost::CollectiveConstants constants = cost::unfitted_collectives(cluster);
+  const cost::MachineCollectiveConstants constants = cost::unfitted_collective_constants(cluster);
   const double ratio = sample.seconds / cost::seconds(routes, constants.of(sample.operation));
   if (ratio > 300) return fmt::format("{:.0f} times the default model: another unit?", ratio);
   return {};
@@ -212,7 +214,7 @@ std::string key_of(const CollectiveSample& sample, const Cells& cells) {
 
 std::string CollectiveSample::layout() const { return fmt::format("{}x{}", nodes, ranks_per_node); }
 
-std::string DroppedRow::kind() const {
+std::string DroppedSampleRow::kind() const {
   std::string result, word;
   for (const char c : reason + ' ') {
     if (c != ' ') {
@@ -226,25 +228,25 @@ std::string DroppedRow::kind() const {
   return result;
 }
 
-bool holds_collectives(const CsvTable& table) {
+bool has_collective_samples(const CsvTable& table) {
   return (table.column("op") && table.column("elements_fp16")) ||
          (table.column("collective") && table.column("size_bytes"));
 }
 
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine) {
-  const SampledMachine* named = find_machine(machine);
+  const SampledMachine* named = find_sampled_machine(machine);
   if (!machine.empty() && named == nullptr) {
     std::vector<std::string_view> names;
     for (const SampledMachine& known : sampled_machines()) names.push_back(known.name);
     fail_input(fmt::format("{}: no sampled machine '{}'; there are {}", table.name, machine,
-                           comma_list(names)));
+                           join_with_commas(names)));
   }
   return read_collective_samples(table, named);
 }
 
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
   table.reject_misspelt_columns(kCollectiveColumns);
-  if (!holds_collectives(table)) {
+  if (!has_collective_samples(table)) {
     fail_input(
         fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
                     "gpus_per_node, elements_fp16, time_us nor gpu, nodes, gpus, "
@@ -255,9 +257,9 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
   if (named == nullptr && !(many && table.column("gpu"))) {
     fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
   }
-  table.require_rows();
+  table.require_table_rows();
   CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
-  SampledClusters clusters;
+  SampledClusterCache clusters;
   std::set<std::string> seen;
   std::vector<std::string> runs;
   for (const CsvRow& row : table.rows) {
@@ -283,7 +285,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
   return result;
 }
 
-const cluster::Cluster& SampledClusters::of(const CollectiveSample& sample) {
+const cluster::Cluster& SampledClusterCache::of(const CollectiveSample& sample) {
   std::int64_t nodes = std::max<std::int64_t>(1, sample.nodes);
   if (sample.machine->trays) {
     const cluster::Cluster one = cluster::load_cluster(sample.machine->cluster, 1);
@@ -297,8 +299,8 @@ const cluster::Cluster& SampledClusters::of(const CollectiveSample& sample) {
   return found->second;
 }
 
-cluster::GroupLayout sample_layout(const CollectiveSample& sample,
-                                   const cluster::Cluster& cluster) {
+cluster::GroupLayout sample_rank_placement(const CollectiveSample& sample,
+                                           const cluster::Cluster& cluster) {
   const std::int64_t in_node =
       sample.machine->trays ? ceil_divide(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
   cluster::GroupLayout layout{.size = sample.ranks(),
@@ -316,24 +318,25 @@ cluster::GroupLayout sample_layout(const CollectiveSample& sample,
   return layout;
 }
 
-void SamplePredictor::use(const SampledMachine& machine, const Document& profile) {
+void SamplePredictor::use_machine_profile(const SampledMachine& machine, const Document& profile) {
   profiles_[&machine] = &profile;
 }
 
-const cost::CollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
+const cost::MachineCollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
   const auto key = std::pair(sample.machine, sample.library);
   const auto found = constants_.find(key);
   if (found != constants_.end()) return found->second;
   const cluster::Cluster& cluster = clusters_.of(sample);
-  cost::CollectiveConstants constants =
-      cost::collectives_of_profile(cluster, sample.machine->name, sample.library);
-  const cost::CollectiveConstants ordinary = cost::collectives_of(cluster, sample.library);
+  cost::MachineCollectiveConstants constants =
+      cost::collective_constants_of_profile(cluster, sample.machine->name, sample.library);
+  const cost::MachineCollectiveConstants ordinary =
+      cost::collective_constants_of(cluster, sample.library);
   // A machine without samples is priced as a job on its cluster would be.
   if (!constants.fit) constants = ordinary;
   if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
-    constants = cost::unfitted_collectives(cluster);
+    constants = cost::unfitted_collective_constants(cluster);
     const Node list = profile->second->root().get("collectives");
-    if (cost::read_collectives(list, sample.library, constants))
+    if (cost::read_collective_constants(list, sample.library, constants))
       constants.fit = sample.machine->name;
   }
   return constants_.emplace(key, std::move(constants)).first->second;
@@ -343,9 +346,10 @@ double SamplePredictor::seconds(const CollectiveSample& sample) {
   return stepwright::cost::seconds(sample.routes, constants(sample).of(sample.operation));
 }
 
-std::string SamplePredictor::outside_range(const CollectiveSample& sample) {
+std::string SamplePredictor::outside_fitted_range_text(const CollectiveSample& sample) {
   const auto& ranges = constants(sample).ranges[static_cast<std::size_t>(sample.operation)];
-  if (!ranges.empty()) return stepwright::cost::outside_range(ranges, sample.quantities());
+  if (!ranges.empty())
+    return stepwright::cost::outside_fitted_range_text(ranges, sample.sampled_quantities());
   return fmt::format("no {} was fitted", name_of(cost::kCollectiveNames, sample.operation));
 }
 

@@ -17,15 +17,16 @@
 namespace stepwright::fit {
 
 /// Names of libraries in tables of timed collectives: the kernels of an inference library
-/// (`kInferenceKernelLibrary`), and the calls of torch.distributed that take lists of tensors, with
-/// their copies (`kListLibrary`).
-inline constexpr std::string_view kInferenceKernelLibrary = "trtllm";
-inline constexpr std::string_view kListLibrary = "torch-lists";
+/// (`kInferenceKernelLibraryName`), and the calls of torch.distributed that take lists of tensors,
+/// with their copies (`kTensorListLibraryName`).
+inline constexpr std::string_view kInferenceKernelLibraryName = "trtllm";
+inline constexpr std::string_view kTensorListLibraryName = "torch-lists";
 
 /// One timed collective of a table: machine, library, operation, layout, payload and seconds.
 struct CollectiveSample {
   const SampledMachine* machine = nullptr;
-  /// Communication library: `kDefaultLibrary`, `kInferenceKernelLibrary` or `kListLibrary`.
+  /// Communication library: `kDefaultCollectiveLibrary`, `kInferenceKernelLibraryName` or
+  /// `kTensorListLibraryName`.
   std::string library;
   collective::Collective operation{};
   std::int64_t nodes = 1;
@@ -38,13 +39,13 @@ struct CollectiveSample {
   std::string id;  ///< Id of the row in its source; without one, its file and line.
   std::size_t line = 0;
   /// Routes of the message (links and protocols), assuming that nothing else runs on the machine.
-  cost::MessageRoutes routes;
+  cost::MessageRouteTimes routes;
 
   /// Returns the layout as text, nodes x ranks per node: "2x4".
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   /// Returns the quantities (bytes, ranks, nodes) for which a fit states the range of its samples.
-  [[nodiscard]] std::array<cost::NamedSize, 3> quantities() const {
+  [[nodiscard]] std::array<cost::NamedSize, 3> sampled_quantities() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
              {"nodes", static_cast<double>(nodes)}}};
@@ -52,7 +53,7 @@ struct CollectiveSample {
 };
 
 /// A row of a table that fits must not use, and why.
-struct DroppedRow {
+struct DroppedSampleRow {
   std::size_t line = 0;
   std::string reason;
 
@@ -65,13 +66,13 @@ struct DroppedRow {
 struct CollectiveSamples {
   std::string file;
   std::vector<CollectiveSample> samples;
-  std::vector<DroppedRow> dropped;
+  std::vector<DroppedSampleRow> dropped;
 };
 
 /// True if a table holds timed collectives in one of two schemas: `op, nodes, gpus_per_node,
 /// elements_fp16, time_us` (one machine, which the table does not name), or `gpu, nodes, gpus,
 /// collective, size_bytes, time_us, ...` (many clusters).
-bool holds_collectives(const CsvTable& table);
+bool has_collective_samples(const CsvTable& table);
 
 /// Reads a table of timed collectives of either schema. `machine`: name of the machine
 /// (`SampledMachine`) of all rows; empty: the machine that the columns name. Rows that are no
@@ -84,7 +85,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
 
 /// Cache of the clusters on which collectives were timed, each made once and as large as its
 /// samples need.
-class SampledClusters {
+class SampledClusterCache {
  public:
   const cluster::Cluster& of(const CollectiveSample& sample);
 
@@ -94,7 +95,8 @@ class SampledClusters {
 
 /// Returns how the ranks of a timed collective are placed on their cluster if nothing else runs on
 /// it.
-cluster::GroupLayout sample_layout(const CollectiveSample& sample, const cluster::Cluster& cluster);
+cluster::GroupLayout sample_rank_placement(const CollectiveSample& sample,
+                                           const cluster::Cluster& cluster);
 
 /// Predicts the seconds of timed collectives from profiles: the built-in profile of the machine,
 /// else of its cluster, else of its device. Caches constants, so make one for many samples.
@@ -102,21 +104,22 @@ class SamplePredictor {
  public:
   /// Uses the constants of this profile for a machine from now on; the profile must outlive this
   /// object.
-  void use(const SampledMachine& machine, const Document& profile);
+  void use_machine_profile(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
   /// Returns the name of the profile whose constants predict this sample; nullopt: documented
   /// default constants.
   std::optional<std::string> fit(const CollectiveSample& sample);
   /// Describes how the sample is outside of the range to which the constants were fitted; empty if
   /// it is inside.
-  std::string outside_range(const CollectiveSample& sample);
+  std::string outside_fitted_range_text(const CollectiveSample& sample);
 
  private:
-  const cost::CollectiveConstants& constants(const CollectiveSample& sample);
+  const cost::MachineCollectiveConstants& constants(const CollectiveSample& sample);
 
-  SampledClusters clusters_;
+  SampledClusterCache clusters_;
   std::map<const SampledMachine*, const Document*> profiles_;
-  std::map<std::pair<const SampledMachine*, std::string>, cost::CollectiveConstants> constants_;
+  std::map<std::pair<const SampledMachine*, std::string>, cost::MachineCollectiveConstants>
+      constants_;
 };
 
 }  // namespace stepwright::fit

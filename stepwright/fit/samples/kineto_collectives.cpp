@@ -26,7 +26,7 @@ bool is_sampled(std::optional<logs::LogOperation> call, std::string_view name) {
 /// Returns the ranks of "[0, 8, 16]". In a shortened list ("[0, 8, ...]") the missing ranks are
 /// filled in if the listed ones are equally far apart; otherwise, or when the count differs, the
 /// result is empty.
-std::vector<std::int64_t> ranks_of(const logs::TraceMessage& message) {
+std::vector<std::int64_t> ranks_of(const logs::TraceCommunicationCall& message) {
   std::vector<std::int64_t> ranks;
   const std::string& text = message.ranks;
   for (std::size_t at = text.find_first_of("0123456789"); at < text.size();
@@ -70,8 +70,9 @@ class MessageReader {
 
   /// Returns the key of a message; nullopt: `refusal` says why it has none.
   std::optional<MessageKey> read(const logs::KinetoKernel& kernel) {
-    const logs::TraceMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
-    const auto call = logs::torch_call(message.name);
+    const logs::TraceCommunicationCall& message =
+        trace_.messages[static_cast<std::size_t>(kernel.message)];
+    const auto call = logs::operation_of_torch_call(message.name);
     if (message.name.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
     if (!is_sampled(call, message.name)) return refuse("no operation of the model");
     if (message.element_bytes < 1) return refuse("unknown type " + message.type);
@@ -81,8 +82,8 @@ class MessageReader {
     const std::vector<std::int64_t> ranks = ranks_of(message);
     const std::int64_t nodes = nodes_of(ranks, devices_per_node_);
     if (nodes == 0) return refuse("the ranks of its group are not known, or uneven over nodes");
-    const std::int64_t bytes = logs::local_payload(*call, message.in_elements, message.out_elements,
-                                                   message.element_bytes);
+    const std::int64_t bytes = logs::local_call_payload_bytes(
+        *call, message.in_elements, message.out_elements, message.element_bytes);
     if (bytes < 1) return refuse("of no size");
     if (!kernel.alone) return refuse("beside another kernel");
     return MessageKey{name_of(logs::kLogOperationNames, *call), nodes, message.group_size,
@@ -104,9 +105,10 @@ class MessageReader {
 
 }  // namespace
 
-TraceCollectives trace_collectives(const logs::KinetoTrace& trace, std::int64_t devices_per_node) {
+TraceCollectiveSamples read_trace_collectives(const logs::KinetoTrace& trace,
+                                              std::int64_t devices_per_node) {
   std::map<MessageKey, const logs::KinetoKernel*> fastest;
-  TraceCollectives out;
+  TraceCollectiveSamples out;
   MessageReader reader(trace, devices_per_node);
   bool any = false;
   for (const logs::KinetoKernel& kernel : trace.kernels) {

@@ -8,7 +8,7 @@
 namespace stepwright::fit {
 
 /// The timed collectives read from a PyTorch profiler trace, and the kernels that gave none.
-struct TraceCollectives {
+struct TraceCollectiveSamples {
   /// Table in the second schema of `read_collective_samples`; line numbers are indices of trace
   /// events.
   CsvTable table;
@@ -19,6 +19,7 @@ struct TraceCollectives {
 /// are numbered node by node. A kernel lasts from the arrival of its rank, which may be before the
 /// others', to the end; so the least time over all calls of equal messages is their sample. Only
 /// kernels that ran alone count. Fails with `kInput` if the trace has no NCCL kernel.
-TraceCollectives trace_collectives(const logs::KinetoTrace& trace, std::int64_t devices_per_node);
+TraceCollectiveSamples read_trace_collectives(const logs::KinetoTrace& trace,
+                                              std::int64_t devices_per_node);
 
 }  // namespace stepwright::fit

@@ -119,16 +119,16 @@ step::Shape rows_of(const Sizes& sizes) {
 /// Reads the inputs of one operator; `refusal` says why they do not fit its form.
 class Mapping {
  public:
-  Mapping(const logs::KinetoSignature& op, const KnownOperator& known,
+  Mapping(const logs::KinetoOperatorSignature& op, const KnownOperator& known,
           const SoftmaxSizes& softmaxes)
       : given_(op), known_(known), softmaxes_(softmaxes) {}
 
-  std::variant<MappedOperator, UnmappedReason> map() {
+  std::variant<TranslatedOperator, UntranslatedReason> map() {
     out_ = {.what = known_.what, .pass = known_.pass, .kernel = known_.kernel};
     out_.op.kind = known_.kind;
     read_type();
     if (refusal_.empty()) read_form();
-    if (!refusal_.empty()) return UnmappedReason{refusal_};
+    if (!refusal_.empty()) return UntranslatedReason{refusal_};
     return out_;
   }
 
@@ -298,10 +298,10 @@ class Mapping {
     out_.hold_out = columns;
   }
 
-  const logs::KinetoSignature& given_;
+  const logs::KinetoOperatorSignature& given_;
   const KnownOperator& known_;
   const SoftmaxSizes& softmaxes_;
-  MappedOperator out_;
+  TranslatedOperator out_;
   std::string refusal_;
 };
 
@@ -309,24 +309,24 @@ class Mapping {
 
 SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace) {
   SoftmaxSizes sizes;
-  for (const logs::KinetoSignature& op : trace.signatures) {
+  for (const logs::KinetoOperatorSignature& op : trace.signatures) {
     if (op.name != "aten::_softmax" || op.dims.empty()) continue;
     if (op.dims[0].size() == 4 && holds_elements(op.dims[0])) sizes.insert(op.dims[0]);
   }
   return sizes;
 }
 
-KinetoRole role_of(std::string_view name) {
+KinetoOperatorRole role_of(std::string_view name) {
   const KnownOperator* known = known_operator(name);
-  if (known == nullptr) return KinetoRole::kNone;
-  return known->form == Form::kSum ? KinetoRole::kElementwise : KinetoRole::kMapped;
+  if (known == nullptr) return KinetoOperatorRole::kNone;
+  return known->form == Form::kSum ? KinetoOperatorRole::kElementwise : KinetoOperatorRole::kMapped;
 }
 
-std::variant<MappedOperator, UnmappedReason> map_operator(const logs::KinetoSignature& op,
-                                                          const SoftmaxSizes& softmaxes) {
+std::variant<TranslatedOperator, UntranslatedReason> translate_operator(
+    const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
-  if (known == nullptr) return UnmappedReason{"no operator of ours"};
-  if (op.dims.empty()) return UnmappedReason{"no sizes recorded"};
+  if (known == nullptr) return UntranslatedReason{"no operator of ours"};
+  if (op.dims.empty()) return UntranslatedReason{"no sizes recorded"};
   return Mapping(op, *known, softmaxes).map();
 }
 

@@ -13,7 +13,7 @@
 namespace stepwright::fit {
 
 /// A PyTorch operator, translated into an operator of this project's cost model.
-struct MappedOperator {
+struct TranslatedOperator {
   cost::OperatorClass what{};
   cost::Pass pass = cost::Pass::kForward;
   step::Operator op;
@@ -24,7 +24,7 @@ struct MappedOperator {
 };
 
 /// Why a PyTorch operator cannot be translated, in words.
-struct UnmappedReason {
+struct UntranslatedReason {
   std::string reason;
 };
 
@@ -34,17 +34,17 @@ using SoftmaxSizes = std::set<std::vector<std::int64_t>>;
 SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace);
 
 /// How the kernels of a PyTorch operator are counted, judged by its name.
-enum class KinetoRole : std::uint8_t {
+enum class KinetoOperatorRole : std::uint8_t {
   kNone,
   /// Counted as an operator of its own unless an operator of role kMapped encloses it.
   kElementwise,
   kMapped,
 };
-KinetoRole role_of(std::string_view name);
+KinetoOperatorRole role_of(std::string_view name);
 
 /// Translates a PyTorch operator by its name, sizes and types (docs/formats.md, "Samples"), or says
 /// why not; matrix products are given the forward pass.
-std::variant<MappedOperator, UnmappedReason> map_operator(const logs::KinetoSignature& op,
-                                                          const SoftmaxSizes& softmaxes);
+std::variant<TranslatedOperator, UntranslatedReason> translate_operator(
+    const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes);
 
 }  // namespace stepwright::fit

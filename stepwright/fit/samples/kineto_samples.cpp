@@ -41,7 +41,7 @@ constexpr DriverName kDriverNames[] = {{"NVIDIA A100-SXM4-80GB", "a100-sxm-80g"}
 
 constexpr std::string_view kNodeScope = "autograd::engine::evaluate_function";
 
-bool is_product(const MappedOperator& mapped) {
+bool is_product(const TranslatedOperator& mapped) {
   return mapped.what == cost::OperatorClass::kProduct ||
          mapped.what == cost::OperatorClass::kScores ||
          mapped.what == cost::OperatorClass::kAttendValues;
@@ -73,7 +73,7 @@ class TraceReader {
         softmaxes_(softmax_sizes(trace)),
         device_(device_of_driver_name(trace.device)) {}
 
-  TraceOperators read() {
+  TraceOperatorSamples read() {
     for (const logs::KinetoKernel& kernel : trace_.kernels) place(kernel);
     for (const auto& [op, timed] : operators_) take(op, timed);
     for (const auto& [node, products] : nodes_) take_backward(node, products);
@@ -87,7 +87,7 @@ class TraceReader {
  private:
   /// The times of one sample, and its operator.
   struct Times {
-    MappedOperator mapped;
+    TranslatedOperator mapped;
     std::vector<Timed> all;
   };
 
@@ -102,9 +102,9 @@ class TraceReader {
   [[nodiscard]] int operator_of(const logs::KinetoKernel& kernel) const {
     int elementwise = -1;
     for (int at = kernel.op; at >= 0; at = trace_.operators[at].parent) {
-      const KinetoRole role = role_of(trace_.signature_of(at).name);
-      if (role == KinetoRole::kMapped) return at;
-      if (role == KinetoRole::kElementwise && elementwise < 0) elementwise = at;
+      const KinetoOperatorRole role = role_of(trace_.signature_of(at).name);
+      if (role == KinetoOperatorRole::kMapped) return at;
+      if (role == KinetoOperatorRole::kElementwise && elementwise < 0) elementwise = at;
     }
     return elementwise;
   }
@@ -132,12 +132,12 @@ class TraceReader {
   }
 
   void take(int op, const Timed& timed) {
-    const logs::KinetoSignature& given = trace_.signature_of(op);
-    const auto result = map_operator(given, softmaxes_);
-    if (const auto* unmapped = std::get_if<UnmappedReason>(&result)) {
+    const logs::KinetoOperatorSignature& given = trace_.signature_of(op);
+    const auto result = translate_operator(given, softmaxes_);
+    if (const auto* unmapped = std::get_if<UntranslatedReason>(&result)) {
       return skip(given.name, unmapped->reason, timed);
     }
-    const auto& mapped = std::get<MappedOperator>(result);
+    const auto& mapped = std::get<TranslatedOperator>(result);
     const int node = node_of(op);
     if (is_product(mapped)) {
       if (node >= 0) {
@@ -151,7 +151,7 @@ class TraceReader {
     measure(given.name, mapped, timed);
   }
 
-  void measure(const std::string& name, const MappedOperator& mapped, const Timed& timed) {
+  void measure(const std::string& name, const TranslatedOperator& mapped, const Timed& timed) {
     if (!timed.alone) return skip(name, "beside another kernel", timed);
     if (!(timed.seconds > 0)) return skip(name, "no duration", timed);
     Times& times =
@@ -161,7 +161,7 @@ class TraceReader {
   }
 
   /// Stores a forward product under the sequence numbers of all operators that enclose it.
-  void remember(int op, const MappedOperator& mapped) {
+  void remember(int op, const TranslatedOperator& mapped) {
     for (int at = op; at >= 0; at = trace_.operators[at].parent) {
       const std::int64_t sequence = trace_.operators[at].sequence;
       if (sequence >= 0) forwards_[sequence].push_back({mapped, {}, trace_.signature_of(op).name});
@@ -169,13 +169,13 @@ class TraceReader {
   }
 
   struct Product {
-    MappedOperator mapped;
+    TranslatedOperator mapped;
     Timed timed;
     std::string name;
   };
 
   /// Returns the sizes of a product in sorted order, which its two gradients share.
-  static std::array<std::int64_t, 4> sorted_sizes(const MappedOperator& mapped) {
+  static std::array<std::int64_t, 4> sorted_sizes(const TranslatedOperator& mapped) {
     const step::Shape& s = mapped.op.shape;
     std::array<std::int64_t, 4> sizes = {s.batch * s.heads, s.rows, s.columns, s.inner};
     if (mapped.what == cost::OperatorClass::kScores ||
@@ -192,7 +192,7 @@ class TraceReader {
     const auto found = forwards_.find(trace_.operators[node].sequence);
     if (found == forwards_.end()) return nullptr;
     const std::vector<Product>& forwards = found->second;
-    const MappedOperator& first = forwards.front().mapped;
+    const TranslatedOperator& first = forwards.front().mapped;
     const auto same = [&](const Product& other) {
       return other.mapped.what == first.what && other.mapped.op.shape == first.op.shape;
     };
@@ -210,7 +210,7 @@ class TraceReader {
     if (products.size() != 2) return skip(name, "not the two gradients of a product", sum);
     const Product* forward = forward_of(node, products);
     if (forward == nullptr) return skip(name, "no product of the forward fits", sum);
-    MappedOperator mapped = forward->mapped;
+    TranslatedOperator mapped = forward->mapped;
     mapped.pass = cost::Pass::kBackward;
     measure(forward->name, mapped, sum);
   }
@@ -259,19 +259,19 @@ class TraceReader {
   /// Products of forwards, by sequence number.
   std::map<std::int64_t, std::vector<Product>> forwards_;
   std::map<SampleKey, Times> times_;
-  TraceOperators out_;
+  TraceOperatorSamples out_;
 };
 
 }  // namespace
 
-TraceOperators trace_operators(const logs::KinetoTrace& trace) {
+TraceOperatorSamples read_trace_operators(const logs::KinetoTrace& trace) {
   if (trace.operators.empty()) {
     fail_input(
         fmt::format("{}: has kernels but no operators (cat: cpu_op); profile with "
                     "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
                     trace.file));
   }
-  const auto has_sizes = [](const logs::KinetoSignature& op) { return !op.dims.empty(); };
+  const auto has_sizes = [](const logs::KinetoOperatorSignature& op) { return !op.dims.empty(); };
   if (std::ranges::none_of(trace.signatures, has_sizes)) {
     fail_input(
         fmt::format("{}: no operator has its sizes (Input Dims); profile with "

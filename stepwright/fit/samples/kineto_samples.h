@@ -19,8 +19,8 @@ struct UnusedKernels {
 using UnusedByName = std::map<std::pair<std::string, std::string>, UnusedKernels>;
 
 /// The timed operators read from a PyTorch profiler trace, and the kernels that gave none.
-struct TraceOperators {
-  OperatorTable table;  ///< Table of samples; line numbers are indices of trace events.
+struct TraceOperatorSamples {
+  OperatorSampleTable table;  ///< Table of samples; line numbers are indices of trace events.
   UnusedByName unused;
 };
 
@@ -29,7 +29,7 @@ struct TraceOperators {
 /// The backward of a matrix product is the sum of the two products in its backward operator,
 /// matched to the forward by sequence number. Only the attention kernel with most samples is kept.
 /// Fails with `kInput` if the trace has no operators or no sizes.
-TraceOperators trace_operators(const logs::KinetoTrace& trace);
+TraceOperatorSamples read_trace_operators(const logs::KinetoTrace& trace);
 
 /// Returns the name of the built-in device for a device name that the driver reports ("NVIDIA H100
 /// 80GB HBM3"); empty if there is none.

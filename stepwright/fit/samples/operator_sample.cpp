@@ -224,7 +224,7 @@ bool has_operator_samples(const CsvTable& table) {
   return has_all(table, kShapeHeader) || has_all(table, kKernelHeader);
 }
 
-OperatorTable read_operator_samples(const CsvTable& table) {
+OperatorSampleTable read_operator_samples(const CsvTable& table) {
   const bool shapes = has_all(table, kShapeHeader);
   table.reject_misspelt_columns(kOperatorColumns);
   if (!has_operator_samples(table)) {
@@ -232,8 +232,8 @@ OperatorTable read_operator_samples(const CsvTable& table) {
         fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
                     table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
   }
-  table.require_rows();
-  OperatorTable out{.file = table.name};
+  table.require_table_rows();
+  OperatorSampleTable out{.file = table.name};
   std::map<std::string, std::size_t> seen;
   for (const CsvRow& row : table.rows) {
     try {

@@ -31,7 +31,7 @@ struct OperatorSample {
 };
 
 /// A row of a table of operators that cannot be used, and why.
-struct BadRow {
+struct UnusableOperatorRow {
   std::string file;
   std::size_t line = 0;
   std::string reason;  ///< Short reason: "bad value", "duplicate", or why a fit dropped the row.
@@ -39,13 +39,13 @@ struct BadRow {
 };
 
 /// The content of one file of timed operators: usable samples, and rows that are not.
-struct OperatorTable {
+struct OperatorSampleTable {
   std::string file;
   std::vector<OperatorSample> samples;
   /// Rows with a value that is no number or not positive, with a missing shape, or repeated.
-  std::vector<BadRow> bad;
+  std::vector<UnusableOperatorRow> bad;
   /// Rows with an operator, type, device or unit that no class of operators covers.
-  std::vector<BadRow> passed_over;
+  std::vector<UnusableOperatorRow> passed_over;
 };
 
 /// True if a table holds timed operators: it has one of the two headers of docs/formats.md,
@@ -53,7 +53,7 @@ struct OperatorTable {
 bool has_operator_samples(const CsvTable& table);
 
 /// Reads a table of timed operators. Fails with `kInput` if it has neither of the two headers.
-OperatorTable read_operator_samples(const CsvTable& table);
+OperatorSampleTable read_operator_samples(const CsvTable& table);
 
 /// Operator and class of a row in a table with columns `op,tp,batch,seq,hidden,heads,layers`.
 /// `sampled_operator` returns nullopt if `op` is unknown, and fails with `kInput`, naming the
@@ -78,9 +78,9 @@ inline constexpr double kWrongUnitsFactor = 100;
 
 /// Returns the predicted seconds of a timed operator's forward or backward. `cost` must be made for
 /// `DeviceLoad::kIsolated`.
-inline double predicted_s(const cost::ComputeCost& cost, const OperatorSample& sample,
+inline double predicted_s(const cost::ComputationCostModel& cost, const OperatorSample& sample,
                           cost::Pass pass) {
-  return cost.pass_seconds(sample.what, pass, sample.op);
+  return cost.operator_pass_seconds(sample.what, pass, sample.op);
 }
 
 }  // namespace stepwright::fit

@@ -78,11 +78,11 @@ constexpr Named<cost::LinkClass> kLinkNames[] = {{cost::LinkClass::kInside, "ins
 
 /// Returns the algorithm of the schedule that a library's name means; nullopt for c10d's Gloo.
 std::optional<collective::Algorithm> method_of(const Row& row) {
-  if (row.text("library") == cost::kGlooLibrary) return std::nullopt;
-  return row.word("library", collective::kGeneratedNames);
+  if (row.text("library") == cost::kGlooLibraryName) return std::nullopt;
+  return row.word("library", collective::kGeneratedAlgorithmNames);
 }
 
-MessageSample message_of(const Row& row, const std::string& file, std::size_t line) {
+OwnCollectiveSample message_of(const Row& row, const std::string& file, std::size_t line) {
   const std::optional<collective::Algorithm> method = method_of(row);
   return {.method = method,
           .chunk_bytes = method ? row.bytes("chunk_bytes") : 0,
@@ -96,7 +96,7 @@ MessageSample message_of(const Row& row, const std::string& file, std::size_t li
           .line = line};
 }
 
-ComputationSample computation_of(const Row& row, std::size_t line) {
+OwnComputationSample computation_of(const Row& row, std::size_t line) {
   return {.kind = row.word("operator", step::kOperatorNames),
           .phase = row.word("phase", step::kPhaseNames),
           .dtype = row.word("dtype", kDTypeNames),
@@ -108,16 +108,16 @@ ComputationSample computation_of(const Row& row, std::size_t line) {
 
 }  // namespace
 
-bool holds_own_samples(const CsvTable& table) {
+bool has_own_cluster_samples(const CsvTable& table) {
   const std::string header = header_of(table);
-  return header == cost::kMessageSampleHeader || header == cost::kComputationSampleHeader ||
-         header == cost::kOverlapSampleHeader;
+  return header == cost::kMessageSampleCsvHeader || header == cost::kComputationSampleCsvHeader ||
+         header == cost::kOverlapSampleCsvHeader;
 }
 
-void refuse_misspelt_own(const CsvTable& table) {
+void refuse_misspelt_own_samples(const CsvTable& table) {
   std::vector<std::string_view> titles;
-  for (std::string_view header :
-       {cost::kMessageSampleHeader, cost::kComputationSampleHeader, cost::kOverlapSampleHeader}) {
+  for (std::string_view header : {cost::kMessageSampleCsvHeader, cost::kComputationSampleCsvHeader,
+                                  cost::kOverlapSampleCsvHeader}) {
     for (std::size_t end = 0; end != header.npos; header.remove_prefix(end + 1)) {
       end = header.find(',');
       titles.push_back(header.substr(0, end));
@@ -127,14 +127,14 @@ void refuse_misspelt_own(const CsvTable& table) {
   table.reject_misspelt_columns(titles);
 }
 
-void read_own_samples(const CsvTable& table, OwnSamples& samples) {
-  table.require_rows();
+void read_own_cluster_samples(const CsvTable& table, OwnClusterSamples& samples) {
+  table.require_table_rows();
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);
-    if (header == cost::kMessageSampleHeader) {
+    if (header == cost::kMessageSampleCsvHeader) {
       samples.messages.push_back(message_of(row, table.name, cells.line));
-    } else if (header == cost::kComputationSampleHeader) {
+    } else if (header == cost::kComputationSampleCsvHeader) {
       samples.computations.push_back(computation_of(row, cells.line));
     } else {
       samples.overlaps.push_back({.link = row.word("link", kLinkNames),

@@ -10,7 +10,7 @@
 namespace stepwright::fit {
 
 /// A collective that `stepwright sample collectives` timed on a user's own cluster.
-struct MessageSample {
+struct OwnCollectiveSample {
   /// Algorithm of the explicit schedule of sends with which this project's process group ran the
   /// collective; nullopt: Gloo of torch.distributed ran it.
   std::optional<collective::Algorithm> method;
@@ -24,7 +24,7 @@ struct MessageSample {
 };
 
 /// A computation that `stepwright sample operators` timed on a user's own cluster.
-struct ComputationSample {
+struct OwnComputationSample {
   step::OperatorKind kind{};
   step::Phase phase{};
   DType dtype{};
@@ -36,7 +36,7 @@ struct ComputationSample {
 
 /// A computation and messages on one class of links, timed by `stepwright sample overlap` alone and
 /// together.
-struct OverlapSample {
+struct OwnOverlapSample {
   cost::LinkClass link{};
   double computation_s = 0;
   double message_s = 0;
@@ -44,23 +44,23 @@ struct OverlapSample {
 };
 
 /// The samples of messages, computations and overlap that a user measured on the own cluster.
-struct OwnSamples {
-  std::vector<MessageSample> messages;
-  std::vector<ComputationSample> computations;
-  std::vector<OverlapSample> overlaps;
+struct OwnClusterSamples {
+  std::vector<OwnCollectiveSample> messages;
+  std::vector<OwnComputationSample> computations;
+  std::vector<OwnOverlapSample> overlaps;
 };
 
 /// True if a table holds samples that a user measured on the own cluster: messages, computations or
 /// overlap.
-bool holds_own_samples(const CsvTable& table);
+bool has_own_cluster_samples(const CsvTable& table);
 
 /// Fails with `kInput` if a table is probably one of a user's own samples with a misspelt header:
 /// it is none of them, but a column has nearly one of their names.
-void refuse_misspelt_own(const CsvTable& table);
+void refuse_misspelt_own_samples(const CsvTable& table);
 
 /// Adds the rows of a table that a user measured on the own cluster to `samples`. Fails with
 /// `kInput`, naming file, line and column, for a word that docs/formats.md does not list or a
 /// number that no measured profile allows, and for a table without rows.
-void read_own_samples(const CsvTable& table, OwnSamples& samples);
+void read_own_cluster_samples(const CsvTable& table, OwnClusterSamples& samples);
 
 }  // namespace stepwright::fit

@@ -72,7 +72,7 @@ bool joined_by(const SampledMachine& machine, std::string_view network) {
 std::span<const SampledMachine> sampled_machines() {
   static const std::vector<SampledMachine> kAll = [] {
     std::vector<SampledMachine> all(std::begin(kMachines), std::end(kMachines));
-    for (const std::string_view cluster : cluster::built_in_clusters()) {
+    for (const std::string_view cluster : cluster::built_in_cluster_names()) {
       if (std::ranges::find(kMachines, cluster, &SampledMachine::name) == std::end(kMachines)) {
         all.push_back({.name = cluster, .cluster = cluster});
       }
@@ -82,13 +82,14 @@ std::span<const SampledMachine> sampled_machines() {
   return kAll;
 }
 
-const SampledMachine* find_machine(std::string_view name) {
+const SampledMachine* find_sampled_machine(std::string_view name) {
   const auto machines = sampled_machines();
   const auto found = std::ranges::find(machines, name, &SampledMachine::name);
   return found == machines.end() ? nullptr : &*found;
 }
 
-const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes) {
+const SampledMachine* sampled_machine_of_columns(std::string_view gpu, std::string_view network,
+                                                 bool many_nodes) {
   const SampledMachine* same = nullptr;
   const SampledMachine* alike = nullptr;
   for (const SampledMachine& machine : sampled_machines()) {

@@ -23,11 +23,12 @@ struct SampledMachine {
 std::span<const SampledMachine> sampled_machines();
 
 /// Returns the machine with this name; null if there is none.
-const SampledMachine* find_machine(std::string_view name);
+const SampledMachine* find_sampled_machine(std::string_view name);
 
 /// Returns the machine that the columns of a table name. If no listed machine has the network: a
 /// machine with the same devices, else one with devices of the same family ("H100"); null if there
 /// is none.
-const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes);
+const SampledMachine* sampled_machine_of_columns(std::string_view gpu, std::string_view network,
+                                                 bool many_nodes);
 
 }  // namespace stepwright::fit

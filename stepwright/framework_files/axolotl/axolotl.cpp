@@ -28,7 +28,7 @@ namespace {
 /// Reads the types of weights and products. Weights have the type of resolve_dtype
 /// (axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py; src/axolotl/loaders/model.py).
 /// With `full` nothing is cast: src/axolotl/core/builders/base.py, _configure_precision_settings.
-void read_types(const Fields& fields, Trainer& trainer, PartialPlan& settled,
+void read_types(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
                 ImportReport& report) {
   const bool half = fields.flag("fp16", false) || fields.flag("float16", false);
   const auto brain = fields.find("bf16");
@@ -42,11 +42,11 @@ void read_types(const Fields& fields, Trainer& trainer, PartialPlan& settled,
   const bool wide = fields.flag("float32", false) && automatic;
   const bool narrow = on || fields.flag("bfloat16", false) || (automatic && !half && !wide);
   settled.precision = half ? DType::kFp16 : narrow ? DType::kBf16 : DType::kFp32;
-  if (narrow) trainer.weights = full ? LoadedWeights::kPure : LoadedWeights::kNarrow;
+  if (narrow) trainer.weights = full ? LoadedWeightType::kPure : LoadedWeightType::kNarrow;
   if (fields.flag("fp8", false)) settled.precision = DType::kFp8;
 }
 
-void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, JobBatch& job_batch) {
+void read_batch_of_axolotl(const Fields& fields, plan::Plan& plan, StatedStepBatch& job_batch) {
   plan.micro_batch = fields.integer("micro_batch_size", 1);
   job_batch.micro_batches = fields.size("gradient_accumulation_steps");
   if (job_batch.micro_batches) return;
@@ -65,14 +65,14 @@ void read_checkpointing(const Fields& fields, plan::Plan& plan) {
   };
   const bool word = given && is_word(*given);
   if (given && (word || given->boolean())) plan.recompute.kind = plan::RecomputeKind::kFull;
-  apply_checkpoint_offload(fields, plan);
+  apply_checkpointed_input_offload(fields, plan);
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
   const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
   const Node& place = word ? *given : *said;
   const bool on_disk = place.text().find("disk") != std::string::npos;
-  if (!on_disk) return apply_input_offload(fields, key, plan);
+  if (!on_disk) return apply_layer_input_offload(fields, key, plan);
   fields.leave_out(key, place, "offload to a disk: its reads and writes, and what it frees");
 }
 
@@ -154,8 +154,9 @@ void read_context(const Fields& fields, plan::Plan& plan, ImportReport& report) 
 
 /// Reads the degrees of parallelism: axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py,
 /// _get_parallel_config_kwargs.
-void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given, Trainer& trainer,
-               plan::Plan& plan, StatedModel& model_words, ImportReport& report) {
+void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given,
+               TrainerDistribution& trainer, plan::Plan& plan, StatedModel& model_words,
+               ImportReport& report) {
   plan.parallel.tensor = fields.integer("tensor_parallel_size", 1);
   plan.parallel.expert = fields.integer("expert_parallel_size", 1);
   if (!read_ringmaster(fields, given, plan, model_words, report))
@@ -176,7 +177,8 @@ void read_mesh(const Fields& fields, bool is_fsdp, const UserFacts& given, Train
 /// Distributes experts over all ranks that neither shard states nor split sequences; the other
 /// ranks shard the experts' states. Source: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
-void settle_experts(const Fields& fields, const Trainer& trainer, PartialPlan& settled) {
+void settle_experts(const Fields& fields, const TrainerDistribution& trainer,
+                    PartialPlan& settled) {
   const plan::Parallel& degrees = settled.plan.parallel;
   if (degrees.expert == 1) return;
   const std::int64_t ranks = degrees.data * degrees.context;
@@ -193,11 +195,11 @@ void settle_experts(const Fields& fields, const Trainer& trainer, PartialPlan& s
 /// Reads LoRA adapters; absent values are peft's defaults. Sources: axolotl-ai-cloud/axolotl
 /// src/axolotl/loaders/adapter.py: load_lora; src/axolotl/loaders/model.py:
 /// _set_quantization_config.
-std::optional<StatedAdapters> axolotl_adapters(const Fields& fields) {
+std::optional<StatedLoraAdapters> axolotl_adapters(const Fields& fields) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
-  fields.mark_read("adapter");
-  StatedAdapters words = read_adapter_words(fields, "axolotl/adapters", "lora");
+  fields.mark_setting_read("adapter");
+  StatedLoraAdapters words = read_lora_adapter_settings(fields, "axolotl/adapters", "lora");
   if (!fields.flag("lora_target_linear", false)) return words;
   if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) {
     words.modules.clear();
@@ -208,7 +210,7 @@ std::optional<StatedAdapters> axolotl_adapters(const Fields& fields) {
 
 /// The parts that `freeze_mm_modules` freezes: axolotl-ai-cloud/axolotl
 /// src/axolotl/utils/freeze.py.
-constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
+constexpr model::FrozenModelParts kFrozenImages = {.encoder = true, .projector = true};
 
 /// Reads which parts of the model are frozen: axolotl-ai-cloud/axolotl src/axolotl/train.py:
 /// freeze_layers_except, freeze_mm_modules.
@@ -218,10 +220,10 @@ void read_frozen_parts(const Fields& fields, const UserFacts& given, StatedModel
   const std::optional<model::Architecture>& model =
       model_words.model ? model_words.model : given.known_model;
   if (!patterns || !patterns->is_sequence() || !model || model_words.adapters) return;
-  std::optional<model::Frozen> frozen =
-      frozen_parts_of_patterns(split_word_list(*patterns), *model);
+  std::optional<model::FrozenModelParts> frozen =
+      frozen_parts_of_unfrozen_patterns(split_word_list(*patterns), *model);
   if (!frozen) return;
-  fields.mark_read("unfrozen_parameters");
+  fields.mark_setting_read("unfrozen_parameters");
   frozen->encoder = frozen->encoder || model_words.frozen;
   frozen->projector = frozen->projector || model_words.frozen;
   model_words.frozen = frozen;
@@ -232,14 +234,14 @@ void read_frozen_parts(const Fields& fields, const UserFacts& given, StatedModel
 /// src/axolotl/utils/samplers/multipack.py); packed sequences are padded unless set otherwise
 /// (src/axolotl/utils/schemas/validation.py). Keys: src/axolotl/utils/schemas/config.py:
 /// sample_packing_group_size, excess_length_strategy.
-void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batch,
+void read_multipack(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
                     ImportReport& report) {
   static constexpr Named<packing::LongDocumentPolicy> kExcess[] = {
       {packing::LongDocumentPolicy::kDrop, "drop"},
       {packing::LongDocumentPolicy::kTruncate, "truncate"},
       {packing::LongDocumentPolicy::kRefuse, "raise"}};
   constexpr std::int64_t kUsualGroup = 100000;
-  StatedPacking words;
+  StatedDocumentPacking words;
   packing::Packing& packing = words.packing;
   packing.too_long =
       fields.choice("excess_length_strategy", kExcess, packing::LongDocumentPolicy::kDrop);
@@ -251,7 +253,7 @@ void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batc
     packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PaddingTarget::kLength
                                                               : packing::PaddingTarget::kLongest;
   }
-  apply_packing(fields, "sample_packing", words, given, batch);
+  apply_document_packing(fields, "sample_packing", words, given, batch);
   const auto packs = fields.node().find("sample_packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && !fields.flag("pad_to_sequence_len", false)) {
@@ -259,13 +261,13 @@ void read_multipack(const Fields& fields, const UserFacts& given, JobBatch& batc
   }
 }
 
-Draft read_axolotl_program(const HubFiles& files, const Document& document, const UserFacts& given,
-                           Draft draft, ImportReport& report) {
+Draft read_axolotl_program(const TransformersProgramFiles& files, const Document& document,
+                           const UserFacts& given, Draft draft, ImportReport& report) {
   const Fields fields(document.root());
-  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (files.model) draft.model = model::read_huggingface_config(*files.model, &report.notes);
   if (const auto id = fields.find("base_model")) set_model_by_hub_id(*id, given, draft, report);
   apply_trainer_defaults(draft, draft.batch);
-  Trainer trainer;
+  TrainerDistribution trainer;
   constexpr std::int64_t kUsualLength = 512;
   draft.batch.length = fields.integer("sequence_len", kUsualLength);
   read_batch_of_axolotl(fields, draft.plan, draft.batch);
@@ -279,9 +281,9 @@ Draft read_axolotl_program(const HubFiles& files, const Document& document, cons
   read_optimizer_name(fields, "optimizer", draft, report);
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft.plan, draft, report);
-  trainer.deepspeed = deepspeed_config_of(fields, "deepspeed", files);
-  draft = complete_program_plan(fields, files, trainer, given, std::move(draft), report,
-                                known_settings("axolotl/settings"));
+  trainer.deepspeed = deepspeed_config_of_setting(fields, "deepspeed", files);
+  draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
+                                     known_settings("axolotl/settings"));
   settle_experts(fields, trainer, draft);
   return draft;
 }
@@ -292,7 +294,7 @@ const ShellWord* settings_of_axolotl(Words words) {
   bool starts = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
-    if (starts && is_settings_path(text)) return &words[i];
+    if (starts && is_yaml_or_json_path(text)) return &words[i];
     starts = starts || text == "axolotl.cli.train" || text.ends_with("axolotl/cli/train.py") ||
              (text == "train" && i > 0 && words[i - 1].text.ends_with("axolotl"));
   }
@@ -303,21 +305,23 @@ const ShellWord* settings_of_axolotl(Words words) {
 /// the file.
 Draft read_axolotl_script(Sources files, const SourceFile& script, const UserFacts& given,
                           Draft draft, ImportReport& report) {
-  const StartedProgram program{.framework = "axolotl",
-                               .arguments = "axolotl train FILE.yaml",
-                               .starts = starts_axolotl,
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("axolotl/settings"))};
-  HubScript read = read_hub_script(script, files, given, program, draft.start, report);
-  const std::vector<ShellWord> words = read.command.all_words();
-  read_launcher(read.command, draft.extent, report);
-  set_settings_file(*settings_of_axolotl(words), read);
-  apply_launch_arguments(read.command, read.files, report);
+  const StartedProgramRule program{
+      .framework = "axolotl",
+      .arguments = "axolotl train FILE.yaml",
+      .starts = starts_axolotl,
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("axolotl/settings"))};
+  TransformersScriptRun read =
+      read_transformers_script(script, files, given, program, draft.start, report);
+  const std::vector<ShellWord> words = read.command.all_command_words();
+  read_launcher_rank_counts(read.command, draft.extent, report);
+  set_program_settings_file(*settings_of_axolotl(words), read);
+  apply_accelerate_launch_options(read.command, read.files, report);
   Document said = parse_like_python_yaml(read.files.program->text, read.files.program->name);
-  draft =
-      read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
-                           given, std::move(draft), report);
-  read_environment(read.command, draft, draft.extent, report);
+  draft = read_axolotl_program(read.files,
+                               with_fsdp_file(with_command_arguments(said, words), read.files),
+                               given, std::move(draft), report);
+  read_environment_settings(read.command, draft, draft.extent, report);
   return draft;
 }
 
@@ -329,10 +333,10 @@ Draft read_axolotl(Sources files, const UserFacts& given, Draft draft, ImportRep
   const auto script = std::ranges::find_if(files, is_shell_script);
   if (script != files.end())
     return read_axolotl_script(files, *script, given, std::move(draft), report);
-  const HubFiles sorted = sorted_hub_files(files);
+  const TransformersProgramFiles sorted = sort_transformers_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
-  return read_axolotl_program(sorted, program_document(sorted, given), given, std::move(draft),
-                              report);
+  return read_axolotl_program(sorted, program_settings_document(sorted, given), given,
+                              std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -40,11 +40,12 @@ DecoderNames decoder_names(const model::Architecture& model) {
     const std::string before = "(model.)?(language_model.)?(model.)?";
     return {before + "embed_tokens.", before + "layers."};
   }
-  const huggingface::Family& family = huggingface::family_of(model);
+  const huggingface::HuggingFaceWeightFamily& family =
+      huggingface::huggingface_family_of_model(model);
   DecoderNames names;
-  names.embedding =
-      std::ranges::find(family.names, "embedding.word", &huggingface::ParameterNames::own)
-          ->theirs.front();
+  names.embedding = std::ranges::find(family.names, "embedding.word",
+                                      &huggingface::HuggingFaceParameterNames::own)
+                        ->theirs.front();
   names.embedding.resize(names.embedding.rfind('.') + 1);
   names.layers = family.layer.substr(0, family.layer.find('{'));
   return names;
@@ -78,7 +79,7 @@ PartNames part_names(const model::Architecture& model) {
 }
 
 /// Reads the frozen layers from the last list of numbers in a pattern: "layers.(4|5|6).".
-void read_run(std::string_view pattern, model::Frozen& frozen) {
+void read_run(std::string_view pattern, model::FrozenModelParts& frozen) {
   const std::size_t open = pattern.rfind(".(");
   if (open == std::string_view::npos) return;
   const std::string_view list = pattern.substr(open + 2);
@@ -91,9 +92,10 @@ void read_run(std::string_view pattern, model::Frozen& frozen) {
                  '|');
 }
 
-/// Returns the frozen parts for which `unfrozen_pattern` writes this pattern, by trying all
-/// combinations; nullopt if it writes it for none.
-std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Architecture model) {
+/// Returns the frozen parts for which `unfrozen_parameters_pattern` writes this pattern, by trying
+/// all combinations; nullopt if it writes it for none.
+std::optional<model::FrozenModelParts> frozen_of_own(const std::string& pattern,
+                                                     model::Architecture model) {
   constexpr unsigned kWays = 8;
   for (unsigned parts = 0; parts < 2 * kWays; ++parts) {
     model.frozen = {.embedding = (parts & 1U) != 0,
@@ -102,7 +104,7 @@ std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Ar
     if (!model.encoder && (model.frozen.encoder || model.frozen.projector)) continue;
     if ((parts & kWays) != 0) read_run(pattern, model.frozen);
     if (model.frozen.first + model.frozen.layers > model.layers) continue;
-    if (model.frozen.any() && unfrozen_pattern(model) == pattern) return model.frozen;
+    if (model.frozen.any() && unfrozen_parameters_pattern(model) == pattern) return model.frozen;
   }
   return std::nullopt;
 }
@@ -117,17 +119,17 @@ std::optional<std::string> plain_prefix(std::string_view pattern) {
   return std::string(pattern);
 }
 
-std::optional<model::Frozen> frozen_but_prefixes(const std::vector<std::string>& prefixes,
-                                                 const model::Architecture& model) {
+std::optional<model::FrozenModelParts> frozen_but_prefixes(const std::vector<std::string>& prefixes,
+                                                           const model::Architecture& model) {
   const PartNames names = part_names(model);
   const auto trained = [&](const std::string& name) {
     return std::ranges::any_of(prefixes,
                                [&](const auto& prefix) { return name.starts_with(prefix); });
   };
   if (!trained(names.norm) || (!model.tied && !trained(names.head))) return std::nullopt;
-  model::Frozen frozen{.embedding = !trained(names.embedding),
-                       .encoder = model.encoder && !trained(names.encoder),
-                       .projector = model.encoder && !trained(names.projector)};
+  model::FrozenModelParts frozen{.embedding = !trained(names.embedding),
+                                 .encoder = model.encoder && !trained(names.encoder),
+                                 .projector = model.encoder && !trained(names.projector)};
   const bool within = std::ranges::any_of(prefixes, [&](const auto& prefix) {
     return prefix.size() > names.layers.size() && prefix.starts_with(names.layers);
   });
@@ -138,8 +140,8 @@ std::optional<model::Frozen> frozen_but_prefixes(const std::vector<std::string>&
 
 }  // namespace
 
-std::string unfrozen_pattern(const model::Architecture& model) {
-  const model::Frozen& frozen = model.frozen;
+std::string unfrozen_parameters_pattern(const model::Architecture& model) {
+  const model::FrozenModelParts& frozen = model.frozen;
   const DecoderNames names = decoder_names(model);
   std::vector<std::string> parts;
   if (frozen.embedding) parts.push_back(names.embedding);
@@ -153,8 +155,8 @@ std::string unfrozen_pattern(const model::Architecture& model) {
   return fmt::format("{}{})", kAllBut, fmt::join(parts, "|"));
 }
 
-std::optional<model::Frozen> frozen_parts_of_patterns(const std::vector<std::string>& patterns,
-                                                      const model::Architecture& model) try {
+std::optional<model::FrozenModelParts> frozen_parts_of_unfrozen_patterns(
+    const std::vector<std::string>& patterns, const model::Architecture& model) try {
   if (patterns.size() == 1 && patterns.front().starts_with(kAllBut)) {
     return frozen_of_own(patterns.front(), model);
   }

@@ -101,11 +101,11 @@ void add_axolotl_packing(Tree& file, const plan::Job& job) {
 /// LoRA over 4-bit weights.
 void add_axolotl_adapters(Tree& file, const model::Architecture& model) {
   if (!model.adapters) return;
-  const model::Adapters& adapters = *model.adapters;
+  const model::LoraAdapters& adapters = *model.adapters;
   file.set("adapter", adapters.base == DType::kNf4 ? "qlora" : "lora");
   file.set("lora_r", adapters.rank).set("lora_alpha", adapters.alpha);
   file.set("lora_dropout", adapters.dropout);
-  const auto [modules, parameters] = transformers_modules(model);
+  const auto [modules, parameters] = transformers_adapter_modules(model);
   if (!modules.empty() && modules.front() == "all-linear") {
     file.set("lora_target_linear", true);
   } else {
@@ -124,7 +124,7 @@ void add_axolotl_frozen(Tree& file, model::Architecture model) {
     model.frozen.encoder = model.frozen.projector = false;
   }
   if (!model.frozen.any()) return;
-  file.set("unfrozen_parameters", Tree::sequence().add(unfrozen_pattern(model)));
+  file.set("unfrozen_parameters", Tree::sequence().add(unfrozen_parameters_pattern(model)));
 }
 
 /// Adds the kernel of the loss: whole logits with chunked copies, Liger's kernel, or the plugin of
@@ -146,7 +146,7 @@ std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   Tree file = Tree::mapping();
-  file.set("base_model", model_folder(job));
+  file.set("base_model", exported_model_folder(job));
   add_axolotl_start(file);
   add_axolotl_packing(file, job);
   file.set("sequence_len", job.length);
@@ -155,13 +155,13 @@ std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std
   add_axolotl_precision(file, job);
   add_axolotl_adapters(file, job.model);
   add_axolotl_frozen(file, job.model);
-  file.set("optimizer", word_of(job.optimizer));
+  file.set("optimizer", optimizer_name_to_write(job.optimizer));
   add_axolotl_attention(file, job, plan);
   add_axolotl_loss(file, job.kernels);
   file.set("gradient_checkpointing", plan.recompute.kind == plan::RecomputeKind::kFull);
-  if (plan.offload.moves_inputs()) file.set("activation_offloading", true);
+  if (plan.offload.offloads_layer_inputs()) file.set("activation_offloading", true);
   add_axolotl_mesh(file, planned);
-  return comment_lines(header) + Document::from(file, "axolotl").to_yaml();
+  return shell_comment_lines(header) + Document::from(file, "axolotl").to_yaml();
 }
 
 }  // namespace stepwright::framework_files

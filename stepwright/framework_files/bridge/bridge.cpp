@@ -38,7 +38,7 @@ constexpr std::string_view kBase = "()";
 /// Returns the settings of a function that recipes call for common settings; empty for any other
 /// function.
 std::span<const WordRow> common_of(std::string_view function) {
-  return section_words("bridge/recipes", function);
+  return table_section_words("bridge/recipes", function);
 }
 
 /// Fails with `kInput` if the configuration comes from a recipe that no given file defines, because
@@ -58,7 +58,7 @@ void check_base(const launch_scripts::PythonConfig& config, const std::string& f
 
 /// Returns the device on which a recipe will run, from a built-in profile or a plan's cluster;
 /// nullopt: unknown.
-std::optional<cluster::Device> device_of(const UserFacts& given) {
+std::optional<cluster::DeviceModel> device_of(const UserFacts& given) {
   if (given.known_cluster) return given.known_cluster->device;
   const std::string name = given.cluster.substr(0, given.cluster.rfind(':'));
   const auto cluster = cluster::built_in_cluster(name, 1);
@@ -70,11 +70,12 @@ std::optional<Tree> known_recipe(const std::string& function, const Tree& argume
                                  const std::string& /*file*/) {
   if (!common_of(function).empty()) {
     Tree container = Tree::mapping().set(kBase, function);
-    const std::string_view adapters = word_meaning("bridge/recipes", function, "peft");
+    const std::string_view adapters = program_word_meaning("bridge/recipes", function, "peft");
     if (!adapters.empty()) container.set("peft", Tree::mapping().set("()", adapters));
     return container;
   }
-  if (!function.starts_with("AutoBridge.from_hf_")) return bridge_precision(function, arguments);
+  if (!function.starts_with("AutoBridge.from_hf_"))
+    return megatron_bridge_precision(function, arguments);
   Tree model = arguments;
   model.set("()", Tree::scalar(function, true));
   return model;
@@ -215,8 +216,8 @@ void add_provider_defaults(Node root, Tree& usual) {
   if (!type || !type->is_scalar()) return;
   const std::string text = type->text();
   const std::string_view name = launch_scripts::last_python_name(text);
-  const std::string_view defaults = word_meaning("bridge/models", "defaults_of", name);
-  for (const auto& [field, value] : section_words("bridge/models", defaults)) {
+  const std::string_view defaults = program_word_meaning("bridge/models", "defaults_of", name);
+  for (const auto& [field, value] : table_section_words("bridge/models", defaults)) {
     usual.set(field, Tree::scalar(value, false));
   }
 }
@@ -260,7 +261,7 @@ void name_bridge_model(const Document& document, const UserFacts& given, StatedM
   if (!call || !call->is_scalar()) return;
   const std::string text = call->text();
   const std::string name(launch_scripts::last_python_name(text));
-  const std::string_view known = word_meaning("bridge/models", "models", name);
+  const std::string_view known = program_word_meaning("bridge/models", "models", name);
   if (!known.empty()) {
     set_built_in_model(fmt::format("hub/{}", known), given, model_words, report);
     list_tokens_of_class(document, name, report);
@@ -277,10 +278,10 @@ void name_bridge_model(const Document& document, const UserFacts& given, StatedM
 Draft read_bridge_adapters(const Fields& root, Draft draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return draft;
-  root.mark_read("peft");
-  draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
+  root.mark_setting_read("peft");
+  draft.adapters = read_lora_adapter_settings(peft, "megatron/adapters", "bridge");
   if (peft.flag("sequence_parallel_input_regather", false)) {
-    draft.tensor_input = plan::TensorInput::kRegather;
+    draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
   return draft;
 }
@@ -362,9 +363,9 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
   for (const SourceFile& file : overrides) {
     const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
-    Tree over = placed_tree(document.root());
+    Tree over = tree_with_positions(document.root());
     drop_line_numbers(over);
-    merge_over(config.tree, over);
+    merge_mappings(config.tree, over);
     std::erase_if(config.unread, [&](const launch_scripts::UnknownPythonValue& one) {
       return says_path(over, one.name);
     });
@@ -375,7 +376,8 @@ void lay_overrides(Sources overrides, launch_scripts::PythonConfig& config) {
 /// writes, must be given.
 Draft read_started_bridge(Sources files, const UserFacts& given, Draft draft,
                           ImportReport& report) {
-  const BridgeRun run = read_bridge_script(files, given, draft.extent, draft.start, report);
+  const MegatronBridgeRecipeRun run =
+      read_megatron_bridge_script(files, given, draft.extent, draft.start, report);
   if (run.devices) {
     draft.extent.ranks = run.devices;
   } else if (draft.extent.nodes && draft.extent.devices_of_node) {
@@ -403,19 +405,20 @@ Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportRepo
     return read_bridge(all, chosen, std::move(draft), report);
   }
   const SourceFile& file = sorted.recipes.front();
-  std::vector<launch_scripts::PythonText> texts;
+  std::vector<launch_scripts::PythonFileText> texts;
   for (const SourceFile& one : sorted.recipes) texts.push_back({one.text, one.name});
   const bool overrides = std::ranges::any_of(
       files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
-  if (!overrides) texts.push_back({embedded_text("bridge/overrides"), "utils/overrides.py"});
-  const std::optional<cluster::Device> device = device_of(given);
-  const std::string dispatcher = device ? flex_dispatcher_source(*device) : "";
+  if (!overrides) texts.push_back({embedded_file_text("bridge/overrides"), "utils/overrides.py"});
+  const std::optional<cluster::DeviceModel> device = device_of(given);
+  const std::string dispatcher = device ? flex_dispatcher_python_source(*device) : "";
   if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
-  texts.push_back({embedded_text("bridge/helpers"), "recipes/utils.py"});
+  texts.push_back({embedded_file_text("bridge/helpers"), "recipes/utils.py"});
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonVariableLookup& value) {
-    auto workload = bridge_workload(function, arguments, value);
-    if (workload && !draft.extent.ranks) draft.extent.ranks = bridge_devices(*workload);
+    auto workload = megatron_bridge_workload(function, arguments, value);
+    if (workload && !draft.extent.ranks)
+      draft.extent.ranks = megatron_bridge_device_count(*workload);
     return workload;
   };
   launch_scripts::PythonConfig config =
@@ -434,11 +437,11 @@ Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportRepo
                     "theirs: --batch says it.",
                     *draft.extent.ranks));
   }
-  const Document document = with_settings(Document::from(config.tree, file.name), given);
+  const Document document = with_user_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
   name_bridge_model(document, given, draft, report);
   MegatronFieldSources text{
-      .said = flat_megatron_settings(document.root(), megatron_places("bridge/settings")),
+      .said = flat_megatron_settings(document.root(), megatron_field_paths("bridge/settings")),
       .usual = common_defaults(document),
       .program = "Megatron-Bridge's common recipe"};
   use_words_of_arguments(text.said);
@@ -447,16 +450,16 @@ Draft read_bridge(Sources files, const UserFacts& given, Draft draft, ImportRepo
   take_data_length(document.root(), text);
   take_tokenizer(document.root(), draft, text);
   add_provider_defaults(document.root(), text.usual);
-  if (!draft.model) set_bridge_activation(root.section("model"), text.derived);
+  if (!draft.model) set_megatron_bridge_activation(root.section("model"), text.derived);
   take_precision_word(root, text.derived);
   if (text.derived.find("grad_reduce_in_fp32") != nullptr) {
     if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
   }
   draft = read_bridge_adapters(root, std::move(draft));
-  draft = read_megatron_text(text, root, known_settings("bridge/settings"), given, std::move(draft),
-                             report, file.name);
-  list_python_unread(config, document, known_settings("bridge/settings"), report,
-                     known_settings("megatron/settings"));
+  draft = read_program_megatron_fields(text, root, known_settings("bridge/settings"), given,
+                                       std::move(draft), report, file.name);
+  report_unread_python_values(config, document, known_settings("bridge/settings"), report,
+                              known_settings("megatron/settings"));
   return draft;
 }
 

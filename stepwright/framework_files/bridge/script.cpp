@@ -24,7 +24,7 @@ constexpr std::string_view kStarts = "bridge/starts";
 /// Returns the value of an argument, given by its full name or its short form (`arguments` of the
 /// table); nullopt if absent.
 std::optional<std::string> argument_of(const std::vector<ShellWord>& words, std::string_view name) {
-  const std::string_view brief = word_meaning(kStarts, "arguments", name);
+  const std::string_view brief = program_word_meaning(kStarts, "arguments", name);
   std::optional<std::string> value;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -58,7 +58,8 @@ std::string word_or(const BridgeCommand& command, std::string_view name, std::st
       "the "
       "recipe's own file, or the ConfigContainer.yaml that training writes",
       command.place, printable(word_or(command, "model_name", "a model")),
-      printable(word_or(command, "model_size", "")), printable(launch_scripts::last_part(file))));
+      printable(word_or(command, "model_size", "")),
+      printable(launch_scripts::last_path_part(file))));
 }
 
 /// Returns the function name of a performance script's recipe: scripts/performance/utils/utils.py,
@@ -76,7 +77,7 @@ bool defines(const SourceFile& file, std::string_view function) {
 /// Returns the arguments that override the recipe, as settings of its ConfigContainer.
 std::vector<std::string> overrides_of(const BridgeCommand& command) {
   std::vector<std::string> settings;
-  for (const auto& [name, path] : section_words(kStarts, "overrides")) {
+  for (const auto& [name, path] : table_section_words(kStarts, "overrides")) {
     if (const auto value = argument_of(command.words, name)) {
       settings.push_back(fmt::format("{}={}", path, *value));
     }
@@ -86,17 +87,20 @@ std::vector<std::string> overrides_of(const BridgeCommand& command) {
 
 }  // namespace
 
-BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobRankCounts& extent,
-                             ProgramStart& start, ImportReport& report) {
+MegatronBridgeRecipeRun read_megatron_bridge_script(Sources files, const UserFacts& given,
+                                                    JobRankCounts& extent,
+                                                    StartedTrainingProgram& start,
+                                                    ImportReport& report) {
   SplitScriptFiles parted = split_script_files(files);
-  BridgeRun run{.files = std::move(parted.others), .given = given, .devices = std::nullopt};
-  const StartedProgram program{.framework = "Megatron-Bridge",
-                               .arguments = "run_script.py --model_recipe_name NAME",
-                               .starts = starts_of("bridge"),
-                               .has_argument = is_argument_and_value};
-  const StartedCommand started = started_command(parted.scripts, given, program, report);
-  start = program_start(started);
-  read_launcher(started, extent, report);
+  MegatronBridgeRecipeRun run{
+      .files = std::move(parted.others), .given = given, .devices = std::nullopt};
+  const StartedProgramRule program{.framework = "Megatron-Bridge",
+                                   .arguments = "run_script.py --model_recipe_name NAME",
+                                   .starts = target_command_predicate("bridge"),
+                                   .has_argument = is_argument_and_value};
+  const StartedCommand started = find_started_command(parted.scripts, given, program, report);
+  start = started_program_of_command(started);
+  read_launcher_rank_counts(started, extent, report);
   const BridgeCommand command{started.words,
                               fmt::format("{}:{}", started.file, started.words.front().line)};
   if (const auto first = argument_of(command.words, "config_file"); first && run.files.empty()) {
@@ -124,7 +128,7 @@ BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobRankCount
   }
   run.given.settings = overrides_of(command);
   for (const std::string& setting : started.arguments_given) run.given.settings.push_back(setting);
-  const auto devices = launch_scripts::shell_number(word_or(command, "num_gpus", ""));
+  const auto devices = launch_scripts::shell_integer(word_or(command, "num_gpus", ""));
   if (devices && *devices > 0) run.devices = devices;
   return run;
 }

@@ -10,7 +10,7 @@ namespace stepwright::framework_files {
 
 /// Files, user options and device count for a Megatron-Bridge performance recipe that a shell
 /// script starts.
-struct BridgeRun {
+struct MegatronBridgeRecipeRun {
   /// Files other than shell scripts that the user gave; the one that defines the recipe is first.
   std::vector<SourceFile> files;
   /// The user's options, completed with the recipe's Python function and its overrides from the
@@ -23,7 +23,9 @@ struct BridgeRun {
 /// Reads a shell script that starts scripts/performance/run_script.py of Megatron-Bridge (or
 /// setup_experiment.py, which submits that script). Fails with `kInput` if no command starts it, or
 /// if the recipe's files were not given.
-BridgeRun read_bridge_script(Sources files, const UserFacts& given, JobRankCounts& extent,
-                             ProgramStart& start, ImportReport& report);
+MegatronBridgeRecipeRun read_megatron_bridge_script(Sources files, const UserFacts& given,
+                                                    JobRankCounts& extent,
+                                                    StartedTrainingProgram& start,
+                                                    ImportReport& report);
 
 }  // namespace stepwright::framework_files

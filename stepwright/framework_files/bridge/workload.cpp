@@ -103,8 +103,8 @@ std::optional<Tree> precision_of_workload(const std::string& word) {
 
 }  // namespace
 
-std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
-                                    const PythonVariableLookup& value) {
+std::optional<Tree> megatron_bridge_workload(const std::string& function, const Tree& arguments,
+                                             const PythonVariableLookup& value) {
   if (function != "get_workload_base_config") return std::nullopt;
   const auto recipe = text_argument(arguments, "model_recipe_name", 1);
   const auto gpu = text_argument(arguments, "gpu", 2);
@@ -126,12 +126,12 @@ std::optional<Tree> bridge_workload(const std::string& function, const Tree& arg
                          printable(text_argument(arguments, "model_family_name", 0).value_or(""))));
 }
 
-std::optional<std::int64_t> bridge_devices(const Tree& workload) {
+std::optional<std::int64_t> megatron_bridge_device_count(const Tree& workload) {
   const auto devices = launch_scripts::integer_from_digits(workload.find("num_gpus")->text);
   return devices.value_or(0) > 0 ? devices : std::nullopt;
 }
 
-std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments) {
+std::optional<Tree> megatron_bridge_precision(const std::string& function, const Tree& arguments) {
   if (function == "get_mixed_precision_config") {
     const auto name = text_argument(arguments, "name", 0);
     return name ? mixed_precision(*name) : std::nullopt;
@@ -143,7 +143,7 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
   return arguments.items.empty() ? mixed_precision(function) : std::nullopt;
 }
 
-std::string flex_dispatcher_source(const cluster::Device& device) {
+std::string flex_dispatcher_python_source(const cluster::DeviceModel& device) {
   // Devices of compute capability 8, 9 and 10.
   const std::string_view generation = cluster::device_generation_of(device).name;
   const bool before_blackwell = generation == "A100" || generation == "H100";

@@ -21,21 +21,21 @@ using PythonVariableLookup = std::function<std::optional<Tree>(const std::string
 /// Returns the result of Megatron-Bridge's `get_workload_base_config(arguments)`: degrees and batch
 /// for one device type, completed with defaults. nullopt for other functions. Fails with `kInput`
 /// if no file defines this workload.
-std::optional<Tree> bridge_workload(const std::string& function, const Tree& arguments,
-                                    const PythonVariableLookup& value);
+std::optional<Tree> megatron_bridge_workload(const std::string& function, const Tree& arguments,
+                                             const PythonVariableLookup& value);
 
 /// Returns the number of devices (`num_gpus`) of a workload of Megatron-Bridge's performance
 /// scripts; nullopt if it is not a positive number.
-std::optional<std::int64_t> bridge_devices(const Tree& workload);
+std::optional<std::int64_t> megatron_bridge_device_count(const Tree& workload);
 
 /// Returns the MixedPrecisionConfig that a Megatron-Bridge function returns:
 /// `bf16_with_mxfp8_mixed()` and similar ones, `get_mixed_precision_config`,
 /// `get_precision_config`. nullopt for other functions.
-std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments);
+std::optional<Tree> megatron_bridge_precision(const std::string& function, const Tree& arguments);
 
 /// Returns Python source of `apply_flex_dispatcher_backend` as it behaves on this device; empty if
 /// the device is no NVIDIA A100, H100, B200 or relative, the only ones that the function
 /// distinguishes. Source: src/megatron/bridge/training/flex_dispatcher_backend.py.
-std::string flex_dispatcher_source(const cluster::Device& device);
+std::string flex_dispatcher_python_source(const cluster::DeviceModel& device);
 
 }  // namespace stepwright::framework_files

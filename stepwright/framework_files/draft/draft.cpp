@@ -65,7 +65,7 @@ std::optional<std::int64_t> part_of_nodes(const JobRankCounts& extent, const std
 
 }  // namespace
 
-std::string unknown_size_message(const JobRankCounts& extent) {
+std::string unknown_device_count_message(const JobRankCounts& extent) {
   std::string open;
   std::string set;
   for (const std::string& name : extent.open_extents) {
@@ -120,8 +120,8 @@ cluster::Cluster cluster_of(JobRankCounts& extent, ImportReport& report, const U
   } else if (given.nodes) {
     fail_input("--nodes is only for the name of a profile: --cluster states its own");
   }
-  const Document document = option_document("cluster", mapping);
-  return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
+  const Document document = parse_option_document("cluster", mapping);
+  return cluster::read_job_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
 /// Returns the end of a message that says how to set a model name that the script leaves unset;
@@ -163,21 +163,21 @@ model::Architecture settled_model(const StatedModel& model_words, ImportReport& 
   }
   const model::Architecture& model = *given.known_model;
   if (!model_words.model) return model;
-  const std::vector<std::string> apart = huggingface::differences(*model_words.model, model);
+  const std::vector<std::string> apart = huggingface::model_differences(*model_words.model, model);
   if (!apart.empty()) {
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  return model::with_training_parts_of(model, *model_words.model);
+  return model::with_training_settings_of(model, *model_words.model);
 }
 
 /// Gives a model the name of the built-in model that it equals.
 void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   if (const auto own = model::built_in_model(model.name)) return;
-  for (const std::string_view name : model::built_in_models()) {
+  for (const std::string_view name : model::built_in_model_names()) {
     const model::Architecture known = model::built_in_model(name).value();
-    if (!huggingface::differences(model, known).empty()) continue;
-    model = model::with_training_parts_of(known, model);
+    if (!huggingface::model_differences(model, known).empty()) continue;
+    model = model::with_training_settings_of(known, model);
     notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }
@@ -191,9 +191,9 @@ bool is_size_argument(std::string_view name) {
   return std::ranges::find(kSizes, name) != std::end(kSizes);
 }
 
-void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
+void settle_batch(plan::Plan& plan, StatedStepBatch& job_batch, ImportReport& report,
                   const UserFacts& given, const std::string& file) {
-  const UserBatch batch = read_given_batch(given.batch);
+  const UserBatch batch = read_user_batch(given.batch);
   const bool sequences_given = batch.sequences && !job_batch.sequences;
   const bool length_given = batch.length && !job_batch.length;
   settle_value(job_batch.sequences, batch.sequences, file, "--batch", "sequences of a step");
@@ -233,21 +233,22 @@ void settle_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report,
 
 }  // namespace
 
-void double_pair_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report) {
+void double_preference_pair_batch(plan::Plan& plan, StatedStepBatch& job_batch,
+                                  ImportReport& report) {
   if (job_batch.sequences) *job_batch.sequences *= 2;
   plan.micro_batch *= 2;
   report.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
 }
 
-UserFacts with_model(UserFacts given) {
+UserFacts with_loaded_model(UserFacts given) {
   if (given.model.empty() || given.known_model) return given;
-  const Document document = option_document("model", given.model);
+  const Document document = parse_option_document("model", given.model);
   given.known_model =
-      model::read_model(document.root().get("model"), std::filesystem::current_path());
+      model::read_job_model(document.root().get("model"), std::filesystem::current_path());
   return given;
 }
 
-Document with_settings(Document document, const UserFacts& given) {
+Document with_user_settings(Document document, const UserFacts& given) {
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -286,8 +287,8 @@ void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& 
   if (extent.cluster.devices() % inner != 0) {
     if (!extent.given_extent && (!ranks || !extent.open_extents.empty())) {
       fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} takes a multiple of {})",
-                             file, unknown_size_message(extent), degrees.tensor, degrees.context,
-                             degrees.pipeline, inner));
+                             file, unknown_device_count_message(extent), degrees.tensor,
+                             degrees.context, degrees.pipeline, inner));
     }
     fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
                            file, extent.cluster.devices(), degrees.tensor, degrees.context,
@@ -304,16 +305,17 @@ namespace {
 /// Removes offloaded modules that the model does not have, since a file can list modules for
 /// several models.
 void keep_held_modules(plan::Plan& plan, ImportReport& report, const model::Architecture& model) {
-  plan::OffloadModules& there = plan.offload.activations;
-  const plan::OffloadModules listed = there;
-  there = plan::modules_of_model(model, listed);
-  for (const std::string_view name : plan::offload_words(listed.without(there))) {
+  plan::OffloadModuleSet& there = plan.offload.activations;
+  const plan::OffloadModuleSet listed = there;
+  there = plan::modules_existing_in_model(model, listed);
+  for (const std::string_view name : plan::offload_module_names(listed.without(there))) {
     report.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
   }
   plan::Recompute& recompute = plan.recompute;
   if (recompute.kind != plan::RecomputeKind::kModules) return;
-  const plan::ModuleSet held = plan::modules_of_model(model, recompute.modules);
-  for (const std::string_view name : plan::module_words(recompute.modules.without(held))) {
+  const plan::RecomputeModuleSet held = plan::modules_existing_in_model(model, recompute.modules);
+  for (const std::string_view name :
+       plan::recompute_module_names(recompute.modules.without(held))) {
     report.notes.push_back(
         fmt::format("Recomputation of {} was left out, as the model has none.", name));
   }
@@ -359,7 +361,7 @@ plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job
   double& prompt = method.rollout->prompt;
   if (job.documents) {
     const packing::LengthHistogram& documents = job.documents->packs.documents;
-    prompt *= packing::total_tokens(documents) / packing::total_count(documents) /
+    prompt *= packing::total_tokens(documents) / packing::total_document_count(documents) /
               static_cast<double>(job.length);
   }
   if (prompt >= static_cast<double>(job.length)) prompt = 0;
@@ -369,7 +371,7 @@ plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job
 /// Drops adapters if the plan is legal only without them.
 void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport& report) {
   if (!plan::find_plan_rejection(job, plan)) return;
-  const std::optional<model::Adapters> adapters = job.model.adapters;
+  const std::optional<model::LoraAdapters> adapters = job.model.adapters;
   job.model.adapters.reset();
   if (plan::find_plan_rejection(job, plan)) {
     job.model.adapters = adapters;
@@ -380,8 +382,8 @@ void keep_covered_adapters(plan::Job& job, const plan::Plan& plan, ImportReport&
 
 }  // namespace
 
-plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& given,
-                            const std::string& file) {
+plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
+                                             const UserFacts& given, const std::string& file) {
   plan::Job job;
   job.model = settled_model(draft, report, given, file);
   name_model(job.model, report.notes);
@@ -424,16 +426,17 @@ plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& 
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) apply_adapters(*draft.adapters, file, job, report);
   take_frozen(draft, job.model);
-  if (draft.trained) plan::read_training(draft.trained->root(), job);
+  if (draft.trained) plan::read_adapters_and_frozen_parts(draft.trained->root(), job);
   keep_held_modules(draft.plan, report, job.model);
-  apply_user_documents(read_given_batch(given.batch), job, draft.plan, draft.batch, report);
+  apply_user_document_lengths(read_user_batch(given.batch), job, draft.plan, draft.batch, report);
   job.method = settled_method(draft.method, job);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (job.model.adapters && draft.plan.sequence_parallel) {
     draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_tensor_input(job));
   }
-  if (draft.framework_gradients) draft.plan.accumulate = plan::default_gradients(job, draft.plan);
+  if (draft.framework_gradients)
+    draft.plan.accumulate = plan::default_gradient_type(job, draft.plan);
   job.notes = report.notes;
   if (draft.adapters) keep_covered_adapters(job, draft.plan, report);
   return {.job = std::move(job), .plan = draft.plan};
@@ -441,7 +444,7 @@ plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& 
 
 plan::PlannedJob started(plan::PlannedJob planned) {
   planned.plan = plan::FrameworkSupport(planned.job.framework)
-                     .with_buckets(planned.job, plan::canonical(planned.plan, planned.job));
+                     .with_fixed_buckets(planned.job, plan::canonical(planned.plan, planned.job));
   return planned;
 }
 
@@ -454,7 +457,7 @@ std::optional<plan::PlanRejection> find_start_rejection(
 plan::PlannedJob finish(Draft draft, ImportReport& report, const UserFacts& given,
                         const std::string& file) {
   const std::optional<plan::PlanRejection> refusal = draft.refused;
-  plan::PlannedJob planned = draft_plan(std::move(draft), report, given, file);
+  plan::PlannedJob planned = stated_plan_even_if_illegal(std::move(draft), report, given, file);
   if (const auto refused = find_start_rejection(refusal, planned))
     plan::fail_rejected_plan(*refused, file);
   return started(std::move(planned));

@@ -43,7 +43,7 @@ struct UserFacts {
 };
 
 /// How a program packs documents into sequences.
-struct StatedPacking {
+struct StatedDocumentPacking {
   packing::Packing packing;
   /// True if the program's batch size counts documents, not the sequences into which it packs them.
   bool batch_of_documents = false;
@@ -68,7 +68,7 @@ struct JobRankCounts {
 };
 
 /// The batch of a step, as files state it.
-struct JobBatch {
+struct StatedStepBatch {
   /// Sequences of an optimizer step, over all ranks; nullopt: not stated.
   std::optional<std::int64_t> sequences;
   /// Length of a sequence in tokens; nullopt: not stated.
@@ -79,7 +79,7 @@ struct JobBatch {
   /// accumulation.
   bool derive_micro_batch = false;
   /// How documents are packed; nullopt unless the user states document lengths.
-  std::optional<StatedPacking> packing;
+  std::optional<StatedDocumentPacking> packing;
 };
 
 /// The model from files, and the parts of it that are trained.
@@ -92,15 +92,15 @@ struct StatedModel {
   /// Model sizes that the files lack, with the options that state them, for messages: "the
   /// vocabulary (--set vocab-size=N)".
   std::string lacks;
-  std::optional<StatedAdapters> adapters;
+  std::optional<StatedLoraAdapters> adapters;
   /// Parts of the model that files freeze (ignored if there are adapters); nullopt: none.
-  std::optional<model::Frozen> frozen;
+  std::optional<model::FrozenModelParts> frozen;
   /// Adapters and frozen parts in the format of a job file; nullopt: not stated.
   std::optional<Document> trained;
 };
 
 /// The training program that files start, and its environment variables.
-struct ProgramStart {
+struct StartedTrainingProgram {
   std::string source;   ///< Name of the file that is read, for messages.
   std::string program;  ///< The training program that a command starts; empty: not named.
   /// Environment variables of the program that its reader did not read, with line numbers in
@@ -114,17 +114,18 @@ struct ProgramStart {
 /// reader of files returns a draft, and records in an `ImportReport` what happened to each setting.
 struct Draft : PartialPlan, StatedModel {
   JobRankCounts extent;
-  JobBatch batch;
-  ProgramStart start;
+  StatedStepBatch batch;
+  StartedTrainingProgram start;
 };
 
 /// Returns the user's options with the model loaded: `known_model` becomes the model that `model`
 /// names. Fails with `kInput` if there is no such model.
-UserFacts with_model(UserFacts given);
+UserFacts with_loaded_model(UserFacts given);
 
 /// Doubles batch and micro-batch for preference training (DPO), where files count pairs of two
 /// sequences.
-void double_pair_batch(plan::Plan& plan, JobBatch& job_batch, ImportReport& report);
+void double_preference_pair_batch(plan::Plan& plan, StatedStepBatch& job_batch,
+                                  ImportReport& report);
 
 /// Loads the cluster, and sets the data-parallel degree to devices / (tensor x context x pipeline).
 /// `file` is the name of the files in messages. Fails with `kInput` if no cluster is given, or if
@@ -134,17 +135,17 @@ void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& 
 
 /// Returns a message that the number of devices is unknown, with the options that state it: "NHOSTS
 /// is open, so how many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus says it".
-std::string unknown_size_message(const JobRankCounts& extent);
+std::string unknown_device_count_message(const JobRankCounts& extent);
 
 /// Returns a configuration in which the user's settings (`NAME=VALUE`) override values or add
 /// missing ones. Fails with `kInput` if a setting has another form.
-Document with_settings(Document document, const UserFacts& given);
+Document with_user_settings(Document document, const UserFacts& given);
 
 /// Returns the plan and job that the files state, even if the plan is not legal. Adapters are
 /// dropped, and reported, if only the plan without them is legal. Fails with `kInput` if model or
 /// batch are missing, or if files and user state different ones.
-plan::PlannedJob draft_plan(Draft draft, ImportReport& report, const UserFacts& given,
-                            const std::string& file);
+plan::PlannedJob stated_plan_even_if_illegal(Draft draft, ImportReport& report,
+                                             const UserFacts& given, const std::string& file);
 
 /// Returns a legal plan with every choice without effect set to its default, and with the bucket
 /// sizes that its framework uses.

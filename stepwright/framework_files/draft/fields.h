@@ -15,7 +15,7 @@
 namespace stepwright::framework_files {
 
 /// Largest accepted value of an integer setting in a framework's file.
-inline constexpr std::int64_t kMaxSizeField = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxIntegerSetting = std::int64_t{1} << 40;
 
 /// A setting that affects a prediction but that no plan can express exactly.
 struct UnmodelledSetting {
@@ -42,7 +42,7 @@ class Fields {
   }
   /// Records a setting as read without reading it here, because `node()` was used or because the
   /// value does not change the plan.
-  void mark_read(std::string_view key) const { static_cast<void>(find(key)); }
+  void mark_setting_read(std::string_view key) const { static_cast<void>(find(key)); }
   /// Records a setting that no plan expresses exactly, so that reports list it as important. `why`
   /// is the effect that a prediction ignores; `place` is the setting's value with its line.
   void leave_out(std::string_view key, Node place, std::string why) const {
@@ -59,11 +59,11 @@ class Fields {
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t usual,
                                      std::int64_t low = 1) const {
     const auto value = find(key);
-    return value ? value->integer(low, kMaxSizeField) : usual;
+    return value ? value->integer(low, kMaxIntegerSetting) : usual;
   }
   [[nodiscard]] std::optional<std::int64_t> size(std::string_view key) const {
     const auto value = find(key);
-    return value ? std::optional(value->integer(1, kMaxSizeField)) : std::nullopt;
+    return value ? std::optional(value->integer(1, kMaxIntegerSetting)) : std::nullopt;
   }
   [[nodiscard]] double number(std::string_view key, double usual) const {
     const auto value = find(key);

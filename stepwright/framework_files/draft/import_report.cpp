@@ -59,7 +59,7 @@ class Sorter {
 
  private:
   [[nodiscard]] const KnownSetting* find(std::string_view name) const {
-    return known_setting(known_, name);
+    return find_known_setting(known_, name);
   }
 
   [[nodiscard]] bool is_taken(std::string_view path, Node value) const {
@@ -84,13 +84,13 @@ class Sorter {
     });
     if (left_out) return;
     const KnownSetting* known = find(path);
-    report_.read.push_back({name, setting_text(value), file_, value.line(),
+    report_.read.push_back({name, setting_value_text(value), file_, value.line(),
                             std::string(known == nullptr ? "" : known->field)});
   }
 
   void add_unread(const std::string& path, Node value) {
-    UnreadSetting unread{printable(path), setting_text(value),   file_,
-                         value.line(),    SettingImpact::kMaybe, ""};
+    UnreadSetting unread{printable(path), setting_value_text(value), file_,
+                         value.line(),    SettingImpact::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
       const bool usual = is_off(value, known->harmless);
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
@@ -137,7 +137,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJo
   for (const std::string_view key : kOfJob) {
     if (job.contains(key)) add(fmt::format("job.{}", key), job[key]);
   }
-  if (planned.job.method.kind != plan::MethodKind::kPretrain) {
+  if (planned.job.method.kind != plan::TrainingMethodKind::kPretrain) {
     add("job.objective", job["objective"]);
   }
   if (job["kernels"].contains("attention")) {
@@ -154,20 +154,20 @@ bool covers(std::string_view set, std::string_view place) {
 
 }  // namespace
 
-std::string_view PerFrameworkText::framework_word(std::string_view framework) const {
+std::string_view PerFrameworkText::text_for_framework(std::string_view framework) const {
   const auto found = std::ranges::find_if(words, [&](const auto& each) {
-    return each.first == framework || each.first == kOtherFrameworks;
+    return each.first == framework || each.first == kOtherFrameworksKey;
   });
   return found == words.end() ? std::string_view() : found->second;
 }
 
-const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(known, [&](const KnownSetting& one) { return matches(one.name, name); });
+const KnownSetting* find_known_setting(std::span<const KnownSetting> known, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      known, [&](const KnownSetting& one) { return matches_wildcard_pattern(one.name, name); });
   return found == known.end() ? nullptr : &*found;
 }
 
-std::string setting_text(Node value) {
+std::string setting_value_text(Node value) {
   if (value.is_scalar()) return shortened(value.text());
   if (!value.is_sequence()) return fmt::format("{} keys", value.size());
   std::string text;
@@ -178,9 +178,9 @@ std::string setting_text(Node value) {
   return shortened("[" + text + "]");
 }
 
-UnreadSetting unread_setting(Node setting) {
+UnreadSetting make_unread_setting(Node setting) {
   return {printable(setting.path()),
-          setting_text(setting),
+          setting_value_text(setting),
           setting.file(),
           setting.line(),
           SettingImpact::kMaybe,
@@ -188,7 +188,7 @@ UnreadSetting unread_setting(Node setting) {
 }
 
 void ImportReport::leave_out(Node setting, std::string why) {
-  leave_out(unread_setting(setting), std::move(why));
+  leave_out(make_unread_setting(setting), std::move(why));
 }
 
 void ImportReport::leave_out(UnreadSetting setting, std::string why) {
@@ -200,8 +200,8 @@ void ImportReport::leave_out(UnreadSetting setting, std::string why) {
   not_read.push_back(std::move(setting));
 }
 
-void list_settings(const Fields& fields, const std::string& file,
-                   std::span<const KnownSetting> known, ImportReport& report) {
+void report_file_settings(const Fields& fields, const std::string& file,
+                          std::span<const KnownSetting> known, ImportReport& report) {
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
   for (const UnmodelledSetting& one : fields.left_out()) {
     const auto listed = std::ranges::find(report.not_read, one.name, &UnreadSetting::name);
@@ -218,7 +218,7 @@ void list_settings(const Fields& fields, const std::string& file,
 
 void complete_import_report(const plan::PlannedJob& planned, ImportReport& report) {
   std::map<std::string, std::string> reasons;
-  for (const AssumedField& one : report.assumed) reasons[one.field] = one.why;
+  for (const AssumedPlanField& one : report.assumed) reasons[one.field] = one.why;
   report.assumed.clear();
   const auto fields = fields_of(planned);
   const plan::Framework& framework = planned.job.framework;
@@ -249,7 +249,7 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
   std::ranges::stable_sort(report.not_read, std::greater<>{}, &UnreadSetting::matters);
 }
 
-void check_all_read(const ImportReport& report) {
+void check_all_settings_read(const ImportReport& report) {
   std::vector<std::string> open;
   for (const UnreadSetting& one : report.not_read) {
     if (one.matters == SettingImpact::kNo) continue;

@@ -22,7 +22,7 @@ inline constexpr Named<SettingImpact> kSettingImpactNames[] = {
 
 /// Key in a table row's mapping from frameworks to values: all frameworks that the mapping does not
 /// name.
-inline constexpr std::string_view kOtherFrameworks = "others";
+inline constexpr std::string_view kOtherFrameworksKey = "others";
 
 /// A text in a settings table, such as a default value: one for all frameworks, or one for each
 /// framework that is built on the program.
@@ -33,7 +33,7 @@ struct PerFrameworkText {
   /// True if the table row has a text for any framework.
   [[nodiscard]] bool said() const { return !words.empty(); }
   /// Returns the text for a framework, else the one for `others`; empty if there is neither.
-  [[nodiscard]] std::string_view framework_word(std::string_view framework) const;
+  [[nodiscard]] std::string_view text_for_framework(std::string_view framework) const;
 };
 
 /// A row of a settings table: a setting of a framework, the plan field that it sets, its default
@@ -72,7 +72,7 @@ struct ReadSetting {
 };
 
 /// A field of the plan that no file states, with its assumed value and the reason.
-struct AssumedField {
+struct AssumedPlanField {
   std::string field, value, why;
 };
 
@@ -93,7 +93,7 @@ struct UnreadSetting {
 struct ImportReport {
   /// Settings that were read, in the order of a plan file's fields: parallel degrees first.
   std::vector<ReadSetting> read;
-  std::vector<AssumedField> assumed;
+  std::vector<AssumedPlanField> assumed;
   /// Settings that no plan expresses, the most important first.
   std::vector<UnreadSetting> not_read;
   /// Number of unknown setting names for which a similar known name was searched; limited to bound
@@ -137,20 +137,20 @@ void each_setting(ImportReport& report, const Visit& visit) {
 
 /// Returns the first row of a settings table whose name matches this dotted path; null if there is
 /// none.
-const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
+const KnownSetting* find_known_setting(std::span<const KnownSetting> known, std::string_view name);
 
 /// Returns a setting's value as reports print it: a scalar or the items of a list, shortened; the
 /// number of keys of a mapping.
-std::string setting_text(Node value);
+std::string setting_value_text(Node value);
 
 /// Returns an entry for `ImportReport::not_read` with a setting's path, value and line.
-UnreadSetting unread_setting(Node setting);
+UnreadSetting make_unread_setting(Node setting);
 
 /// Adds each setting of a file to `report.read` if its reader has read it, else to
 /// `report.not_read`. Settings recorded by `Fields::leave_out` are listed as important. `fields` is
 /// the root of the file, after its reader has finished.
-void list_settings(const Fields& fields, const std::string& file,
-                   std::span<const KnownSetting> known, ImportReport& report);
+void report_file_settings(const Fields& fields, const std::string& file,
+                          std::span<const KnownSetting> known, ImportReport& report);
 
 /// Fills `report.assumed` with all plan fields that no file states, with their values; a field
 /// without a recorded reason is reported as the framework's default.
@@ -158,6 +158,6 @@ void complete_import_report(const plan::PlannedJob& planned, ImportReport& repor
 
 /// Fails with `kInput`, naming them, if settings that can change time, memory or communication were
 /// not read (`--strict`).
-void check_all_read(const ImportReport& report);
+void check_all_settings_read(const ImportReport& report);
 
 }  // namespace stepwright::framework_files

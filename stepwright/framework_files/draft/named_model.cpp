@@ -26,10 +26,10 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
-  for (const auto& [head, like] : section_words("huggingface/models", "like")) {
+  for (const auto& [head, like] : table_section_words("huggingface/models", "like")) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
-    const std::string_view but = word_meaning("huggingface/models", "but_not", head);
+    const std::string_view but = program_word_meaning("huggingface/models", "but_not", head);
     if (!but.empty() && rest.starts_with(but)) continue;
     if (const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}{}", like, rest)))
       return known;
@@ -54,7 +54,7 @@ std::vector<std::string_view> names_in(std::string_view path) {
       if (first != std::string_view::npos) names.push_back(part.substr(first + mark.size()));
     }
   };
-  add_parts(last_part(path));
+  add_parts(last_path_part(path));
   const std::size_t cached = path.rfind(kCached);
   if (cached != std::string_view::npos) {
     const std::string_view rest = path.substr(cached + kCached.size());
@@ -86,7 +86,7 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
   return true;
 }
 
-std::string model_folder(const plan::Job& job) {
+std::string exported_model_folder(const plan::Job& job) {
   const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
   // Compared without frozen parts and adapters, which do not change the weights that are loaded.
   model::Architecture whole = job.model;

@@ -15,6 +15,6 @@ bool set_built_in_model(std::string_view id, const UserFacts& given, StatedModel
 
 /// Returns the path that written files state for a model's config.json and weights: `./models/NAME`
 /// for the built-in model NAME, which can be recognised when the file is read back, else `./model`.
-std::string model_folder(const plan::Job& job);
+std::string exported_model_folder(const plan::Job& job);
 
 }  // namespace stepwright::framework_files

@@ -41,23 +41,24 @@ bool shapes_plan(std::string_view field) {
 
 }  // namespace
 
-void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
-                        std::span<const KnownSetting> known, ImportReport& report,
-                        std::span<const KnownSetting> fields) {
+void report_unread_python_values(const launch_scripts::PythonConfig& config,
+                                 const Document& document, std::span<const KnownSetting> known,
+                                 ImportReport& report, std::span<const KnownSetting> fields) {
   for (const launch_scripts::UnknownPythonValue& one : config.unread) {
     const auto there = node_at(document.root(), one.name);
     if (there && !there->is_null()) continue;
     UnreadSetting unread{printable(one.name),   printable(one.expression, 120),
                          document.name(),       one.line,
                          SettingImpact::kMaybe, ""};
-    const KnownSetting* setting = known_setting(known, one.name);
-    const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
+    const KnownSetting* setting = find_known_setting(known, one.name);
+    const KnownSetting* field =
+        find_known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
     if (field != nullptr && !field->field.empty()) {
       if (shapes_plan(field->field) && there) {
         fail_input(
             fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it{}",
                         document.name(), one.line, unread.name, unread.value, unread.name,
-                        launch_scripts::live_object_advice(one.expression, one.line)));
+                        launch_scripts::computed_configuration_advice(one.expression, one.line)));
       }
       unread.matters = SettingImpact::kYes;
       unread.why = "its value is no literal";

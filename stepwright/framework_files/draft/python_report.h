@@ -12,8 +12,8 @@ namespace stepwright::framework_files {
 /// Reports the values of a Python configuration that are not literals, and so not known, as not
 /// read, unless `document` states them. `fields` has settings known by the last part of their name.
 /// Fails with `kInput` if such a value is a parallel degree or a batch size.
-void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
-                        std::span<const KnownSetting> known, ImportReport& report,
-                        std::span<const KnownSetting> fields = {});
+void report_unread_python_values(const launch_scripts::PythonConfig& config,
+                                 const Document& document, std::span<const KnownSetting> known,
+                                 ImportReport& report, std::span<const KnownSetting> fields = {});
 
 }  // namespace stepwright::framework_files

@@ -32,7 +32,7 @@ struct PartialPlan {
   DType precision = DType::kBf16;
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
   plan::MuonTensorSplit muon = plan::MuonTensorSplit::kDuplicated;
-  plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
+  plan::TokenDispatcher dispatcher = plan::TokenDispatcher::kAllToAll;
   /// Capacity factor of experts: most tokens that an expert accepts, relative to an even
   /// distribution; 0: no limit.
   double capacity_factor = 0;
@@ -41,13 +41,13 @@ struct PartialPlan {
   std::optional<cluster::AttentionKernel> attention;
   bool fused_cross_entropy = false;
   /// Kernel of the cross entropy; used only if `fused_cross_entropy`.
-  plan::CrossEntropy fused_loss = plan::CrossEntropy::kCompiled;
+  plan::CrossEntropyKernel fused_loss = plan::CrossEntropyKernel::kCompiled;
   /// Kernels that files switch on or off: member of `Kernels`, and whether it is on.
   std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;
-  plan::CudaGraphs cuda_graphs;
+  plan::CudaGraphScope cuda_graphs;
   plan::Framework framework;
-  plan::TrainingMethod method;  ///< Training method that the files state.
-  plan::Space space;            ///< Plan choices to which a search is restricted for these files.
+  plan::TrainingMethod method;   ///< Training method that the files state.
+  plan::TunerSearchSpace space;  ///< Plan choices to which a search is restricted for these files.
   /// True if files leave the attention kernel to PyTorch (sdpa), not to their program.
   bool pytorch_attention = false;
   /// CPU threads with which each process updates optimizer states in host memory; nullopt: not
@@ -55,7 +55,7 @@ struct PartialPlan {
   std::optional<std::int64_t> host_threads;
   /// Whether column-parallel layers keep or regather their input for weight gradients under
   /// sequence parallelism; nullopt: not stated.
-  std::optional<plan::TensorInput> tensor_input;
+  std::optional<plan::GatheredInputPolicy> tensor_input;
   std::optional<LossComputation> loss;
   /// Whether updates of 16-bit parameters use fp32 master weights; nullopt: the framework's
   /// default.

@@ -28,8 +28,8 @@ constexpr std::string_view kModules = "huggingface/modules";
 /// Returns pairs of a module's name (last part) and the names of the matrices in it that can have
 /// adapters.
 std::vector<WordRow> known_modules() {
-  const auto first = section_words(kModules, "one_by_one");
-  const auto others = section_words(kModules, "others");
+  const auto first = table_section_words(kModules, "one_by_one");
+  const auto others = table_section_words(kModules, "others");
   std::vector<WordRow> modules(first.begin(), first.end());
   modules.insert(modules.end(), others.begin(), others.end());
   return modules;
@@ -120,7 +120,7 @@ bool experts_alone(const model::Architecture& model) {
 }
 
 bool adapts_all(const model::Architecture& model) {
-  return model.adapters->targets == model::possible_targets(model);
+  return model.adapters->targets == model::possible_adapter_targets(model);
 }
 
 /// True if a module of transformers fuses products that other models have as separate modules, so
@@ -181,9 +181,9 @@ std::string_view said_key(const Fields& fields, std::string_view keys) {
 
 }  // namespace
 
-std::string_view adapter_switch(const Fields& fields, std::string_view table,
-                                std::string_view section) {
-  const std::string_view keys = word_meaning(table, section, "switch");
+std::string_view adapter_switch_key(const Fields& fields, std::string_view table,
+                                    std::string_view section) {
+  const std::string_view keys = program_word_meaning(table, section, "switch");
   for (const std::string& key : parted_words(keys)) {
     if (!fields.node().find(key) || !fields.flag(key, false)) continue;
     return keys.substr(keys.find(key), key.size());
@@ -191,20 +191,20 @@ std::string_view adapter_switch(const Fields& fields, std::string_view table,
   return "";
 }
 
-DType read_adapter_base(const Fields& fields, std::string_view bits) {
+DType read_frozen_weight_type(const Fields& fields, std::string_view bits) {
   const auto said = bits.empty() ? std::nullopt : fields.node().find(bits);
   if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
     return DType::kBf16;
   }
-  fields.mark_read(bits);
+  fields.mark_setting_read(bits);
   return said->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 
-StatedAdapters read_adapter_words(const Fields& fields, std::string_view table,
-                                  std::string_view section) {
+StatedLoraAdapters read_lora_adapter_settings(const Fields& fields, std::string_view table,
+                                              std::string_view section) {
   // If several keys are listed, the first one that the fields have counts.
   const auto word = [&](std::string_view name) {
-    const std::string_view keys = word_meaning(table, section, name);
+    const std::string_view keys = program_word_meaning(table, section, name);
     if (name.starts_with("usual_") || keys.find(' ') == std::string_view::npos) return keys;
     return said_key(fields, keys);
   };
@@ -214,7 +214,7 @@ StatedAdapters read_adapter_words(const Fields& fields, std::string_view table,
     const bool list = value && (value->is_scalar() || value->is_sequence());
     return list ? split_word_list(*value) : std::vector<std::string>();
   };
-  StatedAdapters words;
+  StatedLoraAdapters words;
   words.rank = fields.integer(word("rank"), read_integer(word("usual_rank")).value);
   const bool of_rank = !word("alpha_of_rank").empty();
   const double usual = number("usual_alpha") * (of_rank ? static_cast<double>(words.rank) : 1);
@@ -228,22 +228,22 @@ StatedAdapters read_adapter_words(const Fields& fields, std::string_view table,
   if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
   std::ranges::move(listed(word("parameters")), std::back_inserter(words.modules));
   words.of_transformers = !word("of_transformers").empty();
-  words.base = read_adapter_base(fields, word("bits"));
+  words.base = read_frozen_weight_type(fields, word("bits"));
   const bool flags = !word("load_flags").empty();
   if (flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
   if (flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
   for (const auto& [name, base] :
        {std::pair("flags_of_8", DType::kFp8), std::pair("flags_of_4", DType::kNf4)}) {
-    for (const std::string& flag : parted_words(word_meaning(table, section, name))) {
+    for (const std::string& flag : parted_words(program_word_meaning(table, section, name))) {
       if (fields.flag(flag, false)) words.base = base;
     }
   }
   return words;
 }
 
-void apply_adapters(const StatedAdapters& words, const std::string& file, plan::Job& job,
+void apply_adapters(const StatedLoraAdapters& words, const std::string& file, plan::Job& job,
                     ImportReport& report) {
-  const model::AdapterTargets possible = model::possible_targets(job.model);
+  const model::AdapterTargets possible = model::possible_adapter_targets(job.model);
   model::AdapterTargets targets;
   for (const std::string& module : words.modules) {
     model::AdapterTargets here = targets_of_module(module, possible);
@@ -287,9 +287,9 @@ void apply_adapters(const StatedAdapters& words, const std::string& file, plan::
   }
   adapters.set("targets", list);
   if (words.base != DType::kBf16)
-    adapters.set("base", name_of(model::kAdapterBaseNames, words.base));
+    adapters.set("base", name_of(model::kAdapterBaseTypeNames, words.base));
   const Document document = Document::from(Tree::mapping().set("adapters", adapters), file);
-  plan::read_training(document.root(), job);
+  plan::read_adapters_and_frozen_parts(document.root(), job);
 }
 
 void report_adapters_unread(ImportReport& report) {
@@ -304,9 +304,9 @@ void report_adapters_unread(ImportReport& report) {
                 [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
 }
 
-std::vector<std::string> megatron_modules(const model::Architecture& model) {
+std::vector<std::string> megatron_adapter_modules(const model::Architecture& model) {
   std::vector<std::string> names;
-  for (const auto& [name, its_names] : section_words(kModules, "others")) {
+  for (const auto& [name, its_names] : table_section_words(kModules, "others")) {
     if (!name.starts_with("linear_")) continue;
     if (name == "linear_q_proj" && !model.latent) continue;
     if (known_targets(its_names, model.adapters->targets).any()) names.push_back(name);
@@ -314,28 +314,28 @@ std::vector<std::string> megatron_modules(const model::Architecture& model) {
   return names;
 }
 
-std::vector<std::string> listed_megatron_modules(const model::Architecture& model) {
+std::vector<std::string> compact_megatron_adapter_modules(const model::Architecture& model) {
   if (adapts_all(model)) return {std::string(kAllLinear)};
-  return megatron_modules(model);
+  return megatron_adapter_modules(model);
 }
 
-huggingface::AdaptedModules transformers_modules(const model::Architecture& model) {
+huggingface::PeftTargetModules transformers_adapter_modules(const model::Architecture& model) {
   const bool listed = model.adapters->joined || experts_alone(model);
   if (adapts_all(model) && !listed) return {.modules = {std::string(kAllLinear)}};
   try {
-    return huggingface::adapted_modules(model, huggingface::family_of(model));
+    return huggingface::adapted_modules(model, huggingface::huggingface_family_of_model(model));
   } catch (const Error&) {
-    huggingface::AdaptedModules like_llama;
-    for (const auto& [name, names] : section_words(kModules, "one_by_one")) {
+    huggingface::PeftTargetModules like_llama;
+    for (const auto& [name, names] : table_section_words(kModules, "one_by_one")) {
       if (known_targets(names, model.adapters->targets).any()) like_llama.modules.push_back(name);
     }
     return like_llama;
   }
 }
 
-std::vector<std::string> transformers_modules_alone(const model::Architecture& model,
-                                                    std::string_view words) {
-  auto [modules, parameters] = transformers_modules(model);
+std::vector<std::string> transformers_adapter_modules_only(const model::Architecture& model,
+                                                           std::string_view words) {
+  auto [modules, parameters] = transformers_adapter_modules(model);
   if (!parameters.empty()) {
     fail_unsupported(fmt::format("adapters of {}, which are parameters and no modules: {} alone",
                                  fmt::join(parameters, ", "), words));

@@ -12,13 +12,15 @@ constexpr Named<bool> kWrites[] = {{true, "always"}};
 
 }  // namespace
 
-Document table_document(std::string_view name) {
-  const EmbeddedFile* file = find_embedded(embedded_tables(), name);
+Document parse_embedded_table(std::string_view name) {
+  const EmbeddedFile* file = find_embedded_file(embedded_tables(), name);
   if (file == nullptr) fail_input(fmt::format("there is no table '{}'", name));
   return Document::parse(file->text, fmt::format("{}.yaml", name));
 }
 
-std::vector<std::string_view> table_names() { return embedded_file_names(embedded_tables()); }
+std::vector<std::string_view> embedded_table_names() {
+  return embedded_file_names(embedded_tables());
+}
 
 std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
                                               std::string_view several) {
@@ -30,12 +32,12 @@ std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
   return texts;
 }
 
-std::string_view TextStore::keep(Node row, std::string_view key) {
+std::string_view TableTextStore::keep(Node row, std::string_view key) {
   const auto value = row.find(key);
   return value ? keep(value->text()) : std::string_view();
 }
 
-void check_source(Node group) {
+void check_table_source(Node group) {
   if (group.get("source").text().empty()) {
     group.fail("needs a source: where the program defines its settings");
   }
@@ -48,19 +50,19 @@ void visit_table_rows(const Document& table, std::string_view list,
     const Node group = groups.at(i);
     group.allow_only({"source", "places", "rows", "arguments", "idle", "optimizers", "families",
                       "sizes", "telling"});
-    check_source(group);
+    check_table_source(group);
     const std::string source = group.get("source").text();
     const auto rows = group.find(list);
     for (std::size_t row = 0; rows && row < rows->size(); ++row) visit(rows->at(row), source);
   }
 }
 
-SettingTable::SettingTable(const Document& document) {
+KnownSettingTable::KnownSettingTable(const Document& document) {
   visit_table_rows(document, "rows",
                    [&](Node row, const std::string& source) { add(row, source); });
 }
 
-void SettingTable::add(Node row, const std::string& source) {
+void KnownSettingTable::add(Node row, const std::string& source) {
   row.allow_only({"key", "keys", "field", "matters", "leaves_out", "harmless", "taken", "usual",
                   "needs", "when", "write"});
   const auto matters = row.find("matters");
@@ -91,25 +93,26 @@ void SettingTable::add(Node row, const std::string& source) {
   }
 }
 
-PerFrameworkText SettingTable::by_framework(Node row, std::string_view key) {
+PerFrameworkText KnownSettingTable::by_framework(Node row, std::string_view key) {
   const auto words = row.find(key);
   if (!words) return {};
-  if (words->is_scalar()) return {{{kOtherFrameworks, texts_.keep(words->text())}}};
+  if (words->is_scalar()) return {{{kOtherFrameworksKey, texts_.keep(words->text())}}};
   PerFrameworkText found;
   for (const auto& [framework, word] : words->members()) {
-    if (framework == kOtherFrameworks) continue;
+    if (framework == kOtherFrameworksKey) continue;
     found.words.emplace_back(texts_.keep(framework), texts_.keep(word.text()));
   }
-  found.words.emplace_back(kOtherFrameworks, texts_.keep(words->get(kOtherFrameworks).text()));
+  found.words.emplace_back(kOtherFrameworksKey,
+                           texts_.keep(words->get(kOtherFrameworksKey).text()));
   return found;
 }
 
 std::span<const KnownSetting> known_settings(std::string_view table) {
-  return loaded_table<SettingTable>(table).rows();
+  return loaded_table<KnownSettingTable>(table).rows();
 }
 
-const KnownSetting& setting_row(std::string_view table, std::string_view key) {
-  const KnownSetting* found = known_setting(known_settings(table), key);
+const KnownSetting& find_setting_row(std::string_view table, std::string_view key) {
+  const KnownSetting* found = find_known_setting(known_settings(table), key);
   if (found == nullptr) fail_input(fmt::format("{}.yaml: has no row '{}'", table, key));
   return *found;
 }

@@ -18,10 +18,10 @@ namespace stepwright::framework_files {
 /// Parses a compiled-in YAML table, named by folder and file: `megatron/settings`. A table is a
 /// list of groups, each with a `source` (where the framework defines its settings) and lists of
 /// rows. Fails with `kInput` if there is no such table.
-Document table_document(std::string_view name);
+Document parse_embedded_table(std::string_view name);
 
 /// Returns the names of all compiled-in YAML tables, such as `megatron/settings`, sorted.
-std::vector<std::string_view> table_names();
+std::vector<std::string_view> embedded_table_names();
 
 /// Returns a compiled-in YAML table as an object of class `Table`, which is built at the first call
 /// for this name and then kept. Fails with `kInput` if there is no such table.
@@ -30,21 +30,21 @@ const Table& loaded_table(std::string_view name) {
   using Tables = std::map<std::string_view, std::unique_ptr<Later<Table>>>;
   static const Tables kTables = [] {
     Tables tables;
-    for (const std::string_view each : table_names()) {
-      const std::function<Table()> load = [each] { return Table(table_document(each)); };
+    for (const std::string_view each : embedded_table_names()) {
+      const std::function<Table()> load = [each] { return Table(parse_embedded_table(each)); };
       tables.emplace(each, std::make_unique<Later<Table>>(load));
     }
     return tables;
   }();
   const auto found = kTables.find(name);
   // This call fails, because the table does not exist.
-  if (found == kTables.end()) static_cast<void>(table_document(name));
+  if (found == kTables.end()) static_cast<void>(parse_embedded_table(name));
   return found->second->get();
 }
 
 /// Fails with `kInput` if a group of a YAML table lacks the key `source`, which says where the
 /// program defines its settings.
-void check_source(Node group);
+void check_table_source(Node group);
 
 /// Calls `visit` for each row under the key `list` in each group of a YAML table. Fails with
 /// `kInput` if a group has no `source`.
@@ -57,7 +57,7 @@ std::vector<std::string> one_or_several_texts(Node row, std::string_view one,
                                               std::string_view several);
 
 /// Owner of the texts to which table rows point. Texts keep their address when the owner is moved.
-class TextStore {
+class TableTextStore {
  public:
   std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
   /// Stores and returns the text under a key of a table row; empty if the key is absent.
@@ -69,14 +69,14 @@ class TextStore {
 
 /// Table of a program's known settings. If several rows match a setting's name, the first one
 /// counts.
-class SettingTable {
+class KnownSettingTable {
  public:
   /// Reads rows with the fields of `KnownSetting` (`key`, or `keys` for several settings) from a
   /// YAML table. `usual` and `needs` are a text, or a mapping from frameworks to texts;
   /// `leaves_out` makes a row matter. Fails with `kInput` if a group has no source or a row no key.
-  explicit SettingTable(const Document& document);
-  SettingTable(SettingTable&&) = default;
-  SettingTable& operator=(SettingTable&&) = default;
+  explicit KnownSettingTable(const Document& document);
+  KnownSettingTable(KnownSettingTable&&) = default;
+  KnownSettingTable& operator=(KnownSettingTable&&) = default;
 
   [[nodiscard]] std::span<const KnownSetting> rows() const { return rows_; }
 
@@ -84,7 +84,7 @@ class SettingTable {
   void add(Node row, const std::string& source);
   PerFrameworkText by_framework(Node row, std::string_view key);
 
-  TextStore texts_;
+  TableTextStore texts_;
   std::vector<KnownSetting> rows_;
 };
 
@@ -93,6 +93,6 @@ std::span<const KnownSetting> known_settings(std::string_view table);
 
 /// Returns the row of a setting in a settings table (`megatron/settings`). Fails with `kInput` if
 /// there is none.
-const KnownSetting& setting_row(std::string_view table, std::string_view key);
+const KnownSetting& find_setting_row(std::string_view table, std::string_view key);
 
 }  // namespace stepwright::framework_files

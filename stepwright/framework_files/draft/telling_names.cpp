@@ -36,7 +36,9 @@ struct TellingNames {
 
   /// Returns why a setting of this name matters; empty if the name does not show it.
   [[nodiscard]] std::string reason(const std::string& name, std::string_view value) const {
-    const auto fits = [&](const std::string& pattern) { return matches(pattern, name); };
+    const auto fits = [&](const std::string& pattern) {
+      return matches_wildcard_pattern(pattern, name);
+    };
     if (std::ranges::any_of(idle, fits)) return "";
     for (const TellingRow& row : telling) {
       const bool idle_value = !row.harmless.empty() && value == row.harmless;

@@ -17,19 +17,19 @@ constexpr std::string_view kMark = "# stepwright: ";
 
 }  // namespace
 
-plan::Optimizer written_optimizer(const plan::Job& job) {
+plan::Optimizer optimizer_to_write(const plan::Job& job) {
   return job.optimizer == plan::Optimizer::kAdam ? plan::Optimizer::kAdamW : job.optimizer;
 }
 
-std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
+std::string training_code_comment_text(const plan::PlannedJob& planned, bool recomputes) {
   const plan::Job& job = planned.job;
   const std::string form = job.optimizer == plan::Optimizer::kMuon
                                ? fmt::format(", muon: {}", name_of(plan::kMuonFormNames, job.muon))
                                : "";
   Json rest = Json::object();
-  if (recomputes) rest[kRecomputeKey] = true;
-  if (planned.plan.offload.moves_inputs()) rest[kOffloadInputsKey] = true;
-  plan::write_training(rest, job);
+  if (recomputes) rest[kRecomputeSettingKey] = true;
+  if (planned.plan.offload.offloads_layer_inputs()) rest[kOffloadInputsKey] = true;
+  plan::write_adapters_and_frozen_parts(rest, job);
   std::string parts;
   for (const auto& [key, value] : rest.items()) {
     parts += fmt::format(", {}: {}", key, value.dump());
@@ -38,7 +38,7 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
       "# the training code does the rest:\n"
       "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
       kMark, planned.plan.micro_batch, plan::micro_batches(job, planned.plan), job.sequences,
-      job.length, name_of(plan::kOptimizerNames, written_optimizer(job)), form, parts);
+      job.length, name_of(plan::kOptimizerNames, optimizer_to_write(job)), form, parts);
 }
 
 Draft read_training_code_comment(const SourceFile& file, Draft draft, ImportReport& report) {
@@ -53,7 +53,7 @@ Draft read_training_code_comment(const SourceFile& file, Draft draft, ImportRepo
       Document::parse("code: " + line, file.name + " (what the training code does)");
   const Node node = document.root().get("code");
   node.allow_only({"micro_batch", "micro_batches", "sequences", "length", "optimizer", "muon",
-                   kRecomputeKey, kOffloadInputsKey, "adapters", "frozen"});
+                   kRecomputeSettingKey, kOffloadInputsKey, "adapters", "frozen"});
   const Fields fields(node);
   draft.plan.micro_batch = fields.integer("micro_batch", 1);
   draft.batch.micro_batches = fields.size("micro_batches");
@@ -61,9 +61,10 @@ Draft read_training_code_comment(const SourceFile& file, Draft draft, ImportRepo
   draft.batch.length = fields.size("length");
   draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   draft.muon = fields.choice("muon", plan::kMuonFormNames, draft.muon);
-  if (fields.flag(kRecomputeKey, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+  if (fields.flag(kRecomputeSettingKey, false))
+    draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   if (fields.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
-  draft.trained = Document::from(node.placed_tree(), document.name());
+  draft.trained = Document::from(node.tree_with_positions(), document.name());
   return draft;
 }
 

@@ -24,15 +24,15 @@ namespace {
 }
 
 UserBatch read_batch_mapping(const std::string& text) {
-  Document document = option_document("batch", text);
+  Document document = parse_option_document("batch", text);
   const Node node = document.root().get("batch");
   node.allow_only({"sequences", "length", "lengths", "packing"});
   UserBatch batch;
   if (const auto given = node.find("sequences")) {
-    batch.sequences = read_count(*given, 1, plan::kMostElements);
+    batch.sequences = read_batch_or_sequence_size(*given, 1, plan::kMaxPlanFileCount);
   }
   if (const auto given = node.find("length")) {
-    batch.length = read_count(*given, 1, plan::kMostElements);
+    batch.length = read_batch_or_sequence_size(*given, 1, plan::kMaxPlanFileCount);
   }
   if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
   return batch;
@@ -42,7 +42,7 @@ UserBatch read_batch_mapping(const std::string& text) {
 std::optional<std::int64_t> typed_count(std::string_view word) {
   const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
   if (!letter) return launch_scripts::integer_from_digits(word);
-  const IntegerParseResult read = read_count(word);
+  const IntegerParseResult read = read_batch_or_sequence_size(word);
   if (read.status != IntegerParseResult::Status::kGood) return std::nullopt;
   return read.value;
 }
@@ -50,7 +50,7 @@ std::optional<std::int64_t> typed_count(std::string_view word) {
 /// Returns the number of sequences into which a step's documents are packed, rounded up to whole
 /// micro-batches of all ranks.
 std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
-  const double each = packing::total_count(job.documents->packs.documents);
+  const double each = packing::total_document_count(job.documents->packs.documents);
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   const auto needed =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
@@ -59,11 +59,11 @@ std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-Document option_document(std::string_view key, const std::string& value) {
+Document parse_option_document(std::string_view key, const std::string& value) {
   return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
 }
 
-UserBatch read_given_batch(const std::string& text) {
+UserBatch read_user_batch(const std::string& text) {
   if (text.empty()) return {};
   if (text.front() == '{') return read_batch_mapping(text);
   const std::size_t cross = text.find_first_of("x,");
@@ -74,13 +74,13 @@ UserBatch read_given_batch(const std::string& text) {
   const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
   if (!whole) fail_batch(text);
   for (const auto& value : {batch.sequences, batch.length}) {
-    if (value && (*value < 1 || *value > plan::kMostElements)) fail_batch(text);
+    if (value && (*value < 1 || *value > plan::kMaxPlanFileCount)) fail_batch(text);
   }
   return batch;
 }
 
 bool packs_documents(const Fields& fields, std::string_view flag, const UserFacts& given) {
-  return read_given_batch(given.batch).documents && is_flag_set(fields, flag);
+  return read_user_batch(given.batch).documents && is_flag_set(fields, flag);
 }
 
 bool is_flag_set(const Fields& fields, std::string_view flag) {
@@ -89,8 +89,8 @@ bool is_flag_set(const Fields& fields, std::string_view flag) {
 }
 
 void report_example_length_limit(const Fields& fields, std::string_view key, const UserFacts& given,
-                                 const JobBatch& job_batch, ImportReport& report) {
-  if (!job_batch.length || read_given_batch(given.batch).documents) return;
+                                 const StatedStepBatch& job_batch, ImportReport& report) {
+  if (!job_batch.length || read_user_batch(given.batch).documents) return;
   const auto said = fields.node().find(key);
   const bool there = said && said->is_scalar() && !said->is_null();
   report.add_assumption(
@@ -104,8 +104,9 @@ void report_example_length_limit(const Fields& fields, std::string_view key, con
                    "padded to its longest: --batch '{lengths: ...}' says it");
 }
 
-void apply_packing(const Fields& fields, std::string_view flag, const StatedPacking& words,
-                   const UserFacts& given, JobBatch& batch) {
+void apply_document_packing(const Fields& fields, std::string_view flag,
+                            const StatedDocumentPacking& words, const UserFacts& given,
+                            StatedStepBatch& batch) {
   if (packs_documents(fields, flag, given)) {
     batch.packing = words;
     if (packing::Packing& own = batch.packing->packing;
@@ -113,15 +114,15 @@ void apply_packing(const Fields& fields, std::string_view flag, const StatedPack
       own.order = {};
       own.group = 0;
     }
-    fields.mark_read(flag);
-  } else if (read_given_batch(given.batch).documents && !batch.packing) {
-    batch.packing = StatedPacking{.packing = {.pad_to = packing::PaddingTarget::kLongest,
-                                              .too_long = words.packing.too_long}};
+    fields.mark_setting_read(flag);
+  } else if (read_user_batch(given.batch).documents && !batch.packing) {
+    batch.packing = StatedDocumentPacking{.packing = {.pad_to = packing::PaddingTarget::kLongest,
+                                                      .too_long = words.packing.too_long}};
   }
 }
 
-void apply_user_documents(const UserBatch& batch, plan::Job& job, const plan::Plan& plan,
-                          const JobBatch& job_batch, ImportReport& report) {
+void apply_user_document_lengths(const UserBatch& batch, plan::Job& job, const plan::Plan& plan,
+                                 const StatedStepBatch& job_batch, ImportReport& report) {
   if (!batch.documents) return;
   const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
   if (job_batch.packing && job_batch.packing->joined && !own_packing) {

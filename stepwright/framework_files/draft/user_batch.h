@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 
 /// Parses the value of the command-line option --KEY as YAML; it can be a mapping as in a job file.
 /// Returns a document with this one key.
-Document option_document(std::string_view key, const std::string& value);
+Document parse_option_document(std::string_view key, const std::string& value);
 
 /// The batch that the user states with `--batch`, in addition to the files.
 struct UserBatch {
@@ -24,7 +24,7 @@ struct UserBatch {
 
 /// Reads the value of `--batch`: SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job file. Fails
 /// with `kInput` for another text.
-UserBatch read_given_batch(const std::string& text);
+UserBatch read_user_batch(const std::string& text);
 
 /// True if the setting named `flag` switches packing on and the user's `--batch` states document
 /// lengths.
@@ -37,17 +37,18 @@ bool is_flag_set(const Fields& fields, std::string_view flag);
 /// pad: every example is assumed to have this length. Does nothing if the user states document
 /// lengths.
 void report_example_length_limit(const Fields& fields, std::string_view key, const UserFacts& given,
-                                 const JobBatch& job_batch, ImportReport& report);
+                                 const StatedStepBatch& job_batch, ImportReport& report);
 
 /// Sets how documents are packed, for a batch whose document lengths the user states: as `words` if
 /// the setting `flag` is true, otherwise one document per sequence, padded to the longest of its
 /// micro-batch. Without document lengths nothing changes, and `flag` stays unread.
-void apply_packing(const Fields& fields, std::string_view flag, const StatedPacking& words,
-                   const UserFacts& given, JobBatch& batch);
+void apply_document_packing(const Fields& fields, std::string_view flag,
+                            const StatedDocumentPacking& words, const UserFacts& given,
+                            StatedStepBatch& batch);
 
 /// Adds the document lengths that the user states to a job, packed as the files say. The job's
 /// batch and its plan must be complete.
-void apply_user_documents(const UserBatch& batch, plan::Job& job, const plan::Plan& plan,
-                          const JobBatch& job_batch, ImportReport& report);
+void apply_user_document_lengths(const UserBatch& batch, plan::Job& job, const plan::Plan& plan,
+                                 const StatedStepBatch& job_batch, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -7,11 +7,11 @@
 
 namespace stepwright::framework_files {
 
-WordTable::WordTable(const Document& document) {
+ProgramWordTable::ProgramWordTable(const Document& document) {
   const Node groups = document.root();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Node group = groups.at(i);
-    check_source(group);
+    check_table_source(group);
     for (const auto& [name, words] : group.members()) {
       if (name == "source") continue;
       auto found = std::ranges::find(sections_, name, &decltype(sections_)::value_type::first);
@@ -29,26 +29,26 @@ WordTable::WordTable(const Document& document) {
   }
 }
 
-std::span<const WordRow> WordTable::section(std::string_view name) const {
+std::span<const WordRow> ProgramWordTable::section(std::string_view name) const {
   for (const auto& [section, words] : sections_) {
     if (section == name) return words;
   }
   return {};
 }
 
-std::vector<std::string_view> WordTable::names() const {
+std::vector<std::string_view> ProgramWordTable::names() const {
   std::vector<std::string_view> names;
   for (const auto& [section, words] : sections_) names.push_back(section);
   return names;
 }
 
-std::span<const WordRow> section_words(std::string_view table, std::string_view section) {
-  return loaded_table<WordTable>(table).section(section);
+std::span<const WordRow> table_section_words(std::string_view table, std::string_view section) {
+  return loaded_table<ProgramWordTable>(table).section(section);
 }
 
-std::string_view word_meaning(std::string_view table, std::string_view section,
-                              std::string_view word) {
-  const auto words = section_words(table, section);
+std::string_view program_word_meaning(std::string_view table, std::string_view section,
+                                      std::string_view word) {
+  const auto words = table_section_words(table, section);
   const auto found = std::ranges::find(words, word, &WordRow::first);
   return found == words.end() ? std::string_view() : std::string_view(found->second);
 }

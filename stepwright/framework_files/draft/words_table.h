@@ -16,12 +16,12 @@ using WordRow = std::pair<std::string, std::string>;
 
 /// Dictionary of words in a program's files, in named sections; for example, section `models`
 /// translates the program's model names into built-in ones.
-class WordTable {
+class ProgramWordTable {
  public:
   /// Reads a YAML table of groups, each with a `source` and with sections that map words to
   /// meanings. Later groups can continue a section. Fails with `kInput` if a group has no source,
   /// or if a word occurs twice in a section.
-  explicit WordTable(const Document& document);
+  explicit ProgramWordTable(const Document& document);
 
   /// Returns the words of a section with their meanings, in the table's order; empty if there is no
   /// such section.
@@ -35,11 +35,11 @@ class WordTable {
 
 /// Returns the words and meanings in a section of a compiled-in table (`primus/models`); empty if
 /// there is no such section.
-std::span<const WordRow> section_words(std::string_view table, std::string_view section);
+std::span<const WordRow> table_section_words(std::string_view table, std::string_view section);
 
 /// Returns the meaning of a program's word in a section of a compiled-in table; empty if the table
 /// lacks it.
-std::string_view word_meaning(std::string_view table, std::string_view section,
-                              std::string_view word);
+std::string_view program_word_meaning(std::string_view table, std::string_view section,
+                                      std::string_view word);
 
 }  // namespace stepwright::framework_files

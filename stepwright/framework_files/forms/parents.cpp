@@ -33,7 +33,8 @@ std::vector<std::string> paths_of(const Tree& value) {
 /// Merges files over their parents, starting with the topmost.
 class LaidLayers {
  public:
-  LaidLayers(Sources files, std::span<const ParentKey> keys) : files_(files), keys_(keys) {}
+  LaidLayers(Sources files, std::span<const ParentConfigurationKey> keys)
+      : files_(files), keys_(keys) {}
 
   Tree laid(const SourceFile& file) {
     if (std::ranges::find(path_, &file) != path_.end()) {
@@ -46,9 +47,9 @@ class LaidLayers {
     if (std::ranges::find(together, &file) == together.end()) together.push_back(&file);
     const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
-    Tree own = placed_tree(document.root());
+    Tree own = tree_with_positions(document.root());
     if (path_.size() > 1) drop_line_numbers(own);
-    for (const ParentKey& key : keys_) own = over_named(std::move(own), key);
+    for (const ParentConfigurationKey& key : keys_) own = over_named(std::move(own), key);
     path_.pop_back();
     return own;
   }
@@ -57,15 +58,15 @@ class LaidLayers {
   std::vector<const SourceFile*> together;
 
  private:
-  Tree over_named(Tree own, const ParentKey& key) {
+  Tree over_named(Tree own, const ParentConfigurationKey& key) {
     const Tree* named = own.find(key.name);
     if (named == nullptr) return own;
     Tree under = Tree::mapping();
     bool all = true;
     for (const std::string& path : paths_of(*named)) {
-      const SourceFile* parent = file_of(path, files_);
+      const SourceFile* parent = find_file_by_name(path, files_);
       if (parent != nullptr) {
-        merge_over(under, laid(*parent));
+        merge_mappings(under, laid(*parent));
         continue;
       }
       absent.push_back(path);
@@ -73,15 +74,15 @@ class LaidLayers {
     }
     if (all) own = without(own, key.name);
     if (key.replaces) {
-      replace_members(under, own);
+      replace_mapping_members(under, own);
     } else {
-      merge_over(under, own);
+      merge_mappings(under, own);
     }
     return under;
   }
 
   Sources files_;
-  std::span<const ParentKey> keys_;
+  std::span<const ParentConfigurationKey> keys_;
   /// Files from the topmost one to the one that is being merged.
   std::vector<const SourceFile*> path_;
   std::size_t count_ = 0;
@@ -89,27 +90,30 @@ class LaidLayers {
 
 /// Returns the last parts of the paths that a configuration names as parents.
 std::set<std::string, std::less<>> parent_names(const SourceFile& file,
-                                                std::span<const ParentKey> keys) {
+                                                std::span<const ParentConfigurationKey> keys) {
   std::set<std::string, std::less<>> names;
   const Document document = parse_like_python_yaml(file.text, file.name);
   if (!document.root().is_mapping()) return names;
-  for (const ParentKey& key : keys) {
+  for (const ParentConfigurationKey& key : keys) {
     const auto value = document.root().find(key.name);
     if (!value) continue;
-    for (const std::string& path : paths_of(placed_tree(*value))) names.emplace(last_part(path));
+    for (const std::string& path : paths_of(tree_with_positions(*value)))
+      names.emplace(last_path_part(path));
   }
   return names;
 }
 
 }  // namespace
 
-const SourceFile* file_of(std::string_view path, Sources files) {
-  const auto found = std::ranges::find_if(
-      files, [&](const SourceFile& file) { return last_part(file.name) == last_part(path); });
+const SourceFile* find_file_by_name(std::string_view path, Sources files) {
+  const auto found = std::ranges::find_if(files, [&](const SourceFile& file) {
+    return last_path_part(file.name) == last_path_part(path);
+  });
   return found == files.end() ? nullptr : &*found;
 }
 
-const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys) {
+const SourceFile& topmost_configuration_file(Sources files,
+                                             std::span<const ParentConfigurationKey> keys) {
   if (files.size() == 1) return files.front();
   std::vector<std::set<std::string, std::less<>>> parents;
   for (const SourceFile& file : files) parents.push_back(parent_names(file, keys));
@@ -117,15 +121,15 @@ const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     bool named = false;
     for (std::size_t other = 0; other < files.size(); ++other) {
-      named = named || (other != i && parents[other].contains(last_part(files[i].name)));
+      named = named || (other != i && parents[other].contains(last_path_part(files[i].name)));
     }
     if (!named) top = i;
   }
   return files[top];
 }
 
-MergedConfiguration merge_over_parents(const SourceFile& top, Sources files,
-                                       std::span<const ParentKey> keys) {
+MergedConfiguration merge_with_parent_files(const SourceFile& top, Sources files,
+                                            std::span<const ParentConfigurationKey> keys) {
   LaidLayers layers(files, keys);
   MergedConfiguration laid{.tree = layers.laid(top), .absent = {}, .together = {}};
   laid.absent = std::move(layers.absent);

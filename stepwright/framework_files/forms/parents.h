@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 
 /// A key under which a configuration names its parents, the files that it overrides: a path, or a
 /// list of paths in which later ones override earlier ones.
-struct ParentKey {
+struct ParentConfigurationKey {
   std::string_view name;
   /// True if each top-level member of the overriding file replaces the parent's member completely,
   /// even if both are mappings.
@@ -31,16 +31,17 @@ struct MergedConfiguration {
 
 /// Returns the file among `files` whose name, without folders, equals that of `path`; null if there
 /// is none.
-const SourceFile* file_of(std::string_view path, Sources files);
+const SourceFile* find_file_by_name(std::string_view path, Sources files);
 
 /// Returns the configuration file that no other file names as its parent; if there are several, the
 /// last one.
-const SourceFile& topmost_file(Sources files, std::span<const ParentKey> keys);
+const SourceFile& topmost_configuration_file(Sources files,
+                                             std::span<const ParentConfigurationKey> keys);
 
 /// Merges the configuration `top` with its parents, and recursively with theirs; a file's own
 /// values override its parents'. Parents are found among `files` by name without folders. Fails
 /// with `kInput` if a file is not a mapping or is its own ancestor.
-MergedConfiguration merge_over_parents(const SourceFile& top, Sources files,
-                                       std::span<const ParentKey> keys);
+MergedConfiguration merge_with_parent_files(const SourceFile& top, Sources files,
+                                            std::span<const ParentConfigurationKey> keys);
 
 }  // namespace stepwright::framework_files

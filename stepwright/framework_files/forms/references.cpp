@@ -90,7 +90,7 @@ class Resolver {
     const std::size_t colon = inner.find(':');
     if (colon == std::string_view::npos) {
       const auto set = environment_.find(std::string(inner));
-      return set == environment_.end() ? at(inner, path) : plain_scalar(set->second);
+      return set == environment_.end() ? at(inner, path) : text_as_yaml_scalar(set->second);
     }
     const std::string_view function = inner.substr(0, colon);
     std::string_view rest = inner.substr(colon + 1);
@@ -102,15 +102,15 @@ class Resolver {
     if (function == "oc.env") return variable(rest.substr(0, comma), usual);
     if (function != "oc.select") return value_of_launcher(function, rest.substr(0, comma), usual);
     auto value = at(rest.substr(0, comma), path);
-    return value ? value : plain_scalar(usual);
+    return value ? value : text_as_yaml_scalar(usual);
   }
 
   Tree variable(std::string_view name, std::string_view usual) {
     const auto set = environment_.find(std::string(name));
-    if (set != environment_.end()) return plain_scalar(set->second);
+    if (set != environment_.end()) return text_as_yaml_scalar(set->second);
     notes_.push_back(fmt::format("{} of the environment is taken to be {}, the file's default.",
                                  printable(name), printable(usual)));
-    return plain_scalar(usual);
+    return text_as_yaml_scalar(usual);
   }
 
   /// Returns the value under a dotted name, from the root or, with leading dots, relative to the
@@ -143,7 +143,7 @@ class Resolver {
 
 }  // namespace
 
-Tree plain_scalar(std::string_view text) {
+Tree text_as_yaml_scalar(std::string_view text) {
   if (is_null_word(text)) return {};
   if (const auto truth = parse_boolean_word(text)) return {*truth};
   std::string plain = without_digit_underscores(std::string(text));
@@ -151,17 +151,17 @@ Tree plain_scalar(std::string_view text) {
   return Tree::scalar(std::move(plain), !number);
 }
 
-Tree placed_tree(Node node) {
+Tree tree_with_positions(Node node) {
   Tree tree;
   if (node.is_mapping()) {
     tree = Tree::mapping();
     for (const auto& [key, value] : node.members()) {
       tree.items.push_back(Tree::scalar(key, true));
-      tree.items.push_back(placed_tree(value));
+      tree.items.push_back(tree_with_positions(value));
     }
   } else if (node.is_sequence()) {
     tree = Tree::flow_sequence();
-    for (std::size_t i = 0; i < node.size(); ++i) tree.add(placed_tree(node.at(i)));
+    for (std::size_t i = 0; i < node.size(); ++i) tree.add(tree_with_positions(node.at(i)));
   } else {
     tree = node.tree();
   }
@@ -170,7 +170,7 @@ Tree placed_tree(Node node) {
   return tree;
 }
 
-void merge_over(Tree& under, const Tree& over) {
+void merge_mappings(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     const std::string& key = over.items[i].text;
@@ -178,7 +178,7 @@ void merge_over(Tree& under, const Tree& over) {
     const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
                       over.items[i + 1].kind == Tree::Kind::kMapping;
     if (both) {
-      merge_over(*below, over.items[i + 1]);
+      merge_mappings(*below, over.items[i + 1]);
     } else {
       members.set(key, over.items[i + 1]);
     }
@@ -186,7 +186,7 @@ void merge_over(Tree& under, const Tree& over) {
   under = members.take();
 }
 
-void replace_members(Tree& under, const Tree& over) {
+void replace_mapping_members(Tree& under, const Tree& over) {
   MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     members.set(over.items[i].text, over.items[i + 1]);
@@ -210,9 +210,9 @@ void drop_line_numbers(Tree& tree) {
   for (Tree& item : tree.items) drop_line_numbers(item);
 }
 
-Document resolve_references(const Document& document, std::vector<std::string>& notes,
-                            const std::map<std::string, std::string>& environment) {
-  const Tree root = placed_tree(document.root());
+Document resolve_value_references(const Document& document, std::vector<std::string>& notes,
+                                  const std::map<std::string, std::string>& environment) {
+  const Tree root = tree_with_positions(document.root());
   Tree resolved = root;
   std::vector<std::string> path;
   Resolver(root, notes, environment).resolve(resolved, path);

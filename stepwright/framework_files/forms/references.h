@@ -11,17 +11,17 @@
 namespace stepwright::framework_files {
 
 /// Converts a text to a scalar as YAML does: number, truth value, null or text.
-Tree plain_scalar(std::string_view text);
+Tree text_as_yaml_scalar(std::string_view text);
 
 /// Returns a copy of a document's value and everything below it, with line numbers.
-Tree placed_tree(Node node);
+Tree tree_with_positions(Node node);
 
 /// Merges `over` into `under`: mappings are merged recursively, any other value is replaced.
-void merge_over(Tree& under, const Tree& over);
+void merge_mappings(Tree& under, const Tree& over);
 
 /// Sets the members of mapping `over` in mapping `under`; a member of both is replaced as a whole,
 /// without merging.
-void replace_members(Tree& under, const Tree& over);
+void replace_mapping_members(Tree& under, const Tree& over);
 
 /// Returns a mapping without one of its members.
 Tree without(const Tree& mapping, std::string_view key);
@@ -34,7 +34,7 @@ void drop_line_numbers(Tree& tree);
 /// the root, `${.a}` and `${..a}` from the mapping itself or the one around it,
 /// `${oc.select:a.b,default}`. NeMo's launcher: `${multiply:a,b}`. Environment: `${NAME:default}`,
 /// `${oc.env:NAME,default}`; a used default is noted. Any other `${...}` stays as written.
-Document resolve_references(const Document& document, std::vector<std::string>& notes,
-                            const std::map<std::string, std::string>& environment = {});
+Document resolve_value_references(const Document& document, std::vector<std::string>& notes,
+                                  const std::map<std::string, std::string>& environment = {});
 
 }  // namespace stepwright::framework_files

@@ -99,9 +99,9 @@ Tree tree_of(const toml::node& node, const std::string& name) {
 }  // namespace
 
 Document parse_toml(std::string_view text, const std::string& name) {
-  check_text(text, name);
+  check_file_text(text, name);
   if (const auto deep = DottedKeys(text).too_deep_at()) {
-    fail_too_deep(name, position_of(text, *deep));
+    fail_nested_too_deep(name, text_position_at_offset(text, *deep));
   }
   try {
     return Document::from(tree_of(toml::parse(text, name), name), name);

@@ -34,12 +34,13 @@ Json plan_of(const plan::PlannedJob& planned) {
       : sharding.gradients == plan::Spread::kNone && sharding.parameters == plan::Spread::kNone
           ? data
           : 1;
-  return {{"model", huggingface::family_config(planned.job.model,
-                                               huggingface::family_of(planned.job.model))},
+  return {{"model",
+           huggingface::huggingface_config_json(
+               planned.job.model, huggingface::huggingface_family_of_model(planned.job.model))},
           {"sequences", planned.job.sequences},
           {"length", planned.job.length},
           {"precision", name_of(plan::kPrecisionNames, planned.job.precision)},
-          {"optimizer", name_of(plan::kOptimizerNames, written_optimizer(planned.job))},
+          {"optimizer", name_of(plan::kOptimizerNames, optimizer_to_write(planned.job))},
           {"tensor", plan.parallel.tensor},
           {"replicas", copies},
           {"shards", data / copies},
@@ -57,11 +58,11 @@ Json plan_of(const plan::PlannedJob& planned) {
 }  // namespace
 
 std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  std::string text(embedded_text("fsdp/fsdp"));
+  std::string text(embedded_file_text("fsdp/fsdp"));
   const std::string plan =
       fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
   text.replace(text.find(kPlaceOfPlan), kPlaceOfPlan.size(), plan);
-  return comment_lines(header) + text;
+  return shell_comment_lines(header) + text;
 }
 
 Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
@@ -76,7 +77,7 @@ Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport
   const Document document = Document::parse(text.substr(first, end - first), name);
   const Fields fields(document.root());
   const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
-  draft.model = model::read_config(config, &report.notes);
+  draft.model = model::read_huggingface_config(config, &report.notes);
   plan::Plan& plan = draft.plan;
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.extent.ranks =
@@ -88,11 +89,11 @@ Draft read_fsdp(Sources files, const UserFacts& given, Draft draft, ImportReport
   draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   plan.micro_batch = fields.integer("micro_batch", 1);
   plan::Notes notes;
-  plan.sharding =
-      plan::read_states(document.root().get("states"), {plan::FileVersion::kTwo, notes});
+  plan.sharding = plan::read_state_sharding(document.root().get("states"),
+                                            {plan::PlanFileVersion::kTwo, notes});
   if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
   if (fields.flag("host", false))
-    offload_fsdp_states(unread_setting(*fields.find("host")), draft, report);
+    set_fsdp_host_offload(make_unread_setting(*fields.find("host")), draft, report);
   plan.recompute = plan::read_recompute(document.root().get("recompute"));
   plan.accumulate = document.root().get("accumulate").choice(plan::kAccumulateNames);
   draft.framework_overlap = true;

@@ -40,7 +40,7 @@ Tree with_underscores(Sources files) {
       std::string name = key;
       std::ranges::replace(name, '-', '_');
       if (all.find(name) != nullptr) value.fail("is said twice");
-      all.set(name, placed_tree(value));
+      all.set(name, tree_with_positions(value));
     }
   }
   return all.take();
@@ -74,7 +74,7 @@ void read_neox_mlp(const Fields& fields, model::Architecture& model) {
   // 13824). LLaMAParallelMLP of 2023 takes the width unchanged.
   const auto said = fields.find("intermediate_size");
   std::int64_t width =
-      said && !said->is_null() ? said->integer(1, kMaxSizeField) : 4 * model.hidden;
+      said && !said->is_null() ? said->integer(1, kMaxIntegerSetting) : 4 * model.hidden;
   if (model.gated && !llama) width = width * 2 / 3 / 2;
   if (llama && !said) width = model.hidden * 8 / 3;
   const std::int64_t multiple = fields.integer("mlp_multiple_of", llama ? 256 : 1);
@@ -89,7 +89,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return std::nullopt;
-    return value->integer(1, kMaxSizeField);
+    return value->integer(1, kMaxIntegerSetting);
   };
   const auto all = size("train_batch_size");
   const auto micro = size("train_micro_batch_size_per_gpu");
@@ -106,7 +106,7 @@ std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Par
 bool has_experts(const Fields& fields) {
   for (const std::string_view key : {"moe_num_experts", "num_experts"}) {
     const auto value = fields.node().find(key);
-    if (value && !value->is_null() && value->integer(0, kMaxSizeField) > 1) return true;
+    if (value && !value->is_null() && value->integer(0, kMaxIntegerSetting) > 1) return true;
   }
   return false;
 }
@@ -127,7 +127,7 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& 
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
   model::Architecture model;
   model.name = "imported";
-  model.layers = layers->integer(1, model::kLargestLayers);
+  model.layers = layers->integer(1, model::kLargestLayerCount);
   model.hidden = *hidden;
   model.heads = *heads;
   model.kv_heads = fields.integer("num_kv_heads", *heads);
@@ -150,9 +150,9 @@ void read_neox_sizes(const Fields& fields, const plan::Plan& plan, StatedModel& 
   model.tied = !fields.flag("no_weight_tying", false);
   model.parallel_residual = fields.flag("gpt_j_residual", false);
   model.dropout = fields.number("hidden_dropout", 0);
-  fields.mark_read("attention_dropout");
+  fields.mark_setting_read("attention_dropout");
   read_neox_mlp(fields, model);
-  model::check(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().where());
   model_words.model = model;
 }
 
@@ -176,8 +176,8 @@ void read_neox_states(const Fields& zero, plan::Plan& plan, ImportReport& report
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucketElements);
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucketElements);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedDefaultBucketElements);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedDefaultBucketElements);
   plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
   read_deepspeed_offload(zero, stage, plan, report);
 }
@@ -239,12 +239,12 @@ std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
   }
   if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"})
     return {};
-  fields.mark_read("attention_config");
+  fields.mark_setting_read("attention_config");
   return kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
                                  : cluster::AttentionKernel::kUnfused;
 }
 
-void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
+void read_neox_batch(const Fields& fields, plan::Plan& plan, StatedStepBatch& batch) {
   batch.length = fields.size("seq_length");
   batch.sequences = fields.size("train_batch_size");
   batch.micro_batches = fields.size("gradient_accumulation_steps");
@@ -263,17 +263,18 @@ void read_neox_batch(const Fields& fields, plan::Plan& plan, JobBatch& batch) {
 
 Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
-    const ConfiguredRun run = read_configured(files, given,
-                                              {.framework = "GPT-NeoX",
-                                               .arguments = "deepy.py train.py FILE.yml ...",
-                                               .target = "gpt-neox",
-                                               .options = {},
-                                               .unnamed = true},
-                                              draft.extent, draft.start, report);
+    const ConfiguredRun run = read_configured_run(files, given,
+                                                  {.framework = "GPT-NeoX",
+                                                   .arguments = "deepy.py train.py FILE.yml ...",
+                                                   .target = "gpt-neox",
+                                                   .options = {},
+                                                   .unnamed = true},
+                                                  draft.extent, draft.start, report);
     return read_gpt_neox(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
-  const Document document = with_settings(Document::from(with_underscores(files), file), given);
+  const Document document =
+      with_user_settings(Document::from(with_underscores(files), file), given);
   const Fields fields(document.root());
   plan::Plan& plan = draft.plan;
   draft.framework_overlap = true;
@@ -299,7 +300,7 @@ Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportRe
                                                       {plan::Optimizer::kSgd, "SGD"},
                                                       {plan::Optimizer::kSgd, "sgd"}};
   draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
-  list_settings(fields, file, known_settings("gpt_neox/settings"), report);
+  report_file_settings(fields, file, known_settings("gpt_neox/settings"), report);
   return draft;
 }
 

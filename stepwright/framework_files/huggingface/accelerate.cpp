@@ -89,18 +89,19 @@ std::string write_accelerate(const plan::PlannedJob& planned,
     Tree degrees = parallelism_section(plan);
     if (!degrees.items.empty()) file.set("parallelism_config", std::move(degrees));
   }
-  return comment_lines(header) + code_notes(planned, recomputes && !is_fsdp) +
+  return shell_comment_lines(header) + training_code_comment_text(planned, recomputes && !is_fsdp) +
          Document::from(file, "accelerate").to_yaml();
 }
 
-void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Plan& plan) {
+void read_accelerate_parallelism(const Fields& section, TrainerDistribution& trainer,
+                                 plan::Plan& plan) {
   const auto find = [&](std::string_view key) {
     const auto value = section.find(fmt::format("parallelism_config_{}", key));
     return value ? value : section.find(key);
   };
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = find(key);
-    return value ? std::optional(value->integer(1, kMaxSizeField)) : std::nullopt;
+    return value ? std::optional(value->integer(1, kMaxIntegerSetting)) : std::nullopt;
   };
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = size("tp_size").value_or(degrees.tensor);
@@ -144,7 +145,7 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
     if (policy->text() == "NO_WRAP") report.leave_out(*policy, std::string(kWhy));
     return;
   }
-  UnreadSetting setting = unread_setting(type);
+  UnreadSetting setting = make_unread_setting(type);
   setting.name = "fsdp_config.fsdp_auto_wrap_policy";
   setting.value = "NO_WRAP";
   setting.matters = SettingImpact::kYes;
@@ -153,8 +154,8 @@ void list_unwrapped(const Fields& section, Node type, ImportReport& report) {
 }
 
 /// Reads numbers of nodes and ranks, and which states the ranks shard.
-void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobRankCounts& extent,
-                 ImportReport& report) {
+void read_launch(const Fields& root, TrainerDistribution& trainer, plan::Plan& plan,
+                 JobRankCounts& extent, ImportReport& report) {
   static constexpr std::array<std::string_view, 5> kTypes = {"FSDP", "DEEPSPEED", "MEGATRON_LM",
                                                              "MULTI_GPU", "NO"};
   if (const auto nodes = root.size("num_machines")) extent.nodes = nodes;
@@ -170,7 +171,7 @@ void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobRank
     root.find("distributed_type")
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
-  read_parallelism_section(root.section("parallelism_config"), trainer, plan);
+  read_accelerate_parallelism(root.section("parallelism_config"), trainer, plan);
   if (type != "FSDP") return;
   const Fields section = root.section("fsdp_config");
   // The default of fsdp_version is 1: src/accelerate/utils/dataclasses.py.
@@ -178,7 +179,7 @@ void read_launch(const Fields& root, Trainer& trainer, plan::Plan& plan, JobRank
   list_unwrapped(section, *root.find("distributed_type"), report);
 }
 
-void read_megatron_section(const Fields& root, plan::Plan& plan, JobBatch& batch) {
+void read_megatron_section(const Fields& root, plan::Plan& plan, StatedStepBatch& batch) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kSelective, "selective"}, {plan::RecomputeKind::kFull, "full"}};
   const Fields section = root.section("megatron_lm_config");
@@ -205,23 +206,23 @@ Document deepspeed_of_section(const Fields& root, const std::string& name) {
   const Fields section = root.section("deepspeed_config");
   const auto stage = section.find("zero_stage");
   Tree zero = Tree::mapping();
-  zero.set("stage", stage ? stage->placed_tree() : Tree(kUsualStage));
+  zero.set("stage", stage ? stage->tree_with_positions() : Tree(kUsualStage));
   for (const auto& [key, place] : kOffloadKeys) {
     static constexpr Named<bool> kDevices[] = {{false, "none"}, {true, "cpu"}, {false, "nvme"}};
     const auto device = section.node().find(key);
     if (!device || device->is_null() || !device->choice(kDevices)) continue;
-    zero.set(place, Tree::mapping().set("device", section.find(key)->placed_tree()));
+    zero.set(place, Tree::mapping().set("device", section.find(key)->tree_with_positions()));
   }
   Tree config = Tree::mapping();
   config.set("zero_optimization", zero);
   if (const auto steps = section.find("gradient_accumulation_steps")) {
-    config.set("gradient_accumulation_steps", steps->placed_tree());
+    config.set("gradient_accumulation_steps", steps->tree_with_positions());
   }
   return Document::from(std::move(config), name);
 }
 
 void read_zero_section(const Fields& root, const std::string& name, plan::Plan& plan,
-                       JobBatch& batch, ImportReport& report) {
+                       StatedStepBatch& batch, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const Document made = deepspeed_of_section(root, name);
   const Fields zero = Fields(made.root()).section("zero_optimization");
@@ -244,12 +245,13 @@ DType precision_of(Fields root) {
 
 }  // namespace
 
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
-                            JobRankCounts& extent, ImportReport& report) {
+void read_accelerate_configuration(const TransformersProgramFiles& files,
+                                   TrainerDistribution& trainer, PartialPlan& settled,
+                                   JobRankCounts& extent, ImportReport& report) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
   Document said = files.accelerate != nullptr ? parse_like_python_yaml(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
-  const Document document = with_settings(std::move(said), {.settings = files.launch});
+  const Document document = with_user_settings(std::move(said), {.settings = files.launch});
   const Fields root(document.root());
   read_launch(root, trainer, settled.plan, extent, report);
   if (root.has("megatron_lm_config")) {
@@ -265,21 +267,21 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan
   if (root.word("distributed_type", "NO") == "DEEPSPEED" && !trainer.deepspeed) {
     trainer.deepspeed = deepspeed_of_section(root, file.name);
   }
-  list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+  report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
 }
 
 Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const HubFiles sorted = sorted_hub_files(files);
+  const TransformersProgramFiles sorted = sort_transformers_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
                            sorted.program != nullptr ? sorted.program->name : sorted.name,
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
   const SourceFile& file = *sorted.accelerate;
-  const Document document = with_settings(parse_like_python_yaml(file.text, file.name), given);
+  const Document document = with_user_settings(parse_like_python_yaml(file.text, file.name), given);
   const Fields root(document.root());
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
-  Trainer trainer;
+  if (sorted.model) draft.model = model::read_huggingface_config(*sorted.model, &report.notes);
+  TrainerDistribution trainer;
   draft.precision = precision_of(root);
   read_launch(root, trainer, draft.plan, draft.extent, report);
   const bool named = names_deepspeed(root);
@@ -289,11 +291,11 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
-    list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
-    TrainerValues values;
+    report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+    TrainerAutoValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
-    return read_deepspeed_document(
+    return read_deepspeed_configuration(
         parse_like_python_yaml(sorted.deepspeed->text, sorted.deepspeed->name), given,
         std::move(draft), report, &values);
   }
@@ -306,12 +308,12 @@ Draft read_accelerate(Sources files, const UserFacts& given, Draft draft, Import
   resolve_rank_counts(draft.plan, draft.extent, report, given, file.name);
   draft = read_training_code_comment(file, std::move(draft), report);
   if (type != "MEGATRON_LM") {
-    shard_states_over_ranks(trainer.fsdp,
-                            replica_count(trainer, draft.plan, draft.extent, file.name), draft,
-                            draft.extent, report);
+    apply_fsdp_options(trainer.fsdp,
+                       data_parallel_replica_count(trainer, draft.plan, draft.extent, file.name),
+                       draft, draft.extent, report);
   }
   if (type == "DEEPSPEED") read_zero_section(root, file.name, draft.plan, draft.batch, report);
-  list_settings(root, file.name, known_settings("huggingface/accelerate"), report);
+  report_file_settings(root, file.name, known_settings("huggingface/accelerate"), report);
   return draft;
 }
 

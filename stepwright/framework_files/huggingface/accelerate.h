@@ -8,12 +8,14 @@ namespace stepwright::framework_files {
 
 /// Reads from Hugging Face Accelerate's configuration how it starts a training program: number of
 /// ranks, FSDP or DeepSpeed, and the precision if the program states none.
-void read_accelerate_launch(const HubFiles& files, Trainer& trainer, PartialPlan& settled,
-                            JobRankCounts& extent, ImportReport& report);
+void read_accelerate_configuration(const TransformersProgramFiles& files,
+                                   TrainerDistribution& trainer, PartialPlan& settled,
+                                   JobRankCounts& extent, ImportReport& report);
 
 /// Reads parallel degrees from Accelerate's ParallelismConfig (`tp_size`, `cp_size`,
 /// `dp_shard_size`), with or without the prefix `parallelism_config_`. Source:
 /// huggingface/accelerate src/accelerate/parallelism_config.py.
-void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Plan& plan);
+void read_accelerate_parallelism(const Fields& section, TrainerDistribution& trainer,
+                                 plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

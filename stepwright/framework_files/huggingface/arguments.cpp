@@ -72,18 +72,18 @@ std::optional<ShellWord> settings_among(Words words) {
     }
   }
   const bool first = !words.empty() && !words.front().text.starts_with('-');
-  if (first && is_settings_path(words.front().text)) return words.front();
+  if (first && is_yaml_or_json_path(words.front().text)) return words.front();
   return std::nullopt;
 }
 
 /// True if a word of a command line is a training method: "dpo" in `lab-cli dpo --bf16`.
 bool names_method(std::string_view word) {
-  return !word_meaning("huggingface/trl", "methods", word).empty();
+  return !program_word_meaning("huggingface/trl", "methods", word).empty();
 }
 
 /// True if a word is the name of a TRL module that trains.
 bool is_trl_module(std::string_view word) {
-  return std::ranges::any_of(section_words("huggingface/trl", "modules"),
+  return std::ranges::any_of(table_section_words("huggingface/trl", "modules"),
                              [&](const WordRow& row) { return word.starts_with(row.first); });
 }
 
@@ -111,7 +111,7 @@ TrainerCommand trainer_command(Words words) {
 /// Reports a method of TRL whose loss no plan has, with its line in a file.
 void leave_out_other_loss(const std::string& named, const std::string& file, std::uint32_t line,
                           ImportReport& report) {
-  for (const auto& [method, why] : section_words("huggingface/trl", "other_losses")) {
+  for (const auto& [method, why] : table_section_words("huggingface/trl", "other_losses")) {
     if (named.find(method) == std::string::npos) continue;
     report.not_read.push_back({named, "", file, line, SettingImpact::kYes, why});
     return;
@@ -169,19 +169,19 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
 /// of completions serves this many updates; there is a reference model if `beta` is above 0.
 void take_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled) {
   plan::TrainingMethod& method = settled.method;
-  if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
+  if (script.find("sft") != std::string_view::npos) method.kind = plan::TrainingMethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
     const bool ahead = arguments.flag("precompute_ref_log_probs", false);
-    arguments.mark_read("beta");
-    method.kind = plan::MethodKind::kDpo;
+    arguments.mark_setting_read("beta");
+    method.kind = plan::TrainingMethodKind::kDpo;
     method.reference.place = ahead ? plan::SecondModelPlace::kHost : plan::SecondModelPlace::kSame;
   }
   if (script.find("grpo") == std::string_view::npos) return;
   constexpr double kUsualPrompt = 512;
   const std::int64_t accumulation = arguments.integer("gradient_accumulation_steps", 1);
   const std::int64_t steps = arguments.integer("steps_per_generation", accumulation);
-  arguments.mark_read("num_generations");
-  method.kind = plan::MethodKind::kGrpo;
+  arguments.mark_setting_read("num_generations");
+  method.kind = plan::TrainingMethodKind::kGrpo;
   method.updates =
       std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);
   method.old_log_probabilities = method.updates > 1;
@@ -191,31 +191,33 @@ void take_trl_method(std::string_view script, const Fields& arguments, PartialPl
 }
 
 /// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
-Draft read_method_arguments(std::string_view method, const Fields& arguments, const HubFiles& files,
-                            const UserFacts& given, Draft draft, ImportReport& report) {
+Draft read_method_arguments(std::string_view method, const Fields& arguments,
+                            const TransformersProgramFiles& files, const UserFacts& given,
+                            Draft draft, ImportReport& report) {
   take_trl_method(method, arguments, draft);
   draft = read_training_arguments(arguments, files, given, std::move(draft), report,
                                   known_settings("huggingface/arguments"));
-  if (draft.method.kind == plan::MethodKind::kDpo)
-    double_pair_batch(draft.plan, draft.batch, report);
+  if (draft.method.kind == plan::TrainingMethodKind::kDpo)
+    double_preference_pair_batch(draft.plan, draft.batch, report);
   return draft;
 }
 
 /// Returns the settings file overridden by the command's arguments, or the arguments alone.
 Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
-                 HubScript& script) {
+                 TransformersScriptRun& script) {
   if (!started.settings) {
-    return Document::from(command_fields(words, known_settings("huggingface/arguments")),
-                          script.command.file);
+    return Document::from(
+        command_arguments_as_mapping(words, known_settings("huggingface/arguments")),
+        script.command.file);
   }
-  set_settings_file(*started.settings, script);
+  set_program_settings_file(*started.settings, script);
   const SourceFile& file = *script.files.program;
   std::vector<ShellWord> others = words;
   std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
   const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
-  return with_command_fields(parse_like_python_yaml(file.text, file.name), others,
-                             known_settings("huggingface/arguments"));
+  return with_command_arguments(parse_like_python_yaml(file.text, file.name), others,
+                                known_settings("huggingface/arguments"));
 }
 
 /// Fails for a program of the user's own if its settings file has no argument of transformers'
@@ -246,10 +248,10 @@ std::string_view stated_name(std::string_view setting) {
 
 /// Reads a Python program that makes TrainingArguments from literals, and the files given with it;
 /// `options` are the words of its command.
-Draft read_program(const HubFiles& files, const std::vector<std::string>& options,
+Draft read_program(const TransformersProgramFiles& files, const std::vector<std::string>& options,
                    const UserFacts& given, Draft draft, ImportReport& report) {
   const SourceFile& file = *files.program;
-  launch_scripts::ProgramOptions of_command(options);
+  launch_scripts::ArgparseOptions of_command(options);
   for (const std::string_view setting : given.settings) {
     const std::string_view name = stated_name(setting);
     if (name != setting) of_command.set(name, setting.substr(name.size() + 1));
@@ -265,52 +267,55 @@ Draft read_program(const HubFiles& files, const std::vector<std::string>& option
   std::erase_if(others.settings,
                 [&](const std::string& setting) { return of_command.has(stated_name(setting)); });
   const Document document = with_fsdp_file(
-      with_settings(Document::from(std::move(program.config.tree), file.name), others), files);
+      with_user_settings(Document::from(std::move(program.config.tree), file.name), others), files);
   const Fields arguments(document.root());
   const auto known = known_settings("huggingface/arguments");
-  list_python_unread(program.config, document, known, report, known);
+  report_unread_python_values(program.config, document, known, report, known);
   return read_method_arguments(program.method, arguments, files, others, std::move(draft), report);
 }
 
 /// Reads a script that starts a Trainer program, whose file was given.
-Draft read_started_program(HubScript& script, const SourceFile& program, const UserFacts& given,
-                           Draft draft, ImportReport& report) {
+Draft read_started_program(TransformersScriptRun& script, const SourceFile& program,
+                           const UserFacts& given, Draft draft, ImportReport& report) {
   const StartedCommand& command = script.command;
   script.files.program = &program;
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
-  read_launcher(command, draft.extent, report);
-  apply_launch_arguments(command, script.files, report);
+  if (script.files.model)
+    draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
+  read_launcher_rank_counts(command, draft.extent, report);
+  apply_accelerate_launch_options(command, script.files, report);
   std::vector<std::string> options;
   for (const ShellWord& word : command.words) options.push_back(word.text);
   draft = read_program(script.files, options, given, std::move(draft), report);
-  read_environment(command, draft, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 
 /// Reads a script that starts a program built on transformers' Trainer.
 Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts& given,
                           Draft draft, ImportReport& report) {
-  const StartedProgram program{.framework = "transformers' Trainer",
-                               .arguments = "--per_device_train_batch_size, --config FILE.yaml",
-                               .starts =
-                                   [&](Words words) {
-                                     return starts_trainer(words) ||
-                                            started_trainer_program(words, files) != nullptr;
-                                   },
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("huggingface/arguments"))};
-  HubScript script = read_hub_script(file, files, given, program, draft.start, report);
+  const StartedProgramRule program{
+      .framework = "transformers' Trainer",
+      .arguments = "--per_device_train_batch_size, --config FILE.yaml",
+      .starts =
+          [&](Words words) {
+            return starts_trainer(words) || started_trainer_program(words, files) != nullptr;
+          },
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("huggingface/arguments"))};
+  TransformersScriptRun script =
+      read_transformers_script(file, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
   if (const SourceFile* own = started_trainer_program(command.words, files)) {
     return read_started_program(script, *own, given, std::move(draft), report);
   }
   const TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
-  const Document said = said_by(started, command.all_words(), script);
-  read_launcher(command, draft.extent, report);
-  apply_launch_arguments(command, script.files, report);
-  Tree fields = said.root().placed_tree();
+  if (script.files.model)
+    draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
+  const Document said = said_by(started, command.all_command_words(), script);
+  read_launcher_rank_counts(command, draft.extent, report);
+  apply_accelerate_launch_options(command, script.files, report);
+  Tree fields = said.root().tree_with_positions();
   if (started.trl) {
     add_trl_defaults(started.method, fields);
     draft.framework.variant = kTrl;
@@ -323,14 +328,14 @@ Draft read_trainer_script(Sources files, const SourceFile& file, const UserFacts
   refuse_other_settings(started, command, arguments);
   draft = read_method_arguments(started.method, arguments, script.files, given, std::move(draft),
                                 report);
-  read_environment(command, draft, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 
 }  // namespace
 
 bool starts_trainer(Words words) {
-  if (command_has_mark("hf", words)) return true;
+  if (command_matches_target_rules("hf", words)) return true;
   const TrainerCommand command = trainer_command(words);
   // TRL's own programs have transformers' default batch if none is stated.
   const bool trl = command.trl && names_method(command.method);
@@ -339,12 +344,12 @@ bool starts_trainer(Words words) {
 
 Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   for (const SourceFile& file : files) {
-    if (is_shell_script(file) || file_has_mark("hf", file, "arguments")) {
+    if (is_shell_script(file) || file_matches_target_rules("hf", file, "arguments")) {
       return read_trainer_script(files, file, given, std::move(draft), report);
     }
   }
-  HubFiles sorted = sorted_hub_files(files);
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
+  TransformersProgramFiles sorted = sort_transformers_files(files);
+  if (sorted.model) draft.model = model::read_huggingface_config(*sorted.model, &report.notes);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");
     if (sorted.deepspeed == nullptr) {
@@ -358,7 +363,7 @@ Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, Impor
     return read_program(sorted, {}, given, std::move(draft), report);
   }
   const std::string& name = sorted.program->name;
-  const Document document = program_document(sorted, given);
+  const Document document = program_settings_document(sorted, given);
   const Fields arguments(document.root());
   if (!has_mark(arguments)) {
     fail_input(

@@ -50,15 +50,16 @@ std::string whole_name(std::string name, std::span<const KnownSetting> known) {
 
 }  // namespace
 
-std::function<bool(std::string_view)> argument_impact(std::span<const KnownSetting> known) {
+std::function<bool(std::string_view)> important_argument_predicate(
+    std::span<const KnownSetting> known) {
   return [known](std::string_view argument) {
     if (!argument.starts_with("--")) return false;
-    const KnownSetting* found = known_setting(known, field_name(argument));
+    const KnownSetting* found = find_known_setting(known, field_name(argument));
     return found == nullptr || !found->field.empty() || found->matters != SettingImpact::kNo;
   };
 }
 
-Tree command_fields(Words words, std::span<const KnownSetting> known) {
+Tree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known) {
   MappingBuilder fields;
   for (std::size_t i = 0; i < words.size();) {
     const ShellWord& word = words[i++];
@@ -82,11 +83,11 @@ Tree command_fields(Words words, std::span<const KnownSetting> known) {
   return fields.take();
 }
 
-Document with_command_fields(const Document& said, Words words,
-                             std::span<const KnownSetting> known) {
+Document with_command_arguments(const Document& said, Words words,
+                                std::span<const KnownSetting> known) {
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
-  Tree all = said.root().placed_tree();
-  const Tree over = command_fields(words, known);
+  Tree all = said.root().tree_with_positions();
+  const Tree over = command_arguments_as_mapping(words, known);
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     Tree value = over.items[i + 1];
     // The value comes from another file than the one that messages name.

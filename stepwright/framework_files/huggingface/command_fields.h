@@ -13,15 +13,16 @@ namespace stepwright::framework_files {
 /// Returns a command's arguments (`--name 2`, `--name=2`) as a mapping, as transformers' argparse
 /// reads them: dashes become underscores, no value means true, several values are a list, the last
 /// repetition counts. A prefix of exactly one name in `known` means that name.
-Tree command_fields(Words words, std::span<const KnownSetting> known = {});
+Tree command_arguments_as_mapping(Words words, std::span<const KnownSetting> known = {});
 
 /// Returns the configuration `said` with its values overridden by a command's arguments (`--name
 /// value`).
-Document with_command_fields(const Document& said, Words words,
-                             std::span<const KnownSetting> known = {});
+Document with_command_arguments(const Document& said, Words words,
+                                std::span<const KnownSetting> known = {});
 
 /// Returns a predicate: true if an argument (`--name`) is unknown or can change time, memory or
 /// communication of a step, by the settings table `known`.
-std::function<bool(std::string_view)> argument_impact(std::span<const KnownSetting> known);
+std::function<bool(std::string_view)> important_argument_predicate(
+    std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

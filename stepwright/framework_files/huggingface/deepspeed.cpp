@@ -88,14 +88,14 @@ Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& 
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
   json["length"] = planned.job.length;
-  json["optimizer"] = name_of(plan::kOptimizerNames, written_optimizer(planned.job));
+  json["optimizer"] = name_of(plan::kOptimizerNames, optimizer_to_write(planned.job));
   if (planned.job.optimizer == plan::Optimizer::kMuon) {
     json["muon"] = name_of(plan::kMuonFormNames, planned.job.muon);
   }
   if (planned.plan.recompute.kind == plan::RecomputeKind::kFull) json["recompute"] = "full";
-  if (planned.plan.offload.moves_inputs()) json[kOffloadInputsKey] = true;
+  if (planned.plan.offload.offloads_layer_inputs()) json[kOffloadInputsKey] = true;
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
-  plan::write_training(json, planned.job);
+  plan::write_adapters_and_frozen_parts(json, planned.job);
   return json;
 }
 
@@ -125,8 +125,9 @@ void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportRepor
   const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
   const std::string word = lower_case(type->text());
-  take_optimizer_word(section, "type", optimizer_word(word, "huggingface/deepspeed_optimizers"),
-                      settled, report);
+  set_optimizer_by_name(section, "type",
+                        find_optimizer_name(word, "huggingface/deepspeed_optimizers"), settled,
+                        report);
 }
 
 /// Returns the number of ranks in a sharding group from the setting `key` of `zero_optimization`;
@@ -134,13 +135,13 @@ void read_optimizer_keys(const Fields& fields, PartialPlan& settled, ImportRepor
 std::optional<std::int64_t> group_of(const Fields& zero, std::string_view key) {
   const auto value = zero.find(key);
   if (!value) return std::nullopt;
-  const std::int64_t size = value->integer(-1, kMaxSizeField);
+  const std::int64_t size = value->integer(-1, kMaxIntegerSetting);
   return size > 1 ? std::optional(size) : std::nullopt;
 }
 
 /// True if a DeepSpeed section (`offload_optimizer`) offloads states to host memory; offload to
 /// disk is reported as not expressed.
-bool is_of_host(const Fields& section, ImportReport& report) {
+bool involves_host(const Fields& section, ImportReport& report) {
   static constexpr Named<int> kDevices[] = {{0, "none"}, {1, "cpu"}, {2, "nvme"}};
   const auto device = section.find("device");
   if (!device) return false;
@@ -153,7 +154,7 @@ bool is_of_host(const Fields& section, ImportReport& report) {
 /// true` of releases before ZeRO-Infinity; nullopt if none does.
 std::optional<Node> host_setting(const Fields& zero, std::string_view section,
                                  std::string_view older, ImportReport& report) {
-  if (is_of_host(zero.section(section), report)) return zero.section(section).find("device");
+  if (involves_host(zero.section(section), report)) return zero.section(section).find("device");
   const auto flag = zero.has(section) ? std::nullopt : zero.find(older);
   return flag && flag->boolean() ? flag : std::nullopt;
 }
@@ -209,14 +210,14 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
   plan.sharding.group = mics.value_or(hpz.value_or(1));
   const bool overlaps = zero.flag("overlap_comm", stage == 3);
   const bool piped = plan.parallel.pipeline > 1;
-  plan.overlap = plan::overlap_all(false);
+  plan.overlap = plan::all_overlap_flags(false);
   plan.overlap.gradients = stage > 0 && overlaps && !piped;
-  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucketElements);
+  plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedDefaultBucketElements);
   const std::int64_t ahead = zero.integer(
       zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
       kUsualPrefetch, 0);
   plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
-  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucketElements);
+  plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedDefaultBucketElements);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
   read_deepspeed_offload(zero, stage, settled.plan, report);
   read_precision_keys(fields, settled, report, stage);
@@ -227,11 +228,11 @@ Draft read_code(const Fields& fields, Draft draft, ImportReport& report) {
   if (const auto length = code.size("length")) draft.batch.length = length;
   if (const auto recompute = code.find("recompute"))
     draft.plan.recompute = plan::read_recompute(*recompute);
-  if (const auto layers = code.find("layers")) draft.plan.layers = plan::read_layers(*layers);
+  if (const auto layers = code.find("layers")) draft.plan.layers = plan::read_chunk_layers(*layers);
   draft.optimizer = code.choice("optimizer", plan::kOptimizerNames, draft.optimizer);
   draft.muon = code.choice("muon", plan::kMuonFormNames, draft.muon);
   if (code.has("adapters") || code.has("frozen")) {
-    draft.trained = Document::from(code.node().placed_tree(), code.node().where());
+    draft.trained = Document::from(code.node().tree_with_positions(), code.node().where());
   }
   if (code.flag(kOffloadInputsKey, false)) draft.plan.offload.move_inputs();
   const auto checkpointing = fields.find("activation_checkpointing");
@@ -260,7 +261,8 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
             {"train_batch_size", job.sequences},
             {"train_micro_batch_size_per_gpu", plan.micro_batch},
             {"gradient_accumulation_steps", plan::micro_batches(job, plan)}};
-  if (plan::storage_type(job.precision) == DType::kBf16) json["bf16"] = {{"enabled", true}};
+  if (plan::parameter_storage_type(job.precision) == DType::kBf16)
+    json["bf16"] = {{"enabled", true}};
   if (job.precision == DType::kFp16) json["fp16"] = {{"enabled", true}};
   if (job.precision != DType::kFp32) {
     const std::string_view type = name_of(kDeepspeedTypes, plan.accumulate);
@@ -278,7 +280,7 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
 }
 
 bool runs_on_deepspeed(const plan::Job& job) {
-  return job.framework.name == target_data("deepspeed").framework;
+  return job.framework.name == launch_target_description("deepspeed").framework;
 }
 
 Tree deepspeed_configuration(const plan::PlannedJob& planned) {
@@ -298,7 +300,7 @@ Tree deepspeed_configuration(const plan::PlannedJob& planned) {
   const std::int64_t tensor = planned.plan.parallel.tensor;
   if (tensor > 1) json["tensor_parallel"] = {{"autotp_size", tensor}};
   const Document document = Document::parse(json.dump(), "deepspeed");
-  return document.root().placed_tree();
+  return document.root().tree_with_positions();
 }
 
 namespace {
@@ -334,7 +336,7 @@ Draft read_deepspeed_fields(const Fields& fields, Draft draft, ImportReport& rep
   if (scatters && !scatters->is_null() && scatters->text() == "false") {
     zero.leave_out("reduce_scatter", *scatters, "all-reduces in the place of reduce-scatters");
   }
-  list_settings(fields, file, known_settings("huggingface/deepspeed"), report);
+  report_file_settings(fields, file, known_settings("huggingface/deepspeed"), report);
   return draft;
 }
 
@@ -374,7 +376,7 @@ Tree& section_of(Tree& tree, std::string_view key) {
 /// from the ones that are still "auto".
 class Filler {
  public:
-  Filler(const TrainerValues& trainer, std::string file, Tree& tree, Autos& open,
+  Filler(const TrainerAutoValues& trainer, std::string file, Tree& tree, Autos& open,
          ImportReport& report)
       : trainer_(trainer), file_(std::move(file)), tree_(tree), open_(open), report_(report) {}
 
@@ -438,7 +440,7 @@ class Filler {
     report_.add_assumption(std::string(field_of(path)), fmt::format("auto in {}: {}", file_, why));
   }
 
-  const TrainerValues& trainer_;
+  const TrainerAutoValues& trainer_;
   std::string file_;
   Tree& tree_;
   Autos& open_;
@@ -489,11 +491,11 @@ std::optional<std::string> printed_configuration(std::string_view text) {
 
 }  // namespace
 
-Draft read_deepspeed_document(const Document& document, const UserFacts& given, Draft draft,
-                              ImportReport& report, const TrainerValues* trainer) {
+Draft read_deepspeed_configuration(const Document& document, const UserFacts& given, Draft draft,
+                                   ImportReport& report, const TrainerAutoValues* trainer) {
   const std::string& name = document.name();
   Autos autos;
-  Tree tree = without_autos(document.root().placed_tree(), "", autos);
+  Tree tree = without_autos(document.root().tree_with_positions(), "", autos);
   if (tree.kind != Tree::Kind::kMapping) document.root().fail("must be a mapping (key: value)");
   Autos open = autos;
   if (trainer != nullptr) Filler(*trainer, name, tree, open, report).fill();
@@ -512,13 +514,14 @@ Draft read_deepspeed(Sources files, const UserFacts& given, Draft draft, ImportR
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
   const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
-  return read_deepspeed_document(
-      with_settings(parse_like_python_yaml(printed ? *printed : file.text, file.name), given),
+  return read_deepspeed_configuration(
+      with_user_settings(parse_like_python_yaml(printed ? *printed : file.text, file.name), given),
       given, std::move(draft), report);
 }
 
 bool is_deepspeed(const SourceFile& file) {
-  return printed_configuration(file.text).has_value() || file_has_mark("deepspeed", file);
+  return printed_configuration(file.text).has_value() ||
+         file_matches_target_rules("deepspeed", file);
 }
 
 }  // namespace stepwright::framework_files

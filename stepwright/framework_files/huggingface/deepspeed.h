@@ -11,11 +11,11 @@ namespace stepwright::framework_files {
 
 /// DeepSpeed's default bucket size for gradients and parameters, in elements (deepspeedai/DeepSpeed
 /// deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig).
-inline constexpr std::int64_t kDeepspeedBucketElements = 500'000'000;
+inline constexpr std::int64_t kDeepspeedDefaultBucketElements = 500'000'000;
 
 /// Values of transformers' Trainer that replace "auto" in a DeepSpeed configuration; nullopt:
 /// unknown.
-struct TrainerValues {
+struct TrainerAutoValues {
   std::optional<std::int64_t> micro_batch, accumulation;
   std::optional<DType> precision;
   std::optional<std::int64_t> hidden;  ///< Hidden width of the model.
@@ -27,8 +27,9 @@ struct TrainerValues {
 /// Sources: huggingface/transformers src/transformers/integrations/deepspeed.py:
 /// HfTrainerDeepSpeedConfig; huggingface/accelerate src/accelerate/utils/dataclasses.py:
 /// DeepSpeedPlugin (precision).
-Draft read_deepspeed_document(const Document& document, const UserFacts& given, Draft draft,
-                              ImportReport& report, const TrainerValues* trainer = nullptr);
+Draft read_deepspeed_configuration(const Document& document, const UserFacts& given, Draft draft,
+                                   ImportReport& report,
+                                   const TrainerAutoValues* trainer = nullptr);
 
 /// True if a job trains with DeepSpeed, directly or through a program that is built on DeepSpeed.
 bool runs_on_deepspeed(const plan::Job& job);

@@ -57,7 +57,7 @@ constexpr std::string_view kMicroBatches[] = {"train_micro_batch_size_per_gpu", 
 /// Adds the batch that a program puts into a configuration without one, as DeepSpeed requires. Many
 /// programs do; one is microsoft/LMOps minillm/utils.py: initialize.
 Document with_batch(Document said, const Fields& arguments, ImportReport& report) {
-  Tree all = said.root().placed_tree();
+  Tree all = said.root().tree_with_positions();
   const auto lacks = [&](std::string_view key) {
     const Tree* value = all.find(key);
     return value == nullptr || value->text == "auto";
@@ -90,14 +90,15 @@ Draft read_arguments(const Fields& arguments, const UserFacts& given, Draft draf
 
 Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
                             ImportReport& report) {
-  const StartedProgram program{.framework = "DeepSpeed",
-                               .arguments = "--deepspeed_config FILE.json",
-                               .starts = starts_with_deepspeed,
-                               .has_argument = is_argument_and_value};
+  const StartedProgramRule program{.framework = "DeepSpeed",
+                                   .arguments = "--deepspeed_config FILE.json",
+                                   .starts = starts_with_deepspeed,
+                                   .has_argument = is_argument_and_value};
   const SourceFile& first = *std::ranges::find_if(files, is_shell_script);
-  const HubScript script = read_hub_script(first, files, given, program, draft.start, report);
+  const TransformersScriptRun script =
+      read_transformers_script(first, files, given, program, draft.start, report);
   const StartedCommand& command = script.command;
-  const std::vector<ShellWord> words = command.all_words();
+  const std::vector<ShellWord> words = command.all_command_words();
   const ShellWord path = configuration_named(words).value();
   if (script.files.deepspeed == nullptr) {
     std::string open;
@@ -109,17 +110,18 @@ Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
     fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
                            printable(path.text), open));
   }
-  if (script.files.model) draft.model = model::read_config(*script.files.model, &report.notes);
-  const Document said = Document::from(command_fields(words), command.file);
+  if (script.files.model)
+    draft.model = model::read_huggingface_config(*script.files.model, &report.notes);
+  const Document said = Document::from(command_arguments_as_mapping(words), command.file);
   const Fields arguments(said.root());
-  for (const std::string_view name : kPlaces) arguments.mark_read(name);
+  for (const std::string_view name : kPlaces) arguments.mark_setting_read(name);
   check_is_training(arguments);
   draft = read_arguments(arguments, given, std::move(draft), report);
-  read_launcher(command, draft.extent, report);
+  read_launcher_rank_counts(command, draft.extent, report);
   UserFacts own = given;
   own.settings.clear();
   const SourceFile& file = *script.files.deepspeed;
-  draft = read_deepspeed_document(
+  draft = read_deepspeed_configuration(
       with_batch(parse_like_python_yaml(file.text, file.name), arguments, report), own,
       std::move(draft), report);
   const ShellWord& started = command.words.front();
@@ -127,8 +129,9 @@ Draft read_deepspeed_script(Sources files, const UserFacts& given, Draft draft,
       {printable(started.text), "", command.file, started.line, SettingImpact::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
        "far as its arguments say them"});
-  list_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"), report);
-  read_environment(command, draft, draft.extent, report);
+  report_file_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"),
+                       report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 

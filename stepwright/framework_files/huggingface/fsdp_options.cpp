@@ -30,7 +30,7 @@ std::optional<Node> with_or_without_prefix(const Fields& section, std::string_vi
 
 }  // namespace
 
-FsdpOptions sharding_of_word(std::string text, Node place) {
+FsdpOptions sharding_of_fsdp_setting(std::string text, Node place) {
   text = lower_case(text);
   for (const Strategy& known : kStrategies) {
     if (text != known.word && text != known.number) continue;
@@ -51,7 +51,7 @@ FsdpOptions read_fsdp_section(const Fields& section, FsdpOptions usual) {
     choice.mesh = selects_fsdp2(section.node().find(key), choice.mesh);
   }
   const auto take = [&choice](Node word) {
-    const FsdpOptions said = sharding_of_word(word.text(), word);
+    const FsdpOptions said = sharding_of_fsdp_setting(word.text(), word);
     choice.states = said.states;
     choice.by_node = said.by_node;
   };
@@ -65,12 +65,12 @@ FsdpOptions read_fsdp_section(const Fields& section, FsdpOptions usual) {
   // Keeps inputs in host memory if activation_checkpointing_offload is set: huggingface/accelerate
   // src/accelerate/utils/dataclasses.py.
   const auto moved = with_or_without_prefix(section, "activation_checkpointing_offload");
-  choice.moves_inputs = choice.checkpointing && moved && moved->boolean();
+  choice.offloads_layer_inputs = choice.checkpointing && moved && moved->boolean();
   for (const std::string_view key : {"offload_params", "cpu_offload"}) {
     const auto offload = with_or_without_prefix(section, key);
     if (!offload) continue;
     choice.offload.reset();
-    if (offload->boolean()) choice.offload = unread_setting(*offload);
+    if (offload->boolean()) choice.offload = make_unread_setting(*offload);
   }
   return choice;
 }
@@ -95,7 +95,8 @@ bool shards_optimizer_states(const plan::Plan& plan) {
 
 bool is_fsdp_offloading(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
-void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, ImportReport& report) {
+void set_fsdp_host_offload(const UnreadSetting& setting, PartialPlan& settled,
+                           ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (!plan::traits_of(settled.optimizer).can_offload) {
     return report.leave_out(
@@ -112,8 +113,8 @@ void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, Imp
       "not share: they are counted on the devices");
 }
 
-void shard_states_over_ranks(const FsdpOptions& choice, std::int64_t copies, PartialPlan& settled,
-                             const JobRankCounts& extent, ImportReport& report) {
+void apply_fsdp_options(const FsdpOptions& choice, std::int64_t copies, PartialPlan& settled,
+                        const JobRankCounts& extent, ImportReport& report) {
   plan::Plan& plan = settled.plan;
   std::string states = choice.states;
   std::int64_t group = plan.parallel.data / copies * plan.parallel.context;
@@ -132,8 +133,8 @@ void shard_states_over_ranks(const FsdpOptions& choice, std::int64_t copies, Par
     settled.space.context = {plan.parallel.context};
   }
   if (choice.checkpointing) plan.recompute.kind = plan::RecomputeKind::kFull;
-  if (choice.moves_inputs) plan.offload.move_inputs();
-  if (choice.offload) offload_fsdp_states(*choice.offload, settled, report);
+  if (choice.offloads_layer_inputs) plan.offload.move_inputs();
+  if (choice.offload) set_fsdp_host_offload(*choice.offload, settled, report);
 }
 
 }  // namespace stepwright::framework_files

@@ -21,7 +21,8 @@ struct FsdpOptions {
   bool checkpointing = false;
   /// True if FSDP can be combined with tensor and context parallelism; false for FSDP1.
   bool mesh = true;
-  bool moves_inputs = false;  ///< True if the inputs of recomputed layers are kept in host memory.
+  bool offloads_layer_inputs =
+      false;  ///< True if the inputs of recomputed layers are kept in host memory.
   /// The setting that offloads parameters, gradients and optimizer states to host memory; nullopt:
   /// no offload.
   std::optional<UnreadSetting> offload;
@@ -31,7 +32,7 @@ struct FsdpOptions {
 /// FSDP2), or a strategy of FSDP1 (`FULL_SHARD`, in any case, or its number). Fails with `kInput`
 /// at the setting `place` for any other word. Source: huggingface/accelerate
 /// src/accelerate/utils/constants.py: FSDP_SHARDING_STRATEGY.
-FsdpOptions sharding_of_word(std::string word, Node place);
+FsdpOptions sharding_of_fsdp_setting(std::string word, Node place);
 
 /// Reads FSDP's options from a section `fsdp_config`, whose keys may begin with `fsdp_`; options
 /// that it does not state are those of `usual`. Source: huggingface/accelerate
@@ -53,7 +54,8 @@ bool shards_optimizer_states(const plan::Plan& plan);
 /// parameters with their gradients. What no plan can express is reported under `setting`. Sources:
 /// pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_api.py: CPUOffloadPolicy;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: set_cpu_offload.
-void offload_fsdp_states(const UnreadSetting& setting, PartialPlan& settled, ImportReport& report);
+void set_fsdp_host_offload(const UnreadSetting& setting, PartialPlan& settled,
+                           ImportReport& report);
 
 /// True if a plan keeps optimizer states in host memory, so that its FSDP files must switch CPU
 /// offload on.
@@ -62,7 +64,7 @@ bool is_fsdp_offloading(const plan::Plan& plan);
 /// Sets the plan's sharding, recomputation and offload from FSDP's options. States are sharded over
 /// data-parallel and context-parallel ranks, in `copies` groups that each hold all states. The
 /// plan's degrees must be complete.
-void shard_states_over_ranks(const FsdpOptions& choice, std::int64_t copies, PartialPlan& settled,
-                             const JobRankCounts& extent, ImportReport& report);
+void apply_fsdp_options(const FsdpOptions& choice, std::int64_t copies, PartialPlan& settled,
+                        const JobRankCounts& extent, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -47,8 +47,8 @@ Tree without_lines(Tree tree) {
 
 }  // namespace
 
-HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
-  HubFiles sorted;
+TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files) {
+  TransformersProgramFiles sorted;
   const auto take = [](const SourceFile*& place, const SourceFile& file, std::string_view what) {
     if (place != nullptr) fail_input(fmt::format("{}: is a second {}", file.name, what));
     place = &file;
@@ -60,7 +60,7 @@ HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
       sorted.model = parse_like_python_yaml(file.text, file.name);
     } else if (is_deepspeed(file)) {
       take(sorted.deepspeed, file, "configuration of DeepSpeed");
-    } else if (file_has_mark("accelerate", file)) {
+    } else if (file_matches_target_rules("accelerate", file)) {
       take(sorted.accelerate, file, "configuration of Accelerate");
     } else if (is_fsdp_config(file)) {
       take(sorted.fsdp, file, "file of fsdp_config");
@@ -72,23 +72,23 @@ HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
   return sorted;
 }
 
-HubFiles sorted_hub_files(Sources files) {
+TransformersProgramFiles sort_transformers_files(Sources files) {
   std::vector<const SourceFile*> all;
   for (const SourceFile& file : files) all.push_back(&file);
-  HubFiles sorted = sorted_hub_files(all);
+  TransformersProgramFiles sorted = sort_transformers_files(all);
   sorted.name = files.front().name;
   if (sorted.programs.size() < 2) return sorted;
   fail_input(sorted.programs[1]->name + ": is a second file of the program");
 }
 
-Document with_fsdp_file(Document said, const HubFiles& files) {
+Document with_fsdp_file(Document said, const TransformersProgramFiles& files) {
   const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
   if (!path || !path->is_scalar()) return said;
   if (files.fsdp == nullptr) path->fail("names a file: give it, too");
   const Document content = parse_like_python_yaml(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
-  Tree tree = said.root().placed_tree();
-  *tree.find("fsdp_config") = without_lines(content.root().placed_tree());
+  Tree tree = said.root().tree_with_positions();
+  *tree.find("fsdp_config") = without_lines(content.root().tree_with_positions());
   return Document::from(std::move(tree), said.name());
 }
 
@@ -101,10 +101,10 @@ void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_wor
                   printable(id.text())));
 }
 
-Document program_document(const HubFiles& files, const UserFacts& given) {
+Document program_settings_document(const TransformersProgramFiles& files, const UserFacts& given) {
   const SourceFile& program = *files.program;
-  return with_fsdp_file(with_settings(parse_like_python_yaml(program.text, program.name), given),
-                        files);
+  return with_fsdp_file(
+      with_user_settings(parse_like_python_yaml(program.text, program.name), given), files);
 }
 
 }  // namespace stepwright::framework_files

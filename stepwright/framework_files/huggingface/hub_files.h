@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 
 /// The files with which a program built on Hugging Face transformers is started, sorted by their
 /// content.
-struct HubFiles {
+struct TransformersProgramFiles {
   const SourceFile* program = nullptr;     ///< File with the program's own settings; null: none.
   const SourceFile* accelerate = nullptr;  ///< Configuration file of Accelerate; null: none.
   const SourceFile* deepspeed = nullptr;   ///< Configuration file of DeepSpeed; null: none.
@@ -29,16 +29,16 @@ struct HubFiles {
 
 /// Sorts files for a transformers program by kind: program settings, Accelerate, DeepSpeed, FSDP,
 /// model. Fails with `kInput` if two are of the same kind.
-HubFiles sorted_hub_files(Sources files);
+TransformersProgramFiles sort_transformers_files(Sources files);
 
 /// Sorts the files that were given with a shell script by kind. Several may hold program settings,
 /// because the script names the right one; any other kind may occur once, else this fails with
 /// `kInput`.
-HubFiles sorted_hub_files(std::span<const SourceFile* const> files);
+TransformersProgramFiles sort_transformers_files(std::span<const SourceFile* const> files);
 
 /// Returns the settings `said` with the path under `fsdp_config` replaced by the contents of that
 /// file. Fails with `kInput` if the user did not give the file.
-Document with_fsdp_file(Document said, const HubFiles& files);
+Document with_fsdp_file(Document said, const TransformersProgramFiles& files);
 
 /// Sets the model to the built-in one that a Hugging Face id or a path names, unless `--model` or a
 /// config.json has set one. Fails with `kInput`, suggesting `--model`, if no built-in model has
@@ -48,6 +48,6 @@ void set_model_by_hub_id(Node id, const UserFacts& given, StatedModel& model_wor
 
 /// Returns the program's settings from `files.program` (must not be null), overridden by the user's
 /// settings, and with the FSDP file that they name.
-Document program_document(const HubFiles& files, const UserFacts& given);
+Document program_settings_document(const TransformersProgramFiles& files, const UserFacts& given);
 
 }  // namespace stepwright::framework_files

@@ -9,9 +9,11 @@
 #include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
-HubScript read_hub_script(const SourceFile& script, Sources files, const UserFacts& given,
-                          const StartedProgram& program, ProgramStart& start,
-                          ImportReport& report) {
+TransformersScriptRun read_transformers_script(const SourceFile& script, Sources files,
+                                               const UserFacts& given,
+                                               const StartedProgramRule& program,
+                                               StartedTrainingProgram& start,
+                                               ImportReport& report) {
   std::vector<SourceFile> scripts = {script};
   std::vector<const SourceFile*> beside;
   for (const SourceFile& file : files) {
@@ -22,34 +24,34 @@ HubScript read_hub_script(const SourceFile& script, Sources files, const UserFac
       beside.push_back(&file);
     }
   }
-  HubScript made{.command = started_command(scripts, given, program, report)};
+  TransformersScriptRun made{.command = find_started_command(scripts, given, program, report)};
   start.source = made.command.file;
-  made.files = sorted_hub_files(beside);
+  made.files = sort_transformers_files(beside);
   made.files.name = script.name;
   for (const auto& [name, file] : made.command.written) {
-    HubFiles& given_files = made.files;
+    TransformersProgramFiles& given_files = made.files;
     if (given_files.deepspeed == nullptr && is_deepspeed(file)) given_files.deepspeed = &file;
-    if (given_files.accelerate == nullptr && file_has_mark("accelerate", file))
+    if (given_files.accelerate == nullptr && file_matches_target_rules("accelerate", file))
       given_files.accelerate = &file;
   }
   return made;
 }
 
-void set_settings_file(const ShellWord& path, HubScript& script) {
-  const std::string name(last_part(path.text));
+void set_program_settings_file(const ShellWord& path, TransformersScriptRun& script) {
+  const std::string name(last_path_part(path.text));
   for (const SourceFile* file : script.files.programs) {
-    if (last_part(file->name) != name) continue;
+    if (last_path_part(file->name) != name) continue;
     script.files.program = file;
     return;
   }
   const auto written = script.command.written.find(name);
   if (written == script.command.written.end()) {
-    fail_without_file(path, script.command);
+    fail_for_missing_file(path, script.command);
   }
   script.files.program = &written->second;
 }
 
-bool is_settings_path(std::string_view text) {
+bool is_yaml_or_json_path(std::string_view text) {
   return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
 }
 

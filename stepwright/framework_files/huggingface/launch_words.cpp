@@ -46,8 +46,8 @@ constexpr Preset kPresets[] = {{"zero1", "DEEPSPEED", "deepspeed_config.zero_sta
 
 /// Adds the settings of a configuration that comes with TRL, named by `trl ... --accelerate_config
 /// zero3`; trl/cli/accelerate_config.py.
-void take_preset(const StartedCommand& command, HubFiles& files) {
-  const Tree said = command_fields(command.all_words());
+void take_preset(const StartedCommand& command, TransformersProgramFiles& files) {
+  const Tree said = command_arguments_as_mapping(command.all_command_words());
   const Tree* named = said.find("accelerate_config");
   if (named == nullptr || files.accelerate != nullptr) return;
   const auto* preset = std::ranges::find(kPresets, named->text, &Preset::name);
@@ -92,7 +92,7 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
 }
 
 std::string path_of(const std::string& name) {
-  const auto sections = section_words("huggingface/launch_words", "sections");
+  const auto sections = table_section_words("huggingface/launch_words", "sections");
   const auto found = std::ranges::find_if(
       sections, [&](const auto& section) { return name.starts_with(section.first); });
   return found == sections.end() ? name : fmt::format("{}.{}", found->second, name);
@@ -100,11 +100,12 @@ std::string path_of(const std::string& name) {
 
 }  // namespace
 
-void apply_launch_arguments(const StartedCommand& command, HubFiles& files, ImportReport& report) {
+void apply_accelerate_launch_options(const StartedCommand& command, TransformersProgramFiles& files,
+                                     ImportReport& report) {
   take_preset(command, files);
   std::vector<ShellWord> words = words_of_launch(command);
   take_out_open_values(words, command, report);
-  const Document said = Document::from(command_fields(words), command.file);
+  const Document said = Document::from(command_arguments_as_mapping(words), command.file);
   const auto path = said.root().find("config_file");
   if (path && path->text() != "/dev/null" && files.accelerate == nullptr) {
     path->fail("names a configuration of Accelerate: give its file, too");
@@ -112,7 +113,7 @@ void apply_launch_arguments(const StartedCommand& command, HubFiles& files, Impo
   std::string_view type;
   for (const auto& [name, value] : said.root().members()) {
     if (name == "config_file" || value.is_sequence()) continue;
-    const std::string_view known = word_meaning("huggingface/launch_words", "types", name);
+    const std::string_view known = program_word_meaning("huggingface/launch_words", "types", name);
     if (known.empty()) {
       files.launch.push_back(fmt::format("{}={}", path_of(name), value.text()));
     } else if (type.empty() || type == "MULTI_GPU") {

@@ -16,7 +16,7 @@
 
 namespace stepwright::framework_files {
 
-OptimizerTable::OptimizerTable(const Document& document) {
+OptimizerNameTable::OptimizerNameTable(const Document& document) {
   visit_table_rows(document, "optimizers", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"word", "words", "optimizer", "leaves_out"});
     for (std::string& word : one_or_several_texts(row, "word", "words")) {
@@ -27,17 +27,18 @@ OptimizerTable::OptimizerTable(const Document& document) {
   });
 }
 
-const OptimizerWord* OptimizerTable::find(std::string_view word) const {
-  const auto found = std::ranges::find_if(
-      words_, [&](const OptimizerWord& known) { return matches(known.word, word); });
+const OptimizerNameMeaning* OptimizerNameTable::find(std::string_view word) const {
+  const auto found = std::ranges::find_if(words_, [&](const OptimizerNameMeaning& known) {
+    return matches_wildcard_pattern(known.word, word);
+  });
   return found == words_.end() ? nullptr : &*found;
 }
 
-const OptimizerWord* optimizer_word(std::string_view word, std::string_view table) {
-  return loaded_table<OptimizerTable>(table).find(word);
+const OptimizerNameMeaning* find_optimizer_name(std::string_view word, std::string_view table) {
+  return loaded_table<OptimizerNameTable>(table).find(word);
 }
 
-void apply_trainer_defaults(PartialPlan& settled, JobBatch& batch) {
+void apply_trainer_defaults(PartialPlan& settled, StatedStepBatch& batch) {
   constexpr std::int64_t kUsualBatch = 8;
   batch.derive_micro_batch = false;
   settled.plan.micro_batch = kUsualBatch;
@@ -46,15 +47,16 @@ void apply_trainer_defaults(PartialPlan& settled, JobBatch& batch) {
   settled.optimizer = plan::Optimizer::kAdamW;
 }
 
-void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
-                         PartialPlan& settled, ImportReport& report) {
-  static constexpr OptimizerWord kUnknown{
+void set_optimizer_by_name(const Fields& fields, std::string_view key,
+                           const OptimizerNameMeaning* known, PartialPlan& settled,
+                           ImportReport& report) {
+  static constexpr OptimizerNameMeaning kUnknown{
       .word = "", .leaves_out = "its states and its update: AdamW's are counted"};
   const Node given = fields.node().get(key);
   if (known == nullptr) known = &kUnknown;
   settled.optimizer = known->optimizer;
   if (known->leaves_out.empty()) {
-    fields.mark_read(key);
+    fields.mark_setting_read(key);
     return;
   }
   report.add_assumption("job.optimizer",
@@ -66,13 +68,14 @@ void read_optimizer_name(const Fields& fields, std::string_view key, PartialPlan
                          ImportReport& report) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  take_optimizer_word(fields, key, optimizer_word(given->text()), settled, report);
+  set_optimizer_by_name(fields, key, find_optimizer_name(given->text()), settled, report);
 }
 
 void apply_attention_kernel(const Fields& fields, std::string_view key, PartialPlan& settled) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  const std::string_view known = word_meaning("huggingface/attention", "kernels", given->text());
+  const std::string_view known =
+      program_word_meaning("huggingface/attention", "kernels", given->text());
   if (known.empty()) {
     fields.leave_out(key, *given, "this kernel of attention");
     return;
@@ -81,7 +84,7 @@ void apply_attention_kernel(const Fields& fields, std::string_view key, PartialP
     if (name == known) settled.attention = kernel;
   }
   if (known == "pytorch") leave_attention_to_pytorch(settled);
-  fields.mark_read(key);
+  fields.mark_setting_read(key);
 }
 
 void leave_attention_to_pytorch(PartialPlan& settled) {
@@ -99,11 +102,11 @@ void check_is_training(const Fields& fields) {
   }
 }
 
-std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_view key,
-                                            const HubFiles& files) {
+std::optional<Document> deepspeed_config_of_setting(const Fields& fields, std::string_view key,
+                                                    const TransformersProgramFiles& files) {
   const auto named = fields.find(key);
   if (named && named->is_mapping()) {
-    return Document::from(named->placed_tree(), files.name);
+    return Document::from(named->tree_with_positions(), files.name);
   }
   if (named && files.program != nullptr && named->text() == files.program->name) {
     named->fail("names this file itself");
@@ -115,8 +118,8 @@ std::optional<Document> deepspeed_config_of(const Fields& fields, std::string_vi
   return parse_like_python_yaml(files.deepspeed->text, files.deepspeed->name);
 }
 
-std::int64_t replica_count(const Trainer& trainer, const plan::Plan& plan,
-                           const JobRankCounts& extent, const std::string& name) {
+std::int64_t data_parallel_replica_count(const TrainerDistribution& trainer, const plan::Plan& plan,
+                                         const JobRankCounts& extent, const std::string& name) {
   const std::int64_t data = plan.parallel.data;
   const std::int64_t copies = trainer.copies
                                   ? *trainer.copies
@@ -129,8 +132,8 @@ std::int64_t replica_count(const Trainer& trainer, const plan::Plan& plan,
       name, copies, share, data, extent.cluster.devices()));
 }
 
-Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draft draft,
-                            ImportReport& report, const std::string& name) {
+Draft complete_trainer_draft(const TrainerDistribution& trainer, const UserFacts& given,
+                             Draft draft, ImportReport& report, const std::string& name) {
   if (trainer.deepspeed) {
     draft.framework.name = "deepspeed";
     std::optional<std::int64_t> hidden;
@@ -138,21 +141,23 @@ Draft complete_trainer_plan(const Trainer& trainer, const UserFacts& given, Draf
     if (draft.model) hidden = draft.model->hidden;
     // The trainer computes products in fp8 while DeepSpeed runs in bf16.
     const DType precision = draft.precision;
-    const TrainerValues values{.micro_batch = draft.plan.micro_batch,
-                               .accumulation = draft.batch.micro_batches.value_or(1),
-                               .precision = plan::storage_type(precision),
-                               .hidden = hidden};
-    draft = read_deepspeed_document(*trainer.deepspeed, given, std::move(draft), report, &values);
-    if (draft.precision == plan::storage_type(precision)) draft.precision = precision;
+    const TrainerAutoValues values{.micro_batch = draft.plan.micro_batch,
+                                   .accumulation = draft.batch.micro_batches.value_or(1),
+                                   .precision = plan::parameter_storage_type(precision),
+                                   .hidden = hidden};
+    draft =
+        read_deepspeed_configuration(*trainer.deepspeed, given, std::move(draft), report, &values);
+    if (draft.precision == plan::parameter_storage_type(precision)) draft.precision = precision;
     return draft;
   }
   draft.framework_overlap = draft.framework_gradients = true;
   resolve_rank_counts(draft.plan, draft.extent, report, given, name);
-  shard_states_over_ranks(trainer.fsdp, replica_count(trainer, draft.plan, draft.extent, name),
-                          draft, draft.extent, report);
+  apply_fsdp_options(trainer.fsdp,
+                     data_parallel_replica_count(trainer, draft.plan, draft.extent, name), draft,
+                     draft.extent, report);
   const bool stays =
-      trainer.weights == LoadedWeights::kPure ||
-      (trainer.weights == LoadedWeights::kNarrow && !shards_optimizer_states(draft.plan));
+      trainer.weights == LoadedWeightType::kPure ||
+      (trainer.weights == LoadedWeightType::kNarrow && !shards_optimizer_states(draft.plan));
   // Adapters are trained in fp32: huggingface/peft src/peft/tuners/tuners_utils.py,
   // autocast_adapter_dtype.
   if (stays && !draft.adapters) draft.masters = plan::MasterWeights::kNone;

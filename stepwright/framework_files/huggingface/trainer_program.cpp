@@ -59,7 +59,7 @@ CallKind loaded_kind(std::string_view path) {
 /// Interprets a program and records the calls that decide how it trains.
 class TrainerCalls final : public launch_scripts::LiteralPythonHost {
  public:
-  TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ProgramOptions& options)
+  TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ArgparseOptions& options)
       : options_(options),
         devices_(cluster.devices()),
         brain_floats_(cluster::device_generation_of(cluster.device).compute_capability != kVolta) {}
@@ -75,16 +75,16 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     return full == "os.environ" ? variables(line) : LiteralPythonHost::named(path, full, line);
   }
 
-  std::optional<PythonObject> called(const PythonCall& call) override {
+  std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
     const std::string_view name = launch_scripts::last_python_name(call.full);
-    if (!word_meaning(kTable, "brain_floats", name).empty()) {
+    if (!program_word_meaning(kTable, "brain_floats", name).empty()) {
       return PythonObject::boolean(brain_floats_);
     }
     if (call.full == "os.getenv") return variable(call.given);
-    if (name == "parse_args") return options_.parsed();
+    if (name == "parse_args") return options_.parsed_arguments();
     if (name == "add_argument") options_.add(call.given);
     if (const auto kind = kind_of(call, name)) return kept(*kind, call);
-    return LiteralPythonHost::called(call);
+    return LiteralPythonHost::result_of_undefined_call(call);
   }
 
  private:
@@ -109,8 +109,8 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
 
   static std::optional<CallKind> kind_of(const PythonCall& call, std::string_view name) {
     using enum CallKind;
-    if (!word_meaning(kTable, "arguments", name).empty()) return kArguments;
-    if (!word_meaning(kTable, "trainers", name).empty()) return kTrainer;
+    if (!program_word_meaning(kTable, "arguments", name).empty()) return kArguments;
+    if (!program_word_meaning(kTable, "trainers", name).empty()) return kTrainer;
     if (name == "from_pretrained") return loaded_kind(call.full);
     if (name == "LoraConfig") return kAdapters;
     const bool words =
@@ -122,13 +122,13 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
   }
 
   PythonObject kept(CallKind kind, const PythonCall& call) {
-    PythonObject made = launch_scripts::python_object_of(call);
+    PythonObject made = launch_scripts::python_object_of_call(call);
     made.body->made_by = call.full;
     calls_.try_emplace(kind, made);
     return made;
   }
 
-  launch_scripts::ProgramOptions& options_;
+  launch_scripts::ArgparseOptions& options_;
   std::int64_t devices_;
   bool brain_floats_;
   std::map<CallKind, PythonObject> calls_;
@@ -144,7 +144,7 @@ class Told {
     if (fields_.find(name) == nullptr) fields_.set(name, std::move(value));
   }
   void add(std::string_view name, const PythonObject& value) {
-    Tree tree = launch_scripts::python_tree(value, file_);
+    Tree tree = launch_scripts::tree_of_python_value(value, file_);
     constexpr std::string_view kModule = "torch.";
     if (tree.kind == Tree::Kind::kScalar && tree.text.starts_with(kModule)) {
       tree.text.erase(0, kModule.size());
@@ -155,7 +155,7 @@ class Told {
   /// lists.
   void add_named(const PythonObject& call, std::string_view section) {
     for (const auto& [name, value] : call.body->members) {
-      const std::string_view known = word_meaning(kTable, section, name);
+      const std::string_view known = program_word_meaning(kTable, section, name);
       if (!known.empty()) add(known, value);
     }
   }
@@ -232,16 +232,16 @@ bool recomputes_for_kbit(const PythonObject& call) {
 
 std::string method_of(std::string_view section, const PythonObject& call) {
   const std::string_view method =
-      word_meaning(kTable, section, launch_scripts::last_python_name(call.body->made_by));
+      program_word_meaning(kTable, section, launch_scripts::last_python_name(call.body->made_by));
   return method == kPlain ? "" : std::string(method);
 }
 
 /// Returns the first call of a class of training arguments in a text, if interpreting the program
 /// reached none. Fails with `kInput` if no such call can be read.
 PythonObject standing_call(const SourceFile& file, launch_scripts::PythonProgram& program) {
-  for (const auto& [name, method] : section_words(kTable, "arguments")) {
+  for (const auto& [name, method] : table_section_words(kTable, "arguments")) {
     if (launch_scripts::find_python_call(file.text, name) == std::string_view::npos) continue;
-    PythonObject made = launch_scripts::first_python_call(file.text, name, program);
+    PythonObject made = launch_scripts::first_python_call_arguments(file.text, name, program);
     if (!made.is(ObjectKind::kRecord)) continue;
     made.body->made_by = name;
     return made;
@@ -265,7 +265,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
   const std::size_t close = launch_scripts::closing_python_bracket(text, open);
   if (close == text.size()) return std::nullopt;
   for (std::string_view part :
-       launch_scripts::python_comma_parts(text.substr(open + 1, close - open - 1))) {
+       launch_scripts::split_at_python_commas(text.substr(open + 1, close - open - 1))) {
     const auto at = static_cast<std::size_t>(part.data() - text.data());
     part = launch_scripts::python_trimmed(part);
     const std::size_t equals = part.find('=');
@@ -281,7 +281,7 @@ std::optional<PythonObject> cut_length(const SourceFile& file,
 
 bool is_trainer_program(const SourceFile& file) {
   return file.name.ends_with(".py") &&
-         std::ranges::any_of(section_words(kTable, "arguments"), [&](const WordRow& row) {
+         std::ranges::any_of(table_section_words(kTable, "arguments"), [&](const WordRow& row) {
            return launch_scripts::find_python_call(file.text, row.first) != std::string_view::npos;
          });
 }
@@ -290,7 +290,7 @@ const SourceFile* started_trainer_program(Words words, Sources files) {
   for (const ShellWord& word : words) {
     if (!word.text.ends_with(".py")) continue;
     const auto found = std::ranges::find_if(files, [&](const SourceFile& file) {
-      return launch_scripts::last_part(file.name) == launch_scripts::last_part(word.text);
+      return launch_scripts::last_path_part(file.name) == launch_scripts::last_path_part(word.text);
     });
     if (found != files.end() && is_trainer_program(*found)) return &*found;
   }
@@ -298,10 +298,10 @@ const SourceFile* started_trainer_program(Words words, Sources files) {
 }
 
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
-                                    launch_scripts::ProgramOptions& options) {
+                                    launch_scripts::ArgparseOptions& options) {
   using enum CallKind;
   TrainerCalls calls(cluster, options);
-  const launch_scripts::PythonText texts[] = {{file.text, file.name}};
+  const launch_scripts::PythonFileText texts[] = {{file.text, file.name}};
   launch_scripts::PythonProgram program(texts, calls);
   program.bind("__name__", PythonObject::string("__main__", 0));
   program.begin(0);

@@ -28,7 +28,7 @@ bool is_trainer_program(const SourceFile& file);
 /// as literals determine them, without executing it. `options` are its command-line options; those
 /// that it declares are added. Fails with `kInput` if it makes no arguments that can be read.
 TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Cluster& cluster,
-                                    launch_scripts::ProgramOptions& options);
+                                    launch_scripts::ArgparseOptions& options);
 
 /// Returns the file of the Python program that a command starts, if the program configures
 /// transformers' Trainer in its code; null otherwise.

@@ -16,15 +16,15 @@ namespace {
 
 /// Reads the words of `fsdp`; true if they turn FSDP on. huggingface/transformers
 /// src/transformers/training_args.py: _process_fsdp_args.
-bool read_fsdp_words(Node given, Trainer& trainer) {
+bool read_fsdp_words(Node given, TrainerDistribution& trainer) {
   static constexpr std::string_view kOthers[] = {"auto_wrap", "offload"};
   bool on = false;
   for (const std::string& word : split_word_list(given)) {
     if (word == "false" || word == "False") continue;
     on = true;
-    if (word == "offload") trainer.fsdp.offload = unread_setting(given);
+    if (word == "offload") trainer.fsdp.offload = make_unread_setting(given);
     if (std::ranges::find(kOthers, word) != std::end(kOthers)) continue;
-    const FsdpOptions said = sharding_of_word(word, given);
+    const FsdpOptions said = sharding_of_fsdp_setting(word, given);
     trainer.fsdp.states = said.states;
     trainer.fsdp.by_node = said.by_node;
   }
@@ -40,21 +40,21 @@ DType trained_precision(const Fields& arguments) {
 
 /// Reads the type in which weights are loaded: `dtype`, in older releases torch_dtype;
 /// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained.
-void read_loaded_type(const Fields& arguments, Trainer& trainer, PartialPlan& settled) {
+void read_loaded_type(const Fields& arguments, TrainerDistribution& trainer, PartialPlan& settled) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {
     const auto said = arguments.node().find(key);
     if (!said || !said->is_scalar()) continue;
     const bool narrow = said->text() == "bfloat16";
     if (!narrow && said->text() != "float32") continue;
-    arguments.mark_read(key);
+    arguments.mark_setting_read(key);
     if (!narrow || settled.precision == DType::kFp16) continue;
     trainer.weights =
-        settled.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
+        settled.precision == DType::kFp32 ? LoadedWeightType::kPure : LoadedWeightType::kNarrow;
     settled.precision = DType::kBf16;
   }
 }
 
-void read_length(const Fields& arguments, JobBatch& batch) {
+void read_length(const Fields& arguments, StatedStepBatch& batch) {
   for (const std::string_view key : {"max_length", "max_seq_length", "max_seq_len", "block_size",
                                      "model_max_length", "pack_length"}) {
     if (!batch.length) batch.length = arguments.size(key);
@@ -69,15 +69,15 @@ void read_length(const Fields& arguments, JobBatch& batch) {
 
 /// Reads adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`). Keys that
 /// no supported program defines are matched by a table of synonyms, which the report says.
-std::optional<StatedAdapters> script_adapters(const Fields& arguments, ImportReport& report) {
+std::optional<StatedLoraAdapters> script_adapters(const Fields& arguments, ImportReport& report) {
   constexpr std::string_view kTable = "huggingface/adapters";
-  if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
+  if (const auto on = adapter_switch_key(arguments, kTable, "own"); !on.empty()) {
     report.add_assumption("job.adapters",
                           fmt::format("{} is taken for LoRA by the names of the program's "
                                       "arguments, with what peft's examples/sft has where "
                                       "they are silent",
                                       on));
-    return read_adapter_words(arguments, kTable, "own");
+    return read_lora_adapter_settings(arguments, kTable, "own");
   }
   const bool peft = arguments.flag("use_peft", false);
   const Node said = arguments.node();
@@ -85,11 +85,11 @@ std::optional<StatedAdapters> script_adapters(const Fields& arguments, ImportRep
     report.add_assumption("job.adapters",
                           "use_peft beside lora_rank is taken for LoRA by the names of the "
                           "program's arguments, which are not TRL's");
-    return read_adapter_words(arguments, kTable, "own");
+    return read_lora_adapter_settings(arguments, kTable, "own");
   }
   const bool enabled = arguments.flag("lora_enable", false);
   if (!arguments.flag("use_lora", peft || enabled)) return {};
-  return read_adapter_words(arguments, kTable, peft ? "trl" : "scripts");
+  return read_lora_adapter_settings(arguments, kTable, peft ? "trl" : "scripts");
 }
 
 /// Reads TRL's packing (huggingface/trl trl/trainer/sft_config.py: `packing_strategy`;
@@ -97,7 +97,7 @@ std::optional<StatedAdapters> script_adapters(const Fields& arguments, ImportRep
 /// `bfd_split` splits documents whose end `bfd` would cut off, and `wrapped` joins documents and
 /// cuts them; each works on one batch of `Dataset.map`. The first two do not pad
 /// (trl/trainer/sft_trainer.py).
-void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch& batch,
+void read_trl_packing(const Fields& arguments, const UserFacts& given, StatedStepBatch& batch,
                       ImportReport& report) {
   const auto packs = arguments.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
@@ -106,9 +106,9 @@ void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch&
   }
   // Examples in one batch of Dataset.map (huggingface/datasets src/datasets/arrow_dataset.py).
   constexpr std::int64_t kMapBatch = 1000;
-  StatedPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
-                                     .too_long = packing::LongDocumentPolicy::kTruncate}};
-  apply_packing(arguments, "padding_free", words, given, batch);
+  StatedDocumentPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                             .too_long = packing::LongDocumentPolicy::kTruncate}};
+  apply_document_packing(arguments, "padding_free", words, given, batch);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
   words.packing.kind = packing::PackingKind::kFirstFit;
@@ -117,7 +117,7 @@ void read_trl_packing(const Fields& arguments, const UserFacts& given, JobBatch&
   if (strategy == "bfd_split" || strategy == "bfd-requeue") {
     words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  apply_packing(arguments, "packing", words, given, batch);
+  apply_document_packing(arguments, "packing", words, given, batch);
 }
 
 /// Reads adapters of DeepSpeed-Chat (deepspeedai/DeepSpeedExamples
@@ -135,10 +135,10 @@ void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
                                     printable(part)));
     return;
   }
-  StatedAdapters words{.rank = arguments.find("lora_dim")->integer(1),
-                       .alpha = 1,
-                       .modules = {"all-linear"},
-                       .of_transformers = true};
+  StatedLoraAdapters words{.rank = arguments.find("lora_dim")->integer(1),
+                           .alpha = 1,
+                           .modules = {"all-linear"},
+                           .of_transformers = true};
   if (part.find("layers") == std::string::npos) words.modules = {part};
   model_words.adapters = std::move(words);
   if (!arguments.flag("only_optimize_lora", false)) {
@@ -151,8 +151,10 @@ void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
 /// configuration. Returns that configuration's precision, if no argument of the Trainer states one.
 /// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
 /// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
-std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubFiles& files,
-                                             Trainer& trainer, StatedModel& model_words) {
+std::optional<DType> read_switched_deepspeed(const Fields& arguments,
+                                             const TransformersProgramFiles& files,
+                                             TrainerDistribution& trainer,
+                                             StatedModel& model_words) {
   const auto on = arguments.node().find("deepspeed");
   if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
       on->text() != "true") {
@@ -161,7 +163,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
   if (!arguments.has("zero_stage")) {
     on->fail("names no configuration of DeepSpeed, which the program makes: give it as a file");
   }
-  arguments.mark_read("deepspeed");
+  arguments.mark_setting_read("deepspeed");
   constexpr std::int64_t kPrefetched = 30'000'000;
   const std::int64_t stage = arguments.find("zero_stage")->integer(0, 3);
   Tree zero = Tree::mapping();
@@ -181,7 +183,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
 
 }  // namespace
 
-bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& trainer) {
+bool read_fsdp_settings(const Fields& fields, bool section_alone, TrainerDistribution& trainer) {
   const auto given = fields.find("fsdp");
   const auto section = fields.node().find("fsdp_config");
   const bool has_section =
@@ -198,8 +200,9 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
   return true;
 }
 
-void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
-                         PartialPlan& settled, JobBatch& batch, ImportReport& report) {
+void read_trainer_settings(const Fields& arguments, const TransformersProgramFiles& files,
+                           TrainerDistribution& trainer, PartialPlan& settled,
+                           StatedStepBatch& batch, ImportReport& report) {
   settled.precision = trained_precision(arguments);
   read_loaded_type(arguments, trainer, settled);
   settled.plan.micro_batch =
@@ -209,57 +212,57 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
     if (arguments.flag(key, false)) settled.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   if (arguments.flag(kOffloadInputsKey, false)) {
-    apply_input_offload(arguments, kOffloadInputsKey, settled.plan);
+    apply_layer_input_offload(arguments, kOffloadInputsKey, settled.plan);
   }
-  apply_checkpoint_offload(arguments, settled.plan);
+  apply_checkpointed_input_offload(arguments, settled.plan);
   settled.apply_liger_loss(arguments.flag("use_liger_kernel", false));
   read_optimizer_name(arguments, "optim", settled, report);
   // DeepSpeed's own argument can also name the file: deepspeed/__init__.py: add_config_arguments.
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
-  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_config_of(arguments, key, files);
+  if (!trainer.deepspeed) trainer.deepspeed = deepspeed_config_of_setting(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
   if (arguments.flag("use_flash_attention_2", false))
     settled.attention = cluster::AttentionKernel::kFlash2;
   apply_attention_kernel(arguments, "attn_implementation", settled);
-  read_parallelism_section(arguments.section("parallelism_config"), trainer, settled.plan);
+  read_accelerate_parallelism(arguments.section("parallelism_config"), trainer, settled.plan);
 }
 
-void apply_checkpoint_offload(const Fields& arguments, plan::Plan& plan) {
+void apply_checkpointed_input_offload(const Fields& arguments, plan::Plan& plan) {
   for (const std::string_view key :
        {"gradient_checkpointing_kwargs", "activation_checkpointing_kwargs"}) {
     const auto words = arguments.node().find(key);
     if (!words || !words->is_mapping() || !arguments.section(key).flag("offload", false)) continue;
-    apply_input_offload(arguments.section(key), "offload", plan);
+    apply_layer_input_offload(arguments.section(key), "offload", plan);
   }
 }
 
-void apply_input_offload(const Fields& fields, std::string_view key, plan::Plan& plan) {
+void apply_layer_input_offload(const Fields& fields, std::string_view key, plan::Plan& plan) {
   if (plan.recompute.kind == plan::RecomputeKind::kFull) return plan.offload.move_inputs();
   fields.leave_out(key, fields.node().get(key),
                    "offload of all that is kept: its messages and what it frees");
 }
 
-Draft complete_program_plan(const Fields& fields, const HubFiles& files, Trainer& trainer,
-                            const UserFacts& given, Draft draft, ImportReport& report,
-                            std::span<const KnownSetting> known) {
+Draft complete_transformers_plan(const Fields& fields, const TransformersProgramFiles& files,
+                                 TrainerDistribution& trainer, const UserFacts& given, Draft draft,
+                                 ImportReport& report, std::span<const KnownSetting> known) {
   const std::string& name = files.program->name;
   if (files.accelerate != nullptr || !files.launch.empty()) {
-    read_accelerate_launch(files, trainer, draft, draft.extent, report);
+    read_accelerate_configuration(files, trainer, draft, draft.extent, report);
   }
-  draft = complete_trainer_plan(trainer, given, std::move(draft), report, name);
-  list_settings(fields, name, known, report);
+  draft = complete_trainer_draft(trainer, given, std::move(draft), report, name);
+  report_file_settings(fields, name, known, report);
   for (UnreadSetting& one : report.not_read) {
     if (one.name == "tf32" && draft.precision != DType::kFp32) one.matters = SettingImpact::kNo;
   }
   return draft;
 }
 
-Draft read_training_arguments(const Fields& arguments, const HubFiles& files,
+Draft read_training_arguments(const Fields& arguments, const TransformersProgramFiles& files,
                               const UserFacts& given, Draft draft, ImportReport& report,
                               std::span<const KnownSetting> known) {
   if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
   apply_trainer_defaults(draft, draft.batch);
-  Trainer trainer;
+  TrainerDistribution trainer;
   // The first key is transformers' own, the others belong to scripts.
   for (const std::string_view key : {"model_name_or_path", "model_id_or_path", "base_model",
                                      "model_path", "pretrained_model_name_or_path", "model_id"}) {
@@ -272,9 +275,10 @@ Draft read_training_arguments(const Fields& arguments, const HubFiles& files,
   if (auto adapters = script_adapters(arguments, report)) draft.adapters = std::move(adapters);
   read_trl_packing(arguments, given, draft.batch, report);
   const auto precision = read_switched_deepspeed(arguments, files, trainer, draft);
-  read_trainer_fields(arguments, files, trainer, draft, draft.batch, report);
+  read_trainer_settings(arguments, files, trainer, draft, draft.batch, report);
   if (precision) draft.precision = *precision;
-  return complete_program_plan(arguments, files, trainer, given, std::move(draft), report, known);
+  return complete_transformers_plan(arguments, files, trainer, given, std::move(draft), report,
+                                    known);
 }
 
 }  // namespace stepwright::framework_files

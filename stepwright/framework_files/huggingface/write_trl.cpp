@@ -56,9 +56,9 @@ std::string launch_lines(const plan::PlannedJob& planned) {
 /// Returns the arguments that configure adapters: trl 1.16.0 trl/trainer/model_config.py.
 std::string trl_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
-  const model::Adapters& adapters = *model.adapters;
+  const model::LoraAdapters& adapters = *model.adapters;
   const std::vector<std::string> modules =
-      transformers_modules_alone(model, "TRL's scripts have lora_target_modules");
+      transformers_adapter_modules_only(model, "TRL's scripts have lora_target_modules");
   std::string text = "  --use_peft \\\n" + trl_option("lora_r", adapters.rank) +
                      trl_option("lora_alpha", adapters.alpha) +
                      trl_option("lora_dropout", adapters.dropout) + "  --lora_target_modules";
@@ -81,7 +81,7 @@ std::string training_lines(const plan::PlannedJob& planned, bool pairs) {
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   const std::int64_t of_each = pairs ? 2 : 1;
-  std::string text = trl_option("model_name_or_path", model_folder(job));
+  std::string text = trl_option("model_name_or_path", exported_model_folder(job));
   text += trl_option("max_length", job.length);
   text += trl_option("per_device_train_batch_size",
                      std::max<std::int64_t>(1, plan.micro_batch / of_each));
@@ -89,8 +89,8 @@ std::string training_lines(const plan::PlannedJob& planned, bool pairs) {
   text += trl_option("bf16", job.precision == DType::kBf16);
   text += trl_option("fp16", job.precision == DType::kFp16);
   text += trl_option("gradient_checkpointing", plan.recompute.kind == plan::RecomputeKind::kFull);
-  if (plan.offload.moves_inputs()) text += trl_option("activation_offloading", true);
-  text += trl_option("optim", word_of(job.optimizer));
+  if (plan.offload.offloads_layer_inputs()) text += trl_option("activation_offloading", true);
+  text += trl_option("optim", optimizer_name_to_write(job.optimizer));
   text += trl_option("attn_implementation", trl_attention(planned));
   if (job.kernels.loss_keeps == plan::LossSavedTensors::kGradients) {
     text += trl_option("use_liger_kernel", true);
@@ -101,8 +101,9 @@ std::string training_lines(const plan::PlannedJob& planned, bool pairs) {
 }  // namespace
 
 std::string write_trl(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  const bool pairs = planned.job.method.kind == plan::MethodKind::kDpo;
-  return script_head(planned, header, shell_lines(needed_settings(planned))) +
+  const bool pairs = planned.job.method.kind == plan::TrainingMethodKind::kDpo;
+  return torchrun_script_head(planned, header,
+                              environment_shell_lines(needed_environment_settings(planned))) +
          fmt::format(
              "DATA_ARGS=${{DATA_ARGS:---dataset_name {}}}\n\n{}  -m trl.scripts.{} \\\n{}"
              "  --output_dir stepwright-output --max_steps 100 --logging_steps 1 \\\n"

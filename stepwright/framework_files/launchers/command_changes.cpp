@@ -33,7 +33,7 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
     }
   }
   for (const auto& [name, word] : command.environment) {
-    const KnownSetting* known = known_variable(name);
+    const KnownSetting* known = find_known_environment_variable(name);
     const bool matters =
         known != nullptr && (known->matters != SettingImpact::kNo || !known->field.empty());
     if (matters) arguments[name] = word.text;
@@ -41,7 +41,7 @@ std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   return arguments;
 }
 
-std::string change_text(const CommandChange& change) {
+std::string change_text(const CommandDifference& change) {
   const std::string name = printable(change.name.empty() ? "the words in front" : change.name);
   if (!change.after) return "no " + name;
   std::string text = name;
@@ -52,17 +52,18 @@ std::string change_text(const CommandChange& change) {
 
 }  // namespace
 
-std::vector<CommandChange> changes(const ShellCommand& before, const ShellCommand& after) {
+std::vector<CommandDifference> command_differences(const ShellCommand& before,
+                                                   const ShellCommand& after) {
   const auto old = arguments_of(before);
   const auto fresh = arguments_of(after);
   std::set<std::string> names;
   for (const auto& [name, value] : old) names.insert(name);
   for (const auto& [name, value] : fresh) names.insert(name);
-  std::vector<CommandChange> all;
+  std::vector<CommandDifference> all;
   for (const std::string& name : names) {
     const auto was = old.find(name);
     const auto is = fresh.find(name);
-    CommandChange change{.name = name};
+    CommandDifference change{.name = name};
     if (was != old.end()) change.before = was->second;
     if (is != fresh.end()) change.after = is->second;
     if (change.before != change.after) all.push_back(std::move(change));
@@ -70,11 +71,11 @@ std::vector<CommandChange> changes(const ShellCommand& before, const ShellComman
   return all;
 }
 
-std::string changes_text(const std::vector<CommandChange>& changes) {
+std::string command_differences_text(const std::vector<CommandDifference>& command_differences) {
   std::vector<std::string> texts;
-  for (const CommandChange& change : changes) {
+  for (const CommandDifference& change : command_differences) {
     if (texts.size() == kMostChangesNamed) {
-      texts.push_back(fmt::format("and {} more", changes.size() - kMostChangesNamed));
+      texts.push_back(fmt::format("and {} more", command_differences.size() - kMostChangesNamed));
       break;
     }
     texts.push_back(change_text(change));

@@ -50,7 +50,8 @@ void check_hydra_words(const StartedCommand& command) {
   }
 }
 
-const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command) {
+const SourceFile* find_command_file(std::string_view name, Sources files,
+                                    const StartedCommand& command) {
   for (const SourceFile& file : files) {
     if (launch_scripts::base_name(file.name) == name) return &file;
   }
@@ -58,7 +59,7 @@ const SourceFile* file_named(std::string_view name, Sources files, const Started
   return written == command.written.end() ? nullptr : &written->second;
 }
 
-void fail_without_file(const ShellWord& path, const StartedCommand& command) {
+void fail_for_missing_file(const ShellWord& path, const StartedCommand& command) {
   fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
                          printable(path.text)));
 }
@@ -71,7 +72,7 @@ SplitScriptFiles split_script_files(Sources files) {
   return parted;
 }
 
-ProgramStart program_start(const StartedCommand& command) {
+StartedTrainingProgram started_program_of_command(const StartedCommand& command) {
   return {.source = command.file,
           .program = command.words.front().text,
           .environment = {},

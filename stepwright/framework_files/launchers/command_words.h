@@ -27,10 +27,11 @@ std::vector<CommandOption> command_options(Words words);
 
 /// Returns the file with this name (without folders): one of `files`, else one that the command's
 /// script writes; null if there is none. The pointer is valid as long as `files` and `command`.
-const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command);
+const SourceFile* find_command_file(std::string_view name, Sources files,
+                                    const StartedCommand& command);
 
 /// Fails with `kInput`: the command names the file `path`, which the user did not give.
-[[noreturn]] void fail_without_file(const ShellWord& path, const StartedCommand& command);
+[[noreturn]] void fail_for_missing_file(const ShellWord& path, const StartedCommand& command);
 
 /// Given files, separated into shell scripts and all others.
 struct SplitScriptFiles {
@@ -40,6 +41,6 @@ SplitScriptFiles split_script_files(Sources files);
 
 /// Returns the program that a command starts and the file of the command; environment variables and
 /// launchers stay empty.
-ProgramStart program_start(const StartedCommand& command);
+StartedTrainingProgram started_program_of_command(const StartedCommand& command);
 
 }  // namespace stepwright::framework_files

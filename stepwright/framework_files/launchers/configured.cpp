@@ -44,10 +44,10 @@ class Configurations {
   bool add_named(const ShellWord& word, bool must) {
     const std::string name = launch_scripts::base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
-      if (const auto* file = file_named(one, files_, command_)) return add(*file);
+      if (const auto* file = find_command_file(one, files_, command_)) return add(*file);
     }
     if (!must) return false;
-    fail_without_file(word, command_);
+    fail_for_missing_file(word, command_);
   }
   /// Returns the added files, followed by the other given files.
   std::vector<SourceFile> all() && {
@@ -82,19 +82,19 @@ bool names_option(std::string_view name, std::span<const std::string_view> optio
 
 }  // namespace
 
-ConfiguredRun read_configured(Sources files, const UserFacts& given,
-                              const ConfiguredProgram& program, JobRankCounts& extent,
-                              ProgramStart& start, ImportReport& report) {
+ConfiguredRun read_configured_run(Sources files, const UserFacts& given,
+                                  const ConfiguredProgram& program, JobRankCounts& extent,
+                                  StartedTrainingProgram& start, ImportReport& report) {
   const SplitScriptFiles parted = split_script_files(files);
-  const StartedProgram started{.framework = program.framework,
-                               .arguments = program.arguments,
-                               .starts = starts_of(program.target),
-                               .has_argument = is_argument_and_value};
-  const StartedCommand command = started_command(parted.scripts, given, started, report);
-  start = program_start(command);
+  const StartedProgramRule started{.framework = program.framework,
+                                   .arguments = program.arguments,
+                                   .starts = target_command_predicate(program.target),
+                                   .has_argument = is_argument_and_value};
+  const StartedCommand command = find_started_command(parted.scripts, given, started, report);
+  start = started_program_of_command(command);
   start.environment = command.environment;
   start.launchers = command.launchers;
-  read_launcher(command, extent, report);
+  read_launcher_rank_counts(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Configurations found(parted.others, command);
   ConfiguredRun run{.files = {}, .given = given, .words = {}};

@@ -42,8 +42,8 @@ struct ConfiguredRun {
 /// Reads a shell script that starts a training program with configuration files; numbers of nodes
 /// and devices come from the launcher (torchrun, srun). Fails with `kInput` if no command starts
 /// the program, or if a file that it names is neither given nor written by the script.
-ConfiguredRun read_configured(Sources files, const UserFacts& given,
-                              const ConfiguredProgram& program, JobRankCounts& extent,
-                              ProgramStart& start, ImportReport& report);
+ConfiguredRun read_configured_run(Sources files, const UserFacts& given,
+                                  const ConfiguredProgram& program, JobRankCounts& extent,
+                                  StartedTrainingProgram& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -17,7 +17,8 @@ std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
     const std::string_view text = definition->nccl.environment;
     if (text.empty() || text != nccl_algo) continue;
     plan::Collectives collectives;
-    for (const auto scheme : plan::active_schemes(plan)) collectives.*scheme = algorithm;
+    for (const auto scheme : plan::active_parallelism_schemes(plan))
+      collectives.*scheme = algorithm;
     return collectives;
   }
   return std::nullopt;
@@ -43,7 +44,8 @@ std::optional<cluster::AttentionKernel> attention_left(
 /// Returns the number of threads of a process; nullopt if the text is none, or out of range.
 std::optional<std::int64_t> threads_in(std::string_view text) {
   const auto threads = launch_scripts::integer_from_digits(text);
-  return threads && *threads >= 1 && *threads <= plan::kMostHostThreads ? threads : std::nullopt;
+  return threads && *threads >= 1 && *threads <= plan::kMaxHostOptimizerThreads ? threads
+                                                                                : std::nullopt;
 }
 
 /// True for the cuBLAS workspace setting that PyTorch requires for deterministic runs.
@@ -53,17 +55,17 @@ bool asks_for_equal_bits(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-const KnownSetting* known_variable(std::string_view name) {
-  return known_setting(known_settings("launchers/environment"), name);
+const KnownSetting* find_known_environment_variable(std::string_view name) {
+  return find_known_setting(known_settings("launchers/environment"), name);
 }
 
-void read_environment(const StartedCommand& command, PartialPlan& settled,
-                      const JobRankCounts& extent, ImportReport& report) {
-  list_open_extents(command, extent, report);
+void read_environment_settings(const StartedCommand& command, PartialPlan& settled,
+                               const JobRankCounts& extent, ImportReport& report) {
+  report_unknown_rank_counts(command, extent, report);
   const auto attention = settled.attention ? std::nullopt : attention_left(command.environment);
   if (attention) settled.attention = attention;
   for (const auto& [name, word] : command.environment) {
-    const KnownSetting* known = known_variable(name);
+    const KnownSetting* known = find_known_environment_variable(name);
     if (known == nullptr) continue;
     const std::string value = printable(word.text);
     std::string field(known->field == "job.kernels.attention" && !attention ? "" : known->field);

@@ -20,8 +20,9 @@ std::string forwarded(const std::vector<EnvironmentSetting>& settings) {
 
 std::string write_torchrun(const plan::PlannedJob& planned,
                            const std::vector<std::string>& header) {
-  return script_head(planned, header, shell_lines(needed_settings(planned))) + torchrun_lines() +
-         "  \"$@\"\n";
+  return torchrun_script_head(planned, header,
+                              environment_shell_lines(needed_environment_settings(planned))) +
+         torchrun_command_lines() + "  \"$@\"\n";
 }
 
 std::string write_slurm(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
@@ -36,13 +37,13 @@ std::string write_slurm(const plan::PlannedJob& planned, const std::vector<std::
       "srun --kill-on-bad-exit=1 bash -c 'exec torchrun --nnodes {0} --nproc-per-node {1} \\\n"
       "  --node-rank \"$SLURM_NODEID\" --master-addr \"$MASTER_ADDR\" --master-port 29500 "
       "\"$@\"' _ \"$@\"\n",
-      cluster.nodes, cluster.devices_per_node, comment_lines(header),
-      shell_lines(needed_settings(planned)));
+      cluster.nodes, cluster.devices_per_node, shell_comment_lines(header),
+      environment_shell_lines(needed_environment_settings(planned)));
 }
 
 std::string write_mpirun(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   const cluster::Cluster& cluster = planned.job.cluster;
-  const std::vector<EnvironmentSetting> settings = needed_settings(planned);
+  const std::vector<EnvironmentSetting> settings = needed_environment_settings(planned);
   return fmt::format(
       "#!/usr/bin/env bash\n{}set -euo pipefail\n\n{}"
       "export MASTER_ADDR=${{MASTER_ADDR:-localhost}} MASTER_PORT=${{MASTER_PORT:-29500}}\n\n"
@@ -53,8 +54,8 @@ std::string write_mpirun(const plan::PlannedJob& planned, const std::vector<std:
       "    export LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK "
       "LOCAL_WORLD_SIZE=$OMPI_COMM_WORLD_LOCAL_SIZE\n"
       "    exec \"$@\"' _ \"$@\"\n",
-      comment_lines(header), shell_lines(settings), cluster.devices(), cluster.devices_per_node,
-      forwarded(settings));
+      shell_comment_lines(header), environment_shell_lines(settings), cluster.devices(),
+      cluster.devices_per_node, forwarded(settings));
 }
 
 }  // namespace stepwright::framework_files

@@ -28,7 +28,7 @@ std::string_view name_of_setting(std::string_view word) {
 }
 
 Tree value_of_setting(std::string_view text, std::uint32_t line) {
-  Tree tree = plain_scalar(text);
+  Tree tree = text_as_yaml_scalar(text);
   tree.line = line;
   tree.column = 1;
   return tree;
@@ -53,24 +53,25 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 }  // namespace
 
 Document read_key_value_command(Sources files, const KeyValueProgram& program,
-                                const UserFacts& given, JobRankCounts& extent, ProgramStart& start,
-                                ImportReport& report) {
+                                const UserFacts& given, JobRankCounts& extent,
+                                StartedTrainingProgram& start, ImportReport& report) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
-  const StartedCommand command = started_command(files, given,
-                                                 {.framework = program.framework,
-                                                  .arguments = "NAME=VALUE",
-                                                  .starts = starts_of(program.target),
-                                                  .has_argument = is_setting},
-                                                 report);
-  start = program_start(command);
+  const StartedCommand command =
+      find_started_command(files, given,
+                           {.framework = program.framework,
+                            .arguments = "NAME=VALUE",
+                            .starts = target_command_predicate(program.target),
+                            .has_argument = is_setting},
+                           report);
+  start = started_program_of_command(command);
   start.environment = command.environment;
   if (program.launched) {
-    read_launcher(command, extent, report);
-    list_open_extents(command, extent, report);
+    read_launcher_rank_counts(command, extent, report);
+    report_unknown_rank_counts(command, extent, report);
   }
-  if (program.whole_nodes) read_own_processes(command, extent, report);
+  if (program.whole_nodes) read_self_started_ranks(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {
@@ -95,7 +96,7 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
   }
   UserFacts own = given;
   std::erase_if(own.settings, [&](const std::string& setting) { return !is_setting(setting); });
-  return with_settings(Document::from(std::move(settings), command.file), own);
+  return with_user_settings(Document::from(std::move(settings), command.file), own);
 }
 
 }  // namespace stepwright::framework_files

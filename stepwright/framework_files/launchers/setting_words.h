@@ -32,7 +32,7 @@ struct KeyValueProgram {
 /// overridden by the user's settings; the key `[]` has the first YAML file in the command. Sets
 /// `extent` and `start`. Fails with `kInput` if no command starts the program.
 Document read_key_value_command(Sources files, const KeyValueProgram& program,
-                                const UserFacts& given, JobRankCounts& extent, ProgramStart& start,
-                                ImportReport& report);
+                                const UserFacts& given, JobRankCounts& extent,
+                                StartedTrainingProgram& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -47,7 +47,7 @@ bool mentions(std::string_view text, std::string_view name) {
 }
 
 std::map<std::string, std::string> variables_given(Sources files, const UserFacts& given,
-                                                   const StartedProgram& program,
+                                                   const StartedProgramRule& program,
                                                    std::vector<std::string>& arguments) {
   std::map<std::string, std::string> variables;
   for (const std::string& setting : given.settings) {
@@ -78,7 +78,7 @@ std::map<std::string, std::string> variables_given(Sources files, const UserFact
 /// True if a word is an unset variable (`$EXTRA_ARGS`) in a position where it can hold arguments,
 /// not the value of one. `kept` are the words before it.
 bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
-                     const StartedProgram& program) {
+                     const StartedProgramRule& program) {
   const ShellWord& before = kept.back();
   // These options belong to mpirun, srun and similar launchers.
   static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
@@ -115,7 +115,7 @@ std::size_t place_of_program(Words words) {
       "deepspeed.launcher.runner"};
   static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
                                                                "deepspeed", "mpirun"};
-  if (const std::size_t recipe = recipe_index(words)) return recipe;
+  if (const std::size_t recipe = torchtune_recipe_index(words)) return recipe;
   bool runs = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -134,16 +134,16 @@ std::size_t place_of_program(Words words) {
 /// not determine.
 class Scripts {
  public:
-  Scripts(Sources files, const UserFacts& given, const StartedProgram& program)
+  Scripts(Sources files, const UserFacts& given, const StartedProgramRule& program)
       : program_(program) {
     for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
     given_.variables = variables_given(files, given, program, arguments_);
   }
 
-  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
+  ShellScriptResult read(const std::map<std::string, std::size_t>& ways = {}) {
     launch_scripts::ShellAssumptions given = given_;
     given.ways = ways;
-    ShellScript script = launch_scripts::read_shell_scripts(sources_, given);
+    ShellScriptResult script = launch_scripts::read_shell_scripts(sources_, given);
     effort_ += script.effort;
     join_argument_lines(script);
     for (ShellCommand& command : script.commands) take_out_open_arguments(command);
@@ -156,16 +156,18 @@ class Scripts {
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
   /// Returns the commands that start a training job, without repetitions.
-  [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
+  [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScriptResult& script) const {
     std::vector<const ShellCommand*> found;
     for (const ShellCommand& command : script.commands) {
-      const auto same = [&](const ShellCommand* other) { return changes(*other, command).empty(); };
+      const auto same = [&](const ShellCommand* other) {
+        return command_differences(*other, command).empty();
+      };
       if (program_.starts(command.words) && std::ranges::none_of(found, same)) {
         found.push_back(&command);
       }
     }
     const auto prepares = [](const ShellCommand* command) {
-      return is_data_preparation(command->words[place_of_program(command->words)].text);
+      return is_data_preparation_program(command->words[place_of_program(command->words)].text);
     };
     if (!std::ranges::all_of(found, prepares)) std::erase_if(found, prepares);
     return found;
@@ -182,7 +184,7 @@ class Scripts {
   }
 
   /// Joins the lines of a file that contains only arguments into one command.
-  static void join_argument_lines(ShellScript& script) {
+  static void join_argument_lines(ShellScriptResult& script) {
     const auto arguments = [](const ShellCommand& command) {
       return command.words.front().text.starts_with("--");
     };
@@ -194,7 +196,7 @@ class Scripts {
     script.commands.resize(1);
   }
 
-  const StartedProgram& program_;
+  const StartedProgramRule& program_;
   std::vector<launch_scripts::ShellSource> sources_;
   launch_scripts::ShellAssumptions given_;
   std::vector<std::string> arguments_;
@@ -204,7 +206,7 @@ class Scripts {
 
 /// Returns the shell variable or argument number that would set an unknown part of a word ("$TP");
 /// empty if there is none.
-std::string variable_of(const std::string& place, const ShellScript& script) {
+std::string variable_of(const std::string& place, const ShellScriptResult& script) {
   const auto holder = script.holders.find(place);
   if (holder != script.holders.end()) return holder->second;
   if (!place.starts_with('$')) return "";
@@ -217,7 +219,7 @@ std::string variable_of(const std::string& place, const ShellScript& script) {
 
 /// Returns "--set FSDP=VALUE decides it" for the first unknown part that a variable sets; empty if
 /// none is.
-std::string remedy(const std::vector<std::string>& open, const ShellScript& script) {
+std::string remedy(const std::vector<std::string>& open, const ShellScriptResult& script) {
   for (const std::string& place : open) {
     const std::string name = variable_of(place, script);
     if (!name.empty()) return fmt::format("--set {}=VALUE decides it", name);
@@ -227,7 +229,7 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
 
 /// Returns the launched programs whose path contains a variable that the script does not set:
 /// "torchrun src/$EXPERIMENT".
-std::string open_programs(const ShellScript& script) {
+std::string open_programs(const ShellScriptResult& script) {
   std::string text;
   for (const ShellCommand& command : script.commands) {
     const std::vector<ShellWord>& words = command.words;
@@ -246,12 +248,13 @@ std::string open_programs(const ShellScript& script) {
   return text;
 }
 
-[[noreturn]] void fail_without_job(const ShellScript& script, const StartedProgram& program) {
+[[noreturn]] void fail_without_job(const ShellScriptResult& script,
+                                   const StartedProgramRule& program) {
   std::string why;
   std::string advice;
   const auto advise = [&](std::string_view construct, std::uint32_t line) {
     if (advice.empty()) {
-      advice = launch_scripts::capture_advice(construct, line, script.files.front());
+      advice = launch_scripts::script_capture_advice(construct, line, script.files.front());
     }
   };
   std::set<std::string> missing;
@@ -295,7 +298,7 @@ std::string open_programs(const ShellScript& script) {
 
 /// Returns the outcome of the one undetermined condition that must change so that a job is started;
 /// empty if there is no such condition.
-std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScript& script) {
+std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScriptResult& script) {
   std::optional<std::map<std::string, std::size_t>> found;
   for (const auto& [place, choice] : script.choices) {
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
@@ -309,46 +312,47 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScr
   return found.value_or(std::map<std::string, std::size_t>());
 }
 
-std::string named(const ShellScript& script, const ShellCommand& command) {
+std::string named(const ShellScriptResult& script, const ShellCommand& command) {
   const ShellWord& word = command.words[place_of_program(command.words)];
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
 /// Returns the names of changed arguments: "--lr, --output_dir".
-std::string changed_names(const std::vector<CommandChange>& changed) {
+std::string changed_names(const std::vector<CommandDifference>& changed) {
   std::vector<std::string> names;
-  for (const CommandChange& one : changed) {
+  for (const CommandDifference& one : changed) {
     if (std::ranges::count(names, one.name) == 0) names.push_back(one.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// True if commands differ only in arguments that change neither time, memory nor messages.
-bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgram& program) {
+bool alike(const std::vector<const ShellCommand*>& jobs, const StartedProgramRule& program) {
   return std::ranges::all_of(jobs, [&](const ShellCommand* job) {
-    return std::ranges::none_of(changes(*jobs.front(), *job), [&](const CommandChange& one) {
-      return program.matters(one.name);
-    });
+    return std::ranges::none_of(
+        command_differences(*jobs.front(), *job),
+        [&](const CommandDifference& one) { return program.matters(one.name); });
   });
 }
 
-const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
-                           const UserFacts& given, const StartedProgram& program,
-                           ImportReport& report) {
+const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs,
+                           const ShellScriptResult& script, const UserFacts& given,
+                           const StartedProgramRule& program, ImportReport& report) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
   if (!given.command && alike(jobs, program)) {
     report.notes.push_back(fmt::format(
         "{} commands that start {} were read as one: they differ in {}, which changes no "
         "figure.",
-        count, named(script, *jobs.front()), changed_names(changes(*jobs.front(), *jobs.back()))));
+        count, named(script, *jobs.front()),
+        changed_names(command_differences(*jobs.front(), *jobs.back()))));
     return *jobs.front();
   }
   std::vector<std::string> lines;
   for (std::int64_t i = 0; i < count; ++i) {
     const ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
     std::string text = fmt::format("{}: {}", i + 1, named(script, one));
-    if (i > 0) text += " with " + changes_text(changes(*jobs.front(), one));
+    if (i > 0) text += " with " + command_differences_text(command_differences(*jobs.front(), one));
     lines.push_back(std::move(text));
   }
   const std::string all = fmt::format("{} starts {} jobs of {}: {}", script.files.front(), count,
@@ -373,11 +377,11 @@ bool places_ranks(std::string_view option) {
 /// Reports the undetermined conditions whose other outcome would change the command.
 class OpenConditions {
  public:
-  OpenConditions(Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
+  OpenConditions(Scripts& scripts, const StartedProgramRule& program, const ShellCommand& taken,
                  std::size_t number, ImportReport& report)
       : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
-  void add(const ShellScript& script, const std::string& place,
+  void add(const ShellScriptResult& script, const std::string& place,
            const launch_scripts::UndeterminedCondition& choice,
            std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
@@ -405,23 +409,23 @@ class OpenConditions {
   /// Returns how the command would differ for other outcomes; empty if it would not differ, or
   /// nothing would be started.
   std::string other_way(const std::map<std::string, std::size_t>& ways) try {
-    const ShellScript script = scripts_.read(ways);
+    const ShellScriptResult script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
     if (jobs.empty()) return "";
-    const auto others =
-        number_ < jobs.size() ? changes(taken_, *jobs[number_]) : std::vector<CommandChange>();
+    const auto others = number_ < jobs.size() ? command_differences(taken_, *jobs[number_])
+                                              : std::vector<CommandDifference>();
     const bool heard = number_ >= jobs.size() || std::ranges::any_of(others, [&](const auto& one) {
                          return program_.matters(one.name) && !places_ranks(one.name);
                        });
     if (heard) matters_ = SettingImpact::kMaybe;
-    for (const CommandChange& one : others) arguments_.push_back(one.name);
-    return number_ < jobs.size() ? changes_text(others) : "other commands";
+    for (const CommandDifference& one : others) arguments_.push_back(one.name);
+    return number_ < jobs.size() ? command_differences_text(others) : "other commands";
   } catch (const Error&) {
     return "";
   }
 
   Scripts& scripts_;
-  const StartedProgram& program_;
+  const StartedProgramRule& program_;
   const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
@@ -432,7 +436,7 @@ class OpenConditions {
 
 /// Reports arguments in a variable that the script does not set, since it can be empty. Fails if a
 /// command would print the arguments, since commands are not run.
-void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScript& script,
+void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScriptResult& script,
                ImportReport& report) {
   const std::string& file = made.file;
   const std::string how = remedy(word.open, script);
@@ -443,14 +447,14 @@ void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScr
     return;
   }
   const std::string whose = made.words.empty() ? "the program" : printable(made.words.front().text);
-  fail_input(
-      fmt::format("{}:{}: what {} prints are arguments of {}; nothing is run to learn them{}{}{}",
-                  file, word.line, printable(word.text), whose, how.empty() ? "" : ": ", how,
-                  launch_scripts::capture_advice(word.text, word.line, script.files.front())));
+  fail_input(fmt::format(
+      "{}:{}: what {} prints are arguments of {}; nothing is run to learn them{}{}{}", file,
+      word.line, printable(word.text), whose, how.empty() ? "" : ": ", how,
+      launch_scripts::script_capture_advice(word.text, word.line, script.files.front())));
 }
 
 /// Splits a command into the launchers and the program that they start.
-StartedCommand parted(const ShellScript& script, const ShellCommand& command,
+StartedCommand parted(const ShellScriptResult& script, const ShellCommand& command,
                       ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
                       .script = script.files.front(),
@@ -493,7 +497,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 void note_array(const StartedCommand& command, Sources files, const UserFacts& given,
                 ImportReport& report) {
   if (command.job == nullptr || command.job->array.empty()) return;
-  const std::string variable(launch_scripts::array_variable(command.job->scheduler));
+  const std::string variable(launch_scripts::job_array_index_variable(command.job->scheduler));
   const auto asks = [&](const SourceFile& file) { return mentions(file.text, variable); };
   const auto says = [&](const std::string& setting) { return setting.starts_with(variable + "="); };
   if (std::ranges::none_of(files, asks) || std::ranges::any_of(given.settings, says)) return;
@@ -543,7 +547,7 @@ std::string others_printed(const std::vector<std::string>& names, const std::str
 
 }  // namespace
 
-std::size_t recipe_index(Words words) {
+std::size_t torchtune_recipe_index(Words words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python", "-m",
                                                 "--module",     "--run-path",  "--run_path"};
   std::size_t at = 0;
@@ -558,7 +562,7 @@ std::size_t recipe_index(Words words) {
   return at < words.size() ? at : 0;
 }
 
-bool is_data_preparation(std::string_view program) {
+bool is_data_preparation_program(std::string_view program) {
   static constexpr std::string_view kParts[] = {"prepare", "preprocess", "tokeniz", "download",
                                                 "convert", "export_",    "merge_"};
   const std::string name = launch_scripts::base_name(program);
@@ -571,11 +575,11 @@ bool is_argument_and_value(const std::string& setting) {
   return equals != std::string::npos && setting.find_first_not_of('-') < equals;
 }
 
-StartedCommand started_command(Sources files, const UserFacts& given, const StartedProgram& program,
-                               ImportReport& report) {
+StartedCommand find_started_command(Sources files, const UserFacts& given,
+                                    const StartedProgramRule& program, ImportReport& report) {
   Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
-  ShellScript script = scripts.read();
+  ShellScriptResult script = scripts.read();
   if (scripts.jobs(script).empty()) {
     ways = way_to_a_job(scripts, script);
     if (ways.empty()) fail_without_job(script, program);
@@ -611,9 +615,9 @@ StartedCommand started_command(Sources files, const UserFacts& given, const Star
   const std::vector<std::string> printed = printed_values(command.words);
   for (const ShellWord& word : command.words) {
     if (word.open.empty()) continue;
-    const std::string how =
-        fmt::format("{}{}{}", settings_of(word.open), others_printed(printed, word.open.front()),
-                    launch_scripts::capture_advice(word.text, word.line, script.files.front()));
+    const std::string how = fmt::format(
+        "{}{}{}", settings_of(word.open), others_printed(printed, word.open.front()),
+        launch_scripts::script_capture_advice(word.text, word.line, script.files.front()));
     report.open_values.emplace_back(word.text, how);
     const std::size_t equals = word.text.find('=');
     if (equals != std::string::npos)
@@ -623,12 +627,13 @@ StartedCommand started_command(Sources files, const UserFacts& given, const Star
   return command;
 }
 
-std::vector<StartedCandidate> list_started_programs(Sources files, const UserFacts& given) try {
-  const StartedProgram any{.starts = [](Words) { return true; },
-                           .has_argument = [](const std::string&) { return true; }};
+std::vector<TrainingCommandCandidate> find_training_commands(Sources files,
+                                                             const UserFacts& given) try {
+  const StartedProgramRule any{.starts = [](Words) { return true; },
+                               .has_argument = [](const std::string&) { return true; }};
   Scripts scripts(files, given, any);
-  const ShellScript script = scripts.read();
-  std::vector<StartedCandidate> looks;
+  const ShellScriptResult script = scripts.read();
+  std::vector<TrainingCommandCandidate> looks;
   for (const ShellCommand* command : scripts.jobs(script)) {
     const std::size_t place = place_of_program(command->words);
     const bool python = place > 0 || command->words.front().text.ends_with(".py");
@@ -642,7 +647,7 @@ std::vector<StartedCandidate> list_started_programs(Sources files, const UserFac
   return {};
 }
 
-std::vector<ShellWord> StartedCommand::all_words() const {
+std::vector<ShellWord> StartedCommand::all_command_words() const {
   std::vector<ShellWord> all = words;
   for (const std::string& setting : arguments_given) {
     const std::size_t equals = setting.find('=');
@@ -653,8 +658,8 @@ std::vector<ShellWord> StartedCommand::all_words() const {
   return all;
 }
 
-void fail_for_open_value(const Error& error, const StartedCommand& command,
-                         const ImportReport& report) {
+void rethrow_with_value_option(const Error& error, const StartedCommand& command,
+                               const ImportReport& report) {
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
     if (word.open.empty() || word.text != error.place().value) continue;
@@ -664,8 +669,9 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
       if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
     }
-    const std::string advice = launch_scripts::capture_advice(word.text, word.line, command.script);
-    throw OpenValueError(
+    const std::string advice =
+        launch_scripts::script_capture_advice(word.text, word.line, command.script);
+    throw UnsetValueError(
         error.kind(), fmt::format("{}; the script leaves it open: {}{}", error.what(), how, advice),
         error.place());
   }

@@ -17,11 +17,11 @@ namespace stepwright::framework_files {
 
 /// Returns the index of the recipe's name among the words of a torchtune command `tune run
 /// [torchrun options] RECIPE` (meta-pytorch/torchtune torchtune/_cli/run.py); 0 for other commands.
-std::size_t recipe_index(Words words);
+std::size_t torchtune_recipe_index(Words words);
 
 /// How to recognise a framework's training programs among the commands of shell scripts, and how to
 /// split their arguments.
-struct StartedProgram {
+struct StartedProgramRule {
   std::string_view framework;  ///< Framework name for messages: "Megatron-LM".
   /// Examples of the programs' arguments, for messages: "--tensor-model-parallel-size, ...".
   std::string_view arguments;
@@ -39,7 +39,7 @@ struct StartedProgram {
 };
 
 /// True if a user's setting has the form NAME=VALUE or --NAME=VALUE, for programs that accept any
-/// argument (`StartedProgram::has_argument`).
+/// argument (`StartedProgramRule::has_argument`).
 bool is_argument_and_value(const std::string& setting);
 
 /// The command in a shell script that starts a training job: launchers, program, arguments,
@@ -54,7 +54,7 @@ struct StartedCommand {
   std::vector<ShellWord> words;
   /// Allocation of the batch job (Slurm, PBS) that runs the command; null if the script states
   /// none.
-  std::shared_ptr<const launch_scripts::Allocation> job;
+  std::shared_ptr<const launch_scripts::BatchAllocation> job;
   std::map<std::string, ShellWord> environment;
   /// The user's settings `NAME=VALUE` that override arguments of the command.
   std::vector<std::string> arguments_given;
@@ -66,22 +66,22 @@ struct StartedCommand {
   std::vector<std::pair<std::string, std::string>> open_written;
 
   /// Returns program and arguments, followed by the arguments with which the user overrides them.
-  [[nodiscard]] std::vector<ShellWord> all_words() const;
+  [[nodiscard]] std::vector<ShellWord> all_command_words() const;
 };
 
 /// Interprets shell scripts, of which the first is run, and returns the command that starts the
 /// program. The user's settings override shell variables; conditions of unknown outcome are
 /// reported. Fails with `kInput` if no command starts it, or if several do and the user chose none.
-StartedCommand started_command(Sources files, const UserFacts& given, const StartedProgram& program,
-                               ImportReport& report);
+StartedCommand find_started_command(Sources files, const UserFacts& given,
+                                    const StartedProgramRule& program, ImportReport& report);
 
 /// True if a program's name says that it prepares data or converts files, so that it trains
 /// nothing.
-bool is_data_preparation(std::string_view program);
+bool is_data_preparation_program(std::string_view program);
 
 /// A command that a script runs, found by a quick search before it is known which framework it
 /// belongs to.
-struct StartedCandidate {
+struct TrainingCommandCandidate {
   std::vector<ShellWord> words;
   /// The started Python file or module; empty if the command starts neither.
   std::string program;
@@ -91,18 +91,18 @@ struct StartedCandidate {
 
 /// Returns the commands that scripts run and that may start a training program of any framework;
 /// empty if the scripts cannot be interpreted.
-std::vector<StartedCandidate> list_started_programs(Sources files, const UserFacts& given);
+std::vector<TrainingCommandCandidate> find_training_commands(Sources files, const UserFacts& given);
 
 /// Error about a value that is unknown because a script does not set it; the message names the
 /// option that states it (`--set NAME=VALUE`).
-struct OpenValueError : Error {
+struct UnsetValueError : Error {
   using Error::Error;
 };
 
 /// Rethrows an error; if it is about a value that the command's script does not set, throws an
-/// `OpenValueError` that names the option to set it. `report` lists the conditions of unknown
+/// `UnsetValueError` that names the option to set it. `report` lists the conditions of unknown
 /// outcome.
-[[noreturn]] void fail_for_open_value(const Error& error, const StartedCommand& command,
-                                      const ImportReport& report);
+[[noreturn]] void rethrow_with_value_option(const Error& error, const StartedCommand& command,
+                                            const ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -38,7 +38,7 @@ constexpr std::string_view kPrograms = "launchers/programs";
 /// Returns the kind of a launcher, a program that starts another one; empty for any other word. The
 /// words after a launcher are its own options.
 std::string_view launcher_kind(const ShellWord& word) {
-  return word_meaning(kPrograms, "programs", launch_scripts::base_name(word.text));
+  return program_word_meaning(kPrograms, "programs", launch_scripts::base_name(word.text));
 }
 
 using LauncherKinds = std::initializer_list<std::string_view>;
@@ -49,7 +49,7 @@ bool is_launcher_of(const ShellWord& word, LauncherKinds kinds) {
 
 /// True if a section of the table launchers/programs lists a word, such as an option's name.
 bool is_listed(std::string_view section, std::string_view word) {
-  return !word_meaning(kPrograms, section, word).empty();
+  return !program_word_meaning(kPrograms, section, word).empty();
 }
 
 /// Returns, for each launcher of some kinds before the training program, the words after it.
@@ -68,11 +68,13 @@ std::vector<LauncherWords> words_behind(const StartedCommand& command, LauncherK
 /// Returns the value of a section's first option that is set among the words before the program;
 /// nullopt: none is.
 std::optional<std::int64_t> launched(const StartedCommand& command, std::string_view section) {
-  for (const auto& [name, brief] : section_words(kPrograms, section)) {
-    if (const auto value = launch_scripts::batch_option(command.launchers, name)) return value;
+  for (const auto& [name, brief] : table_section_words(kPrograms, section)) {
+    if (const auto value = launch_scripts::launcher_option_number(command.launchers, name))
+      return value;
     if (!brief.starts_with('-')) continue;
     for (const LauncherWords words : words_behind(command, {"srun", "slurm"})) {
-      if (const auto value = launch_scripts::batch_option(words, name, brief)) return value;
+      if (const auto value = launch_scripts::launcher_option_number(words, name, brief))
+        return value;
     }
   }
   return std::nullopt;
@@ -195,12 +197,12 @@ MpiExtent mpi_extent(const StartedCommand& command) {
   const auto all = words_behind(command, {"mpi"});
   if (all.empty()) return extent;
   const LauncherWords words = all.front();
-  extent.ranks = launch_scripts::batch_option(words, "-np", "-n");
-  if (!extent.ranks) extent.ranks = launch_scripts::batch_option(words, "--np");
+  extent.ranks = launch_scripts::launcher_option_number(words, "-np", "-n");
+  if (!extent.ranks) extent.ranks = launch_scripts::launcher_option_number(words, "--np");
   for (const char* name : {"-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "-N"}) {
     const auto found = std::ranges::find(words, name, &ShellWord::text);
     if (found != words.end())
-      extent.of_node = launch_scripts::batch_option({found, words.end()}, name);
+      extent.of_node = launch_scripts::launcher_option_number({found, words.end()}, name);
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const bool maps = words[i - 1].text == "--map-by" || words[i - 1].text == "-map-by";
@@ -216,10 +218,10 @@ MpiExtent mpi_extent(const StartedCommand& command) {
     if (slots) extent.ranks = hosts->slots;
   }
   if (command.job == nullptr) return extent;
-  const launch_scripts::Allocation& job = *command.job;
+  const launch_scripts::BatchAllocation& job = *command.job;
   if (!extent.nodes) extent.nodes = job.nodes;
   if (extent.ranks || extent.open_ranks) return extent;
-  const std::int64_t tasks = launch_scripts::tasks_of_node(job);
+  const std::int64_t tasks = launch_scripts::tasks_on_each_node(job);
   if (!extent.of_node && tasks > 0) extent.of_node = tasks;
   if (!extent.nodes && job.tasks) extent.ranks = job.tasks;
   return extent;
@@ -246,10 +248,10 @@ bool read_jsrun(const StartedCommand& command, JobRankCounts& extent) {
   const auto all = words_behind(command, {"jsrun"});
   if (all.empty()) return false;
   const LauncherWords words = all.front();
-  const auto sets = launch_scripts::batch_option(words, "--nrs", "-n");
-  const auto each = launch_scripts::batch_option(words, "--tasks_per_rs", "-a");
-  const auto of_host = launch_scripts::batch_option(words, "--rs_per_host", "-r");
-  const auto processes = launch_scripts::batch_option(words, "--np", "-p");
+  const auto sets = launch_scripts::launcher_option_number(words, "--nrs", "-n");
+  const auto each = launch_scripts::launcher_option_number(words, "--tasks_per_rs", "-a");
+  const auto of_host = launch_scripts::launcher_option_number(words, "--rs_per_host", "-r");
+  const auto processes = launch_scripts::launcher_option_number(words, "--np", "-p");
   if (!sets && !processes) return false;
   extent.ranks = processes ? *processes : *sets * each.value_or(1);
   if (of_host) extent.devices_of_node = *of_host * each.value_or(1);
@@ -340,30 +342,31 @@ void check_visible_devices(const StartedCommand& command, const JobRankCounts& e
 
 }  // namespace
 
-std::string comment_lines(const std::vector<std::string>& lines) {
+std::string shell_comment_lines(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += as_comment(line) + "\n";
+  for (const std::string& line : lines) text += as_comment_line(line) + "\n";
   return text;
 }
 
-std::string script_head(const plan::PlannedJob& planned, const std::vector<std::string>& header,
-                        const std::string& settings) {
+std::string torchrun_script_head(const plan::PlannedJob& planned,
+                                 const std::vector<std::string>& header,
+                                 const std::string& settings) {
   const cluster::Cluster& cluster = planned.job.cluster;
   return fmt::format(
       "#!/usr/bin/env bash\n{}set -euo pipefail\n\n"
       "NODES={}\nDEVICES_PER_NODE={}\n"
       "NODE_RANK=${{NODE_RANK:-${{SLURM_NODEID:-0}}}}  # ranks go node by node\n"
       "MASTER_ADDR=${{MASTER_ADDR:-localhost}}\nMASTER_PORT=${{MASTER_PORT:-29500}}\n{}\n",
-      comment_lines(header), cluster.nodes, cluster.devices_per_node, settings);
+      shell_comment_lines(header), cluster.nodes, cluster.devices_per_node, settings);
 }
 
-std::string torchrun_lines() {
+std::string torchrun_command_lines() {
   return "torchrun --nnodes \"$NODES\" --nproc-per-node \"$DEVICES_PER_NODE\" \\\n"
          "  --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port "
          "\"$MASTER_PORT\" \\\n";
 }
 
-bool has_launcher(const StartedCommand& command) {
+bool uses_process_launcher(const StartedCommand& command) {
   return starts_with_any(command, {"mpi", "torchrun", "accelerate", "deepspeed", "srun"});
 }
 
@@ -406,7 +409,8 @@ void take_nodes_of_mpi(const StartedCommand& command, JobRankCounts& job_extent)
 
 }  // namespace
 
-void read_launcher(const StartedCommand& command, JobRankCounts& extent, ImportReport& report) {
+void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& extent,
+                               ImportReport& report) {
   for (const OpenExtent& one : open_extents(command)) extent.open_extents.push_back(one.variable);
   const bool torchrun = starts_with_any(command, {"torchrun"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
@@ -439,7 +443,8 @@ void read_launcher(const StartedCommand& command, JobRankCounts& extent, ImportR
   if (starter || extent.ranks) return;
   const bool silent = !extent.nodes && !extent.devices_of_node && command.job == nullptr;
   // `env://` of torch.distributed takes the number of processes from the environment.
-  if (silent && !has_launcher(command)) extent.ranks = environment_number(command, "WORLD_SIZE");
+  if (silent && !uses_process_launcher(command))
+    extent.ranks = positive_environment_number(command, "WORLD_SIZE");
   // Slots of other schedulers are CPU cores.
   const bool slurm = command.job != nullptr && command.job->scheduler == "slurm";
   if (const auto tasks = launched(command, "tasks")) extent.ranks = tasks;
@@ -461,8 +466,8 @@ std::optional<std::int64_t> visible_device_count(const StartedCommand& command) 
   return count;
 }
 
-std::optional<std::int64_t> environment_number(const StartedCommand& command,
-                                               const std::string& name) {
+std::optional<std::int64_t> positive_environment_number(const StartedCommand& command,
+                                                        const std::string& name) {
   const auto found = command.environment.find(name);
   if (found == command.environment.end()) return std::nullopt;
   const IntegerParseResult reading = read_integer(found->second.text);
@@ -470,9 +475,9 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
   return good ? std::optional(reading.value) : std::nullopt;
 }
 
-void read_own_processes(const StartedCommand& command, JobRankCounts& extent,
-                        ImportReport& report) {
-  read_launcher(command, extent, report);
+void read_self_started_ranks(const StartedCommand& command, JobRankCounts& extent,
+                             ImportReport& report) {
+  read_launcher_rank_counts(command, extent, report);
   // Each task of the batch system starts the processes of one node.
   if (!has_starter(command)) {
     extent.ranks.reset();
@@ -481,8 +486,8 @@ void read_own_processes(const StartedCommand& command, JobRankCounts& extent,
     take_job(command, extent);
     if (!extent.devices_of_node) extent.devices_of_node = visible_device_count(command);
   }
-  if (const auto nodes = environment_number(command, "NNODES")) extent.nodes = nodes;
-  if (const auto devices = environment_number(command, "NPROC_PER_NODE")) {
+  if (const auto nodes = positive_environment_number(command, "NNODES")) extent.nodes = nodes;
+  if (const auto devices = positive_environment_number(command, "NPROC_PER_NODE")) {
     extent.devices_of_node = devices;
   }
   if (extent.devices_of_node && !extent.nodes && !command.environment.contains("NNODES")) {
@@ -490,8 +495,8 @@ void read_own_processes(const StartedCommand& command, JobRankCounts& extent,
   }
 }
 
-void list_open_extents(const StartedCommand& command, const JobRankCounts& extent,
-                       ImportReport& report) {
+void report_unknown_rank_counts(const StartedCommand& command, const JobRankCounts& extent,
+                                ImportReport& report) {
   if (extent.given_extent) return;
   const auto list = [&](const OpenExtent& one) {
     const std::string set =

@@ -11,35 +11,37 @@
 namespace stepwright::framework_files {
 
 /// Returns lines in the form of shell comments: "# ...".
-std::string comment_lines(const std::vector<std::string>& lines);
+std::string shell_comment_lines(const std::vector<std::string>& lines);
 
 /// Returns the first lines of a shell script that uses torchrun: comments, NODES, DEVICES_PER_NODE,
 /// NODE_RANK, MASTER_ADDR and MASTER_PORT, then `settings` (shell lines that set environment
 /// variables).
-std::string script_head(const plan::PlannedJob& planned, const std::vector<std::string>& header,
-                        const std::string& settings);
+std::string torchrun_script_head(const plan::PlannedJob& planned,
+                                 const std::vector<std::string>& header,
+                                 const std::string& settings);
 
 /// Returns the shell text of a torchrun command up to the program: `torchrun` with its options for
 /// nodes, processes and master.
-std::string torchrun_lines();
+std::string torchrun_command_lines();
 
 /// True if a command uses a launcher that starts several processes: mpirun, torchrun, accelerate,
 /// deepspeed or srun.
-bool has_launcher(const StartedCommand& command);
+bool uses_process_launcher(const StartedCommand& command);
 
 /// Reads the numbers of nodes and processes of a command from its launchers' options and from the
 /// batch job's allocation. Fails with `kInput` if more processes start on a node than
 /// CUDA_VISIBLE_DEVICES lists devices.
-void read_launcher(const StartedCommand& command, JobRankCounts& extent, ImportReport& report);
+void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& extent,
+                               ImportReport& report);
 
 /// Reports the numbers of nodes or devices whose values the script leaves open, unless the user
 /// states the cluster's size. The number of ranks must have been decided.
-void list_open_extents(const StartedCommand& command, const JobRankCounts& extent,
-                       ImportReport& report);
+void report_unknown_rank_counts(const StartedCommand& command, const JobRankCounts& extent,
+                                ImportReport& report);
 
 /// Returns the value of a command's environment variable if it is a positive integer, else nullopt.
-std::optional<std::int64_t> environment_number(const StartedCommand& command,
-                                               const std::string& name);
+std::optional<std::int64_t> positive_environment_number(const StartedCommand& command,
+                                                        const std::string& name);
 
 /// Returns the number of devices in a command's `CUDA_VISIBLE_DEVICES`; nullopt if the variable is
 /// not set or not a list of devices.
@@ -48,6 +50,7 @@ std::optional<std::int64_t> visible_device_count(const StartedCommand& command);
 /// Reads the number of ranks for a program that starts the processes of its node itself: from its
 /// launcher, from the environment variables NNODES and NPROC_PER_NODE, or from the batch job. One
 /// node if nothing states the number.
-void read_own_processes(const StartedCommand& command, JobRankCounts& extent, ImportReport& report);
+void read_self_started_ranks(const StartedCommand& command, JobRankCounts& extent,
+                             ImportReport& report);
 
 }  // namespace stepwright::framework_files

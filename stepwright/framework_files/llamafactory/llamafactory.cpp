@@ -62,9 +62,9 @@ void read_stage(const Fields& fields, PartialPlan& settled) {
     fields.leave_out("stage", *stage, "a second model or another loss: one of tokens is counted");
     return;
   }
-  fields.mark_read("stage");
+  fields.mark_setting_read("stage");
   if (!pairs) return;
-  settled.method.kind = plan::MethodKind::kDpo;
+  settled.method.kind = plan::TrainingMethodKind::kDpo;
   settled.method.reference.place = plan::SecondModelPlace::kSame;
 }
 
@@ -78,8 +78,8 @@ Draft read_method(const Fields& fields, Draft draft, ImportReport& report) {
                           "LLaMA-Factory trains LoRA where finetuning_type does not say");
   }
   if (word == "lora") {
-    fields.mark_read("finetuning_type");
-    draft.adapters = read_adapter_words(fields, "llamafactory/adapters", "lora");
+    fields.mark_setting_read("finetuning_type");
+    draft.adapters = read_lora_adapter_settings(fields, "llamafactory/adapters", "lora");
   } else if (word != "full") {
     fields.leave_out("finetuning_type", *type, "frozen weights: all are trained in the plan");
   }
@@ -102,10 +102,10 @@ void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
 /// Reads the weights' type: hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
 /// Trained weights are converted to fp32 unless `pure_bf16` is set:
 /// src/llamafactory/model/adapter.py, init_adapter.
-void read_weight_types(const Fields& fields, Trainer& trainer, PartialPlan& settled,
+void read_weight_types(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
                        ImportReport& report) {
   const bool pure = fields.flag("pure_bf16", false);
-  if (pure) trainer.weights = LoadedWeights::kPure;
+  if (pure) trainer.weights = LoadedWeightType::kPure;
   if (settled.precision == DType::kFp32) {
     settled.precision = DType::kBf16;
     if (!pure) {
@@ -131,7 +131,7 @@ void read_recomputation(const Fields& fields, plan::Plan& plan, ImportReport& re
 /// the longest example that fits first. Without `neat_packing`, documents in a sequence attend to
 /// each other. In pretraining, documents are joined and cut:
 /// src/llamafactory/data/processor/pretrain.py.
-void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch& batch,
+void read_factory_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
                           ImportReport& report) {
   constexpr std::int64_t kUsualGroup = 1000;
   const auto stage = fields.node().find("stage");
@@ -139,10 +139,10 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch
   const auto packs = fields.node().find("packing");
   const bool unsaid = !packs || packs->is_null();
   const bool neat = packs_documents(fields, "neat_packing", given);
-  StatedPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kTruncate}};
+  StatedDocumentPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
-    fields.mark_read("packing");
-    batch.packing = StatedPacking{.joined = true};
+    fields.mark_setting_read("packing");
+    batch.packing = StatedDocumentPacking{.joined = true};
     return;
   }
   if (neat || packs_documents(fields, "packing", given)) {
@@ -150,7 +150,7 @@ void read_factory_packing(const Fields& fields, const UserFacts& given, JobBatch
     words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
     words.packing.masks = neat;
   }
-  apply_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
+  apply_document_packing(fields, neat ? "neat_packing" : "packing", words, given, batch);
   if (!is_flag_set(fields, "neat_packing") && !is_flag_set(fields, "packing")) {
     report_example_length_limit(fields, "cutoff_len", given, batch, report);
   }
@@ -185,27 +185,28 @@ std::int64_t usual_length(const StartedCommand* command) {
 
 /// Reads a settings file. `command` is the command of the script that starts it; null: no script
 /// was given.
-Draft read_factory_program(const HubFiles& files, const Document& document,
+Draft read_factory_program(const TransformersProgramFiles& files, const Document& document,
                            const StartedCommand* command, const UserFacts& given, Draft draft,
                            ImportReport& report) {
   const Fields fields(document.root());
   check_is_training(fields);
   check_no_export(fields);
   take_ray_workers(fields, command, draft.extent);
-  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (files.model) draft.model = model::read_huggingface_config(*files.model, &report.notes);
   if (const auto id = fields.find("model_name_or_path"))
     set_model_by_hub_id(*id, given, draft, report);
-  if (is_factory_on_megatron(fields)) {
-    return read_factory_on_megatron(files, fields, given, std::move(draft), report);
+  if (is_llama_factory_megatron(fields)) {
+    return read_llama_factory_megatron(files, fields, given, std::move(draft), report);
   }
   apply_trainer_defaults(draft, draft.batch);
-  Trainer trainer;
+  TrainerDistribution trainer;
   draft.batch.length = fields.integer("cutoff_len", usual_length(command));
   draft = read_method(fields, std::move(draft), report);
   // Both are true by default: hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py.
-  draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vision_tower", true),
-                               .projector = fields.flag("freeze_multi_modal_projector", true)};
-  read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
+  draft.frozen =
+      model::FrozenModelParts{.encoder = fields.flag("freeze_vision_tower", true),
+                              .projector = fields.flag("freeze_multi_modal_projector", true)};
+  read_trainer_settings(fields, files, trainer, draft, draft.batch, report);
   if (fields.flag("use_muon", false)) draft.optimizer = plan::Optimizer::kMuon;
   read_recomputation(fields, draft.plan, report);
   read_weight_types(fields, trainer, draft, report);
@@ -213,10 +214,10 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
   read_factory_packing(fields, given, draft.batch, report);
   draft.apply_liger_loss(fields.flag("enable_liger_kernel", false));
   apply_attention_kernel(fields, "flash_attn", draft);
-  draft = complete_program_plan(fields, files, trainer, given, std::move(draft), report,
-                                known_settings("llamafactory/settings"));
-  if (draft.method.kind == plan::MethodKind::kDpo)
-    double_pair_batch(draft.plan, draft.batch, report);
+  draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
+                                     known_settings("llamafactory/settings"));
+  if (draft.method.kind == plan::TrainingMethodKind::kDpo)
+    double_preference_pair_batch(draft.plan, draft.batch, report);
   return draft;
 }
 
@@ -225,7 +226,7 @@ Draft read_factory_program(const HubFiles& files, const Document& document,
 bool has_factory_words(Words words) {
   static constexpr std::string_view kOwn[] = {"--stage",   "--finetuning_type", "--template",
                                               "--dataset", "--dataset_dir",     "--cutoff_len"};
-  if (words.empty() || is_settings_path(words.front().text)) return true;
+  if (words.empty() || is_yaml_or_json_path(words.front().text)) return true;
   if (!words.front().text.starts_with('-')) return true;
   return std::ranges::any_of(words, [](const ShellWord& word) {
     return launch_scripts::is_one_of(std::string_view(word.text).substr(0, word.text.find('=')),
@@ -255,41 +256,43 @@ std::ptrdiff_t place_of_start(Words words) {
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
 Draft read_factory_script(Sources files, const SourceFile& script, const UserFacts& given,
                           Draft draft, ImportReport& report) {
-  const StartedProgram program{.framework = "LLaMA-Factory",
-                               .arguments = "llamafactory-cli train",
-                               .starts = starts_llamafactory,
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("llamafactory/settings"))};
-  HubScript read = read_hub_script(script, files, given, program, draft.start, report);
+  const StartedProgramRule program{
+      .framework = "LLaMA-Factory",
+      .arguments = "llamafactory-cli train",
+      .starts = starts_llamafactory,
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("llamafactory/settings"))};
+  TransformersScriptRun read =
+      read_transformers_script(script, files, given, program, draft.start, report);
   const StartedCommand& command = read.command;
-  read_own_processes(command, draft.extent, report);
-  const std::vector<ShellWord> words = command.all_words();
+  read_self_started_ranks(command, draft.extent, report);
+  const std::vector<ShellWord> words = command.all_command_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
-  const bool named = first < words.size() && is_settings_path(words[first].text);
+  const bool named = first < words.size() && is_yaml_or_json_path(words[first].text);
   if (!named) {
     read.files.program = &script;
-    apply_launch_arguments(command, read.files, report);
-    Document said = Document::from(command_fields(words, known_settings("llamafactory/settings")),
-                                   command.file);
+    apply_accelerate_launch_options(command, read.files, report);
+    Document said = Document::from(
+        command_arguments_as_mapping(words, known_settings("llamafactory/settings")), command.file);
     draft = read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command,
                                  given, std::move(draft), report);
-    read_environment(command, draft, draft.extent, report);
+    read_environment_settings(command, draft, draft.extent, report);
     return draft;
   }
-  set_settings_file(words[first], read);
-  apply_launch_arguments(command, read.files, report);
+  set_program_settings_file(words[first], read);
+  apply_accelerate_launch_options(command, read.files, report);
   UserFacts own = given;
   own.settings.clear();
   for (const ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
-  if (file_has_mark(kFactory, *read.files.program, "v1")) {
-    draft = read_factory_v1(read.files, own, std::move(draft), report);
+  if (file_matches_target_rules(kFactory, *read.files.program, "v1")) {
+    draft = read_llama_factory_v1(read.files, own, std::move(draft), report);
   } else {
-    draft = read_factory_program(read.files, program_document(read.files, own), &command, given,
-                                 std::move(draft), report);
+    draft = read_factory_program(read.files, program_settings_document(read.files, own), &command,
+                                 given, std::move(draft), report);
   }
-  read_environment(command, draft, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 
@@ -298,15 +301,16 @@ Draft read_factory_script(Sources files, const SourceFile& script, const UserFac
 bool starts_llamafactory(Words words) { return place_of_start(words) >= 0; }
 
 Draft read_llamafactory(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const auto script = std::ranges::find_if(
-      files, [](const SourceFile& file) { return file_has_mark(kFactory, file, "script"); });
+  const auto script = std::ranges::find_if(files, [](const SourceFile& file) {
+    return file_matches_target_rules(kFactory, file, "script");
+  });
   if (script != files.end())
     return read_factory_script(files, *script, given, std::move(draft), report);
-  const HubFiles sorted = sorted_hub_files(files);
+  const TransformersProgramFiles sorted = sort_transformers_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  if (file_has_mark(kFactory, *sorted.program, "v1"))
-    return read_factory_v1(sorted, given, std::move(draft), report);
-  return read_factory_program(sorted, program_document(sorted, given), nullptr, given,
+  if (file_matches_target_rules(kFactory, *sorted.program, "v1"))
+    return read_llama_factory_v1(sorted, given, std::move(draft), report);
+  return read_factory_program(sorted, program_settings_document(sorted, given), nullptr, given,
                               std::move(draft), report);
 }
 

@@ -30,7 +30,7 @@ Tree said_fields(const Fields& fields) {
 
 }  // namespace
 
-bool is_factory_on_megatron(const Fields& fields) {
+bool is_llama_factory_megatron(const Fields& fields) {
   static constexpr std::string_view kDegrees[] = {
       "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"};
   return std::ranges::any_of(kDegrees, [&](std::string_view key) {
@@ -39,8 +39,8 @@ bool is_factory_on_megatron(const Fields& fields) {
   });
 }
 
-Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, const UserFacts& given,
-                               Draft draft, ImportReport& report) {
+Draft read_llama_factory_megatron(const TransformersProgramFiles& files, const Fields& fields,
+                                  const UserFacts& given, Draft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
   constexpr std::int64_t kUsualBatch = 8;
   const std::string& name = files.program->name;
@@ -60,7 +60,7 @@ Draft read_factory_on_megatron(const HubFiles& files, const Fields& fields, cons
   const auto others = known_settings("llamafactory/settings");
   std::vector<KnownSetting> known(own.begin(), own.end());
   known.insert(known.end(), others.begin(), others.end());
-  draft = read_megatron_text(text, fields, known, given, std::move(draft), report, name);
+  draft = read_program_megatron_fields(text, fields, known, given, std::move(draft), report, name);
   // This trainer trains all weights: src/llamafactory/train/mca/workflow.py.
   if (type && type->is_scalar() && type->text() == "full") return draft;
   report.not_read.push_back({"finetuning_type", type && type->is_scalar() ? type->text() : "lora",

@@ -27,24 +27,24 @@ constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
 
 /// Reads adapters: src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model;
 /// .../quantization.py: quantization_with_bnb.
-std::optional<StatedAdapters> v1_adapters(const Fields& fields) {
+std::optional<StatedLoraAdapters> v1_adapters(const Fields& fields) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
   if (!name || name->is_null() || name->text() != "lora") return {};
-  peft.mark_read("name");
-  StatedAdapters words = read_adapter_words(peft, "llamafactory/adapters", "v1");
-  words.base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
+  peft.mark_setting_read("name");
+  StatedLoraAdapters words = read_lora_adapter_settings(peft, "llamafactory/adapters", "v1");
+  words.base = read_frozen_weight_type(fields.section("quant_config"), "quantization_bit");
   return words;
 }
 
 /// Reads the optimizer: src/llamafactory/v1/plugins/trainer_plugins/optimizer.py, OptimizerPlugin.
 void read_v1_optimizer(const Fields& section, PartialPlan& settled, ImportReport& report) {
-  static constexpr OptimizerWord kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
+  static constexpr OptimizerNameMeaning kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
-  const auto* known = std::ranges::find(kWords, name->text(), &OptimizerWord::word);
-  take_optimizer_word(section, "name", known == std::end(kWords) ? nullptr : known, settled,
-                      report);
+  const auto* known = std::ranges::find(kWords, name->text(), &OptimizerNameMeaning::word);
+  set_optimizer_by_name(section, "name", known == std::end(kWords) ? nullptr : known, settled,
+                        report);
 }
 
 /// Reads Liger's kernels. The logits are kept, because the loss is weighted:
@@ -93,9 +93,9 @@ void share_states(const Fields& dist, const std::string& file, PartialPlan& sett
   }
   FsdpOptions choice{.states = dist.flag("reshard_after_forward", true) ? "GGG" : "NGG"};
   if (dist.flag("offload_params", false)) {
-    choice.offload = unread_setting(*dist.find("offload_params"));
+    choice.offload = make_unread_setting(*dist.find("offload_params"));
   }
-  shard_states_over_ranks(choice, copies, settled, extent, report);
+  apply_fsdp_options(choice, copies, settled, extent, report);
 }
 
 /// Returns the precision for a DeepSpeed configuration that leaves it open:
@@ -111,10 +111,10 @@ DType precision_of_deepspeed(const Document& document) {
   return off ? DType::kFp32 : DType::kBf16;
 }
 
-Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const UserFacts& given,
-                       Draft draft, ImportReport& report) {
-  Trainer trainer;
-  trainer.deepspeed = deepspeed_config_of(dist, "config_file", files);
+Draft settle_deepspeed(const Fields& dist, const TransformersProgramFiles& files,
+                       const UserFacts& given, Draft draft, ImportReport& report) {
+  TrainerDistribution trainer;
+  trainer.deepspeed = deepspeed_config_of_setting(dist, "config_file", files);
   if (!trainer.deepspeed) dist.node().fail("must say config_file, the configuration of DeepSpeed");
   draft.precision = precision_of_deepspeed(*trainer.deepspeed);
   const std::string& name = files.program->name;
@@ -122,13 +122,13 @@ Draft settle_deepspeed(const Fields& dist, const HubFiles& files, const UserFact
   const std::int64_t pass = draft.plan.parallel.data * draft.plan.micro_batch;
   if (draft.batch.sequences && *draft.batch.sequences % pass == 0)
     draft.batch.micro_batches = *draft.batch.sequences / pass;
-  return complete_trainer_plan(trainer, given, std::move(draft), report, name);
+  return complete_trainer_draft(trainer, given, std::move(draft), report, name);
 }
 
 /// Settles FSDP2, in bf16 with fp32 parameters, or plain data parallelism, which computes in the
 /// weights' type: fp32, or with adapters the type in the file. v1/core/model_engine.py:
 /// _init_model.
-Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files,
+Draft settle_fsdp(const Fields& fields, Sharing sharing, const TransformersProgramFiles& files,
                   const UserFacts& given, Draft draft, ImportReport& report) {
   const std::string& name = files.program->name;
   draft.framework.name = "fsdp";
@@ -151,7 +151,7 @@ Draft settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files,
 
 /// Reads packing: the documents of a micro-batch follow one another
 /// (src/llamafactory/v1/plugins/trainer_plugins/batching.py).
-void read_v1_packing(const Fields& fields, const UserFacts& given, JobBatch& batch) {
+void read_v1_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch) {
   static constexpr std::array<std::string_view, 4> kBatchings = {
       "normal", "padding_free", "dynamic_batching", "dynamic_padding_free"};
   const auto said = fields.node().find("batching_strategy");
@@ -159,20 +159,21 @@ void read_v1_packing(const Fields& fields, const UserFacts& given, JobBatch& bat
   if (std::ranges::find(kBatchings, said->text()) == kBatchings.end()) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
-  if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  batch.packing = StatedPacking{.packing = {.pad_to = packing::PaddingTarget::kNone,
-                                            .too_long = packing::LongDocumentPolicy::kDrop}};
-  fields.mark_read("batching_strategy");
+  if (!read_user_batch(given.batch).documents || said->text() != "padding_free") return;
+  batch.packing =
+      StatedDocumentPacking{.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                        .too_long = packing::LongDocumentPolicy::kDrop}};
+  fields.mark_setting_read("batching_strategy");
 }
 
 }  // namespace
 
-Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft,
-                      ImportReport& report) {
+Draft read_llama_factory_v1(const TransformersProgramFiles& files, const UserFacts& given,
+                            Draft draft, ImportReport& report) {
   constexpr std::int64_t kUsualLength = 2048;
-  const Document document = program_document(files, given);
+  const Document document = program_settings_document(files, given);
   const Fields fields(document.root());
-  if (files.model) draft.model = model::read_config(*files.model, &report.notes);
+  if (files.model) draft.model = model::read_huggingface_config(*files.model, &report.notes);
   if (const auto id = fields.find("model")) set_model_by_hub_id(*id, given, draft, report);
   draft.batch.length = fields.integer("cutoff_len", kUsualLength);
   draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
@@ -202,7 +203,7 @@ Draft read_factory_v1(const HubFiles& files, const UserFacts& given, Draft draft
     dist.leave_out("name", *named,
                    "that parameters and their optimizer's states are in bf16 there");
   }
-  list_settings(fields, files.program->name, known_settings("llamafactory/v1"), report);
+  report_file_settings(fields, files.program->name, known_settings("llamafactory/v1"), report);
   return draft;
 }
 

@@ -45,7 +45,7 @@ void add_llamafactory_start(Tree& file, const plan::Job& job) {
   constexpr int kSteps = 100;
   if (job.documents) {
     add_llamafactory_packing(file, job.documents->packing);
-  } else if (job.method.kind == plan::MethodKind::kSft) {
+  } else if (job.method.kind == plan::TrainingMethodKind::kSft) {
     // Packing without masks fills all sequences.
     add_llamafactory_packing(file, {.kind = packing::PackingKind::kFirstFit, .masks = false});
   } else {
@@ -62,8 +62,8 @@ void add_llamafactory_start(Tree& file, const plan::Job& job) {
 void add_llamafactory_training(Tree& file, const model::Architecture& model) {
   file.set("finetuning_type", model.adapters ? "lora" : "full");
   if (!model.adapters) return;
-  const model::Adapters& adapters = *model.adapters;
-  const auto [modules, parameters] = transformers_modules(model);
+  const model::LoraAdapters& adapters = *model.adapters;
+  const auto [modules, parameters] = transformers_adapter_modules(model);
   if (!parameters.empty()) {
     fail_unsupported(fmt::format(
         "llama-factory: its files cannot say adapters of {}, which are parameters and no modules",
@@ -84,7 +84,7 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   Tree file = Tree::mapping();
-  file.set("model_name_or_path", model_folder(job));
+  file.set("model_name_or_path", exported_model_folder(job));
   add_llamafactory_start(file, job);
   file.set("cutoff_len", job.length);
   file.set("per_device_train_batch_size", plan.micro_batch);
@@ -98,20 +98,20 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
   if (job.optimizer == plan::Optimizer::kMuon) {
     file.set("use_muon", true);
   } else {
-    file.set("optim", word_of(job.optimizer));
+    file.set("optim", optimizer_name_to_write(job.optimizer));
   }
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
   if (job.kernels.loss_keeps == plan::LossSavedTensors::kGradients)
     file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != plan::RecomputeKind::kFull);
-  if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
+  if (plan.offload.offloads_layer_inputs()) file.set("use_unsloth_gc", true);
   if (runs_on_deepspeed(job)) {
     file.set("deepspeed", deepspeed_configuration(planned));
   } else if (plan::sharding_letters(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");
     file.set("fsdp_config", fsdp_section(plan, false));
   }
-  return comment_lines(header) +
+  return shell_comment_lines(header) +
          "# starts with: FORCE_TORCHRUN=1 NNODES=... NODE_RANK=... MASTER_ADDR=... "
          "llamafactory-cli "
          "train THIS_FILE\n" +

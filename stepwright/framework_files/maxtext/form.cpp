@@ -19,14 +19,14 @@ namespace {
 /// Start of the log lines that state a value: src/maxtext/configs/pyconfig.py.
 constexpr std::string_view kLogged = "Config param ";
 
-constexpr KeyValueProgram kProgram = {.framework = "MaxText",
-                                      .target = "maxtext",
-                                      .has_setting =
-                                          [](std::string_view name) {
-                                            return known_setting(known_settings("maxtext/settings"),
-                                                                 name) != nullptr;
-                                          },
-                                      .whole_nodes = true};
+constexpr KeyValueProgram kProgram = {
+    .framework = "MaxText",
+    .target = "maxtext",
+    .has_setting =
+        [](std::string_view name) {
+          return find_known_setting(known_settings("maxtext/settings"), name) != nullptr;
+        },
+    .whole_nodes = true};
 
 Document read_logged(const SourceFile& file) {
   Tree settings = Tree::mapping();
@@ -42,7 +42,7 @@ Document read_logged(const SourceFile& file) {
     const std::string_view rest = one.substr(at + kLogged.size());
     const std::size_t colon = rest.find(": ");
     if (colon == std::string_view::npos) continue;
-    Tree value = plain_scalar(rest.substr(colon + 2));
+    Tree value = text_as_yaml_scalar(rest.substr(colon + 2));
     value.line = line;
     settings.set(rest.substr(0, colon), value);
   }
@@ -51,12 +51,12 @@ Document read_logged(const SourceFile& file) {
 
 /// A configuration overrides the one that it names, and replaces that one's members completely:
 /// src/MaxText/pyconfig.py, _load_config.
-constexpr ParentKey kBaseConfig[] = {{.name = "base_config", .replaces = true}};
+constexpr ParentConfigurationKey kBaseConfig[] = {{.name = "base_config", .replaces = true}};
 
 /// Merges YAML files: `top` overrides the files that it names; files that it does not name override
 /// `top`, in their order.
 Tree laid_together(const SourceFile& top, Sources files) {
-  MergedConfiguration laid = merge_over_parents(top, files, kBaseConfig);
+  MergedConfiguration laid = merge_with_parent_files(top, files, kBaseConfig);
   MappingBuilder members(std::move(laid.tree));
   for (const SourceFile& file : files) {
     if (std::ranges::any_of(laid.together,
@@ -64,7 +64,7 @@ Tree laid_together(const SourceFile& top, Sources files) {
       continue;
     }
     const Document document = parse_like_python_yaml(file.text, file.name);
-    Tree over = placed_tree(document.root());
+    Tree over = tree_with_positions(document.root());
     drop_line_numbers(over);
     for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
       members.set(over.items[i].text, over.items[i + 1]);
@@ -77,18 +77,18 @@ Tree laid_together(const SourceFile& top, Sources files) {
 const SourceFile* started_with(const Document& words, Sources files) {
   const auto named = words.root().find("[]");
   if (!named || !named->is_scalar()) return nullptr;
-  return file_of(named->text(), files);
+  return find_file_by_name(named->text(), files);
 }
 
 /// Adds settings from environment variables, unless a word sets them: src/MaxText/pyconfig.py,
 /// yaml_key_to_env_key.
-void add_environment(const ProgramStart& start, MappingBuilder& settings) {
+void add_environment(const StartedTrainingProgram& start, MappingBuilder& settings) {
   constexpr std::string_view kPrefix = "M_";
   for (const auto& [name, word] : start.environment) {
     if (!name.starts_with(kPrefix)) continue;
     const std::string key = lower_case(name.substr(kPrefix.size()));
-    if (known_setting(known_settings("maxtext/settings"), key) == nullptr) continue;
-    Tree value = plain_scalar(word.text);
+    if (find_known_setting(known_settings("maxtext/settings"), key) == nullptr) continue;
+    Tree value = text_as_yaml_scalar(word.text);
     value.line = word.line;
     settings.set(key, std::move(value));
   }
@@ -96,14 +96,15 @@ void add_environment(const ProgramStart& start, MappingBuilder& settings) {
 
 }  // namespace
 
-Document read_maxtext_form(Sources files, const UserFacts& given, JobRankCounts& extent,
-                           ProgramStart& start, ImportReport& report) {
+Document read_maxtext_mapping(Sources files, const UserFacts& given, JobRankCounts& extent,
+                              StartedTrainingProgram& start, ImportReport& report) {
   const SourceFile& first = files.front();
-  if (holds(first, kLogged)) return with_settings(read_logged(first), given);
-  const bool script = file_has_mark("maxtext", first, "script") && !first.name.ends_with(".yml");
+  if (holds(first, kLogged)) return with_user_settings(read_logged(first), given);
+  const bool script =
+      file_matches_target_rules("maxtext", first, "script") && !first.name.ends_with(".yml");
   if (!script) {
-    const SourceFile& top = topmost_file(files, kBaseConfig);
-    return with_settings(Document::from(laid_together(top, files), top.name), given);
+    const SourceFile& top = topmost_configuration_file(files, kBaseConfig);
+    return with_user_settings(Document::from(laid_together(top, files), top.name), given);
   }
   const Document words =
       read_key_value_command(files.first(1), kProgram, given, extent, start, report);
@@ -111,11 +112,13 @@ Document read_maxtext_form(Sources files, const UserFacts& given, JobRankCounts&
   Tree below = Tree::mapping();
   if (!others.empty()) {
     const SourceFile* top = started_with(words, others);
-    below = laid_together(top != nullptr ? *top : topmost_file(others, kBaseConfig), others);
+    below = laid_together(top != nullptr ? *top : topmost_configuration_file(others, kBaseConfig),
+                          others);
   }
   MappingBuilder all(std::move(below));
   add_environment(start, all);
-  for (const auto& [name, value] : words.root().members()) all.set(name, placed_tree(value));
+  for (const auto& [name, value] : words.root().members())
+    all.set(name, tree_with_positions(value));
   Tree settings = all.take();
   // The file with which the command starts is given, or is base.yml, whose values are built in.
   if (files.size() > 1 || settings.find("[]") == nullptr ||

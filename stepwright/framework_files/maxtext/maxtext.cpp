@@ -12,9 +12,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-MaxTextMesh mesh_of(const plan::Plan& plan) {
+MaxTextMeshSizes mesh_of(const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
-  MaxTextMesh mesh{
+  MaxTextMeshSizes mesh{
       .pipeline = degrees.pipeline, .context = degrees.context, .expert = degrees.expert};
   (plan.sequence_parallel ? mesh.tensor_sequence : mesh.tensor) = degrees.tensor;
   const std::int64_t rest = degrees.data / degrees.expert;
@@ -33,9 +33,9 @@ MaxTextMesh mesh_of(const plan::Plan& plan) {
 
 /// Sets each axis within nodes and across nodes; the first axes, in which neighbouring ranks
 /// differ, fill the node.
-void add_mesh(Tree& file, const MaxTextMesh& mesh, const cluster::Cluster& cluster) {
+void add_mesh(Tree& file, const MaxTextMeshSizes& mesh, const cluster::Cluster& cluster) {
   std::int64_t room = cluster.devices_per_node;
-  for (const auto& [name, size] : kMaxTextAxes) {
+  for (const auto& [name, size] : kMaxTextMeshAxes) {
     const std::int64_t degree = mesh.*size;
     const std::int64_t inside = std::min(degree, room);
     room /= inside;
@@ -100,10 +100,10 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
                             ? "dot_product"
                             : "cudnn_flash_te");
   file.set("opt_type", job.optimizer == plan::Optimizer::kSgd ? "sgd" : "adamw");
-  if (job.model.experts && job.dispatcher == plan::Dispatcher::kAllGather) {
+  if (job.model.experts && job.dispatcher == plan::TokenDispatcher::kAllGather) {
     file.set("use_ring_of_experts", true);
   }
-  return comment_lines(header) + Document::from(file, "maxtext").to_yaml();
+  return shell_comment_lines(header) + Document::from(file, "maxtext").to_yaml();
 }
 
 }  // namespace stepwright::framework_files

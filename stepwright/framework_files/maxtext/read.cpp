@@ -45,7 +45,8 @@ model::Architecture read_model_sizes(const Fields& fields) {
   model.name = "imported";
   model.hidden = fields.integer("base_emb_dim", 2048) << scale.width;
   model.layers = fields.integer("base_num_decoder_layers", 16) << scale.layers;
-  if (model.layers > model::kLargestLayers) fields.node().fail("more layers than a model can have");
+  if (model.layers > model::kLargestLayerCount)
+    fields.node().fail("more layers than a model can have");
   // Until 2023-10, one key set query heads and key heads.
   const std::int64_t heads = fields.integer("base_num_heads", 16);
   const std::int64_t queries = fields.integer("base_num_query_heads", heads);
@@ -67,7 +68,7 @@ model::Architecture read_model_sizes(const Fields& fields) {
                                    .ffn = model.ffn};
     model.ffn = 0;
   }
-  model::check(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().where());
   return model;
 }
 
@@ -85,7 +86,7 @@ void read_maxtext_model(const Fields& fields, const UserFacts& given, StatedMode
     return;
   }
   if (given.known_model) return;
-  const std::string_view known = word_meaning("maxtext/models", "models", name);
+  const std::string_view known = program_word_meaning("maxtext/models", "models", name);
   if (known.empty()) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
@@ -95,29 +96,29 @@ void read_maxtext_model(const Fields& fields, const UserFacts& given, StatedMode
 
 /// The degrees of one level of the mesh, within nodes or across nodes.
 struct MeshLevel {
-  MaxTextMesh mesh;
+  MaxTextMeshSizes mesh;
   /// Axis of size -1, which gets the devices that the other axes leave; null: none.
-  std::int64_t MaxTextMesh::* open = nullptr;
+  std::int64_t MaxTextMeshSizes::* open = nullptr;
   std::int64_t product = 1;  ///< Product of the axes whose degrees are stated.
 };
 
 /// Axes that shard states and activations like another axis, and so count as that axis.
 struct OtherAxis {
   std::string_view name;
-  std::int64_t MaxTextMesh::* size;
+  std::int64_t MaxTextMeshSizes::* size;
 };
-constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMesh::fsdp},
-                                    {"tensor_transpose", &MaxTextMesh::tensor},
-                                    {"sequence", &MaxTextMesh::context}};
+constexpr OtherAxis kOtherAxes[] = {{"fsdp_transpose", &MaxTextMeshSizes::fsdp},
+                                    {"tensor_transpose", &MaxTextMeshSizes::tensor},
+                                    {"sequence", &MaxTextMeshSizes::context}};
 
 /// Reads the degrees of one level of the mesh ("ici" within nodes, "dcn" across nodes). By default
 /// base.yml gives the remaining devices to `fsdp` within nodes and to `data` across nodes.
 MeshLevel read_level(const Fields& fields, std::string_view level, std::string_view usually_open) {
   MeshLevel read;
-  const auto take = [&](std::string_view axis, std::int64_t MaxTextMesh::* size) {
+  const auto take = [&](std::string_view axis, std::int64_t MaxTextMeshSizes::* size) {
     const auto value = fields.find(fmt::format("{}_{}_parallelism", level, axis));
     std::int64_t degree = axis == usually_open ? -1 : 1;
-    if (value) degree = value->integer(-1, kMaxSizeField);
+    if (value) degree = value->integer(-1, kMaxIntegerSetting);
     if (degree == 0 || (degree < 0 && read.open != nullptr)) {
       if (value) value->fail("must be a degree, or -1 for one axis that takes what is left");
       degree = 1;
@@ -131,20 +132,20 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
   };
   // An axis to which the file gives size -1 replaces the one to which base.yml gives it.
   std::string_view open = usually_open;
-  for (const auto& [axis, size] : kMaxTextAxes) {
+  for (const auto& [axis, size] : kMaxTextMeshAxes) {
     const auto value = fields.node().find(fmt::format("{}_{}_parallelism", level, axis));
     if (value && value->is_number() && value->integer() == -1) open = "";
   }
   if (open.empty()) usually_open = "";
-  for (const auto& [axis, size] : kMaxTextAxes) take(axis, size);
+  for (const auto& [axis, size] : kMaxTextMeshAxes) take(axis, size);
   for (const auto& [axis, size] : kOtherAxes) take(axis, size);
   return read;
 }
 
 /// Sets the axes of size -1: across nodes to the remaining nodes, within nodes to the remaining
 /// devices.
-MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
-                   const Fields& fields) {
+MaxTextMeshSizes filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
+                        const Fields& fields) {
   const std::int64_t devices = cluster.devices();
   if (outer.open != nullptr) {
     const std::int64_t across =
@@ -165,8 +166,8 @@ MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& clu
     }
     inner.mesh.*inner.open *= devices / fixed;
   }
-  MaxTextMesh mesh;
-  for (const auto& [axis, size] : kMaxTextAxes) {
+  MaxTextMeshSizes mesh;
+  for (const auto& [axis, size] : kMaxTextMeshAxes) {
     if (__builtin_mul_overflow(outer.mesh.*size, inner.mesh.*size, &(mesh.*size))) {
       fields.node().fail("the axes of the mesh have more than 2^63 ranks");
     }
@@ -174,9 +175,9 @@ MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& clu
   return mesh;
 }
 
-std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
+std::int64_t ranks_of(const MaxTextMeshSizes& mesh, const Fields& fields) {
   std::int64_t ranks = 1;
-  for (const auto& [axis, size] : kMaxTextAxes) {
+  for (const auto& [axis, size] : kMaxTextMeshAxes) {
     if (__builtin_mul_overflow(ranks, mesh.*size, &ranks)) {
       fields.node().fail("the axes of the mesh have more than 2^63 ranks");
     }
@@ -184,14 +185,14 @@ std::int64_t ranks_of(const MaxTextMesh& mesh, const Fields& fields) {
   return ranks;
 }
 
-MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const UserFacts& given,
-                      plan::Plan& plan, JobRankCounts& extent, ImportReport& report) {
+MaxTextMeshSizes read_mesh(const Fields& fields, const std::string& name, const UserFacts& given,
+                           plan::Plan& plan, JobRankCounts& extent, ImportReport& report) {
   const MeshLevel outer = read_level(fields, "dcn", "data");
   const MeshLevel inner = read_level(fields, "ici", "fsdp");
   // Open axes follow from the number of devices, for which the cluster must be known.
   if (outer.open != nullptr || inner.open != nullptr)
     resolve_rank_counts(plan, extent, report, given, name);
-  MaxTextMesh mesh = filled(outer, inner, extent.cluster, fields);
+  MaxTextMeshSizes mesh = filled(outer, inner, extent.cluster, fields);
   extent.ranks = ranks_of(mesh, fields);
   plan::Parallel& degrees = plan.parallel;
   degrees.tensor = mesh.tensor * mesh.tensor_sequence;
@@ -202,7 +203,7 @@ MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const UserF
   return mesh;
 }
 
-void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, plan::Plan& plan) {
+void read_states_of_mesh(const Fields& fields, const MaxTextMeshSizes& mesh, plan::Plan& plan) {
   const std::int64_t inner = plan.parallel.context * mesh.expert * mesh.fsdp;
   const bool optimizer = fields.flag("shard_optimizer_over_data", false);
   std::string_view word = optimizer ? "NNG" : "NNN";
@@ -210,7 +211,7 @@ void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, plan::Pl
   plan.sharding = plan::sharding_of(word).value();
   if (word == "III") plan.sharding.group = inner;
   if (plan.parallel.pipeline > 1 && mesh.data > 1) {
-    plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
+    plan.rank_order = plan::parse_rank_order("tp-cp-ep-pp-dp").value();
   }
 }
 
@@ -233,8 +234,8 @@ Draft read_maxtext_batch(const Fields& fields, Draft draft) {
   return draft;
 }
 
-std::span<const RematPolicy> policies() {
-  static const std::array<RematPolicy, 15> kPolicies = {{
+std::span<const MaxTextRematPolicy> policies() {
+  static const std::array<MaxTextRematPolicy, 15> kPolicies = {{
       {"full", {.kind = plan::RecomputeKind::kFull}},
       {"minimal", {.kind = plan::RecomputeKind::kSelective}},
       {"minimal_with_context", {.kind = plan::RecomputeKind::kNone}},
@@ -266,10 +267,10 @@ std::span<const RematPolicy> policies() {
 void read_remat(const Fields& fields, const std::string& file, plan::Plan& plan,
                 ImportReport& report) {
   const std::string word = fields.word("remat_policy", "full");
-  const auto known = std::ranges::find(policies(), word, &RematPolicy::name);
+  const auto known = std::ranges::find(policies(), word, &MaxTextRematPolicy::name);
   if (known == policies().end()) {
     std::string all;
-    for (const RematPolicy& one : policies()) all += fmt::format(" {}", one.name);
+    for (const MaxTextRematPolicy& one : policies()) all += fmt::format(" {}", one.name);
     fields.find("remat_policy")->fail(fmt::format("must be one of{}", all));
   }
   plan.recompute = known->recompute;
@@ -329,26 +330,26 @@ void read_weight_type(const Fields& fields, PartialPlan& settled) {
   const auto moment = fields.node().find("mu_dtype");
   const bool same =
       !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
-  if (!same || plan::storage_type(settled.precision) != DType::kBf16) return;
-  fields.mark_read("weight_dtype");
-  fields.mark_read("mu_dtype");
+  if (!same || plan::parameter_storage_type(settled.precision) != DType::kBf16) return;
+  fields.mark_setting_read("weight_dtype");
+  fields.mark_setting_read("mu_dtype");
   settled.masters = plan::MasterWeights::kNone;
 }
 
 }  // namespace
 
 Draft read_maxtext(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const Document form = read_maxtext_form(files, given, draft.extent, draft.start, report);
-  return read_maxtext_config(form, given, std::move(draft), report);
+  const Document form = read_maxtext_mapping(files, given, draft.extent, draft.start, report);
+  return read_maxtext_plan(form, given, std::move(draft), report);
 }
 
-Draft read_maxtext_config(const Document& document, const UserFacts& given, Draft draft,
-                          ImportReport& report) {
+Draft read_maxtext_plan(const Document& document, const UserFacts& given, Draft draft,
+                        ImportReport& report) {
   const std::string& name = document.name();
   const Fields fields(document.root());
   read_maxtext_model(fields, given, draft, report);
   draft.framework_overlap = true;
-  const MaxTextMesh mesh = read_mesh(fields, name, given, draft.plan, draft.extent, report);
+  const MaxTextMeshSizes mesh = read_mesh(fields, name, given, draft.plan, draft.extent, report);
   plan::Plan& plan = draft.plan;
   plan.sequence_parallel = mesh.tensor_sequence > 1;
   if (mesh.pipeline > 1) plan.schedule.kind = schedule::ScheduleKind::kGpipe;
@@ -363,8 +364,9 @@ Draft read_maxtext_config(const Document& document, const UserFacts& given, Draf
   draft.optimizer = fields.choice("opt_type", kJaxOptimizers, plan::Optimizer::kAdamW);
   read_attention(fields, name, draft, report);
   read_weight_type(fields, draft);
-  if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = plan::Dispatcher::kAllGather;
-  list_settings(fields, name, known_settings("maxtext/settings"), report);
+  if (fields.flag("use_ring_of_experts", false))
+    draft.dispatcher = plan::TokenDispatcher::kAllGather;
+  report_file_settings(fields, name, known_settings("maxtext/settings"), report);
   mark_dense_experts(report);
   return draft;
 }

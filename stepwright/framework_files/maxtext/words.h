@@ -28,25 +28,25 @@ inline constexpr Named<cluster::AttentionKernel> kJaxAttention[] = {
     {cluster::AttentionKernel::kCudnn, "cudnn_flash_te"}};
 
 /// Sizes of the axes of MaxText's device mesh, each a degree of parallelism.
-struct MaxTextMesh {
+struct MaxTextMeshSizes {
   std::int64_t data = 1, pipeline = 1, fsdp = 1, context = 1, tensor = 1, tensor_sequence = 1,
                expert = 1;
 };
 struct MaxTextAxis {
   std::string_view name;
-  std::int64_t MaxTextMesh::* size;
+  std::int64_t MaxTextMeshSizes::* size;
 };
 /// Axes of MaxText's device mesh, innermost first: neighbouring ranks differ in the first one
 /// (base.yml, mesh_axes).
-inline constexpr MaxTextAxis kMaxTextAxes[] = {
-    {"expert", &MaxTextMesh::expert}, {"tensor_sequence", &MaxTextMesh::tensor_sequence},
-    {"tensor", &MaxTextMesh::tensor}, {"context", &MaxTextMesh::context},
-    {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
-    {"data", &MaxTextMesh::data}};
+inline constexpr MaxTextAxis kMaxTextMeshAxes[] = {
+    {"expert", &MaxTextMeshSizes::expert}, {"tensor_sequence", &MaxTextMeshSizes::tensor_sequence},
+    {"tensor", &MaxTextMeshSizes::tensor}, {"context", &MaxTextMeshSizes::context},
+    {"fsdp", &MaxTextMeshSizes::fsdp},     {"pipeline", &MaxTextMeshSizes::pipeline},
+    {"data", &MaxTextMeshSizes::data}};
 
 /// A rematerialization policy of MaxText and the recomputation of plans that it means (base.yml,
 /// remat_policy; src/maxtext/layers/decoders.py, get_remat_policy).
-struct RematPolicy {
+struct MaxTextRematPolicy {
   std::string_view name;
   plan::Recompute recompute;
   /// Property of the policy that plans cannot express exactly; empty: none.

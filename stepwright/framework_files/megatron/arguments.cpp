@@ -11,11 +11,11 @@
 namespace stepwright::framework_files {
 namespace {
 
-constexpr Named<Arity> kArityNames[] = {{Arity::kNone, "none"},
-                                        {Arity::kOne, "one"},
-                                        {Arity::kThree, "three"},
-                                        {Arity::kSome, "some"},
-                                        {Arity::kAny, "any"}};
+constexpr Named<ArgumentValueCount> kArityNames[] = {{ArgumentValueCount::kNone, "none"},
+                                                     {ArgumentValueCount::kOne, "one"},
+                                                     {ArgumentValueCount::kThree, "three"},
+                                                     {ArgumentValueCount::kSome, "some"},
+                                                     {ArgumentValueCount::kAny, "any"}};
 
 /// All arguments of Megatron-LM; those that set a field come first.
 class ArgumentTable {
@@ -43,23 +43,23 @@ class ArgumentTable {
                               .from = texts_.keep(row, "from"),
                               .before = texts_.keep(row, "before"),
                               .source = texts_.keep(source)};
-    if (!argument.value.empty()) argument.arity = Arity::kNone;
+    if (!argument.value.empty()) argument.arity = ArgumentValueCount::kNone;
     if (words) argument.arity = words->choice(kArityNames);
     const bool called_so = sets && argument.field.empty();
     for (std::string& flag : one_or_several_texts(row, "flag", "flags")) {
-      if (called_so) argument.field = texts_.keep(launch_scripts::name_of_option(flag));
+      if (called_so) argument.field = texts_.keep(launch_scripts::argparse_attribute_name(flag));
       argument.flag = texts_.keep(std::move(flag));
       all_.push_back(argument);
     }
   }
 
-  TextStore texts_;
+  TableTextStore texts_;
   std::vector<MegatronArgument> all_;
   std::size_t setting_ = 0;
 };
 
 const ArgumentTable& table() {
-  static const ArgumentTable kTable(table_document("megatron/arguments"));
+  static const ArgumentTable kTable(parse_embedded_table("megatron/arguments"));
   return kTable;
 }
 
@@ -67,13 +67,13 @@ const ArgumentTable& table() {
 
 std::span<const MegatronArgument> megatron_arguments() { return table().setting(); }
 
-std::optional<MegatronArgument> find_argument(std::string_view flag) {
+std::optional<MegatronArgument> find_megatron_argument(std::string_view flag) {
   const auto all = table().all();
   const auto found = std::ranges::find(all, flag, &MegatronArgument::flag);
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-std::vector<std::string_view> arguments_beginning(std::string_view head) {
+std::vector<std::string_view> megatron_arguments_with_prefix(std::string_view head) {
   std::vector<std::string_view> names;
   for (const MegatronArgument& each : table().all()) {
     if (each.flag.starts_with(head)) names.push_back(each.flag);

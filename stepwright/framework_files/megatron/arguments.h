@@ -9,7 +9,7 @@
 namespace stepwright::framework_files {
 
 /// How many values follow a command-line argument, as argparse's `nargs` says.
-enum class Arity : std::uint8_t {
+enum class ArgumentValueCount : std::uint8_t {
   kNone,   ///< No value: the argument is a switch and sets its field to `MegatronArgument::value`.
   kOne,    ///< Exactly one value follows the argument.
   kThree,  ///< Exactly three values follow the argument.
@@ -24,7 +24,7 @@ struct MegatronArgument {
   /// Configuration field that the argument sets; empty: it affects neither time, memory nor
   /// communication of a step.
   std::string_view field;
-  Arity arity = Arity::kOne;
+  ArgumentValueCount arity = ArgumentValueCount::kOne;
   /// Value to which a switch (an argument without value) sets its field.
   std::string_view value{};
   /// First release of Megatron-Core that has the argument; empty: it exists since the first
@@ -42,10 +42,10 @@ std::span<const MegatronArgument> megatron_arguments();
 
 /// Returns the Megatron-LM argument of exactly this name ("--bf16"), even if it sets no field;
 /// nullopt if there is none.
-std::optional<MegatronArgument> find_argument(std::string_view flag);
+std::optional<MegatronArgument> find_megatron_argument(std::string_view flag);
 
 /// Returns the names of all Megatron-LM arguments that begin with `head`; all names if `head` is
 /// empty.
-std::vector<std::string_view> arguments_beginning(std::string_view head);
+std::vector<std::string_view> megatron_arguments_with_prefix(std::string_view head);
 
 }  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 
 namespace stepwright::framework_files {
 
-void set_bridge_activation(const Fields& model, Tree& fields) {
+void set_megatron_bridge_activation(const Fields& model, Tree& fields) {
   const auto function = model.find("activation_func");
   if (!function) return;
   const std::string text =
@@ -99,13 +99,13 @@ Tree field_tree(std::string_view name, Node value) {
 /// Returns the field of Megatron that a setting sets; empty: none.
 std::string_view field_of(std::string_view section, std::string_view name) {
   const std::string path = fmt::format("{}.{}", section, name);
-  const auto places = megatron_places("megatron/container");
+  const auto places = megatron_field_paths("megatron/container");
   const auto known = std::ranges::find(places, path, &MegatronFieldPath::path);
   return known != places.end() ? known->field : section == "model" ? name : std::string_view();
 }
 
 /// Adds the fields of Megatron in a section, and its other settings under `section.name`.
-void add_section(const std::string& section, Node node, BridgeFields& bridge) {
+void add_section(const std::string& section, Node node, MegatronBridgeFields& bridge) {
   MappingBuilder fields(std::move(bridge.fields));
   for (const auto& [name, value] : node.members()) {
     if (value.is_null() || name.starts_with('_')) continue;
@@ -119,7 +119,7 @@ void add_section(const std::string& section, Node node, BridgeFields& bridge) {
 }
 
 /// Adds the types in `model`, which `mixed_precision` overrides: a name, or its settings.
-void add_precision(Node root, BridgeFields& bridge) {
+void add_precision(Node root, MegatronBridgeFields& bridge) {
   const auto set = [&](std::string_view field, std::string_view word, Node from,
                        const std::string& name) {
     bridge.fields.set(field, placed_at(Tree::scalar(std::string(word), false), from));
@@ -154,8 +154,8 @@ void add_precision(Node root, BridgeFields& bridge) {
 
 }  // namespace
 
-BridgeFields bridge_fields(Node root) {
-  BridgeFields bridge;
+MegatronBridgeFields megatron_bridge_fields(Node root) {
+  MegatronBridgeFields bridge;
   const auto target = root.find("_target_");
   bridge.whole = target && target->text().ends_with("ConfigContainer");
   for (const auto& [section, node] : root.members()) {
@@ -170,7 +170,7 @@ BridgeFields bridge_fields(Node root) {
     bridge.fields.set("use_distributed_optimizer", placed_at(Tree(true), *shares));
     bridge.names["use_distributed_optimizer"] = "optimizer.use_distributed_optimizer";
   }
-  set_bridge_activation(Fields(root).section("model"), bridge.fields);
+  set_megatron_bridge_activation(Fields(root).section("model"), bridge.fields);
   if (bridge.fields.find("activation") != nullptr) {
     bridge.names["activation"] = "model.activation_func";
   }
@@ -178,12 +178,12 @@ BridgeFields bridge_fields(Node root) {
   return bridge;
 }
 
-void report_bridge(const BridgeFields& bridge, ImportReport& report) {
+void report_megatron_bridge_settings(const MegatronBridgeFields& bridge, ImportReport& report) {
   std::vector<UnreadSetting> kept;
   for (UnreadSetting& one : report.not_read) {
     const std::string key = one.name;
-    const KnownSetting* known = known_setting(known_settings("megatron/settings"), key);
-    const bool idle = known_setting(known_settings("megatron/container"), key) != nullptr;
+    const KnownSetting* known = find_known_setting(known_settings("megatron/settings"), key);
+    const bool idle = find_known_setting(known_settings("megatron/container"), key) != nullptr;
     if (known == nullptr && idle) one.matters = SettingImpact::kNo;
     const bool off = one.value == "false" || one.value == "0" || one.value == "none";
     if (bridge.whole && known != nullptr && !known->field.empty() &&

@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 
 /// A ConfigContainer of Megatron-Bridge, converted to fields of Megatron-Core's configuration.
-struct BridgeFields {
+struct MegatronBridgeFields {
   /// Megatron-Core's fields by name; settings that are no such fields are under their path,
   /// `section.name`.
   Tree fields = Tree::mapping();
@@ -27,16 +27,16 @@ struct BridgeFields {
 
 /// Sets the field `activation` ("swiglu", "gelu", ...) from a model's `activation_func` and
 /// `gated_linear_unit`. Fails with `kUnsupported` for an activation that no model here has.
-void set_bridge_activation(const Fields& model, Tree& fields);
+void set_megatron_bridge_activation(const Fields& model, Tree& fields);
 
 /// Converts a ConfigContainer (YAML with `_target_` for classes) to fields of Megatron-Core
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/config_utils.py). Fails with
 /// `kUnsupported` for an activation that no model here has.
-BridgeFields bridge_fields(Node root);
+MegatronBridgeFields megatron_bridge_fields(Node root);
 
 /// Renames the settings of a report from Megatron-Core's fields to their paths in the
 /// ConfigContainer. If the container states all fields, unread settings without effect are reported
 /// as read if plans have their field, and dropped otherwise.
-void report_bridge(const BridgeFields& bridge, ImportReport& report);
+void report_megatron_bridge_settings(const MegatronBridgeFields& bridge, ImportReport& report);
 
 }  // namespace stepwright::framework_files

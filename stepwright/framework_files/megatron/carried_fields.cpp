@@ -31,9 +31,9 @@ class Gatherer {
       if (value.is_mapping() && leads_to_place(path)) {
         walk(value, path + ".");
       } else if (!field.empty()) {
-        fields_.set(field, placed_tree(value));
+        fields_.set(field, tree_with_positions(value));
       } else {
-        fields_.set(path, placed_tree(value));
+        fields_.set(path, tree_with_positions(value));
       }
     }
   }
@@ -68,7 +68,7 @@ class Gatherer {
 bool changes_model(const Tree& said, const Tree& sizes) {
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const KnownSetting* known =
-        known_setting(known_settings("megatron/settings"), said.items[i].text);
+        find_known_setting(known_settings("megatron/settings"), said.items[i].text);
     const Tree* size = sizes.find(said.items[i].text);
     const bool same = size != nullptr && size->text == said.items[i + 1].text;
     if (known != nullptr && known->field == "job.model" && !same) return true;
@@ -87,7 +87,7 @@ std::set<std::string> keys_of(const Tree& mapping) {
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (!root.asked(one.name)) continue;
-    const KnownSetting* setting = known_setting(known, one.name);
+    const KnownSetting* setting = find_known_setting(known, one.name);
     report.read.push_back({one.name, one.value, one.file, one.line,
                            std::string(setting == nullptr ? "" : setting->field)});
   }
@@ -96,7 +96,7 @@ void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportR
 
 }  // namespace
 
-FieldPathTable::FieldPathTable(const Document& document) {
+MegatronFieldPathTable::MegatronFieldPathTable(const Document& document) {
   visit_table_rows(document, "places", [&](Node row, const std::string& /*source*/) {
     row.allow_only({"path", "paths", "field"});
     for (std::string& path : one_or_several_texts(row, "path", "paths")) {
@@ -105,8 +105,8 @@ FieldPathTable::FieldPathTable(const Document& document) {
   });
 }
 
-std::span<const MegatronFieldPath> megatron_places(std::string_view table) {
-  return loaded_table<FieldPathTable>(table).places();
+std::span<const MegatronFieldPath> megatron_field_paths(std::string_view table) {
+  return loaded_table<MegatronFieldPathTable>(table).places();
 }
 
 Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places) {
@@ -115,43 +115,43 @@ Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places
   return gatherer.fields().take();
 }
 
-void each_written_field(
+void visit_written_megatron_fields(
     const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
     const std::function<void(const std::string& field, const Tree& value)>& visit) {
   Tree sizes = Tree::mapping();
   add_model_fields(sizes, planned.job.model);
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& field = fields.items[i].text;
-    const bool said = !word_meaning(table, "unwritten", field).empty();
+    const bool said = !program_word_meaning(table, "unwritten", field).empty();
     if (sizes.find(field) == nullptr && !said) visit(field, fields.items[i + 1]);
   }
 }
 
-Draft read_megatron_text(const MegatronFieldSources& text, const Fields& root,
-                         std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
-                         ImportReport& the_report, const std::string& file) {
+Draft read_program_megatron_fields(const MegatronFieldSources& text, const Fields& root,
+                                   std::span<const KnownSetting> known, const UserFacts& given,
+                                   Draft draft, ImportReport& the_report, const std::string& file) {
   const std::optional<model::Architecture> base =
       given.known_model ? given.known_model : draft.model;
   // Sizes in the file override those of the model that it names.
   const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
-  const Tree sizes = named ? model_sizes(*base) : Tree::mapping();
+  const Tree sizes = named ? megatron_model_sizes(*base) : Tree::mapping();
   Tree fields = sizes;
   std::set<std::string> added = keys_of(fields);
   std::vector<KnownSetting> table(known.begin(), known.end());
   const std::span<const KnownSetting> fields_known = known_settings("megatron/settings");
   table.insert(table.end(), fields_known.begin(), fields_known.end());
   for (const std::string& key : keys_of(text.usual)) {
-    const KnownSetting* setting = known_setting(table, key);
+    const KnownSetting* setting = find_known_setting(table, key);
     const bool open = text.said.find(key) == nullptr && text.derived.find(key) == nullptr;
     if (!open || setting == nullptr) continue;
     the_report.add_assumption(std::string(setting->field),
                               fmt::format("default of {}", text.program));
   }
   for (const Tree* part : {&text.usual, &text.derived}) {
-    replace_members(fields, *part);
+    replace_mapping_members(fields, *part);
     added.merge(keys_of(*part));
   }
-  replace_members(fields, text.said);
+  replace_mapping_members(fields, text.said);
   for (const std::string& key : keys_of(text.said)) added.erase(key);
   const Document document = Document::from(fields, file);
   const Fields all(document.root());
@@ -160,7 +160,7 @@ Draft read_megatron_text(const MegatronFieldSources& text, const Fields& root,
     draft.model = given.known_model ? std::nullopt : base;
   }
   ImportReport report;
-  list_settings(all, file, table, report);
+  report_file_settings(all, file, table, report);
   move_asked(root, table, report);
   const auto was_added = [&](const auto& one) { return added.contains(one.name); };
   std::erase_if(report.read, was_added);

@@ -29,23 +29,23 @@ struct MegatronFieldPath {
 
 /// Table of the dotted paths at which a program's files state fields of Megatron-Core's
 /// configuration.
-class FieldPathTable {
+class MegatronFieldPathTable {
  public:
   /// Reads rows `{path, field}` under `places` of a YAML table; `paths` lists several paths for one
   /// field. Fails with `kInput` if a group has no source or a row has no path.
-  explicit FieldPathTable(const Document& document);
-  FieldPathTable(FieldPathTable&&) = default;
-  FieldPathTable& operator=(FieldPathTable&&) = default;
+  explicit MegatronFieldPathTable(const Document& document);
+  MegatronFieldPathTable(MegatronFieldPathTable&&) = default;
+  MegatronFieldPathTable& operator=(MegatronFieldPathTable&&) = default;
 
   [[nodiscard]] std::span<const MegatronFieldPath> places() const { return places_; }
 
  private:
-  TextStore texts_;
+  TableTextStore texts_;
   std::vector<MegatronFieldPath> places_;
 };
 
 /// Returns the paths of Megatron-Core's fields that a compiled-in table (`rl/verl`) lists.
-std::span<const MegatronFieldPath> megatron_places(std::string_view table);
+std::span<const MegatronFieldPath> megatron_field_paths(std::string_view table);
 
 /// Returns the settings of a file as a flat mapping: fields of Megatron-Core under their names
 /// there, by the table `places`, all others under their dotted paths. If a file states a field at
@@ -54,7 +54,7 @@ Tree flat_megatron_settings(Node root, std::span<const MegatronFieldPath> places
 
 /// Calls `visit` for each Megatron-Core field in `fields` that a program's file must state for a
 /// plan: all but the model's sizes and those under `unwritten` in the program's table.
-void each_written_field(
+void visit_written_megatron_fields(
     const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
     const std::function<void(const std::string& field, const Tree& value)>& visit);
 
@@ -72,8 +72,8 @@ struct MegatronFieldSources {
 /// Reads a plan from Megatron-Core's fields in a program's file. If the file names a model, it
 /// supplies sizes that no field states. Settings are reported under the file's names; those already
 /// read through `root` count as read.
-Draft read_megatron_text(const MegatronFieldSources& text, const Fields& root,
-                         std::span<const KnownSetting> known, const UserFacts& given, Draft draft,
-                         ImportReport& the_report, const std::string& file);
+Draft read_program_megatron_fields(const MegatronFieldSources& text, const Fields& root,
+                                   std::span<const KnownSetting> known, const UserFacts& given,
+                                   Draft draft, ImportReport& the_report, const std::string& file);
 
 }  // namespace stepwright::framework_files

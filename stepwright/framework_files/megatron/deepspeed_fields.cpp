@@ -9,20 +9,20 @@ namespace stepwright::framework_files {
 
 bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
 
-void take_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
+void read_megatron_deepspeed_degrees(const Fields& fields, PartialPlan& settled) {
   settled.framework.name = "megatron-deepspeed";
   plan::Parallel& degrees = settled.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
     off->fail("--no-pipeline-parallel is only for --pipeline-model-parallel-size 1");
   }
   if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
-    degrees.context = ranks->integer(1, kMaxSizeField);
+    degrees.context = ranks->integer(1, kMaxIntegerSetting);
     settled.plan.context_kind = plan::ContextKind::kUlysses;
   }
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
 
-void read_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& report) {
+void read_megatron_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& report) {
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = fields.find("zero_stage");
   auto stage = static_cast<std::size_t>(given ? given->number(0, 3) : 1);
@@ -35,11 +35,11 @@ void read_zero_stage(const Fields& fields, PartialPlan& settled, ImportReport& r
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
   }
   settled.plan.sharding = plan::sharding_of(kStages[stage]).value();
-  settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedBucketElements;
+  settled.plan.gradient_bucket = settled.plan.parameter_bucket = kDeepspeedDefaultBucketElements;
   settled.framework_overlap = settled.framework_gradients = true;
 }
 
-void take_deepspeed_model(const Fields& fields, model::Architecture& model) {
+void set_megatron_deepspeed_model(const Fields& fields, model::Architecture& model) {
   model.embedding_norm = fields.flag("embedding_norm", false);
   if (!model.experts) return;
   // --topk and --expert-interval are in deepspeedai/Megatron-DeepSpeed megatron/arguments.py;

@@ -28,11 +28,13 @@ std::optional<std::int64_t> number_of(const Document& document, std::string_view
 
 }  // namespace
 
-std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
-                                            const StartedCommand& command, Sources files) {
+std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& arguments,
+                                                      const StartedCommand& command,
+                                                      Sources files) {
   const Tree* named = arguments.fields.find(kConfigField);
   if (named == nullptr) return std::nullopt;
-  const SourceFile* file = file_named(launch_scripts::base_name(named->text), files, command);
+  const SourceFile* file =
+      find_command_file(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
   Document document = parse_like_python_yaml(file->text, file->name);
   // DeepSpeed refuses a batch that is not a number; a value that a script leaves open is skipped.
@@ -49,7 +51,8 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
   return document;
 }
 
-void settle_deepspeed_file(const Document& document, plan::Plan& plan, ImportReport& report) {
+void apply_deepspeed_configuration(const Document& document, plan::Plan& plan,
+                                   ImportReport& report) {
   std::erase_if(report.not_read, [](const UnreadSetting& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });

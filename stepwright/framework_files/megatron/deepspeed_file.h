@@ -12,11 +12,12 @@ namespace stepwright::framework_files {
 /// Returns the DeepSpeed configuration that Megatron-DeepSpeed's `--deepspeed_config` names;
 /// nullopt if neither user nor script supplies it. The configuration's ZeRO stage replaces
 /// `--zero-stage`, which DeepSpeed ignores (deepspeedai/Megatron-DeepSpeed megatron/training.py).
-std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
-                                            const StartedCommand& command, Sources files);
+std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& arguments,
+                                                      const StartedCommand& command, Sources files);
 
 /// Sets the plan's bucket sizes and host offload from Megatron-DeepSpeed's DeepSpeed configuration,
 /// after the arguments have been read; what plans cannot express is reported.
-void settle_deepspeed_file(const Document& document, plan::Plan& plan, ImportReport& report);
+void apply_deepspeed_configuration(const Document& document, plan::Plan& plan,
+                                   ImportReport& report);
 
 }  // namespace stepwright::framework_files

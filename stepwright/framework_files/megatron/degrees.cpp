@@ -10,11 +10,13 @@ constexpr std::string_view kDegreeRows[] = {"tensor_model_parallel_size",
                                             "sequence_parallel"};
 
 /// Turns sequence parallelism off if there is a single tensor rank, whatever a file says.
-void read_degrees(const Fields& /*fields*/, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_degrees(const Fields& /*fields*/, const KnownJobFacts& /*known*/,
+                  RuleReadResult& reading) {
   if (reading.plan.parallel.tensor == 1) reading.plan.sequence_parallel = false;
 }
 
-void read_expert_degrees(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_expert_degrees(const Fields& fields, const KnownJobFacts& known,
+                         RuleReadResult& reading) {
   if (!known.routed) return;
   plan::Parallel& degrees = reading.plan.parallel;
   degrees.expert = fields.integer("expert_model_parallel_size", 1);
@@ -35,7 +37,8 @@ constexpr Named<plan::ContextKind> kMegatronContexts[] = {
     {plan::ContextKind::kUlysses, "a2a"},
     {plan::ContextKind::kAllGather, "allgather"}};
 
-void read_context_kind(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_context_kind(const Fields& fields, const KnownJobFacts& /*known*/,
+                       RuleReadResult& reading) {
   const auto kind = fields.find("cp_comm_type");
   if (!kind) return;
   const Node word = kind->is_sequence() ? kind->at(0) : *kind;
@@ -56,12 +59,12 @@ void write_context_kind(const plan::PlannedJob& planned, std::string_view /*rele
 
 /// Reads use_tp_pp_dp_mapping, which orders ranks so that data-parallel ranks are farthest apart;
 /// accepted if experts are placed as in a plan.
-void read_rank_order(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_rank_order(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   if (!fields.flag("use_tp_pp_dp_mapping", false)) return;
   const plan::Parallel& degrees = reading.plan.parallel;
   const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
   if (degrees.pipeline == 1 || same || !known.routed) {
-    reading.plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
+    reading.plan.rank_order = plan::parse_rank_order("tp-cp-ep-pp-dp").value();
   } else {
     reading.left_out.emplace_back(
         *fields.find("use_tp_pp_dp_mapping"),
@@ -80,12 +83,13 @@ constexpr std::string_view kExpertOverlapRows[] = {"overlap_moe_expert_parallel_
 
 }  // namespace
 
-constinit const Rule kDegrees{.rows = kDegreeRows, .table = kMegatronTable, .read = read_degrees};
+constinit const Rule kDegrees{
+    .rows = kDegreeRows, .table = kMegatronSettingsTable, .read = read_degrees};
 constinit const Rule kExpertDegrees{.read = read_expert_degrees, .write = write_expert_degrees};
 constinit const Rule kContextKind{.read = read_context_kind, .write = write_context_kind};
 constinit const Rule kRankOrder{.read = read_rank_order, .write = write_rank_order};
-constinit const Rule kMicroBatch{.rows = kMicroBatchRows, .table = kMegatronTable};
-constinit const Rule kTensorOverlap{.rows = kTensorOverlapRows, .table = kMegatronTable};
-constinit const Rule kExpertOverlap{.rows = kExpertOverlapRows, .table = kMegatronTable};
+constinit const Rule kMicroBatch{.rows = kMicroBatchRows, .table = kMegatronSettingsTable};
+constinit const Rule kTensorOverlap{.rows = kTensorOverlapRows, .table = kMegatronSettingsTable};
+constinit const Rule kExpertOverlap{.rows = kExpertOverlapRows, .table = kMegatronSettingsTable};
 
 }  // namespace stepwright::framework_files

@@ -9,9 +9,9 @@ namespace {
 /// Returns 1 for each layer without experts, from a list of 0 and 1 or from a period, whose first
 /// layer has experts.
 std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
-  if (!node.is_scalar()) return layers_flagged_zero(node, layers);
+  if (!node.is_scalar()) return flags_of_zero_entries(node, layers);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
-  const auto period = static_cast<std::size_t>(node.integer(1, model::kLargestLayers));
+  const auto period = static_cast<std::size_t>(node.integer(1, model::kLargestLayerCount));
   for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
   return dense;
 }
@@ -58,15 +58,15 @@ void add_expert_fields(Tree& fields, const model::Architecture& model) {
   fields.set("moe_grouped_gemm", true);
 }
 
-void add_expert_layers(Tree& fields, const model::Architecture& model) {
+void add_expert_layer_list(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::model_layers(model))
+  for (const model::LayerClass& layer : model::model_layer_classes(model))
     marks.push_back(layer.has_experts() ? 1 : 0);
   const bool some = model::has_feed_forward(model, model::FeedForward::kDense);
-  if (model.experts && some) fields.set("moe_layer_freq", layer_list(marks));
+  if (model.experts && some) fields.set("moe_layer_freq", layer_flags_python_list(marks));
 }
 
-void read_experts(const Fields& fields, model::Architecture& model) {
+void read_expert_fields(const Fields& fields, model::Architecture& model) {
   if (!fields.has("num_moe_experts")) return;
   model::Experts experts;
   experts.count = fields.integer("num_moe_experts", 0);

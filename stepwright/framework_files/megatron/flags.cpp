@@ -31,7 +31,7 @@ std::string list_text(const Tree& list, std::string_view between) {
 
 std::string value_text(const MegatronArgument& flag, const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) return quoted_for_shell(value.text);
-  if (flag.arity == Arity::kOne) return in_shell_quotes(pattern_text(value));
+  if (flag.arity == ArgumentValueCount::kOne) return in_shell_quotes(number_list_expression(value));
   std::vector<std::string> words;
   for (const Tree& item : value.items) words.push_back(quoted_for_shell(item.text));
   return fmt::format("{}", fmt::join(words, " "));
@@ -54,7 +54,7 @@ Tree placed(Tree tree, std::uint32_t line) {
 
 Tree word_tree(const ShellWord& word) {
   if (word.text.find('[') != std::string::npos) {
-    if (const auto list = read_pattern(word.text)) {
+    if (const auto list = parse_number_list_expression(word.text)) {
       Tree tree = Tree::flow_sequence();
       for (const std::string& item : *list) tree.add(placed(Tree::scalar(item, false), word.line));
       return placed(tree, word.line);
@@ -105,7 +105,7 @@ class FieldsOfFlags {
   }
   /// Removes and reports an argument that has no effect because the field `needed` is not set.
   void drop_without(std::string_view flag, std::string_view needed, ImportReport& report) {
-    const std::string_view field = find_argument(flag)->field;
+    const std::string_view field = find_megatron_argument(flag)->field;
     const auto known = said_.find(field);
     if (known == said_.end() || known->second.flag != flag || said_.contains(needed)) return;
     report.not_read.push_back({std::string(known->second.flag), printable(known->second.text),
@@ -128,7 +128,7 @@ class FieldsOfFlags {
     said_.erase(known);
     arguments_.fields.set(flag.field, Tree::scalar("null", false));
   }
-  MegatronArguments take() {
+  MegatronArgumentFields take() {
     for (const auto& [field, said] : said_) arguments_.flags.emplace(field, said.flag);
     return std::move(arguments_);
   }
@@ -141,7 +141,7 @@ class FieldsOfFlags {
   };
   const std::string& name_;
   std::map<std::string, Said, std::less<>> said_;
-  MegatronArguments arguments_;
+  MegatronArgumentFields arguments_;
 };
 
 std::string values_text(Words words) {
@@ -180,18 +180,19 @@ class ArgumentReader {
   /// Returns the argument that a word names, in full or as an abbreviation; nullopt if it names
   /// none.
   std::optional<MegatronArgument> matched(const ShellWord& word) {
-    if (const auto exact = find_argument(word.text)) return exact;
+    if (const auto exact = find_megatron_argument(word.text)) return exact;
     if (!word.text.starts_with("--") || word.text.size() == 2) return std::nullopt;
-    const auto names = arguments_beginning(word.text);
+    const auto names = megatron_arguments_with_prefix(word.text);
     if (names.size() != 1) return std::nullopt;
     // The word can be a switch of a fork, such as `--moe-aux-loss`, with the same beginning.
-    const auto longer = find_argument(names.front());
+    const auto longer = find_megatron_argument(names.front());
     return longer && is_switch_here(*longer) ? std::nullopt : longer;
   }
 
   /// True if an argument that takes a value is followed by none.
   [[nodiscard]] bool is_switch_here(const MegatronArgument& argument) const {
-    if (argument.arity == Arity::kNone || argument.arity == Arity::kAny) return false;
+    if (argument.arity == ArgumentValueCount::kNone || argument.arity == ArgumentValueCount::kAny)
+      return false;
     return values_.empty() && (at_ == words_.size() || is_argument_word(words_[at_]));
   }
 
@@ -203,18 +204,21 @@ class ArgumentReader {
 
   void take(const MegatronArgument& argument, const ShellWord& word, bool inlined) {
     constexpr std::size_t kAll = SIZE_MAX;
-    const bool listed = argument.arity == Arity::kSome || argument.arity == Arity::kAny;
-    if (argument.arity == Arity::kNone) {
+    const bool listed =
+        argument.arity == ArgumentValueCount::kSome || argument.arity == ArgumentValueCount::kAny;
+    if (argument.arity == ArgumentValueCount::kNone) {
       if (inlined && !replace_) {
         fail_input(fmt::format("{}:{}: {} takes no value; it is given '{}'", name_, word.line,
                                argument.flag, printable(values_.front().text)));
       }
     } else if (!inlined) {
-      collect(listed ? kAll : argument.arity == Arity::kThree ? 3 : 1);
+      collect(listed ? kAll : argument.arity == ArgumentValueCount::kThree ? 3 : 1);
     }
-    const std::size_t least = argument.arity == Arity::kThree                                   ? 3
-                              : argument.arity == Arity::kOne || argument.arity == Arity::kSome ? 1
-                                                                                                : 0;
+    const std::size_t least =
+        argument.arity == ArgumentValueCount::kThree ? 3
+        : argument.arity == ArgumentValueCount::kOne || argument.arity == ArgumentValueCount::kSome
+            ? 1
+            : 0;
     if (values_.size() < least) {
       fail_input(fmt::format("{}:{}: {} needs {}", name_, word.line, argument.flag,
                              least == 1 ? "a value" : "three values"));
@@ -222,9 +226,9 @@ class ArgumentReader {
     if (argument.field.empty()) {
       report_.not_read.push_back({std::string(argument.flag), values_text(values_), name_,
                                   word.line, SettingImpact::kNo, ""});
-    } else if (argument.arity == Arity::kNone) {
+    } else if (argument.arity == ArgumentValueCount::kNone) {
       take_switch(argument, word);
-    } else if (argument.arity == Arity::kOne) {
+    } else if (argument.arity == ArgumentValueCount::kOne) {
       fields_.set(argument, word.line, word_tree(values_.front()), replace_);
       if (!inlined) list_more(argument, word);
     } else {
@@ -262,7 +266,7 @@ class ArgumentReader {
   void leave_unknown(const ShellWord& word, bool inlined) {
     if (!inlined) collect(SIZE_MAX);
     std::string why;
-    const auto names = arguments_beginning(word.text);
+    const auto names = megatron_arguments_with_prefix(word.text);
     constexpr std::size_t kMostNamed = 4;
     if (!names.empty() && word.text.size() > 2) {
       why = fmt::format("could be {}{}",
@@ -284,7 +288,7 @@ class ArgumentReader {
 
   [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {
     if (!report_.may_search_similar_name()) return std::nullopt;
-    return nearest(word, undashed(arguments_beginning("")));
+    return nearest_known_word(word, undashed(megatron_arguments_with_prefix("")));
   }
 
   Words words_;
@@ -305,36 +309,39 @@ std::optional<ShellWord> as_argument(const std::string& setting) {
   name.erase(0, std::min(name.size(), name.find_first_not_of('-')));
   for (const bool dashes : {false, true}) {
     if (dashes) std::ranges::replace(name, '_', '-');
-    if (find_argument("--" + name)) return ShellWord{"--" + name + setting.substr(equals), 0};
+    if (find_megatron_argument("--" + name))
+      return ShellWord{"--" + name + setting.substr(equals), 0};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::vector<std::string> flag_texts(const Tree& fields, std::string_view release) {
+std::vector<std::string> megatron_argument_texts(const Tree& fields, std::string_view release) {
   std::vector<std::string> texts;
   std::vector<std::string_view> written;
   for (const MegatronArgument& flag : megatron_arguments()) {
     const Tree* value = fields.find(flag.field);
     if (value == nullptr || !there_in(flag, release)) continue;
-    if (flag.arity == Arity::kNone && value->text != flag.value) continue;
+    if (flag.arity == ArgumentValueCount::kNone && value->text != flag.value) continue;
     if (std::ranges::find(written, flag.field) != written.end()) continue;
     written.push_back(flag.field);
     // After an equals sign a value that begins with a dash is not taken for an argument.
     const char between = value->text.starts_with('-') ? '=' : ' ';
-    texts.push_back(flag.arity == Arity::kNone
+    texts.push_back(flag.arity == ArgumentValueCount::kNone
                         ? std::string(flag.flag)
                         : fmt::format("{}{}{}", flag.flag, between, value_text(flag, *value)));
   }
   return texts;
 }
 
-bool is_megatron_setting(const std::string& setting) { return as_argument(setting).has_value(); }
+bool is_megatron_argument_setting(const std::string& setting) {
+  return as_argument(setting).has_value();
+}
 
-MegatronArguments read_flags(Words words, const std::string& name,
-                             std::span<const std::string> settings, bool last_counts,
-                             ImportReport& report) {
+MegatronArgumentFields read_megatron_arguments(Words words, const std::string& name,
+                                               std::span<const std::string> settings,
+                                               bool last_counts, ImportReport& report) {
   FieldsOfFlags fields(name);
   ArgumentReader(words, name, last_counts, fields, report).read();
   static const std::string kGiven = "--set";

@@ -33,7 +33,7 @@ std::int64_t number_of(const Tree& value, std::string_view flag, const std::stri
                          flag, printable(value.text)));
 }
 
-void set_field(MegatronArguments& arguments, std::string_view field, Tree value,
+void set_field(MegatronArgumentFields& arguments, std::string_view field, Tree value,
                std::string_view flag, std::uint32_t line) {
   value.line = line;
   value.column = 1;
@@ -41,7 +41,7 @@ void set_field(MegatronArguments& arguments, std::string_view field, Tree value,
   arguments.flags.insert_or_assign(std::string(field), flag);
 }
 
-void take_context_algorithm(MegatronArguments& arguments, const std::string& name,
+void take_context_algorithm(MegatronArgumentFields& arguments, const std::string& name,
                             ImportReport& report) {
   constexpr std::string_view kFlag = "--context-parallel-algo";
   const auto said = extract_field(arguments, "fork_context_algo");
@@ -63,7 +63,7 @@ void take_context_algorithm(MegatronArguments& arguments, const std::string& nam
 }
 
 /// Reads the layers of each stage, "8,9,8,7", as a pipeline layout.
-void take_layer_list(MegatronArguments& arguments) {
+void take_layer_list(MegatronArgumentFields& arguments) {
   const auto said = extract_field(arguments, "fork_layer_list");
   if (!said) return;
   std::string layout = "E";
@@ -78,7 +78,7 @@ void take_layer_list(MegatronArguments& arguments) {
             said->line);
 }
 
-void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
+void take_fork_experts(MegatronArgumentFields& arguments, const std::string& name) {
   const auto said = [&](std::string_view field) -> std::optional<Tree> {
     const Tree* const found = arguments.fields.find(field);
     return found == nullptr ? std::nullopt : std::optional(*found);
@@ -107,7 +107,7 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
 /// Reads `--attention-head-type multiquery` of BigCode's fork: all heads share one key and value
 /// head, of which each tensor rank has a copy (megatron/model/transformer.py, ParallelAttention). A
 /// plan counts the copies as heads, one for each rank.
-void take_head_type(MegatronArguments& arguments, ImportReport& report) {
+void take_head_type(MegatronArgumentFields& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
   const auto said = extract_field(arguments, "fork_head_type");
   if (!said || said->text != "multiquery") return;
@@ -124,7 +124,7 @@ void take_head_type(MegatronArguments& arguments, ImportReport& report) {
 }
 
 /// Reads the experts of MegaBlocks' fork; by default each token uses one.
-void take_megablocks_experts(MegatronArguments& arguments) {
+void take_megablocks_experts(MegatronArgumentFields& arguments) {
   const auto top = extract_field(arguments, "fork_top_k");
   const auto experts = extract_field(arguments, "fork_num_experts");
   if (!experts || experts->text == "1") return;
@@ -135,19 +135,19 @@ void take_megablocks_experts(MegatronArguments& arguments) {
             top ? "--moe-top-k" : "--moe-num-experts", top ? top->line : experts->line);
 }
 
-void take_fork_attention(MegatronArguments& arguments, const ImportReport& report) {
+void take_fork_attention(MegatronArgumentFields& arguments, const ImportReport& report) {
   const Tree* const kernel = arguments.fields.find("attention_backend");
   const bool fork = std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
     return std::ranges::find(kMindSpeed, one.name) != std::end(kMindSpeed);
   });
   if (!fork || kernel == nullptr || kernel->text != "flash") return;
   const std::uint32_t line = kernel->line;
-  set_field(arguments, "attention_backend", Tree(kForkAttention), "--use-flash-attn", line);
+  set_field(arguments, "attention_backend", Tree(kForkAttentionBackend), "--use-flash-attn", line);
 }
 
 }  // namespace
 
-std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view field) {
+std::optional<Tree> extract_field(MegatronArgumentFields& arguments, std::string_view field) {
   const Tree* const said = arguments.fields.find(field);
   if (said == nullptr) return std::nullopt;
   Tree taken = *said;
@@ -155,11 +155,11 @@ std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view
   return taken;
 }
 
-bool has_fork_arguments(const MegatronArguments& arguments, const ImportReport& report) {
+bool has_fork_arguments(const MegatronArgumentFields& arguments, const ImportReport& report) {
   const auto is_of_fork = [](std::string_view flag) {
-    const auto argument = find_argument(flag);
+    const auto argument = find_megatron_argument(flag);
     if (argument) return !argument->source.starts_with("NVIDIA/Megatron-LM");
-    return known_setting(known_settings("megatron/forks"), flag) != nullptr;
+    return find_known_setting(known_settings("megatron/forks"), flag) != nullptr;
   };
   return std::ranges::any_of(arguments.flags,
                              [&](const auto& one) { return is_of_fork(one.second); }) ||
@@ -167,7 +167,7 @@ bool has_fork_arguments(const MegatronArguments& arguments, const ImportReport& 
                              [&](const UnreadSetting& one) { return is_of_fork(one.name); });
 }
 
-void translate_fork_arguments(MegatronArguments& arguments, const std::string& name,
+void translate_fork_arguments(MegatronArgumentFields& arguments, const std::string& name,
                               ImportReport& report) {
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
@@ -177,7 +177,8 @@ void translate_fork_arguments(MegatronArguments& arguments, const std::string& n
   take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
-    const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
+    const KnownSetting* const known =
+        find_known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
     one.is_unknown_setting = false;
     const bool usual = !known->harmless.empty() && one.value == known->harmless;

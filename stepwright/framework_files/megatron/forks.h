@@ -12,21 +12,21 @@ namespace stepwright::framework_files {
 
 /// Value of the field `attention_backend` if a fork of Megatron-LM (MindSpeed) uses its own fused
 /// attention kernel.
-inline constexpr std::string_view kForkAttention = "fusion";
+inline constexpr std::string_view kForkAttentionBackend = "fusion";
 
 /// Removes a field from the fields that arguments set and returns its value; nullopt if no argument
 /// sets it.
-std::optional<Tree> extract_field(MegatronArguments& arguments, std::string_view field);
+std::optional<Tree> extract_field(MegatronArgumentFields& arguments, std::string_view field);
 
 /// Translates arguments of Megatron-LM's forks into Megatron's own fields, and sets in the report
 /// whether the other arguments of forks can matter. `name` is the file's name in messages. Fails
 /// with `kInput` for impossible values. Sources: Ascend/MindSpeed mindspeed/features_manager,
 /// mindspeed/arguments.py; Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
-void translate_fork_arguments(MegatronArguments& arguments, const std::string& name,
+void translate_fork_arguments(MegatronArgumentFields& arguments, const std::string& name,
                               ImportReport& report);
 
 /// True if a command has an argument that exists only in a fork of Megatron-LM. Call it before the
 /// forks' arguments are translated.
-bool has_fork_arguments(const MegatronArguments& arguments, const ImportReport& report);
+bool has_fork_arguments(const MegatronArgumentFields& arguments, const ImportReport& report);
 
 }  // namespace stepwright::framework_files

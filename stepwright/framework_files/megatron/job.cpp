@@ -25,7 +25,7 @@ std::int64_t last_of_schedule(Node node) {
   return batch.value;
 }
 
-void read_precision(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_precision(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
   const std::string word = fields.word("precision", "fp32");
   reading.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
   if (fields.has("fp8")) {
@@ -49,11 +49,12 @@ void read_precision(const Fields& fields, const KnownFacts& /*known*/, RuleResul
 void write_precision(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
   const plan::Job& job = planned.job;
   if (job.precision == DType::kFp16) fields.set("precision", "fp16");
-  if (plan::storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
+  if (plan::parameter_storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
   if (job.precision == DType::kFp8) fields.set("fp8", "hybrid");
   if (job.precision == DType::kMxfp8) fields.set("fp8", "e4m3").set("fp8_recipe", "mxfp8");
   if (job.precision == DType::kNvfp4) fields.set("fp4", "e2m1");
-  if (job.kernels.narrow_parameters && job.precision != plan::storage_type(job.precision)) {
+  if (job.kernels.narrow_parameters &&
+      job.precision != plan::parameter_storage_type(job.precision)) {
     fields.set(job.precision == DType::kNvfp4 ? "fp4_param_gather" : "fp8_param_gather", true);
   }
   const bool wide = planned.plan.accumulate == DType::kFp32;
@@ -62,7 +63,7 @@ void write_precision(const plan::PlannedJob& planned, std::string_view /*release
 
 /// Reads Muon. If states are sharded, each parameter has one owner; without the distributed buffer
 /// layout, all ranks receive the gradients, and embedding tables are assigned whole, too.
-void read_muon(const Fields& fields, RuleResult& reading) {
+void read_muon(const Fields& fields, RuleReadResult& reading) {
   reading.optimizer = plan::Optimizer::kMuon;
   reading.muon =
       fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonTensorSplit::kBlockwise);
@@ -84,7 +85,7 @@ void read_muon(const Fields& fields, RuleResult& reading) {
 }
 
 /// Reads the optimizer; one that no job has is replaced by Adam.
-void read_optimizer(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_optimizer(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
   reading.optimizer = word == "sgd" ? plan::Optimizer::kSgd
@@ -108,7 +109,8 @@ void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release
   }
 }
 
-void read_optimizer_types(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_optimizer_types(const Fields& fields, const KnownJobFacts& /*known*/,
+                          RuleReadResult& reading) {
   if (reading.optimizer == plan::Optimizer::kMuon) return;
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
@@ -127,8 +129,8 @@ void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*r
 }
 
 /// Reads which parts of a step CUDA graphs capture, from `--cuda-graph-impl` and its scope.
-void read_graphs(const Fields& fields, RuleResult& reading) {
-  plan::CudaGraphs& graphs = reading.cuda_graphs;
+void read_graphs(const Fields& fields, RuleReadResult& reading) {
+  plan::CudaGraphScope& graphs = reading.cuda_graphs;
   const bool older =
       fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
   const std::string kind = fields.word("cuda_graph_impl", "none");
@@ -141,7 +143,7 @@ void read_graphs(const Fields& fields, RuleResult& reading) {
   for (std::size_t i = 0; i < count; ++i) {
     const Node node = scope->is_sequence() ? scope->at(i) : *scope;
     const std::string word = node.text();
-    const auto* const part = std::ranges::find(plan::kGraphParts, word, &plan::GraphPart::name);
+    const auto* const part = std::ranges::find(plan::kGraphParts, word, &plan::CudaGraphPart::name);
     if (part != std::end(plan::kGraphParts)) graphs.*(part->part) = true;
     if (word == "full_iteration") graphs.step = true;
     if (word == "moe")
@@ -151,16 +153,16 @@ void read_graphs(const Fields& fields, RuleResult& reading) {
 
 /// Reads the kernels that decide the layers' workspaces and buffers. Megatron's own layers always
 /// use its own attention.
-void read_layers(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_layers(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
   reading.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
   if (local) {
-    const bool fused = fields.word("attention_backend", "") == kForkAttention;
+    const bool fused = fields.word("attention_backend", "") == kForkAttentionBackend;
     reading.attention =
         fused ? cluster::AttentionKernel::kFlash2 : cluster::AttentionKernel::kUnfused;
   }
-  const std::string_view groups = megatron_usual("moe_grouped_gemm", known.framework);
+  const std::string_view groups = megatron_default_value("moe_grouped_gemm", known.framework);
   reading.kernels.emplace_back(&plan::Kernels::grouped_experts,
                                fields.flag("moe_grouped_gemm", groups == "true"));
   // No argument sets these fields of megatron/core/transformer/transformer_config.py, but recipes
@@ -179,7 +181,7 @@ void read_layers(const Fields& fields, const KnownFacts& known, RuleResult& read
                                 "that deterministic kernels take longer");
 }
 
-void read_kernels(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_kernels(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   static constexpr Named<cluster::AttentionKernel> kWords[] = {
       {cluster::AttentionKernel::kFlash2, "flash"},
       {cluster::AttentionKernel::kFlash1, "flash1"},
@@ -187,7 +189,7 @@ void read_kernels(const Fields& fields, const KnownFacts& known, RuleResult& rea
       {cluster::AttentionKernel::kUnfused, "unfused"},
       {cluster::AttentionKernel::kUnfused, "local"},
       {cluster::AttentionKernel::kCudnn, "auto"},
-      {cluster::AttentionKernel::kFlash2, kForkAttention}};
+      {cluster::AttentionKernel::kFlash2, kForkAttentionBackend}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
     reading.attention =
         fields.choice("attention_backend", kWords, cluster::AttentionKernel::kFlash2);
@@ -200,11 +202,11 @@ void read_kernels(const Fields& fields, const KnownFacts& known, RuleResult& rea
   }
   read_layers(fields, known, reading);
   read_graphs(fields, reading);
-  static constexpr Named<plan::CrossEntropy> kLosses[] = {{plan::CrossEntropy::kNative, "native"},
-                                                          {plan::CrossEntropy::kTe, "te"}};
+  static constexpr Named<plan::CrossEntropyKernel> kLosses[] = {
+      {plan::CrossEntropyKernel::kNative, "native"}, {plan::CrossEntropyKernel::kTe, "te"}};
   reading.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
   reading.fused_loss =
-      fields.choice("cross_entropy_fusion_impl", kLosses, plan::CrossEntropy::kNative);
+      fields.choice("cross_entropy_fusion_impl", kLosses, plan::CrossEntropyKernel::kNative);
 }
 
 void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
@@ -213,21 +215,22 @@ void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
   if (!job.kernels.fused_loss()) return;
   fields.set("cross_entropy_loss_fusion", true);
-  const bool engine = job.kernels.cross_entropy == plan::CrossEntropy::kTe;
+  const bool engine = job.kernels.cross_entropy == plan::CrossEntropyKernel::kTe;
   if (engine) fields.set("cross_entropy_fusion_impl", "te");
 }
 
 /// Dispatchers in the words of `--moe-token-dispatcher-type`.
-constexpr Named<plan::Dispatcher> kMegatronDispatchers[] = {
-    {plan::Dispatcher::kAllToAll, "alltoall"},
-    {plan::Dispatcher::kAllToAll, "alltoall_seq"},
-    {plan::Dispatcher::kAllGather, "allgather"},
-    {plan::Dispatcher::kOncePerNode, "flex"}};
+constexpr Named<plan::TokenDispatcher> kMegatronDispatchers[] = {
+    {plan::TokenDispatcher::kAllToAll, "alltoall"},
+    {plan::TokenDispatcher::kAllToAll, "alltoall_seq"},
+    {plan::TokenDispatcher::kAllGather, "allgather"},
+    {plan::TokenDispatcher::kOncePerNode, "flex"}};
 
-void read_dispatcher(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_dispatcher(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   if (!known.routed) return;
-  const plan::Dispatcher usual =
-      is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
+  const plan::TokenDispatcher usual = is_megatron_deepspeed(fields)
+                                          ? plan::TokenDispatcher::kAllToAll
+                                          : plan::TokenDispatcher::kAllGather;
   reading.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
   if (const auto factor = fields.find("moe_expert_capacity_factor")) {
     reading.capacity_factor = factor->number(plan::kLeastCapacityFactor, plan::kMostCapacityFactor);
@@ -235,7 +238,7 @@ void read_dispatcher(const Fields& fields, const KnownFacts& known, RuleResult& 
   }
   // Checked by __post_init__ in megatron/core/transformer/transformer_config.py.
   const bool deepep = fields.flag("moe_enable_deepep", false);
-  if (deepep && reading.dispatcher != plan::Dispatcher::kOncePerNode) {
+  if (deepep && reading.dispatcher != plan::TokenDispatcher::kOncePerNode) {
     fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");
   }
 }
@@ -244,7 +247,7 @@ void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*releas
   const plan::Job& job = planned.job;
   if (!job.model.experts) return;
   fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, job.dispatcher));
-  if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
+  if (job.dispatcher == plan::TokenDispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
   if (job.capacity_factor > 0) fields.set("moe_expert_capacity_factor", job.capacity_factor);
@@ -259,7 +262,7 @@ constinit const Rule kOptimizerTypes{.read = read_optimizer_types, .write = writ
 constinit const Rule kKernels{.read = read_kernels, .write = write_kernels};
 constinit const Rule kDispatcher{.read = read_dispatcher, .write = write_dispatcher};
 
-void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& job_batch,
+void read_batch_fields(const Fields& fields, const UserFacts& given, StatedStepBatch& job_batch,
                        ImportReport& report) {
   job_batch.sequences = fields.size("global_batch_size");
   if (fields.has("rampup_batch_size")) {

@@ -68,7 +68,7 @@ class LayoutReader {
 
 }  // namespace
 
-std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token) {
+std::string megatron_layout_text(std::span<const std::int64_t> layers, std::int64_t multi_token) {
   std::string text = "E";
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (i > 0) text += '|';
@@ -77,7 +77,7 @@ std::string layout_text(std::span<const std::int64_t> layers, std::int64_t multi
   return text + std::string(static_cast<std::size_t>(multi_token), 'm') + 'L';
 }
 
-std::vector<std::int64_t> read_layout(Node node) {
+std::vector<std::int64_t> parse_megatron_layout(Node node) {
   const auto text = LayoutReader(node.text()).read();
   const bool whole = text && text->starts_with('E') && text->ends_with('L') &&
                      std::ranges::count(*text, 'E') == 1 && std::ranges::count(*text, 'L') == 1;
@@ -92,26 +92,26 @@ std::vector<std::int64_t> read_layout(Node node) {
   return layers;
 }
 
-bool splits_multi_token_layers(Node node) {
+bool has_early_multi_token_layers(Node node) {
   const auto text = LayoutReader(node.text()).read();
   return text && text->find('|', std::min(text->find('m'), text->size())) != std::string::npos;
 }
 
-std::int64_t layers_to_split(const Fields& fields, std::int64_t layers) {
+std::int64_t layer_count_to_split(const Fields& fields, std::int64_t layers) {
   const bool embedding = fields.flag("account_for_embedding_in_pipeline_split", false);
   const bool loss = fields.flag("account_for_loss_in_pipeline_split", false);
   return layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
 }
 
-std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,
-                                        std::int64_t chunks) {
+std::vector<std::int64_t> uneven_chunk_layer_counts(const Fields& fields, std::int64_t layers,
+                                                    std::int64_t chunks) {
   const bool embedding = fields.flag("account_for_embedding_in_pipeline_split", false);
   const bool loss = fields.flag("account_for_loss_in_pipeline_split", false);
   const auto first = fields.find("num_layers_in_first_pipeline_stage");
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
   if (layers == 0 || chunks < 2 || (!embedding && !loss && !first && !last)) return {};
   std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), 0);
-  const std::int64_t whole = layers_to_split(fields, layers);
+  const std::int64_t whole = layer_count_to_split(fields, layers);
   std::int64_t middle = whole / chunks;
   split.front() = middle - (embedding ? 1 : 0);
   split.back() = middle - (loss ? 1 : 0);

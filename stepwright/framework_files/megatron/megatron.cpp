@@ -31,17 +31,18 @@ namespace stepwright::framework_files {
 namespace {
 
 bool takes_values(std::string_view flag) {
-  const auto argument = find_argument(flag);
-  return !argument || argument->arity != Arity::kNone;
+  const auto argument = find_megatron_argument(flag);
+  return !argument || argument->arity != ArgumentValueCount::kNone;
 }
 
 bool takes_list(std::string_view flag) {
-  const auto argument = find_argument(flag);
-  return argument && (argument->arity == Arity::kSome || argument->arity == Arity::kAny);
+  const auto argument = find_megatron_argument(flag);
+  return argument && (argument->arity == ArgumentValueCount::kSome ||
+                      argument->arity == ArgumentValueCount::kAny);
 }
 
 bool matters(std::string_view flag) {
-  const auto argument = find_argument(flag);
+  const auto argument = find_megatron_argument(flag);
   return !argument || !argument->field.empty();
 }
 
@@ -53,12 +54,12 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   const auto named_by = [&](const auto& row) {
     return program.find(row.first) != std::string::npos;
   };
-  const auto others = section_words("megatron/words", "other_programs");
+  const auto others = table_section_words("megatron/words", "other_programs");
   if (const auto other = std::ranges::find_if(others, named_by); other != others.end()) {
     fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
                                  line, printable(program), other->second));
   }
-  const auto partly = section_words("megatron/words", "more_than_decoders");
+  const auto partly = table_section_words("megatron/words", "more_than_decoders");
   const auto more = std::ranges::find_if(partly, named_by);
   if (more == partly.end()) return;
   report.not_read.push_back(
@@ -70,8 +71,8 @@ void list_gated_program(const StartedCommand& command, const StatedModel& model_
                         ImportReport& report) {
   const ShellWord& program = command.words.front();
   if (!model_words.model || model_words.model->gated || !program.text.ends_with(".py")) return;
-  const std::string_view file = launch_scripts::last_part(program.text);
-  for (const auto& [name, model] : section_words("megatron/words", "gated_programs")) {
+  const std::string_view file = launch_scripts::last_path_part(program.text);
+  for (const auto& [name, model] : table_section_words("megatron/words", "gated_programs")) {
     if (file.find(name) == std::string_view::npos) continue;
     report.not_read.push_back(
         {printable(program.text), "", command.file, program.line, SettingImpact::kYes,
@@ -88,12 +89,12 @@ constexpr std::string_view kOwnPrograms[] = {"pretrain_gpt.py", "pretrain_hybrid
                                              "pretrain_mamba.py"};
 
 bool is_own_program(const StartedCommand& command) {
-  const std::string_view name = launch_scripts::last_part(command.words.front().text);
+  const std::string_view name = launch_scripts::last_path_part(command.words.front().text);
   return std::ranges::find(kOwnPrograms, name) != std::end(kOwnPrograms);
 }
 
 /// Renames settings from fields to the arguments that set them.
-void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
+void name_by_flags(const MegatronArgumentFields& arguments, ImportReport& report) {
   each_setting(report, [&](auto& setting) {
     const auto flag = arguments.flags.find(setting.name);
     if (flag != arguments.flags.end()) setting.name = flag->second;
@@ -101,32 +102,34 @@ void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
 }
 
 /// Reads a plan from arguments, and reports what happened to each.
-Draft read_arguments(MegatronArguments arguments, const UserFacts& given, const std::string& name,
-                     Draft draft, ImportReport& report) {
+Draft read_arguments(MegatronArgumentFields arguments, const UserFacts& given,
+                     const std::string& name, Draft draft, ImportReport& report) {
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
   draft = read_megatron_fields(fields, std::move(draft), report, given, name);
-  list_settings(fields, name, known_settings("megatron/settings"), report);
+  report_file_settings(fields, name, known_settings("megatron/settings"), report);
   name_by_flags(arguments, report);
   return draft;
 }
 
-Draft read_stated(const StatedArguments& stated, const std::string& name, const UserFacts& given,
-                  Draft draft, ImportReport& report) {
+Draft read_stated(const StatedMegatronArguments& stated, const std::string& name,
+                  const UserFacts& given, Draft draft, ImportReport& report) {
   draft.extent.ranks = stated.ranks;
   draft.start.program = "pretrain_gpt.py";
   const bool whole = !stated.values.empty();
-  MegatronArguments arguments = read_flags(stated.words, name, given.settings, whole, report);
+  MegatronArgumentFields arguments =
+      read_megatron_arguments(stated.words, name, given.settings, whole, report);
   translate_fork_arguments(arguments, name, report);
   draft = read_arguments(std::move(arguments), given, name, std::move(draft), report);
-  if (whole) report_stated(stated, name, report);
-  read_environment({.file = name, .environment = stated.environment}, draft, draft.extent, report);
+  if (whole) report_stated_arguments(stated, name, report);
+  read_environment_settings({.file = name, .environment = stated.environment}, draft, draft.extent,
+                            report);
   return draft;
 }
 
 /// Returns the lines that name the training program; the one for hybrids needs their layer spec.
 std::string program_lines(const model::Architecture& model, std::string_view release) {
-  if (!is_hybrid(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
+  if (!is_megatron_hybrid_model(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
   if (plan::is_earlier_release(release, "0.17")) {
     return "  \"$MEGATRON/pretrain_mamba.py\" \\\n"
            "  --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec \\\n";
@@ -141,48 +144,50 @@ std::string write_megatron(const plan::PlannedJob& planned,
                            const std::vector<std::string>& header) {
   Tree fields = megatron_fields(planned, planned.job.framework.version);
   add_null_tokenizer(fields, planned);
-  std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
+  std::string text = torchrun_script_head(
+      planned, header, environment_shell_lines(needed_environment_settings(planned)));
   text +=
       "MEGATRON=${MEGATRON:-.}  # where Megatron-LM is\nDATA_ARGS=${DATA_ARGS:---mock-data}\n"
       "TRAIN_ARGS=${TRAIN_ARGS:---train-iters 100 --lr 3e-4 --min-lr 3e-5 --lr-decay-style cosine "
       "--lr-warmup-iters 10 --weight-decay 0.1 --clip-grad 1.0 --log-interval 1}\n\n";
-  text += torchrun_lines();
+  text += torchrun_command_lines();
   const std::string& release = planned.job.framework.version;
   text += program_lines(planned.job.model, release);
-  for (const std::string& flag : flag_texts(fields, release)) {
+  for (const std::string& flag : megatron_argument_texts(fields, release)) {
     text += fmt::format("  {} \\\n", flag);
   }
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
 Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
+  if (const auto stated = read_stated_megatron_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     draft = read_stated(*stated, files.front().name, given, std::move(draft), report);
     return draft;
   }
-  const StartedProgram program{"Megatron-LM",
-                               "--tensor-model-parallel-size, ...",
-                               starts_of("megatron"),
-                               is_megatron_setting,
-                               takes_values,
-                               takes_list,
-                               matters};
+  const StartedProgramRule program{"Megatron-LM",
+                                   "--tensor-model-parallel-size, ...",
+                                   target_command_predicate("megatron"),
+                                   is_megatron_argument_setting,
+                                   takes_values,
+                                   takes_list,
+                                   matters};
   std::vector<SourceFile> scripts;
   std::ranges::copy_if(files, std::back_inserter(scripts),
                        [](const SourceFile& file) { return !is_deepspeed(file); });
   if (scripts.empty()) fail_input("megatron: give the script that starts it, too");
-  const StartedCommand command = started_command(scripts, given, program, report);
-  read_launcher(command, draft.extent, report);
+  const StartedCommand command = find_started_command(scripts, given, program, report);
+  read_launcher_rank_counts(command, draft.extent, report);
   draft.start.program = command.words.front().text;
   check_program(command, report);
-  MegatronArguments arguments =
-      read_flags(command.words, command.file, given.settings, false, report);
-  const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
+  MegatronArgumentFields arguments =
+      read_megatron_arguments(command.words, command.file, given.settings, false, report);
+  const std::optional<Document> deepspeed =
+      named_deepspeed_configuration(arguments, command, files);
   report.strict_parser =
       is_own_program(command) && !deepspeed && !has_fork_arguments(arguments, report);
   translate_fork_arguments(arguments, command.file, report);
-  const bool slime = is_slime(arguments, report);
+  const bool slime = is_slime_command(arguments, report);
   if (slime) {
     read_slime_arguments(arguments, command.file, draft, draft.extent, report);
     set_slime_model(arguments, given, draft, report);
@@ -190,13 +195,13 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
   try {
     draft = read_arguments(std::move(arguments), given, command.file, std::move(draft), report);
   } catch (const Error& error) {
-    fail_for_open_value(error, command, report);
+    rethrow_with_value_option(error, command, report);
   }
   list_gated_program(command, draft, report);
-  if (deepspeed) settle_deepspeed_file(*deepspeed, draft.plan, report);
+  if (deepspeed) apply_deepspeed_configuration(*deepspeed, draft.plan, report);
   // Settings that slime makes have no line in a file.
   if (slime) std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
-  read_environment(command, draft, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 

@@ -79,7 +79,7 @@ model::RecurrentMixer read_mamba(const Fields& fields, const model::Architecture
   // If the heads are not stated, they are twice the model's width.
   sizes.heads = fields.integer("mamba_num_heads",
                                std::max<std::int64_t>(1, 2 * model.hidden / sizes.head_dim));
-  return plan::usual_mixer(model::Mixer::kMamba2, sizes);
+  return plan::megatron_recurrent_mixer(model::Mixer::kMamba2, sizes);
 }
 
 void add_mamba(Tree& fields, const model::RecurrentMixer& mixer) {
@@ -89,8 +89,8 @@ void add_mamba(Tree& fields, const model::RecurrentMixer& mixer) {
 
 void read_hybrid(const Fields& fields, const std::string& letters, model::Architecture& model,
                  ImportReport& report) {
-  fields.mark_read("spec");
-  model::set_layers(model, model::layers_of_letters(letters).value());
+  fields.mark_setting_read("spec");
+  model::set_layer_pattern(model, model::layers_from_letters(letters).value());
   if (model::has_mixer(model, model::Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
   const auto node = pattern_node(fields);
   if (node && node->text().find(kMultiToken) != std::string::npos) {
@@ -105,17 +105,17 @@ model::RecurrentMixer read_delta_net(const Fields& fields) {
   sizes.groups = fields.integer("linear_num_key_heads", 16);
   sizes.state = fields.integer("linear_key_head_dim", 128);
   sizes.kernel = fields.integer("linear_conv_kernel_dim", 4);
-  return plan::usual_mixer(model::Mixer::kDeltaNet, sizes);
+  return plan::megatron_recurrent_mixer(model::Mixer::kDeltaNet, sizes);
 }
 
 void add_delta_nets(Tree& fields, const model::Architecture& model) {
   const model::RecurrentMixer& mixer = *model.state_mixer;
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::model_layers(model)) {
+  for (const model::LayerClass& layer : model::model_layer_classes(model)) {
     marks.push_back(layer.mixer == model::Mixer::kDeltaNet ? 1 : 0);
   }
   fields.set("experimental_attention_variant", "gated_delta_net");
-  fields.set("linear_attention_freq", layer_list(marks));
+  fields.set("linear_attention_freq", layer_flags_python_list(marks));
   fields.set("linear_num_value_heads", mixer.heads);
   fields.set("linear_value_head_dim", mixer.head_dim);
   fields.set("linear_num_key_heads", mixer.groups);
@@ -126,31 +126,32 @@ void add_delta_nets(Tree& fields, const model::Architecture& model) {
 void read_delta_nets(const Fields& fields, model::Architecture& model) {
   const std::string old = fields.word("linear_attention_type", "");
   if (fields.word("experimental_attention_variant", old) != "gated_delta_net") return;
-  std::vector<model::LayerClass> layers = model::model_layers(model);
+  std::vector<model::LayerClass> layers = model::model_layer_classes(model);
   std::vector<std::uint8_t> attends(layers.size(), 0);
   if (const auto node = fields.find("linear_attention_freq")) {
-    attends = period_ends(*node, model.layers);
+    attends = layer_period_flags(*node, model.layers);
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (attends[i] == 0) layers[i].mixer = model::Mixer::kDeltaNet;
   }
-  model::set_layers(model, std::move(layers));
+  model::set_layer_pattern(model, std::move(layers));
   if (model::has_mixer(model, model::Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
 }
 
 /// Adds the window's width and, unless all attention layers have it, the layers with a window.
 void add_windows(Tree& fields, const model::Architecture& model) {
   std::int64_t width = 0;
-  for (const std::int64_t window : model::windows_of(model)) width = std::max(width, window);
+  for (const std::int64_t window : model::attention_windows_of_layers(model))
+    width = std::max(width, window);
   if (width == 0) return;
   std::vector<std::uint8_t> marks;
   bool all = true;
-  for (const model::LayerClass& layer : model::model_layers(model)) {
+  for (const model::LayerClass& layer : model::model_layer_classes(model)) {
     marks.push_back(layer.window > 0 ? 1 : 0);
     all = all && (layer.window > 0 || !layer.attends());
   }
   fields.set("window_size", fmt::format("{},0", width));
-  if (!all) fields.set("window_attn_skip_freq", layer_list(marks));
+  if (!all) fields.set("window_attn_skip_freq", layer_flags_python_list(marks));
 }
 
 /// Returns the tokens before a token that its window includes, from "(127, 0)" or "127,0"; 0: none.
@@ -158,29 +159,29 @@ std::int64_t window_width(Node window) {
   const std::string text = window.is_sequence() ? window.at(0).text() : window.text();
   const Document part = Document::parse(
       "window_size: " + text.substr(text.starts_with('(') ? 1 : 0, text.find(',')), "window_size");
-  return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMaxSizeField));
+  return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMaxIntegerSetting));
 }
 
-void read_windows(const Fields& fields, model::Architecture& model) {
+void read_attention_windows(const Fields& fields, model::Architecture& model) {
   const auto window = fields.find("window_size");
   const std::int64_t width = window ? window_width(*window) : 0;
   if (width == 0) return;
-  std::vector<model::LayerClass> layers = model::model_layers(model);
+  std::vector<model::LayerClass> layers = model::model_layer_classes(model);
   std::vector<std::uint8_t> whole(layers.size(), 0);
   if (const auto pattern = fields.find("window_attn_skip_freq")) {
-    whole = period_ends(*pattern, model.layers);
+    whole = layer_period_flags(*pattern, model.layers);
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (whole[i] == 0 && layers[i].attends()) layers[i].window = width;
   }
-  model::set_layers(model, std::move(layers));
+  model::set_layer_pattern(model, std::move(layers));
 }
 
 void add_unrotated(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const model::LayerClass& layer : model::model_layers(model))
+  for (const model::LayerClass& layer : model::model_layer_classes(model))
     marks.push_back(layer.rotated ? 0 : 1);
-  if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_list(marks));
+  if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_flags_python_list(marks));
 }
 
 /// Removes rotary positions from the last layer of each period, or from layers with a 1 in a list.
@@ -189,27 +190,27 @@ void read_unrotated(const Fields& fields, model::Architecture& model) {
   if (!node) return;
   std::vector<std::uint8_t> kept(static_cast<std::size_t>(model.layers), 0);
   if (node->is_scalar()) {
-    kept = period_ends(*node, model.layers);
+    kept = layer_period_flags(*node, model.layers);
     for (std::uint8_t& layer : kept) layer = layer == 0 ? 1 : 0;
   } else {
-    kept = layers_flagged_zero(*node, model.layers);
+    kept = flags_of_zero_entries(*node, model.layers);
   }
-  std::vector<model::LayerClass> layers = model::model_layers(model);
+  std::vector<model::LayerClass> layers = model::model_layer_classes(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = kept[i] != 0 || !layers[i].attends();
   }
-  model::set_layers(model, std::move(layers));
+  model::set_layer_pattern(model, std::move(layers));
 }
 
 }  // namespace
 
-bool is_hybrid(const model::Architecture& model) {
-  return std::ranges::any_of(model::model_layers(model), model::has_one_branch);
+bool is_megatron_hybrid_model(const model::Architecture& model) {
+  return std::ranges::any_of(model::model_layer_classes(model), model::layer_has_one_branch);
 }
 
 void add_mixer_fields(Tree& fields, const model::Architecture& model) {
-  if (is_hybrid(model)) {
-    fields.set("hybrid_layer_pattern", hybrid_pattern(model, {}));
+  if (is_megatron_hybrid_model(model)) {
+    fields.set("hybrid_layer_pattern", hybrid_layer_pattern_text(model, {}));
     if (model::has_mixer(model, model::Mixer::kMamba2)) add_mamba(fields, *model.state_mixer);
   } else if (model::has_mixer(model, model::Mixer::kDeltaNet)) {
     add_delta_nets(fields, model);
@@ -224,20 +225,20 @@ void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportR
   } else {
     read_delta_nets(fields, model);
   }
-  read_windows(fields, model);
+  read_attention_windows(fields, model);
   read_unrotated(fields, model);
 }
 
-bool has_other_layers(const Fields& fields) {
+bool has_unknown_layer_letters(const Fields& fields) {
   const auto node = pattern_node(fields);
-  return node && !model::layers_of_letters(main_letters(*node));
+  return node && !model::layers_from_letters(main_letters(*node));
 }
 
-std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
+std::optional<std::int64_t> hybrid_layer_count(const Fields& fields) {
   const auto node = pattern_node(fields);
   if (!node) return std::nullopt;
   const std::int64_t layers = std::ssize(main_letters(*node));
-  if (layers < 1 || layers > model::kLargestLayers) node->fail("has no layers, or too many");
+  if (layers < 1 || layers > model::kLargestLayerCount) node->fail("has no layers, or too many");
   const auto said = fields.size("num_layers");
   if (said && *said != layers) {
     node->fail(fmt::format("has {} layers; num_layers says {}", layers, *said));
@@ -245,9 +246,10 @@ std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
   return layers;
 }
 
-std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks) {
+std::string hybrid_layer_pattern_text(const model::Architecture& model,
+                                      std::span<const std::int64_t> chunks) {
   std::string pattern;
-  for (const model::LayerClass& layer : model::model_layers(model))
+  for (const model::LayerClass& layer : model::model_layer_classes(model))
     pattern += model::layer_letter(layer).value_or('?');
   std::size_t end = 0;
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
@@ -257,7 +259,7 @@ std::string hybrid_pattern(const model::Architecture& model, std::span<const std
   return pattern;
 }
 
-std::vector<std::int64_t> hybrid_chunks(const Fields& fields) {
+std::vector<std::int64_t> hybrid_chunk_layer_counts(const Fields& fields) {
   const auto node = pattern_node(fields);
   std::vector<std::int64_t> chunks;
   if (!node) return chunks;

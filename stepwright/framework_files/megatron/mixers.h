@@ -18,7 +18,7 @@ namespace stepwright::framework_files {
 
 /// True if Megatron builds a model with its hybrid (Mamba) model class, not its GPT class, because
 /// some layers have only a mixer (attention, Mamba) or only a feed-forward.
-bool is_hybrid(const model::Architecture& model);
+bool is_megatron_hybrid_model(const model::Architecture& model);
 
 /// Adds Megatron-Core's fields for properties that differ between layers: mixers (Mamba, delta
 /// net), attention windows, rotary positions.
@@ -28,15 +28,16 @@ void add_mixer_fields(Tree& fields, const model::Architecture& model);
 void read_mixer_fields(const Fields& fields, model::Architecture& model, ImportReport& report);
 
 /// True if `hybrid_layer_pattern` ("M-M*") has letters for kinds of layers that no model here has.
-bool has_other_layers(const Fields& fields);
+bool has_unknown_layer_letters(const Fields& fields);
 /// Returns the number of layers in `hybrid_layer_pattern` ("M-M*"); nullopt if the field is absent.
-std::optional<std::int64_t> hybrid_layers(const Fields& fields);
+std::optional<std::int64_t> hybrid_layer_count(const Fields& fields);
 
 /// Returns Megatron's pattern of a hybrid model's layers, divided into pipeline chunks of these
 /// numbers of layers: "M-M*|M-M-"; undivided if `chunks` is empty.
-std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks);
+std::string hybrid_layer_pattern_text(const model::Architecture& model,
+                                      std::span<const std::int64_t> chunks);
 /// Returns the number of layers in each pipeline chunk of `hybrid_layer_pattern` ("M-M*|M-M-");
 /// empty if it is not divided.
-std::vector<std::int64_t> hybrid_chunks(const Fields& fields);
+std::vector<std::int64_t> hybrid_chunk_layer_counts(const Fields& fields);
 
 }  // namespace stepwright::framework_files

@@ -89,7 +89,7 @@ constexpr std::int64_t kYarnPositions = 4096;
 /// Adds the settings of yarn, which have other names for latent attention.
 void add_yarn(Tree& fields, const model::Architecture& model) {
   const model::RotaryScaling& scaling = *model.rotary_scaling;
-  const model::RotaryScaling usual = model::usual_scaling(model::RotaryScalingKind::kYarn);
+  const model::RotaryScaling usual = model::usual_rotary_scaling(model::RotaryScalingKind::kYarn);
   const std::string_view prefix = model.latent ? "" : "yarn_";
   const auto set = [&](std::string_view key, double value, double unless) {
     if (value != unless) fields.set(fmt::format("{}{}", prefix, key), number_tree(value));
@@ -108,7 +108,7 @@ void add_yarn(Tree& fields, const model::Architecture& model) {
 }
 
 model::RotaryScaling read_yarn(const Fields& fields, const model::Architecture& model) {
-  model::RotaryScaling scaling = model::usual_scaling(model::RotaryScalingKind::kYarn);
+  model::RotaryScaling scaling = model::usual_rotary_scaling(model::RotaryScalingKind::kYarn);
   const double factor = fields.number("rotary_scaling_factor", 40);
   scaling.factor = fields.number("yarn_rotary_scaling_factor", factor);
   scaling.original_positions =
@@ -149,7 +149,7 @@ model::LatentAttention read_latent(const Fields& fields, const plan::Framework& 
                                    ImportReport& report) {
   model::LatentAttention latent{
       .query_rank = 0,
-      .kv_rank = read_integer(megatron_usual("kv_lora_rank", framework)).value,
+      .kv_rank = read_integer(megatron_default_value("kv_lora_rank", framework)).value,
       .nope_head_dim = 128,
       .rope_head_dim = 64,
       .value_head_dim = 128};
@@ -240,7 +240,7 @@ void read_activation(const Fields& fields, bool bias, model::Architecture& model
                 model.activation == model::Activation::kQuickGelu;
   const bool quick = model.activation == model::Activation::kQuickGelu;
   if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
-    fields.mark_read("activation_func_clamp_value");
+    fields.mark_setting_read("activation_func_clamp_value");
     model.activation = model::Activation::kClampedSwiglu;
   }
 }
@@ -267,12 +267,12 @@ void drop_idle_biases(model::Architecture& model) {
 /// Returns a setting that makes the model one which cannot be read, and why; nullopt if there is
 /// none.
 std::optional<WordRow> other_model(const Fields& fields) {
-  if (has_other_layers(fields)) {
+  if (has_unknown_layer_letters(fields)) {
     return WordRow{"hybrid_layer_pattern",
                    "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
                    "(experts)"};
   }
-  for (const WordRow& other : section_words("megatron/words", "other_models")) {
+  for (const WordRow& other : table_section_words("megatron/words", "other_models")) {
     const auto value = fields.node().find(other.first);
     if (!value || value->is_null()) continue;
     static constexpr std::string_view kReadable[] = {"false", "0.0", "gated_delta_net", "dsa"};
@@ -336,14 +336,14 @@ void add_model_fields(Tree& fields, const model::Architecture& model) {
   fields.set("hidden_dropout", model.dropout);
   fields.set("attention_dropout", model.dropout);
   add_expert_fields(fields, model);
-  if (!is_hybrid(model)) add_expert_layers(fields, model);
+  if (!is_megatron_hybrid_model(model)) add_expert_layer_list(fields, model);
   add_mixer_fields(fields, model);
   if (model.extra_predicted_tokens() == 0) return;
   fields.set("mtp_num_layers", model.extra_predicted_tokens());
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 
-Tree model_sizes(const model::Architecture& model) {
+Tree megatron_model_sizes(const model::Architecture& model) {
   Tree fields = Tree::mapping();
   add_model_fields(fields, model);
   fields.set("vocab_size", model.vocabulary);
@@ -352,8 +352,8 @@ Tree model_sizes(const model::Architecture& model) {
   return fields;
 }
 
-Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
-                        ImportReport& report) {
+Draft read_megatron_model_fields(const Fields& fields, const UserFacts& given, Draft draft,
+                                 ImportReport& report) {
   draft.model.reset();
   if (const auto other = other_model(fields)) {
     if (given.known_model) return draft;
@@ -362,11 +362,11 @@ Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draf
             "it is {}, which cannot be read; --model of a decoder with like sizes stands for it",
             other->second));
   }
-  const auto pattern = hybrid_layers(fields);
+  const auto pattern = hybrid_layer_count(fields);
   const auto layers = pattern ? pattern : fields.size("num_layers");
   const auto hidden = fields.size("hidden_size");
   const auto heads = fields.size("num_attention_heads");
-  const auto vocabulary = read_vocabulary(fields, draft.start, report);
+  const auto vocabulary = read_vocabulary_size(fields, draft.start, report);
   draft.lacks = lacking({{"--num-layers", layers.has_value()},
                          {"--hidden-size", hidden.has_value()},
                          {"--num-attention-heads", heads.has_value()},
@@ -374,7 +374,8 @@ Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draf
   if (!draft.lacks.empty()) return draft;
   model::Architecture model;
   model.name = "imported";
-  model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, model::kLargestLayers);
+  model.layers =
+      pattern ? *pattern : fields.find("num_layers")->integer(1, model::kLargestLayerCount);
   model.hidden = *hidden;
   model.heads = *heads;
   model.vocabulary = *vocabulary;
@@ -385,9 +386,9 @@ Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draf
   read_attention(fields, model, draft.framework, report);
   read_positions(fields, model);
   read_mlp(fields, model);
-  read_experts(fields, model);
+  read_expert_fields(fields, model);
   read_expert_layers(fields, model);
-  if (is_megatron_deepspeed(fields)) take_deepspeed_model(fields, model);
+  if (is_megatron_deepspeed(fields)) set_megatron_deepspeed_model(fields, model);
   read_mixer_fields(fields, model, report);
   drop_idle_biases(model);
   model.multi_token_layers = fields.integer("mtp_num_layers", 0, 0);
@@ -400,7 +401,7 @@ Draft read_model_fields(const Fields& fields, const UserFacts& given, Draft draf
     report.notes.push_back(fmt::format(
         "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
   }
-  model::check(model, fields.node().where());
+  model::check_model_sizes(model, fields.node().where());
   draft.model = model;
   return draft;
 }

@@ -81,13 +81,14 @@ std::string precision_line(const plan::Job& job) {
 std::string adapter_lines(const plan::PlannedJob& planned) {
   const auto& adapters = planned.job.model.adapters;
   if (!adapters) return "";
-  const bool regathers =
-      planned.plan.sequence_parallel && planned.plan.tensor_input == plan::TensorInput::kRegather;
+  const bool regathers = planned.plan.sequence_parallel &&
+                         planned.plan.tensor_input == plan::GatheredInputPolicy::kRegather;
   return fmt::format(
       "        peft=LoRA(\n            target_modules=[\"{}\"],\n            dim={},\n            "
       "alpha={},\n            dropout={},\n{}        ),\n",
-      fmt::join(megatron_modules(planned.job.model), "\", \""), adapters->rank, adapters->alpha,
-      adapters->dropout, regathers ? "            sequence_parallel_input_regather=True,\n" : "");
+      fmt::join(megatron_adapter_modules(planned.job.model), "\", \""), adapters->rank,
+      adapters->alpha, adapters->dropout,
+      regathers ? "            sequence_parallel_input_regather=True,\n" : "");
 }
 
 /// Reads the adapters of a container (`peft`).
@@ -100,17 +101,17 @@ Draft read_container_adapters(Node root, const std::string& file, Draft draft,
   const Fields peft = all.section("peft");
   const std::string type = peft.word("()", "") + peft.word("_target_", "");
   if (type == "LoRA" || type.ends_with(".LoRA")) {
-    draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
+    draft.adapters = read_lora_adapter_settings(peft, "megatron/adapters", "bridge");
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
-    if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
+    if (regathers) draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
-  list_settings(all, file, known_settings("megatron/container_adapters"), report);
+  report_file_settings(all, file, known_settings("megatron/container_adapters"), report);
   return draft;
 }
 
 /// Returns the path of a Megatron field in a container.
 std::string place_of(std::string_view field) {
-  const auto places = megatron_places("megatron/container");
+  const auto places = megatron_field_paths("megatron/container");
   const auto found = std::ranges::find(places, field, &MegatronFieldPath::field);
   return found == places.end() ? fmt::format("model.{}", field) : std::string(found->path);
 }
@@ -165,7 +166,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
     text += fmt::format("            {}={},\n", place.substr(dot + 1),
                         bridge_value_of(field, fields.items[i + 1]));
   }
-  for (const auto& [need, its_section] : section_words(kContainerWords, "needs")) {
+  for (const auto& [need, its_section] : table_section_words(kContainerWords, "needs")) {
     const bool lacks = its_section == section && !text.empty() && !fields.find(need);
     if (lacks) text += fmt::format("            {}=False,\n", need);
   }
@@ -175,7 +176,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
 /// Returns the lines of a section that make the recipe start.
 std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
-  for (const auto& [line, its_section] : section_words(kContainerWords, "start")) {
+  for (const auto& [line, its_section] : table_section_words(kContainerWords, "start")) {
     if (its_section == section) text += fmt::format("            {},\n", line);
   }
   if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
@@ -188,7 +189,7 @@ std::string start_lines(std::string_view section, const plan::Job& job) {
 
 /// Returns the class of Megatron-Bridge that builds a model.
 std::string_view provider_of(const model::Architecture& model) {
-  if (is_hybrid(model)) return "MambaModelProvider";
+  if (is_megatron_hybrid_model(model)) return "MambaModelProvider";
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
@@ -202,7 +203,7 @@ std::string imports_of(const plan::Job& job) {
         "import torch\nfrom megatron.bridge.training.mixed_precision import "
         "MixedPrecisionConfig\n";
   }
-  if (is_hybrid(model)) {
+  if (is_megatron_hybrid_model(model)) {
     text += "from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider\n";
   }
   if (model.activation == model::Activation::kQuickGelu ||
@@ -214,7 +215,8 @@ std::string imports_of(const plan::Job& job) {
 
 /// Reports that a YAML file without a whole container overrides a recipe, which the command chooses
 /// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/utils/omegaconf_utils.py).
-void take_recipe_below(const std::string& file, BridgeFields& bridge, ImportReport& report) {
+void take_recipe_below(const std::string& file, MegatronBridgeFields& bridge,
+                       ImportReport& report) {
   report.not_read.push_back(
       {"recipe", "", file, 0, SettingImpact::kYes,
        "what the recipe below these values says, which a command chooses: what they do not say is "
@@ -241,13 +243,13 @@ std::vector<SourceFile> container_layers(Sources files) {
 
 /// Merges YAML overrides into a container: src/megatron/bridge/training/utils/omegaconf_utils.py.
 Document with_layers(const Document& container, Sources layers) {
-  Tree under = container.root().placed_tree();
+  Tree under = container.root().tree_with_positions();
   for (const SourceFile& file : layers) {
     const Document document = parse_like_python_yaml(file.text, file.name);
     if (!document.root().is_mapping()) document.root().fail("must be a mapping");
-    Tree over = document.root().placed_tree();
+    Tree over = document.root().tree_with_positions();
     drop_line_numbers(over);
-    merge_over(under, over);
+    merge_mappings(under, over);
   }
   return Document::from(std::move(under), container.name());
 }
@@ -258,7 +260,7 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
-  for (const auto& [name, type] : section_words(kContainerWords, "classes")) {
+  for (const auto& [name, type] : table_section_words(kContainerWords, "classes")) {
     const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
     const std::string_view made =
@@ -274,7 +276,7 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       "from megatron.core import activations  # noqa: F401\nfrom megatron.core.transformer.enums "
       "import AttnBackend  # noqa: F401\n\n\n"
       "def stepwright_plan() -> ConfigContainer:\n    return ConfigContainer(\n{}    )\n",
-      comment_lines(header), imports_of(planned.job), types, body);
+      shell_comment_lines(header), imports_of(planned.job), types, body);
 }
 
 Draft read_nemo(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
@@ -288,14 +290,14 @@ Draft read_nemo(Sources files, const UserFacts& given, Draft draft, ImportReport
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
              : parse_like_python_yaml(file.text, file.name);
   if (layers.size() > 1) container = with_layers(container, Sources(layers).subspan(1));
-  const Document document = with_settings(std::move(container), given);
-  BridgeFields bridge = bridge_fields(document.root());
+  const Document document = with_user_settings(std::move(container), given);
+  MegatronBridgeFields bridge = megatron_bridge_fields(document.root());
   if (!python && !bridge.whole) take_recipe_below(file.name, bridge, report);
   const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
   draft = read_megatron_fields(said, std::move(draft), report, given, file.name);
-  list_settings(said, file.name, known_settings("megatron/settings"), report);
-  report_bridge(bridge, report);
+  report_file_settings(said, file.name, known_settings("megatron/settings"), report);
+  report_megatron_bridge_settings(bridge, report);
   draft = read_container_adapters(document.root(), file.name, std::move(draft), report);
   std::erase_if(report.read, [&](const ReadSetting& one) { return one.name == bridge.assumed; });
   return draft;

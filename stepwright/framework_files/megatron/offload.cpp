@@ -3,8 +3,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-void read_offload(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
-  plan::Offload& offload = reading.plan.offload;
+void read_offload(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
+  plan::HostOffload& offload = reading.plan.offload;
   const auto modules = fields.find("offload_modules");
   if (modules && fields.flag("fine_grained_activation_offloading", false)) {
     const std::size_t count = modules->is_sequence() ? modules->size() : 1;
@@ -23,10 +23,11 @@ void read_offload(const Fields& fields, const KnownFacts& /*known*/, RuleResult&
 /// fp32 shards are the parameters of the hybrid optimizer, which copies them
 /// (megatron/core/optimizer/distrib_optimizer.py).
 void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
-  const plan::Offload& offload = planned.plan.offload;
+  const plan::HostOffload& offload = planned.plan.offload;
   if (!offload.activations.empty()) {
     fields.set("fine_grained_activation_offloading", true);
-    fields.set("offload_modules", Tree::flow_sequence(plan::offload_words(offload.activations)));
+    fields.set("offload_modules",
+               Tree::flow_sequence(plan::offload_module_names(offload.activations)));
   }
   if (offload.optimizer == 0) return;
   fields.set("optimizer_cpu_offload", true);

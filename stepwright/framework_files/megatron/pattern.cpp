@@ -86,7 +86,7 @@ class PatternReader {
 
 }  // namespace
 
-std::string pattern_text(const Tree& list) {
+std::string number_list_expression(const Tree& list) {
   std::vector<std::string> runs;
   for (std::size_t i = 0; i < list.items.size();) {
     std::size_t end = i;
@@ -97,7 +97,7 @@ std::string pattern_text(const Tree& list) {
   return fmt::format("({})", fmt::join(runs, "+"));
 }
 
-std::optional<std::vector<std::string>> read_pattern(std::string_view text) {
+std::optional<std::vector<std::string>> parse_number_list_expression(std::string_view text) {
   return PatternReader(text).read();
 }
 

@@ -18,8 +18,8 @@ std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
   const std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   const auto each = fields.find("num_layers_per_virtual_pipeline_stage");
   if (!each) return chunks;
-  const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
-  const std::int64_t whole = layers_to_split(fields, fields.integer("num_layers", 0));
+  const std::int64_t share = pipeline * each->integer(1, model::kLargestLayerCount);
+  const std::int64_t whole = layer_count_to_split(fields, fields.integer("num_layers", 0));
   if (whole == 0 || whole % share != 0) {
     each->fail(
         fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(), pipeline));
@@ -34,7 +34,7 @@ std::optional<plan::PlanRejection> uneven_refusal(const Fields& fields, std::int
                                                   const plan::Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
-      hybrid_layers(fields)) {
+      hybrid_layer_count(fields)) {
     return std::nullopt;
   }
   const std::string message = fmt::format(
@@ -46,7 +46,7 @@ std::optional<plan::PlanRejection> uneven_refusal(const Fields& fields, std::int
 }
 
 /// Splits layers by the stated numbers on the first and the last stage.
-void read_counts(const Fields& fields, std::int64_t chunks, RuleResult& reading) {
+void read_counts(const Fields& fields, std::int64_t chunks, RuleReadResult& reading) {
   const auto first = fields.find("num_layers_in_first_pipeline_stage");
   const auto last = fields.find("num_layers_in_last_pipeline_stage");
   if (chunks > 1 && (first || last)) {
@@ -57,7 +57,7 @@ void read_counts(const Fields& fields, std::int64_t chunks, RuleResult& reading)
   }
   const std::int64_t layers = fields.integer("num_layers", 0);
   plan::Plan& plan = reading.plan;
-  plan.layers = uneven_layers(fields, layers, plan.parallel.pipeline * chunks);
+  plan.layers = uneven_chunk_layer_counts(fields, layers, plan.parallel.pipeline * chunks);
   reading.refused = uneven_refusal(fields, layers, plan);
 }
 
@@ -76,17 +76,17 @@ std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::s
 
 /// Sets the number of layers in each pipeline chunk from Megatron's settings, and returns the
 /// number of chunks per stage.
-std::int64_t read_split(const Fields& fields, RuleResult& reading) {
+std::int64_t read_split(const Fields& fields, RuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
   if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
-    if (splits_multi_token_layers(*layout)) {
+    if (has_early_multi_token_layers(*layout)) {
       reading.left_out.emplace_back(
           *layout, "that multi-token layers stand on a stage before that of the loss");
     }
-    return split_by_cuts(*layout, read_layout(*layout), "stages", plan);
+    return split_by_cuts(*layout, parse_megatron_layout(*layout), "stages", plan);
   }
-  if (const auto cut = hybrid_chunks(fields); !cut.empty()) {
+  if (const auto cut = hybrid_chunk_layer_counts(fields); !cut.empty()) {
     return split_by_cuts(*fields.find("hybrid_layer_pattern"), cut, "parts", plan);
   }
   read_counts(fields, chunks, reading);
@@ -106,7 +106,7 @@ std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const pla
 /// Reads whether the head's weight gradients are deferred, and fails for combinations that
 /// Megatron-Core refuses. The first `wgrad_deferral_limit` micro-batches defer them
 /// (megatron/core/tensor_parallel/layers.py).
-void read_deferred_head(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_deferred_head(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   if (!plan.overlap.defer_embedding_gradient) return;
   const Node deferral = *fields.find("defer_embedding_wgrad_compute");
@@ -115,7 +115,7 @@ void read_deferred_head(const Fields& fields, const KnownFacts& known, RuleResul
     deferral.fail("needs gradient_accumulation_fusion");
   }
   const auto limit = fields.find("wgrad_deferral_limit");
-  if (!limit && megatron_usual("wgrad_deferral_limit", known.framework).empty()) {
+  if (!limit && megatron_default_value("wgrad_deferral_limit", known.framework).empty()) {
     deferral.fail("needs wgrad_deferral_limit, 0 for all micro-batches: without it nothing waits");
   }
   const std::int64_t first = fields.integer("wgrad_deferral_limit", 0, 0);
@@ -129,7 +129,7 @@ void read_deferred_head(const Fields& fields, const KnownFacts& known, RuleResul
                           first));
 }
 
-void read_pipeline(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_pipeline(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t chunks = read_split(fields, reading);
@@ -154,14 +154,14 @@ void read_pipeline(const Fields& fields, const KnownFacts& known, RuleResult& re
 /// it.
 void write_split(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
   const plan::Plan& plan = planned.plan;
-  const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);
+  const std::vector<std::int64_t> layers = plan::layers_per_chunk(planned.job, plan);
   const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
-  const bool hybrid = is_hybrid(planned.job.model);
+  const bool hybrid = is_megatron_hybrid_model(planned.job.model);
   if (hybrid && (!equal || plan.schedule.chunks > 1)) {
-    fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
+    fields.set("hybrid_layer_pattern", hybrid_layer_pattern_text(planned.job.model, layers));
   } else if (!equal) {
     fields.set("pipeline_model_parallel_layout",
-               layout_text(layers, planned.job.model.extra_predicted_tokens()));
+               megatron_layout_text(layers, planned.job.model.extra_predicted_tokens()));
   } else if (plan.schedule.chunks > 1 && plan::is_earlier_release(release, "0.12")) {
     fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
   } else if (plan.schedule.chunks > 1) {
@@ -175,14 +175,16 @@ void write_pipeline(const plan::PlannedJob& planned, std::string_view release, T
   write_split(planned, release, fields);
   if (plan.schedule.chunks == 1) return;
   if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
-  const std::int64_t group = schedule::group_of(plan.schedule, plan.parallel.pipeline,
-                                                plan::micro_batches(planned.job, plan));
+  const std::int64_t group = schedule::group_size_of(plan.schedule, plan.parallel.pipeline,
+                                                     plan::micro_batches(planned.job, plan));
   if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
 }
 
 }  // namespace
 
-constinit const Rule kPipeline{
-    .rows = kPipelineRows, .table = kMegatronTable, .read = read_pipeline, .write = write_pipeline};
+constinit const Rule kPipeline{.rows = kPipelineRows,
+                               .table = kMegatronSettingsTable,
+                               .read = read_pipeline,
+                               .write = write_pipeline};
 
 }  // namespace stepwright::framework_files

@@ -20,8 +20,8 @@ PartialPlan read_rules(Rules rules, const Fields& fields, bool routed, PartialPl
                        ImportReport& report) {
   for (const Rule* rule : rules) {
     const plan::Framework framework = settled.framework;
-    RuleResult reading =
-        read_rule(*rule, fields, {.framework = framework, .routed = routed}, std::move(settled));
+    RuleReadResult reading = read_settings_by_rule(
+        *rule, fields, {.framework = framework, .routed = routed}, std::move(settled));
     for (auto& [setting, why] : reading.left_out) report.leave_out(setting, std::move(why));
     report.notes.insert(report.notes.end(), reading.notes.begin(), reading.notes.end());
     settled = std::move(reading);
@@ -32,9 +32,9 @@ PartialPlan read_rules(Rules rules, const Fields& fields, bool routed, PartialPl
 }  // namespace
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
-  Tree fields = model_sizes(planned.job.model);
+  Tree fields = megatron_model_sizes(planned.job.model);
   const auto write = [&](std::initializer_list<const Rule*> rules) {
-    for (const Rule* rule : rules) write_rule(*rule, planned, release, fields);
+    for (const Rule* rule : rules) write_settings_by_rule(*rule, planned, release, fields);
   };
   write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees, &kDispatcher, &kExpertOverlap,
          &kPipeline, &kSharding, &kTensorOverlap, &kRecompute, &kPrecision});
@@ -54,19 +54,19 @@ Draft read_megatron_fields(const Fields& fields, Draft draft, ImportReport& repo
   };
   draft.start.source = file;
   const std::optional<model::Architecture> named = draft.model;
-  draft = read_model_fields(fields, given, std::move(draft), report);
+  draft = read_megatron_model_fields(fields, given, std::move(draft), report);
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
   draft.batch.length = fields.size("seq_length");
   read({&kDegrees, &kExpertDegrees});
-  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, settled);
+  if (is_megatron_deepspeed(fields)) read_megatron_deepspeed_degrees(fields, settled);
   read({&kContextKind, &kRankOrder});
   resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   read({&kMicroBatch});
   read_batch_fields(fields, given, draft.batch, report);
   read({&kPipeline});
   if (is_megatron_deepspeed(fields)) {
-    read_zero_stage(fields, settled, report);
+    read_megatron_zero_stage(fields, settled, report);
   } else {
     read({&kSharding});
   }

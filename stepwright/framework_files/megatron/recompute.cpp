@@ -17,7 +17,7 @@ std::string_view megatron_word(const Named<plan::Module>& module) {
 }
 
 /// Sets the recomputed modules from a list or a word; unknown words are left out.
-void read_modules(Node list, RuleResult& reading) {
+void read_modules(Node list, RuleReadResult& reading) {
   plan::Recompute recompute{.kind = plan::RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -33,10 +33,10 @@ void read_modules(Node list, RuleResult& reading) {
   reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
-/// Reads a number of recomputed layers of each chunk, the first ones. A plan recomputes all layers of
-/// a chunk or none: the nearer of the two is taken, and what differs is left out.
-void read_block(Node count, const Fields& fields, RuleResult& reading) {
-  const std::int64_t layers = count.integer(0, model::kLargestLayers);
+/// Reads a number of recomputed layers of each chunk, the first ones. A plan recomputes all layers
+/// of a chunk or none: the nearer of the two is taken, and what differs is left out.
+void read_block(Node count, const Fields& fields, RuleReadResult& reading) {
+  const std::int64_t layers = count.integer(0, model::kLargestLayerCount);
   plan::Plan& plan = reading.plan;
   const std::int64_t chunks =
       plan.parallel.pipeline * std::max<std::int64_t>(plan.schedule.chunks, 1);
@@ -51,19 +51,19 @@ void read_block(Node count, const Fields& fields, RuleResult& reading) {
 }
 
 /// Reads how many layers of each chunk are recomputed, or how many share one kept input.
-void read_full(const Fields& fields, RuleResult& reading) {
+void read_full(const Fields& fields, RuleReadResult& reading) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;
   const bool block = fields.word("recompute_method", "uniform") == "block" ||
                      fields.word("activations_checkpoint_method", "uniform") == "block";
   if (block) return read_block(*count, fields, reading);
-  const std::int64_t layers = count->integer(1, model::kLargestLayers);
+  const std::int64_t layers = count->integer(1, model::kLargestLayerCount);
   if (layers == 1) return;
   reading.left_out.emplace_back(
       *count, fmt::format("that one input of {} layers is kept: here those of all are", layers));
 }
 
-void read_recompute(const Fields& fields, const KnownFacts& /*known*/, RuleResult& reading) {
+void read_recompute(const Fields& fields, const KnownJobFacts& /*known*/, RuleReadResult& reading) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kNone, "none"},
       {plan::RecomputeKind::kSelective, "selective"},

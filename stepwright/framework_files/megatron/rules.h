@@ -7,18 +7,19 @@
 namespace stepwright::framework_files {
 
 /// Name of the compiled-in table with the settings of Megatron-Core that are known here.
-inline constexpr std::string_view kMegatronTable = "megatron/settings";
+inline constexpr std::string_view kMegatronSettingsTable = "megatron/settings";
 
 /// Returns the row of a Megatron-Core setting in the settings table: its plan field, default and
 /// effect.
-inline const KnownSetting& megatron_row(std::string_view key) {
-  return setting_row(kMegatronTable, key);
+inline const KnownSetting& megatron_setting_row(std::string_view key) {
+  return find_setting_row(kMegatronSettingsTable, key);
 }
 
 /// Returns the default value of a Megatron-Core setting in a framework that runs Megatron-Core;
 /// empty: the table has none.
-inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
-  return megatron_row(key).usual.framework_word(framework.name);
+inline std::string_view megatron_default_value(std::string_view key,
+                                               const plan::Framework& framework) {
+  return megatron_setting_row(key).usual.text_for_framework(framework.name);
 }
 
 // Rules between settings of Megatron-Core and plans, in the order in which they read.
@@ -71,7 +72,7 @@ extern const Rule kExpertOverlap;
 
 /// Reads sequence count and micro-batches of a step from Megatron-Core's fields. If the batch size
 /// grows during training, the final size is read.
-void read_batch_fields(const Fields& fields, const UserFacts& given, JobBatch& job_batch,
+void read_batch_fields(const Fields& fields, const UserFacts& given, StatedStepBatch& job_batch,
                        ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -78,25 +78,26 @@ plan::Sharding stated_sharding(const Fields& fields) {
 /// Returns the number of ranks in each optimizer instance, which share its states.
 std::int64_t instance_ranks(Node instances, bool routed, const plan::Parallel& degrees) {
   const std::int64_t ranks = degrees.data * degrees.context;
-  const std::int64_t count = instances.integer(1, kMaxSizeField);
+  const std::int64_t count = instances.integer(1, kMaxIntegerSetting);
   if (ranks % count != 0 || (routed && degrees.expert_data() % count != 0)) {
     instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
   }
   return ranks / count;
 }
 
-void read_data_overlap(const Fields& fields, const KnownFacts& known, plan::Overlap& overlap) {
+void read_data_overlap(const Fields& fields, const KnownJobFacts& known, plan::Overlap& overlap) {
   overlap.gradients = fields.flag("overlap_grad_reduce", false);
   overlap.parameters = fields.flag("overlap_param_gather", false);
-  const bool needs =
-      !megatron_row("overlap_param_gather").needs.framework_word(known.framework.name).empty();
+  const bool needs = !megatron_setting_row("overlap_param_gather")
+                          .needs.text_for_framework(known.framework.name)
+                          .empty();
   if (overlap.parameters && !overlap.gradients && needs) {
     fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
   }
   if (fields.flag("use_torch_fsdp2", false)) overlap.gradients = overlap.parameters = true;
 }
 
-void read_sharding(const Fields& fields, const KnownFacts& known, RuleResult& reading) {
+void read_sharding(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) {
   plan::Plan& plan = reading.plan;
   plan.sharding = stated_sharding(fields);
   if (plan.sharding.uses(plan::Spread::kInner)) {

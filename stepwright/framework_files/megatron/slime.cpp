@@ -17,13 +17,13 @@
 namespace stepwright::framework_files {
 namespace {
 
-const Tree* value_of(const MegatronArguments& arguments, std::string_view field) {
+const Tree* value_of(const MegatronArgumentFields& arguments, std::string_view field) {
   return arguments.fields.find(field);
 }
 
 /// Returns the integer value of a slime argument and reports the argument as read; `usual` if it is
 /// absent.
-std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std::int64_t usual,
+std::int64_t count_of(MegatronArgumentFields& arguments, std::string_view field, std::int64_t usual,
                       const std::string& name, ImportReport& report) {
   const Tree* said = value_of(arguments, field);
   if (said == nullptr) {
@@ -43,7 +43,7 @@ std::int64_t count_of(MegatronArguments& arguments, std::string_view field, std:
 }
 
 /// Adds slime's defaults: slime/backends/megatron_utils/arguments.py: set_default_megatron_args.
-void set_usual(MegatronArguments& arguments, ImportReport& report) {
+void set_usual(MegatronArgumentFields& arguments, ImportReport& report) {
   if (value_of(arguments, "precision") == nullptr) {
     arguments.fields.set("precision", "bf16");
     report.add_assumption("job.precision", "slime trains in bf16 where --fp16 is not set");
@@ -55,7 +55,7 @@ void set_usual(MegatronArguments& arguments, ImportReport& report) {
 }
 
 /// Sets the batch so that the steps of a rollout use all its samples.
-void set_batch(MegatronArguments& arguments, ImportReport& report) {
+void set_batch(MegatronArgumentFields& arguments, ImportReport& report) {
   const Tree* prompts = value_of(arguments, "rollout_batch_size");
   if (value_of(arguments, "global_batch_size") != nullptr || prompts == nullptr) return;
   const Tree* samples = value_of(arguments, "n_samples_per_prompt");
@@ -87,7 +87,7 @@ std::optional<std::int64_t> own_number(std::string_view flag, std::string_view f
 
 /// Sets the length from the longest answer and, if it is stated, the longest prompt:
 /// slime/utils/arguments.py has no other lengths.
-void set_length(MegatronArguments& arguments, const std::string& name, ImportReport& report) {
+void set_length(MegatronArgumentFields& arguments, const std::string& name, ImportReport& report) {
   constexpr std::string_view kField = "job.batch.length";
   const auto all = own_number("--rollout-max-context-len", kField, name, report);
   const auto answer = own_number("--rollout-max-response-len", kField, name, report);
@@ -106,7 +106,7 @@ void set_length(MegatronArguments& arguments, const std::string& name, ImportRep
 
 /// Sets micro-batches limited by tokens (slime/backends/megatron_utils/data.py): the limit covers
 /// all ranks that share a sequence, and a micro-batch has at most a rank's share of the batch.
-void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
+void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& name,
                        const JobRankCounts& extent, ImportReport& report) {
   const auto number = [&](std::string_view field) {
     const Tree* const said = value_of(arguments, field);
@@ -136,7 +136,7 @@ void set_dynamic_batch(MegatronArguments& arguments, const std::string& name,
 void settle_arguments(ImportReport& report) {
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != SettingImpact::kMaybe) continue;
-    const KnownSetting* known = known_setting(known_settings("megatron/slime"), one.name);
+    const KnownSetting* known = find_known_setting(known_settings("megatron/slime"), one.name);
     if (known == nullptr) continue;
     one.is_unknown_setting = false;
     one.matters = known->matters;
@@ -146,7 +146,7 @@ void settle_arguments(ImportReport& report) {
 
 }  // namespace
 
-bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
+bool is_slime_command(const MegatronArgumentFields& arguments, const ImportReport& report) {
   for (const std::string_view field : {"actor_num_nodes", "actor_num_gpus_per_node"}) {
     if (value_of(arguments, field) != nullptr) return true;
   }
@@ -154,7 +154,7 @@ bool is_slime(const MegatronArguments& arguments, const ImportReport& report) {
          report.not_read.end();
 }
 
-void read_slime_arguments(MegatronArguments& arguments, const std::string& name,
+void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& name,
                           PartialPlan& settled, JobRankCounts& extent, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
@@ -174,15 +174,16 @@ void read_slime_arguments(MegatronArguments& arguments, const std::string& name,
   settle_arguments(report);
 }
 
-void set_slime_model(MegatronArguments& arguments, const UserFacts& given, StatedModel& model_words,
-                     ImportReport& report) {
+void set_slime_model(MegatronArgumentFields& arguments, const UserFacts& given,
+                     StatedModel& model_words, ImportReport& report) {
   // Layers that Megatron-Bridge's providers build: src/megatron/bridge/models/gpt_oss, models/qwen.
   const auto mode =
       std::ranges::find(report.not_read, "--megatron-to-hf-mode", &UnreadSetting::name);
   if (mode != report.not_read.end() && mode->value == "bridge") {
     for (const auto& [field, value] : {std::pair("moe_token_dispatcher_type", "alltoall"),
                                        std::pair("moe_grouped_gemm", "true")}) {
-      if (value_of(arguments, field) == nullptr) arguments.fields.set(field, plain_scalar(value));
+      if (value_of(arguments, field) == nullptr)
+        arguments.fields.set(field, text_as_yaml_scalar(value));
     }
   }
   if (given.known_model || value_of(arguments, "num_layers") != nullptr) return;

@@ -28,7 +28,7 @@ std::string dashed_flag(std::string name) {
 /// none.
 std::optional<MegatronArgument> argument_of_field(std::string_view field, std::string_view value) {
   for (const MegatronArgument& each : megatron_arguments()) {
-    const bool fits = each.arity != Arity::kNone || each.value == value;
+    const bool fits = each.arity != ArgumentValueCount::kNone || each.value == value;
     if (each.field == field && fits) return each;
   }
   return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<MegatronArgument> argument_of_field(std::string_view field, std::s
 /// True if some switch (an argument without value) sets this field.
 bool is_switched(std::string_view field) {
   return std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& each) {
-    return each.field == field && each.arity == Arity::kNone;
+    return each.field == field && each.arity == ArgumentValueCount::kNone;
   });
 }
 
@@ -68,16 +68,16 @@ std::vector<std::string> items_of(std::string_view text) {
 }
 
 bool has_list(const MegatronArgument& argument) {
-  return argument.arity != Arity::kNone && argument.arity != Arity::kOne;
+  return argument.arity != ArgumentValueCount::kNone && argument.arity != ArgumentValueCount::kOne;
 }
 
-void add_words(const MegatronArgument& argument, const StatedValue& stated,
+void add_words(const MegatronArgument& argument, const StatedMegatronArgument& stated,
                std::vector<ShellWord>& words) {
   std::vector<std::string> values;
   if (has_list(argument)) {
     values = items_of(stated.value);
     if (values.empty()) return;
-  } else if (argument.arity == Arity::kOne) {
+  } else if (argument.arity == ArgumentValueCount::kOne) {
     values = {argument_word(stated.value)};
   }
   words.push_back({std::string(argument.flag), stated.line});
@@ -92,8 +92,8 @@ std::optional<MegatronArgument> argument_called(const std::string& name, std::st
     if (const auto found = argument_of_field(field, *truth ? "true" : "false")) return found;
   }
   for (const std::string_view head : {"--", "--no-", "--disable-"}) {
-    if (const auto exact = find_argument(std::string(head) + name)) return exact;
-    if (const auto exact = find_argument(std::string(head) + dashed_flag(name).substr(2)))
+    if (const auto exact = find_megatron_argument(std::string(head) + name)) return exact;
+    if (const auto exact = find_megatron_argument(std::string(head) + dashed_flag(name).substr(2)))
       return exact;
   }
   return argument_of_field(field, value);
@@ -104,12 +104,12 @@ bool called_by_name(const MegatronArgument& argument, const std::string& name) {
   return argument.flag == dashed_flag(name) || argument.flag == "--" + name;
 }
 
-void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
+void add_printed(const StatedMegatronArgument& stated, std::vector<ShellWord>& words) {
   if (stated.value == "None" || stated.value.empty()) return;
   const auto argument = argument_called(stated.name, stated.value);
   if (!argument) return;
   const auto truth = parse_boolean_word(stated.value);
-  if (argument->arity == Arity::kNone) {
+  if (argument->arity == ArgumentValueCount::kNone) {
     if (argument->field != stated.name) {
       if (truth != true || !called_by_name(*argument, stated.name)) return;
     } else if (truth && (*truth ? "true" : "false") != argument->value) {
@@ -121,8 +121,8 @@ void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
 
 /// Reads a line "name ...... value" after a launcher's prefix of `prefix` characters; nullopt for
 /// other lines.
-std::optional<StatedValue> printed_value(std::string_view text, std::size_t prefix,
-                                         std::uint32_t line) {
+std::optional<StatedMegatronArgument> printed_value(std::string_view text, std::size_t prefix,
+                                                    std::uint32_t line) {
   std::size_t begin = 0;
   std::size_t end = text.find(" .");
   std::size_t value = std::string_view::npos;
@@ -143,12 +143,13 @@ std::optional<StatedValue> printed_value(std::string_view text, std::size_t pref
   if (name.find_first_not_of(kLetters) != std::string_view::npos) return std::nullopt;
   value = text.find_first_not_of(' ', value);
   const std::size_t last = text.find_last_not_of(" \r");
-  if (value == std::string_view::npos) return StatedValue{std::string(name), "", line};
-  return StatedValue{std::string(name), std::string(text.substr(value, last + 1 - value)), line};
+  if (value == std::string_view::npos) return StatedMegatronArgument{std::string(name), "", line};
+  return StatedMegatronArgument{std::string(name),
+                                std::string(text.substr(value, last + 1 - value)), line};
 }
 
-StatedArguments read_printed(const SourceFile& file) {
-  StatedArguments stated;
+StatedMegatronArguments read_printed(const SourceFile& file) {
+  StatedMegatronArguments stated;
   std::uint32_t line = 0;
   std::size_t prefix = 0;
   bool inside = false;
@@ -169,7 +170,7 @@ StatedArguments read_printed(const SourceFile& file) {
     fail_input(
         fmt::format("{}: the block of arguments has no lines 'name ..... value'", file.name));
   }
-  for (const StatedValue& each : stated.values) {
+  for (const StatedMegatronArgument& each : stated.values) {
     if (each.name == "world_size") {
       const IntegerParseResult ranks = read_integer(each.value);
       if (ranks.status == IntegerParseResult::Status::kGood && ranks.value > 0) {
@@ -200,7 +201,7 @@ std::string filled(std::string text, std::span<const std::string> settings) {
 void check_filled(const std::string& flag, const std::string& text, Node value,
                   std::span<const std::string> settings) {
   static constexpr std::string_view kFiles[] = {"tokenizer_model", "vocab_file", "merge_file"};
-  const auto argument = find_argument(flag);
+  const auto argument = find_megatron_argument(flag);
   if (!argument || argument->field.empty() || std::ranges::count(kFiles, argument->field) > 0)
     return;
   if (!text.starts_with("${") || text.find('}') != text.size() - 1) return;
@@ -226,7 +227,7 @@ void add_configured(const std::string& flag, Node value, std::span<const std::st
       words.push_back({value.at(i).text(), value.line()});
     return;
   }
-  const auto argument = find_argument(flag);
+  const auto argument = find_megatron_argument(flag);
   const bool listed = text.starts_with('[') && text.find_first_of(",*") == std::string::npos;
   if ((argument && has_list(*argument)) || listed) {
     for (std::string& item : items_of(text)) words.push_back({std::move(item), value.line()});
@@ -235,8 +236,9 @@ void add_configured(const std::string& flag, Node value, std::span<const std::st
   }
 }
 
-StatedArguments read_model_config(const SourceFile& file, std::span<const std::string> settings) {
-  StatedArguments stated;
+StatedMegatronArguments read_model_config(const SourceFile& file,
+                                          std::span<const std::string> settings) {
+  StatedMegatronArguments stated;
   const Document document = Document::parse(file.text, file.name);
   for (const auto& [flag, value] : document.root().get("MODEL_ARGS").members()) {
     add_configured(flag, value, settings, stated.words);
@@ -257,18 +259,21 @@ bool is_model_config(const SourceFile& file) {
 
 }  // namespace
 
-std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
-                                                     std::span<const std::string> settings) {
+std::optional<StatedMegatronArguments> read_stated_megatron_arguments(
+    const SourceFile& file, std::span<const std::string> settings) {
   if (is_printed(file)) return read_printed(file);
   if (is_model_config(file)) return read_model_config(file, settings);
   return std::nullopt;
 }
 
-bool states_arguments(const SourceFile& file) { return is_printed(file) || is_model_config(file); }
+bool states_megatron_arguments(const SourceFile& file) {
+  return is_printed(file) || is_model_config(file);
+}
 
-void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report) {
+void report_stated_arguments(const StatedMegatronArguments& stated, const std::string& name,
+                             ImportReport& report) {
   std::map<std::uint32_t, std::string> names;
-  for (const StatedValue& each : stated.values) names[each.line] = each.name;
+  for (const StatedMegatronArgument& each : stated.values) names[each.line] = each.name;
   std::set<std::uint32_t> listed;
   const auto rename = [&](auto& settings) {
     for (auto& setting : settings) {
@@ -283,12 +288,13 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
     return names.contains(one.line) && one.matters == SettingImpact::kNo;
   });
   rename(report.not_read);
-  for (const StatedValue& each : stated.values) {
+  for (const StatedMegatronArgument& each : stated.values) {
     if (listed.contains(each.line)) continue;
     const auto argument = argument_called(each.name, each.value);
     const std::string_view field = argument ? argument->field : std::string_view(each.name);
-    const KnownSetting* known = known_setting(known_settings("megatron/settings"), field);
-    const bool derived = known_setting(known_settings("megatron/printed"), each.name) != nullptr;
+    const KnownSetting* known = find_known_setting(known_settings("megatron/settings"), field);
+    const bool derived =
+        find_known_setting(known_settings("megatron/printed"), each.name) != nullptr;
     if (known != nullptr && !known->field.empty()) {
       report.read.push_back(
           {each.name, printable(each.value), name, each.line, std::string(known->field)});

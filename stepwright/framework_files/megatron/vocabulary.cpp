@@ -34,7 +34,7 @@ std::string dashed_name(std::string text) {
 /// Returns the vocabulary size of a Hugging Face name or a folder named after one; empty: unknown.
 std::string_view tokens_of_model(const std::string& name) {
   const std::string text = dashed_name(name);
-  for (const auto& [part, tokens] : section_words("megatron/words", "tokenizer_models")) {
+  for (const auto& [part, tokens] : table_section_words("megatron/words", "tokenizer_models")) {
     if (text.find(part) != std::string::npos) return tokens;
   }
   return {};
@@ -44,7 +44,7 @@ std::string_view tokens_of_model(const std::string& name) {
 /// Llama2Tokenizer of megatron/training/tokenizer/tokenizer.py takes the size from any file that it
 /// is given.
 bool may_be_of_llama(const std::string& path) {
-  const std::string_view file = launch_scripts::last_part(path);
+  const std::string_view file = launch_scripts::last_path_part(path);
   return path.empty() || path.find('$') != std::string::npos || file == "tokenizer.model" ||
          dashed_name(path).find("llama") != std::string::npos;
 }
@@ -57,7 +57,8 @@ bool may_be_of_gpt2(const std::string& path) {
          name.find("gpt2") != std::string::npos || name.find("gpt-2") != std::string::npos;
 }
 
-std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, const ProgramStart& start,
+std::optional<std::int64_t> tokenizer_tokens(const Fields& fields,
+                                             const StartedTrainingProgram& start,
                                              ImportReport& report) {
   std::string type = fields.word("tokenizer_type", "");
   std::string whose = type;
@@ -79,7 +80,7 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, const Program
   if (type == "GPT2BPETokenizer" && !may_be_of_gpt2(fields.word("vocab_file", ""))) {
     return std::nullopt;
   }
-  if (tokens.empty()) tokens = word_meaning("megatron/words", "tokenizer_types", type);
+  if (tokens.empty()) tokens = program_word_meaning("megatron/words", "tokenizer_types", type);
   if (tokens.empty()) return std::nullopt;
   report.add_assumption(
       "job.model", fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
@@ -112,8 +113,9 @@ void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
   }
 }
 
-std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramStart& start,
-                                            ImportReport& report) {
+std::optional<std::int64_t> read_vocabulary_size(const Fields& fields,
+                                                 const StartedTrainingProgram& start,
+                                                 ImportReport& report) {
   if (const auto size = fields.size("vocab_size")) {
     const bool null = fields.word("tokenizer_type", "") == "NullTokenizer";
     const bool counted = fields.has("null_tokenizer_eod_id");
@@ -132,8 +134,8 @@ namespace {
 /// since released weights can be padded.
 bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
   model.vocabulary = vocabulary;
-  return std::ranges::any_of(model::built_in_models(), [&](std::string_view name) {
-    return huggingface::differences(model, model::built_in_model(name).value()).empty();
+  return std::ranges::any_of(model::built_in_model_names(), [&](std::string_view name) {
+    return huggingface::model_differences(model, model::built_in_model(name).value()).empty();
   });
 }
 

@@ -12,8 +12,9 @@ namespace stepwright::framework_files {
 /// Returns the number of tokens in the vocabulary, from `vocab_size`, `padded_vocab_size`, or a
 /// known tokenizer's type and name; nullopt if unknown. A size that follows from a tokenizer is
 /// noted in the report.
-std::optional<std::int64_t> read_vocabulary(const Fields& fields, const ProgramStart& start,
-                                            ImportReport& report);
+std::optional<std::int64_t> read_vocabulary_size(const Fields& fields,
+                                                 const StartedTrainingProgram& start,
+                                                 ImportReport& report);
 
 /// Adds Megatron's NullTokenizer, which needs no files, to `fields`, with the size and padding that
 /// give the plan's vocabulary in the job's release of Megatron-Core.

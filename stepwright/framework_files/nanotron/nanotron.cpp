@@ -48,7 +48,7 @@ void read_nanotron_sizes(const Fields& model, const plan::Plan& plan, StatedMode
                                window->line(), SettingImpact::kYes, "the window of attention"});
   }
   const Document document = Document::from(sizes, config->where());
-  model::Architecture read = model::read_config(document);
+  model::Architecture read = model::read_huggingface_config(document);
   const auto bias = config->find("attention_bias");
   if (bias && !bias->is_null()) read.qkv_bias = bias->boolean();
   const std::int64_t multiple =
@@ -97,7 +97,8 @@ void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
   plan.sequence_parallel =
       plan.parallel.tensor > 1 && fields.choice("tp_mode", kTensorModes, false);
   const bool again = fields.flag("tp_recompute_allgather", true);
-  plan.tensor_input = again ? plan::TensorInput::kRegather : plan::TensorInput::kKeep;
+  plan.tensor_input =
+      again ? plan::GatheredInputPolicy::kRegather : plan::GatheredInputPolicy::kKeep;
   if (fields.flag("recompute_layer", false)) plan.recompute.kind = plan::RecomputeKind::kFull;
 }
 
@@ -120,17 +121,17 @@ void read_nanotron_states(const Fields& optimizer, PartialPlan& settled) {
 Draft read_nanotron(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-file"};
-    const ConfiguredRun run = read_configured(files, given,
-                                              {.framework = "nanotron",
-                                               .arguments = "--config-file FILE.yaml",
-                                               .target = "nanotron",
-                                               .options = kOptions},
-                                              draft.extent, draft.start, report);
+    const ConfiguredRun run = read_configured_run(files, given,
+                                                  {.framework = "nanotron",
+                                                   .arguments = "--config-file FILE.yaml",
+                                                   .target = "nanotron",
+                                                   .options = kOptions},
+                                                  draft.extent, draft.start, report);
     return read_nanotron(run.files, run.given, std::move(draft), report);
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_settings(parse_like_python_yaml(file.text, file.name), given);
+  const Document document = with_user_settings(parse_like_python_yaml(file.text, file.name), given);
   const Fields root(document.root());
   const Fields parallelism = root.section("parallelism");
   const Fields tokens = root.section("tokens");
@@ -144,7 +145,7 @@ Draft read_nanotron(Sources files, const UserFacts& given, Draft draft, ImportRe
   draft.plan.micro_batch = tokens.integer("micro_batch_size", 1);
   draft.batch.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
   draft.batch.length = tokens.size("sequence_length");
-  list_settings(root, file.name, known_settings("nanotron/settings"), report);
+  report_file_settings(root, file.name, known_settings("nanotron/settings"), report);
   return draft;
 }
 

@@ -24,8 +24,8 @@ namespace {
 
 /// Returns the configuration with its references resolved and overridden by `given.settings`.
 Document resolved_nemo1(const SourceFile& file, const UserFacts& given, ImportReport& report) {
-  return resolve_references(with_settings(parse_like_python_yaml(file.text, file.name), given),
-                            report.notes);
+  return resolve_value_references(
+      with_user_settings(parse_like_python_yaml(file.text, file.name), given), report.notes);
 }
 
 /// Reads nodes and devices if they are numbers; "auto", -1 and lists of devices are skipped.
@@ -33,7 +33,7 @@ void read_nemo1_trainer(const Fields& trainer, JobRankCounts& extent) {
   const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = trainer.find(key);
     if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
-    return value->integer(1, kMaxSizeField);
+    return value->integer(1, kMaxIntegerSetting);
   };
   extent.ranks = std::nullopt;
   if (const auto nodes = count("num_nodes")) extent.nodes = nodes;
@@ -87,7 +87,7 @@ void read_nemo1_layers(const Fields& model, Tree& derived) {
   derived.set("normalization", norm == "layernorm1p" ? "layernorm" : norm);
   if (norm == "layernorm1p") derived.set("apply_layernorm_1p", true);
   const std::string activation = model.word("activation", "gelu");
-  const auto words = section_words("nemo1/words", "activations");
+  const auto words = table_section_words("nemo1/words", "activations");
   const auto known = std::ranges::find(words, activation, &WordRow::first);
   if (known == words.end()) {
     model.find("activation")
@@ -110,7 +110,7 @@ void read_nemo1_tokenizer(const Fields& model, Tree& derived) {
   const Fields tokenizer = model.section("tokenizer");
   const std::string library = tokenizer.word("library", "megatron");
   const std::string type = tokenizer.word("type", "");
-  const std::string_view kind = word_meaning("nemo1/words", "tokenizers", library);
+  const std::string_view kind = program_word_meaning("nemo1/words", "tokenizers", library);
   derived.set("tokenizer_type", kind.empty() ? std::string_view(type) : kind);
   const std::string file = tokenizer.word("model", "");
   const std::string model_name = library == "huggingface" ? type : file;
@@ -134,13 +134,13 @@ void refuse_nemo1_kinds(const Fields& model) {
 Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
-    const ConfiguredRun run = read_configured(files, given,
-                                              {.framework = "NeMo 1",
-                                               .arguments = "--config-name FILE NAME=VALUE",
-                                               .target = "nemo1",
-                                               .options = kOptions,
-                                               .overrides = true},
-                                              draft.extent, draft.start, report);
+    const ConfiguredRun run = read_configured_run(files, given,
+                                                  {.framework = "NeMo 1",
+                                                   .arguments = "--config-name FILE NAME=VALUE",
+                                                   .target = "nemo1",
+                                                   .options = kOptions,
+                                                   .overrides = true},
+                                                  draft.extent, draft.start, report);
     return read_nemo1(run.files, run.given, std::move(draft), report);
   }
   const std::string& file = files.front().name;
@@ -152,7 +152,7 @@ Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportRepor
   draft.framework.name = "nemo";
   read_nemo1_trainer(trainer, draft.extent);
   MegatronFieldSources text{
-      .said = flat_megatron_settings(root.node(), megatron_places("nemo1/settings")),
+      .said = flat_megatron_settings(root.node(), megatron_field_paths("nemo1/settings")),
       .program = "NeMo 1"};
   if (model.flag("defer_embedding_wgrad_compute", false)) text.usual.set("wgrad_deferral_limit", 0);
   if (model.has("num_moe_experts")) text.usual.set("moe_grouped_gemm", false);
@@ -163,8 +163,8 @@ Draft read_nemo1(Sources files, const UserFacts& given, Draft draft, ImportRepor
   read_nemo1_optimizer(model, text.derived);
   read_nemo1_layers(model, text.derived);
   read_nemo1_tokenizer(model, text.derived);
-  return read_megatron_text(text, root, known_settings("nemo1/settings"), given, std::move(draft),
-                            report, file);
+  return read_program_megatron_fields(text, root, known_settings("nemo1/settings"), given,
+                                      std::move(draft), report, file);
 }
 
 }  // namespace stepwright::framework_files

@@ -74,15 +74,15 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
     const Tree& value = said.items[i + 1];
     std::string flag = "--" + name;
     std::ranges::replace(flag, '_', '-');
-    const bool known = known_setting(known_settings("megatron/settings"), name) != nullptr ||
-                       known_setting(known_settings("primus/settings"), name) != nullptr;
-    const auto argument = known ? std::nullopt : find_argument(flag);
+    const bool known = find_known_setting(known_settings("megatron/settings"), name) != nullptr ||
+                       find_known_setting(known_settings("primus/settings"), name) != nullptr;
+    const auto argument = known ? std::nullopt : find_megatron_argument(flag);
     if (!argument || value.kind == Tree::Kind::kNull) {
       fields.set(name, value);
     } else if (argument->field.empty()) {
       report.not_read.push_back(
           {printable(name), printable(value.text), file, value.line, SettingImpact::kNo, ""});
-    } else if (argument->arity != Arity::kNone) {
+    } else if (argument->arity != ArgumentValueCount::kNone) {
       added.emplace_back(argument->field, value);
     } else if (value.text == "true" || value.text == "True") {
       Tree word = Tree::scalar(std::string(argument->value), false);
@@ -123,7 +123,8 @@ void name_primus_model(const Fields& trainer, const UserFacts& given, StatedMode
                        ImportReport& report) {
   const std::string whole = trainer.word("model", "");
   if (given.known_model || whole.empty()) return;
-  const std::string_view known = word_meaning("primus/models", "models", primus_model(trainer));
+  const std::string_view known =
+      program_word_meaning("primus/models", "models", primus_model(trainer));
   if (known.empty()) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
@@ -141,12 +142,13 @@ void name_primus_model(const Fields& trainer, const UserFacts& given, StatedMode
 
 /// Keys by which files name the files that they override: AMD-AGI/Primus
 /// primus/core/config/yaml_loader.py (extends), primus/core/utils/yaml_utils.py (includes).
-constexpr ParentKey kParentKeys[] = {{.name = "includes", .replaces = true}, {.name = "extends"}};
+constexpr ParentConfigurationKey kParentKeys[] = {{.name = "includes", .replaces = true},
+                                                  {.name = "extends"}};
 
 /// Merges a file over the files that it names. Fails with `kInput` if one of them was not given.
 Tree with_parents(const SourceFile& file, Sources others,
                   std::vector<const SourceFile*>& together) {
-  MergedConfiguration laid = merge_over_parents(file, others, kParentKeys);
+  MergedConfiguration laid = merge_with_parent_files(file, others, kParentKeys);
   if (!laid.absent.empty()) {
     fail_input(fmt::format("{}: goes over {}, which is in none of the files: give it, too",
                            file.name, printable(laid.absent.front())));
@@ -164,8 +166,8 @@ const SourceFile* named_beside(const Tree& trainer, std::string_view key, Source
   const Tree* name = trainer.find(key);
   if (name == nullptr || name->kind != Tree::Kind::kScalar) return nullptr;
   std::vector<std::string> notes;  // the experiment's own resolution says them
-  const Document resolved = resolve_references(Document::from(*name, ""), notes, environment);
-  return file_of(resolved.root().text(), files);
+  const Document resolved = resolve_value_references(Document::from(*name, ""), notes, environment);
+  return find_file_by_name(resolved.root().text(), files);
 }
 
 /// Merges a trainer's overrides over its configuration and its model, if these files were given:
@@ -178,13 +180,13 @@ void lay_trainer_files(Tree& trainer, Sources others, const Environment& environ
     if (file == nullptr) continue;
     Tree fields = with_parents(*file, others, together);
     drop_line_numbers(fields);
-    merge_over(under, fields);
+    merge_mappings(under, fields);
     if (key == "model") trainer = without(trainer, key);
   }
   if (under.items.empty()) return;
   if (const Tree* overrides = trainer.find("overrides");
       overrides != nullptr && overrides->kind == Tree::Kind::kMapping) {
-    merge_over(under, *overrides);
+    merge_mappings(under, *overrides);
   }
   trainer.set("overrides", std::move(under));
 }
@@ -218,9 +220,9 @@ Document laid_experiment(const SourceFile& file, Sources others, const Environme
 /// Reads one experiment, given other files; `environment` has the variables for its `${NAME}`.
 Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& given,
                       const Environment& environment, Draft draft, ImportReport& report) {
-  const Document document =
-      resolve_references(with_settings(laid_experiment(file, others, environment), given),
-                         report.notes, environment);
+  const Document document = resolve_value_references(
+      with_user_settings(laid_experiment(file, others, environment), given), report.notes,
+      environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");
@@ -240,27 +242,26 @@ Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& g
   name_primus_model(trainer, given, draft, report);
   if (framework == "maxtext") {
     draft.framework.name = "maxtext";
-    const Tree overrides = placed_tree(trainer.section("overrides").node());
-    return read_maxtext_config(Document::from(overrides, file.name), given, std::move(draft),
-                               report);
+    const Tree overrides = tree_with_positions(trainer.section("overrides").node());
+    return read_maxtext_plan(Document::from(overrides, file.name), given, std::move(draft), report);
   }
   if (framework == "torchtitan") {
     draft.framework.name = "torchtitan";
-    Tree overrides = placed_tree(trainer.section("overrides").node());
+    Tree overrides = tree_with_positions(trainer.section("overrides").node());
     // Primus's fp8 models have the converter in a separate file.
     const auto model = trainer.find("model");
     if (model && model->text().find("-fp8") != std::string::npos &&
         overrides.find("model") == nullptr) {
-      overrides.set("model", Tree::mapping().set("converters", placed_tree(*model)));
+      overrides.set("model", Tree::mapping().set("converters", tree_with_positions(*model)));
       overrides.find("model")->find("converters")->text = "quantize.linear.float8";
     }
-    draft = read_titan_config({Document::from(overrides, file.name), true, {}}, given,
-                              std::move(draft), report);
+    draft = read_titan_plan({Document::from(overrides, file.name), true, {}}, given,
+                            std::move(draft), report);
     return draft;
   }
-  Tree fields =
-      with_arguments(flat_megatron_settings(document.root(), megatron_places("primus/settings")),
-                     file.name, report);
+  Tree fields = with_arguments(
+      flat_megatron_settings(document.root(), megatron_field_paths("primus/settings")), file.name,
+      report);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
   MegatronFieldSources text{.said = fields,
@@ -269,13 +270,13 @@ Draft read_experiment(const SourceFile& file, Sources others, const UserFacts& g
   // Adapters of fine-tuning are under `lora` (primus/configs/modules/megatron/sft_trainer.yaml).
   const Fields lora = trainer.section("overrides").section("lora");
   if (tunes && lora.flag("enabled", false)) {
-    draft.adapters = read_adapter_words(lora, "megatron/adapters", "bridge");
+    draft.adapters = read_lora_adapter_settings(lora, "megatron/adapters", "bridge");
   }
   const std::string_view dispatcher =
-      word_meaning("primus/models", "dispatchers", primus_model(trainer));
+      program_word_meaning("primus/models", "dispatchers", primus_model(trainer));
   if (!dispatcher.empty()) text.usual.set("moe_token_dispatcher_type", dispatcher);
-  return read_megatron_text(text, root, known_settings("primus/settings"), given, std::move(draft),
-                            report, file.name);
+  return read_program_megatron_fields(text, root, known_settings("primus/settings"), given,
+                                      std::move(draft), report, file.name);
 }
 
 }  // namespace
@@ -291,9 +292,10 @@ Draft read_primus(Sources files, const UserFacts& given, Draft draft, ImportRepo
   }
   std::vector<SourceFile> experiments;
   for (const SourceFile& file : files) {
-    if (file_has_mark("primus", file)) experiments.push_back(file);
+    if (file_matches_target_rules("primus", file)) experiments.push_back(file);
   }
-  const SourceFile& top = topmost_file(experiments.empty() ? files : experiments, kParentKeys);
+  const SourceFile& top =
+      topmost_configuration_file(experiments.empty() ? files : experiments, kParentKeys);
   return read_experiment(top, files, given, {}, std::move(draft), report);
 }
 

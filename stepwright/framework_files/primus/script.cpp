@@ -49,19 +49,20 @@ std::string yaml_value(const std::string& text) {
 
 /// Reads the nodes of `primus-cli slurm -N 8`, and those in variables that its launcher reads.
 void read_primus_extent(Words front, const StartedCommand& command, JobRankCounts& extent) {
-  if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) extent.nodes = nodes;
+  if (const auto nodes = launch_scripts::launcher_option_number(front, "--nodes", "-N"))
+    extent.nodes = nodes;
   const bool direct =
       std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
-  if (!extent.nodes) extent.nodes = environment_number(command, "NNODES");
+  if (!extent.nodes) extent.nodes = positive_environment_number(command, "NNODES");
   if (!extent.nodes && direct && !command.environment.contains("NNODES")) extent.nodes = 1;
   if (!extent.devices_of_node) {
-    extent.devices_of_node = environment_number(command, "GPUS_PER_NODE");
+    extent.devices_of_node = positive_environment_number(command, "GPUS_PER_NODE");
   }
 }
 
 SourceFile experiment_named(const ShellWord& path, Sources files, const StartedCommand& command,
                             const std::string& source) {
-  if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
+  if (const auto* file = find_command_file(launch_scripts::base_name(path.text), files, command))
     return *file;
   std::string how;
   if (!path.open.empty()) how = fmt::format(" (--set {}=VALUE)", printable(path.open.front()));
@@ -95,10 +96,10 @@ PrimusFiles sorted_files(Sources files) {
   }
   for (const std::string_view name : kStarters) {
     sorted.scripts.push_back(
-        {std::string(name), std::string(embedded_text("primus/run_pretrain"))});
+        {std::string(name), std::string(embedded_file_text("primus/run_pretrain"))});
   }
   sorted.scripts.push_back(
-      {std::string(kCommand), std::string(embedded_text("primus/primus_cli"))});
+      {std::string(kCommand), std::string(embedded_file_text("primus/primus_cli"))});
   return sorted;
 }
 
@@ -151,19 +152,19 @@ PrimusWords primus_words(Words arguments, const StartedCommand& command,
 }  // namespace
 
 PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCounts& extent,
-                             ProgramStart& start, ImportReport& report) {
+                             StartedTrainingProgram& start, ImportReport& report) {
   const PrimusFiles sorted = sorted_files(files);
-  const StartedProgram program{.framework = "Primus",
-                               .arguments = "train pretrain --config FILE.yaml",
-                               .starts = starts_of("primus"),
-                               .has_argument = is_argument_and_value};
-  const StartedCommand command = started_command(sorted.scripts, given, program, report);
+  const StartedProgramRule program{.framework = "Primus",
+                                   .arguments = "train pretrain --config FILE.yaml",
+                                   .starts = target_command_predicate("primus"),
+                                   .has_argument = is_argument_and_value};
+  const StartedCommand command = find_started_command(sorted.scripts, given, program, report);
   const std::string& source = sorted.scripts.front().name;
   start.source = source;
   start.program = command.words.front().text;
   start.environment = command.environment;
   start.launchers = command.launchers;
-  read_launcher(command, extent, report);
+  read_launcher_rank_counts(command, extent, report);
   const Words words(command.words);
   const std::size_t place = place_of_arguments(words).value_or(0);
   read_primus_extent(words.first(place), command, extent);

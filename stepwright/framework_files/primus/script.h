@@ -24,6 +24,6 @@ struct PrimusRun {
 /// run_pretrain.sh and similar scripts with `EXP=FILE`. Fails with `kInput` if no command starts
 /// Primus, or if FILE is neither given nor written by the script.
 PrimusRun read_primus_script(Sources files, const UserFacts& given, JobRankCounts& extent,
-                             ProgramStart& start, ImportReport& report);
+                             StartedTrainingProgram& start, ImportReport& report);
 
 }  // namespace stepwright::framework_files

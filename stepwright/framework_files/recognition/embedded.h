@@ -12,8 +12,8 @@ namespace stepwright::framework_files {
 std::span<const EmbeddedFile> embedded_tables();
 
 /// Returns the text of a compiled-in data file (`axolotl/target`). The file must exist.
-inline std::string_view embedded_text(std::string_view name) {
-  return find_embedded(embedded_tables(), name)->text;
+inline std::string_view embedded_file_text(std::string_view name) {
+  return find_embedded_file(embedded_tables(), name)->text;
 }
 
 }  // namespace stepwright::framework_files

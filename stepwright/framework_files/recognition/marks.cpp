@@ -8,8 +8,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-constexpr Named<FileMark::In> kFileKinds[] = {{FileMark::In::kScripts, "scripts"},
-                                              {FileMark::In::kFiles, "files"}};
+constexpr Named<FileRecognitionRule::In> kFileKinds[] = {
+    {FileRecognitionRule::In::kScripts, "scripts"}, {FileRecognitionRule::In::kFiles, "files"}};
 
 /// Returns the texts of a list, or a single text as a list.
 std::vector<std::string> texts_of(Node node) {
@@ -24,17 +24,17 @@ bool holds_text(const SourceFile& file, std::string_view text) {
   return holds(file, text) || (line && file.text.starts_with(text.substr(1)));
 }
 
-WordMark read_word_mark(Node node) {
+CommandWordCondition read_word_mark(Node node) {
   if (node.is_scalar()) return {.patterns = {node.text()}};
   node.allow_only({"word", "base", "flag", "lacks", "next"});
-  WordMark mark;
+  CommandWordCondition mark;
   if (const auto words = node.find("word")) {
     mark.patterns = texts_of(*words);
   } else if (const auto base = node.find("base")) {
-    mark.of = WordMark::Of::kBase;
+    mark.of = CommandWordCondition::ComparedWordPart::kBase;
     mark.patterns = texts_of(*base);
   } else {
-    mark.of = WordMark::Of::kFlag;
+    mark.of = CommandWordCondition::ComparedWordPart::kFlag;
     mark.patterns = texts_of(node.get("flag"));
   }
   if (const auto lacks = node.find("lacks")) mark.lacks = texts_of(*lacks);
@@ -42,32 +42,34 @@ WordMark read_word_mark(Node node) {
   return mark;
 }
 
-std::vector<WordMark> read_alternatives(Node node) {
+std::vector<CommandWordCondition> read_alternatives(Node node) {
   if (!node.is_sequence()) return {read_word_mark(node)};
-  std::vector<WordMark> marks;
+  std::vector<CommandWordCondition> marks;
   for (std::size_t i = 0; i < node.size(); ++i) marks.push_back(read_word_mark(node.at(i)));
   return marks;
 }
 
 bool matches_any(std::span<const std::string> patterns, std::string_view text) {
-  return std::ranges::any_of(patterns,
-                             [&](const std::string& pattern) { return matches(pattern, text); });
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return matches_wildcard_pattern(pattern, text);
+  });
 }
 
 /// True if the first of some words fits a rule.
-bool begins_with_mark(Words words, const WordMark& mark) {
+bool begins_with_mark(Words words, const CommandWordCondition& mark) {
   std::string_view text = words.front().text;
   text.remove_prefix(std::min(text.find_first_not_of('+'), text.size()));
   std::string_view part = text;
-  if (mark.of == WordMark::Of::kBase) part = last_part(text);
-  if (mark.of == WordMark::Of::kFlag) part = text.substr(0, text.find('='));
+  if (mark.of == CommandWordCondition::ComparedWordPart::kBase) part = last_path_part(text);
+  if (mark.of == CommandWordCondition::ComparedWordPart::kFlag)
+    part = text.substr(0, text.find('='));
   if (!matches_any(mark.patterns, part) || matches_any(mark.lacks, text)) return false;
   return mark.next.empty() || (words.size() > 1 && matches_any(mark.next, words[1].text));
 }
 
 }  // namespace
 
-bool matches(std::string_view pattern, std::string_view text) {
+bool matches_wildcard_pattern(std::string_view pattern, std::string_view text) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;
   if (!text.starts_with(pattern.substr(0, star))) return false;
@@ -83,9 +85,9 @@ bool matches(std::string_view pattern, std::string_view text) {
   }
 }
 
-FileMark read_file_mark(Node node) {
+FileRecognitionRule read_file_recognition_rule(Node node) {
   node.allow_only({"in", "part", "begins", "holds", "lacks"});
-  FileMark mark;
+  FileRecognitionRule mark;
   if (const auto in = node.find("in")) mark.in = in->choice(kFileKinds);
   if (const auto part = node.find("part")) mark.part = part->text();
   if (const auto begins = node.find("begins")) mark.begins = begins->text();
@@ -98,9 +100,9 @@ FileMark read_file_mark(Node node) {
   return mark;
 }
 
-bool has_mark(const SourceFile& file, const FileMark& mark) {
-  if (mark.in != FileMark::In::kAny &&
-      is_shell_script(file) != (mark.in == FileMark::In::kScripts)) {
+bool has_mark(const SourceFile& file, const FileRecognitionRule& mark) {
+  if (mark.in != FileRecognitionRule::In::kAny &&
+      is_shell_script(file) != (mark.in == FileRecognitionRule::In::kScripts)) {
     return false;
   }
   const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
@@ -112,8 +114,8 @@ bool has_mark(const SourceFile& file, const FileMark& mark) {
          std::ranges::none_of(mark.lacks, has);
 }
 
-StartMark read_start_mark(Node node) {
-  StartMark mark;
+CommandRecognitionRule read_command_recognition_rule(Node node) {
+  CommandRecognitionRule mark;
   std::optional<Node> all;
   if (node.is_mapping() && (all = node.find("all"))) {
     node.allow_only({"part", "all"});
@@ -127,15 +129,16 @@ StartMark read_start_mark(Node node) {
   return mark;
 }
 
-bool has_mark(Words words, const StartMark& mark) {
-  const auto has = [&](const WordMark& one) {
+bool has_mark(Words words, const CommandRecognitionRule& mark) {
+  const auto has = [&](const CommandWordCondition& one) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (begins_with_mark(words.subspan(i), one)) return true;
     }
     return false;
   };
-  return std::ranges::all_of(
-      mark.words, [&](const std::vector<WordMark>& any) { return std::ranges::any_of(any, has); });
+  return std::ranges::all_of(mark.words, [&](const std::vector<CommandWordCondition>& any) {
+    return std::ranges::any_of(any, has);
+  });
 }
 
 }  // namespace stepwright::framework_files

@@ -12,10 +12,10 @@
 namespace stepwright::framework_files {
 
 /// True if a text matches a pattern, in which each `*` stands for any number of characters.
-bool matches(std::string_view pattern, std::string_view text);
+bool matches_wildcard_pattern(std::string_view pattern, std::string_view text);
 
 /// A rule that recognises the files of one program by texts that they contain.
-struct FileMark {
+struct FileRecognitionRule {
   enum class In : std::uint8_t { kAny, kScripts, kFiles };
 
   /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
@@ -31,18 +31,18 @@ struct FileMark {
 
 /// Reads a rule for recognising files from YAML: `{in, part, begins, holds, lacks}`; `holds` is one
 /// text, or a list of texts and of lists of alternatives.
-FileMark read_file_mark(Node node);
+FileRecognitionRule read_file_recognition_rule(Node node);
 
-bool has_mark(const SourceFile& file, const FileMark& mark);
+bool has_mark(const SourceFile& file, const FileRecognitionRule& mark);
 
 /// A condition on one word of a shell command that helps to recognise the started program. Hydra's
 /// plus signs before a word are ignored.
-struct WordMark {
+struct CommandWordCondition {
   /// Part of the word that is compared: kWord: the whole word, kBase: its file name without
   /// folders, kFlag: the text before its equals sign.
-  enum class Of : std::uint8_t { kWord, kBase, kFlag };
+  enum class ComparedWordPart : std::uint8_t { kWord, kBase, kFlag };
 
-  Of of = Of::kWord;
+  ComparedWordPart of = ComparedWordPart::kWord;
   /// Patterns (`*`: any characters) of which the compared part of the word must match one.
   std::vector<std::string> patterns;
   std::vector<std::string> lacks;  ///< Patterns of which the whole word must match none.
@@ -51,19 +51,19 @@ struct WordMark {
 };
 
 /// A rule that recognises shell commands that start one training program.
-struct StartMark {
+struct CommandRecognitionRule {
   /// Name by which code asks for this rule alone; empty: it is only used with the other rules.
   std::string part;
   /// Conditions on the command's words: for each inner list, some word must fulfil at least one of
   /// its conditions.
-  std::vector<std::vector<WordMark>> words;
+  std::vector<std::vector<CommandWordCondition>> words;
 };
 
 /// Reads a rule for recognising commands from YAML: one condition, a list of conditions that must
 /// all hold, or `{part, all}`. A condition is a pattern, `{word | base | flag, lacks, next}`, or,
 /// in a list, a list of alternatives.
-StartMark read_start_mark(Node node);
+CommandRecognitionRule read_command_recognition_rule(Node node);
 
-bool has_mark(Words words, const StartMark& mark);
+bool has_mark(Words words, const CommandRecognitionRule& mark);
 
 }  // namespace stepwright::framework_files

@@ -11,9 +11,9 @@ namespace stepwright::framework_files {
 
 using launch_scripts::holds;
 using launch_scripts::is_shell_script;
-using launch_scripts::last_part;
+using launch_scripts::last_path_part;
 using launch_scripts::ShellCommand;
-using launch_scripts::ShellScript;
+using launch_scripts::ShellScriptResult;
 using launch_scripts::ShellWord;
 using launch_scripts::SourceFile;
 

@@ -22,7 +22,7 @@ bool flag_below(Node node, std::string_view key) {
   return value && value->boolean();
 }
 
-Evidence read_evidence(Node node) {
+FrameworkReadingEvidence read_evidence(Node node) {
   node.allow_only({"judged", "by_source"});
   if (const auto judged = node.find("judged")) {
     judged->allow_only({"test", "package"});
@@ -36,38 +36,38 @@ Evidence read_evidence(Node node) {
 // Word for the newest release, in the list of endings.
 constexpr std::string_view kNewest = "newest";
 
-std::vector<plan::MethodKind> read_methods(Node node) {
-  std::vector<plan::MethodKind> methods;
+std::vector<plan::TrainingMethodKind> read_methods(Node node) {
+  std::vector<plan::TrainingMethodKind> methods;
   for (std::size_t i = 0; i < node.size(); ++i) {
     methods.push_back(node.at(i).choice(plan::kMethodNames));
   }
   return methods;
 }
 
-TargetData read_target_data(Node node) {
+LaunchTargetDescription read_target_data(Node node) {
   node.allow_only({"word",         "framework",     "also",         "variant",
                    "about",        "reads",         "writes",       "checked",
                    "assumes",      "evidence",      "methods",      "method_elsewhere",
                    "order",        "unsure_starts", "file_decides", "sets_environment",
                    "python_files", "whole_program", "functions",    "endings",
                    "large_logs",   "marks",         "starts"});
-  TargetData target{.word = node.get("word").text(),
-                    .framework = text_below(node, "framework"),
-                    .variant = text_below(node, "variant"),
-                    .about = node.get("about").text(),
-                    .reads = text_below(node, "reads"),
-                    .writes = text_below(node, "writes"),
-                    .checked = node.get("checked").text(),
-                    .assumes = text_below(node, "assumes"),
-                    .evidence = read_evidence(node.get("evidence")),
-                    .method_elsewhere = flag_below(node, "method_elsewhere"),
-                    .unsure_starts = flag_below(node, "unsure_starts"),
-                    .file_decides = flag_below(node, "file_decides"),
-                    .sets_environment = flag_below(node, "sets_environment"),
-                    .python_files = flag_below(node, "python_files"),
-                    .whole_program = flag_below(node, "whole_program"),
-                    .functions = flag_below(node, "functions"),
-                    .large_logs = text_below(node, "large_logs")};
+  LaunchTargetDescription target{.word = node.get("word").text(),
+                                 .framework = text_below(node, "framework"),
+                                 .variant = text_below(node, "variant"),
+                                 .about = node.get("about").text(),
+                                 .reads = text_below(node, "reads"),
+                                 .writes = text_below(node, "writes"),
+                                 .checked = node.get("checked").text(),
+                                 .assumes = text_below(node, "assumes"),
+                                 .evidence = read_evidence(node.get("evidence")),
+                                 .method_elsewhere = flag_below(node, "method_elsewhere"),
+                                 .unsure_starts = flag_below(node, "unsure_starts"),
+                                 .file_decides = flag_below(node, "file_decides"),
+                                 .sets_environment = flag_below(node, "sets_environment"),
+                                 .python_files = flag_below(node, "python_files"),
+                                 .whole_program = flag_below(node, "whole_program"),
+                                 .functions = flag_below(node, "functions"),
+                                 .large_logs = text_below(node, "large_logs")};
   if (const auto endings = node.find("endings")) {
     for (const auto& [ending, release] : endings->members()) {
       target.endings.emplace_back(ending, release.text() == kNewest ? "" : release.text());
@@ -79,11 +79,11 @@ TargetData read_target_data(Node node) {
   if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
   const auto marks = node.find("marks");
   for (std::size_t i = 0; marks && i < marks->size(); ++i) {
-    target.marks.push_back(read_file_mark(marks->at(i)));
+    target.marks.push_back(read_file_recognition_rule(marks->at(i)));
   }
   const auto starts = node.find("starts");
   for (std::size_t i = 0; starts && i < starts->size(); ++i) {
-    target.starts.push_back(read_start_mark(starts->at(i)));
+    target.starts.push_back(read_command_recognition_rule(starts->at(i)));
   }
   return target;
 }
@@ -92,8 +92,8 @@ Document embedded_document(const EmbeddedFile& file) {
   return Document::parse(file.text, fmt::format("{}.yaml", file.name));
 }
 
-std::vector<TargetData> read_targets() {
-  std::vector<TargetData> targets;
+std::vector<LaunchTargetDescription> read_targets() {
+  std::vector<LaunchTargetDescription> targets;
   for (const EmbeddedFile& file : embedded_tables()) {
     if (!file.name.ends_with("/target")) continue;
     const Document document = embedded_document(file);
@@ -107,7 +107,7 @@ std::vector<TargetData> read_targets() {
 /// Reads a list of `unread.yaml`, whose rows are `{mark, of}`.
 std::vector<UnsupportedProgram> read_unread(std::string_view list) {
   const Document document =
-      embedded_document(*find_embedded(embedded_tables(), "recognition/unread"));
+      embedded_document(*find_embedded_file(embedded_tables(), "recognition/unread"));
   std::vector<UnsupportedProgram> marks;
   const Node rows = document.root().get(list);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -125,39 +125,42 @@ std::optional<std::string> owner_in(std::string_view list, std::string_view text
 
 }  // namespace
 
-std::span<const TargetData> target_data() {
-  static const std::vector<TargetData> kTargets = read_targets();
+std::span<const LaunchTargetDescription> launch_target_description() {
+  static const std::vector<LaunchTargetDescription> kTargets = read_targets();
   return kTargets;
 }
 
-const TargetData& target_data(std::string_view word) {
-  const auto targets = target_data();
-  const auto found = std::ranges::find(targets, word, &TargetData::word);
+const LaunchTargetDescription& launch_target_description(std::string_view word) {
+  const auto targets = launch_target_description();
+  const auto found = std::ranges::find(targets, word, &LaunchTargetDescription::word);
   if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
   return *found;
 }
 
-bool file_has_mark(std::string_view target, const SourceFile& file, std::string_view part) {
-  return std::ranges::any_of(target_data(target).marks, [&](const FileMark& mark) {
-    return (part.empty() || mark.part == part) && has_mark(file, mark);
-  });
+bool file_matches_target_rules(std::string_view target, const SourceFile& file,
+                               std::string_view part) {
+  return std::ranges::any_of(launch_target_description(target).marks,
+                             [&](const FileRecognitionRule& mark) {
+                               return (part.empty() || mark.part == part) && has_mark(file, mark);
+                             });
 }
 
-bool command_has_mark(std::string_view target, Words words, std::string_view part) {
-  return std::ranges::any_of(target_data(target).starts, [&](const StartMark& mark) {
-    return (part.empty() || mark.part == part) && has_mark(words, mark);
-  });
+bool command_matches_target_rules(std::string_view target, Words words, std::string_view part) {
+  return std::ranges::any_of(launch_target_description(target).starts,
+                             [&](const CommandRecognitionRule& mark) {
+                               return (part.empty() || mark.part == part) && has_mark(words, mark);
+                             });
 }
 
-std::function<bool(Words)> starts_of(std::string_view target) {
-  return [target](Words words) { return command_has_mark(target, words); };
+std::function<bool(Words)> target_command_predicate(std::string_view target) {
+  return [target](Words words) { return command_matches_target_rules(target, words); };
 }
 
-std::optional<std::string> unsupported_program_owner(std::string_view program) {
+std::optional<std::string> unsupported_program_framework(std::string_view program) {
   return owner_in("programs", program);
 }
 
-std::optional<UnsupportedProgram> unread_command(Words words) {
+std::optional<UnsupportedProgram> find_unsupported_program_word(Words words) {
   const std::vector<UnsupportedProgram> known = read_unread("commands");
   for (const ShellWord& word : words) {
     const std::string name = launch_scripts::base_name(word.text);

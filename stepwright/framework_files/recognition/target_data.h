@@ -14,7 +14,7 @@
 namespace stepwright::framework_files {
 
 /// How it was checked that a framework itself reads its files as this code does.
-struct Evidence {
+struct FrameworkReadingEvidence {
   /// True if a test runs the framework itself on the files; false if only its source code was read.
   bool judged = false;
   /// Path of the test that runs the framework on the files, relative to this repository; empty:
@@ -28,7 +28,7 @@ struct Evidence {
 
 /// A target of `export --to` and `import --from`: a framework or launcher whose files are written
 /// or read, as its `target.yaml` describes it.
-struct TargetData {
+struct LaunchTargetDescription {
   std::string word;  ///< Name of the target, as `--to` and `--from` accept it.
   /// Name of the framework that runs the target's files, one of `kFrameworkNames`; empty: any, as
   /// the job says.
@@ -41,9 +41,10 @@ struct TargetData {
   std::string writes;   ///< Description of the file that can be written; empty: none can.
   std::string checked;  ///< Programs and releases against which the files were checked.
   std::string assumes;  ///< Assumptions that every written file makes, for users.
-  Evidence evidence;
+  FrameworkReadingEvidence evidence;
   /// Training methods (SFT, DPO, ...) that the written files can express.
-  std::vector<plan::MethodKind> methods = {plan::MethodKind::kPretrain, plan::MethodKind::kSft};
+  std::vector<plan::TrainingMethodKind> methods = {plan::TrainingMethodKind::kPretrain,
+                                                   plan::TrainingMethodKind::kSft};
   /// True if the file does not state the training method, which the program that is started with
   /// the file decides.
   bool method_elsewhere = false;
@@ -69,30 +70,31 @@ struct TargetData {
   /// Program whose logs of up to 64 MiB can be read; empty: no logs are.
   std::string large_logs;
   /// Rules that recognise the target's files by content; one must hold.
-  std::vector<FileMark> marks;
+  std::vector<FileRecognitionRule> marks;
   /// Rules that recognise commands that start the target's program; one must hold.
-  std::vector<StartMark> starts;
+  std::vector<CommandRecognitionRule> starts;
 };
 
 /// Returns the contents of all `target.yaml` files (frameworks and launchers), in no particular
 /// order.
-std::span<const TargetData> target_data();
+std::span<const LaunchTargetDescription> launch_target_description();
 
 /// Returns the contents of the `target.yaml` of the target with this name ("axolotl"). Fails with
 /// `kInput` if there is none.
-const TargetData& target_data(std::string_view word);
+const LaunchTargetDescription& launch_target_description(std::string_view word);
 
 /// True if a file is recognised by content as one of this target's, by the rules in its
 /// `target.yaml`. `part`: only rules of this name count; empty: all rules.
-bool file_has_mark(std::string_view target, const SourceFile& file, std::string_view part = "");
+bool file_matches_target_rules(std::string_view target, const SourceFile& file,
+                               std::string_view part = "");
 
 /// True if a shell command starts this target's program, by the rules in its `target.yaml`. `part`:
 /// only rules of this name count; empty: all rules.
-bool command_has_mark(std::string_view target, Words words, std::string_view part = "");
+bool command_matches_target_rules(std::string_view target, Words words, std::string_view part = "");
 
 /// Returns a function that is true for shell commands that start this target's program, by the
 /// rules in its `target.yaml`.
-std::function<bool(Words)> starts_of(std::string_view target);
+std::function<bool(Words)> target_command_predicate(std::string_view target);
 
 /// A text that identifies a program or configuration which cannot be read here, and the name of the
 /// framework that it belongs to, for messages.
@@ -100,10 +102,10 @@ using UnsupportedProgram = std::pair<std::string, std::string>;
 
 /// Returns the name of the framework that a program belongs to, if it is known to be one that
 /// cannot be read here (`unread.yaml`); nullopt otherwise.
-std::optional<std::string> unsupported_program_owner(std::string_view program);
+std::optional<std::string> unsupported_program_framework(std::string_view program);
 /// Returns the first word of a command that names a program known to be one that cannot be read
 /// here (`unread.yaml`), with its framework; nullopt if there is none.
-std::optional<UnsupportedProgram> unread_command(Words words);
+std::optional<UnsupportedProgram> find_unsupported_program_word(Words words);
 std::optional<std::string> unread_file(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

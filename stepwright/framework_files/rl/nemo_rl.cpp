@@ -26,9 +26,9 @@ constexpr Named<DType> kNemoRlPrecisions[] = {
 /// Merges the configuration over those that it names, in whichever order they are given:
 /// NVIDIA-NeMo/RL nemo_rl/utils/config.py, load_config_with_inheritance.
 Document laid_together(Sources files) {
-  static constexpr ParentKey kDefaults[] = {{.name = "defaults"}};
-  const SourceFile& top = topmost_file(files, kDefaults);
-  MergedConfiguration laid = merge_over_parents(top, files, kDefaults);
+  static constexpr ParentConfigurationKey kDefaults[] = {{.name = "defaults"}};
+  const SourceFile& top = topmost_configuration_file(files, kDefaults);
+  MergedConfiguration laid = merge_with_parent_files(top, files, kDefaults);
   if (laid.together.size() < files.size()) {
     fail_input(fmt::format("{}: names no other of the given files under defaults", top.name));
   }
@@ -70,7 +70,7 @@ Draft read_dtensor(const Fields& root, const std::string& file, const UserFacts&
   plan.sharding = plan::sharding_of("GGG").value();
   // Workers in nemo_rl/models/policy (dtensor) use FSDP's CPUOffloadPolicy.
   if (config.flag("cpu_offload", false)) {
-    offload_fsdp_states(unread_setting(*config.find("cpu_offload")), draft, report);
+    set_fsdp_host_offload(make_unread_setting(*config.find("cpu_offload")), draft, report);
   }
   if (config.flag("activation_checkpointing", false))
     plan.recompute.kind = plan::RecomputeKind::kFull;
@@ -79,16 +79,17 @@ Draft read_dtensor(const Fields& root, const std::string& file, const UserFacts&
   draft.batch.sequences = policy.size("train_global_batch_size");
   draft.batch.length = policy.size("max_total_sequence_length");
   plan.micro_batch = policy.integer("train_micro_batch_size", 1);
-  list_settings(root, file, known_settings("rl/nemo_rl"), report);
+  report_file_settings(root, file, known_settings("rl/nemo_rl"), report);
   return draft;
 }
 
 void read_policy_recompute(const Fields& config, Tree& fields) {
   if (!config.flag("activation_checkpointing", false)) return;
   const auto granularity = config.find("recompute_granularity");
-  fields.set("recompute_granularity", granularity ? placed_tree(*granularity) : Tree("full"));
+  fields.set("recompute_granularity",
+             granularity ? tree_with_positions(*granularity) : Tree("full"));
   if (const auto modules = config.find("recompute_modules")) {
-    fields.set("recompute_modules", placed_tree(*modules));
+    fields.set("recompute_modules", tree_with_positions(*modules));
   }
 }
 
@@ -123,7 +124,7 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Us
                                                   "pipeline_model_parallel_size"};
   check_parent(root, config, kDegrees);
   MegatronFieldSources text{
-      .said = flat_megatron_settings(root.node(), megatron_places("rl/nemo_rl")),
+      .said = flat_megatron_settings(root.node(), megatron_field_paths("rl/nemo_rl")),
       .program = "NeMo-RL"};
   const DType precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   text.derived.set("precision", precision == DType::kBf16   ? "bf16"
@@ -136,8 +137,8 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Us
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
     text.derived.set("fp8_param_gather", eight.flag("fp8_param", false));
   }
-  draft = read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, std::move(draft),
-                             report, file);
+  draft = read_program_megatron_fields(text, root, known_settings("rl/nemo_rl"), given,
+                                       std::move(draft), report, file);
   take_kernels(draft);
   return draft;
 }
@@ -146,7 +147,7 @@ Draft read_megatron_policy(const Fields& root, const std::string& file, const Us
 /// answers. `shard_by_batch_size` packs those of one update
 /// (nemo_rl/distributed/batched_data_dict.py). Sequences are padded to the longest only with a
 /// pipeline (nemo_rl/models/megatron/data.py).
-void read_sequence_packing(const Fields& policy, const UserFacts& given, JobBatch& batch) {
+void read_sequence_packing(const Fields& policy, const UserFacts& given, StatedStepBatch& batch) {
   struct Packer {
     packing::PackingKind kind = packing::PackingKind::kFirstFit;
     packing::PackingOrder order = packing::PackingOrder::kLongestFirst;
@@ -157,8 +158,8 @@ void read_sequence_packing(const Fields& policy, const UserFacts& given, JobBatc
       {{.order = packing::PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
       {{.kind = packing::PackingKind::kGreedy}, "concatenative"}};
   const Fields section = policy.section("sequence_packing");
-  StatedPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kDrop},
-                         .batch_of_documents = true};
+  StatedDocumentPacking words = {.packing = {.too_long = packing::LongDocumentPolicy::kDrop},
+                                 .batch_of_documents = true};
   if (packs_documents(section, "enabled", given)) {
     const Packer packer = section.choice("algorithm", kPackers, Packer{});
     words.packing.kind = packer.kind;
@@ -169,15 +170,16 @@ void read_sequence_packing(const Fields& policy, const UserFacts& given, JobBatc
         config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
     words.packing.pad_to = piped ? packing::PaddingTarget::kLength : packing::PaddingTarget::kNone;
   }
-  apply_packing(section, "enabled", words, given, batch);
+  apply_document_packing(section, "enabled", words, given, batch);
 }
 
 /// Doubles the batch for preference pairs, which nemo_rl/algorithms/dpo.py and rm.py count as one.
-void read_pairs(const Fields& root, PartialPlan& settled, JobBatch& batch, ImportReport& report) {
+void read_pairs(const Fields& root, PartialPlan& settled, StatedStepBatch& batch,
+                ImportReport& report) {
   const auto rewards = root.node().find("rm");
   const bool ranks = rewards && rewards->is_mapping();
-  if (ranks || settled.method.kind == plan::MethodKind::kDpo)
-    double_pair_batch(settled.plan, batch, report);
+  if (ranks || settled.method.kind == plan::TrainingMethodKind::kDpo)
+    double_preference_pair_batch(settled.plan, batch, report);
 }
 
 /// Reads the policy from the section that is enabled.
@@ -201,25 +203,25 @@ Draft read_policy(const Fields& root, const std::string& file, const UserFacts& 
 Draft read_nemo_rl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config"};
-    const ConfiguredRun run = read_configured(files, given,
-                                              {.framework = "NeMo-RL",
-                                               .arguments = "--config FILE.yaml NAME=VALUE",
-                                               .target = "nemo-rl",
-                                               .options = kOptions,
-                                               .overrides = true,
-                                               .hydra = true},
-                                              draft.extent, draft.start, report);
+    const ConfiguredRun run = read_configured_run(files, given,
+                                                  {.framework = "NeMo-RL",
+                                                   .arguments = "--config FILE.yaml NAME=VALUE",
+                                                   .target = "nemo-rl",
+                                                   .options = kOptions,
+                                                   .overrides = true,
+                                                   .hydra = true},
+                                                  draft.extent, draft.start, report);
     // Ray starts the ranks that the configuration states.
     draft.extent.ranks = draft.extent.nodes = draft.extent.devices_of_node = std::nullopt;
     return read_nemo_rl(run.files, run.given, std::move(draft), report);
   }
   const Document document =
-      resolve_references(with_settings(laid_together(files), given), report.notes);
+      resolve_value_references(with_user_settings(laid_together(files), given), report.notes);
   const std::string& file = document.name();
   const Fields root(document.root());
   const Fields policy = root.section("policy");
   set_built_in_model(policy.word("model_name", ""), given, draft, report);
-  draft.method = nemo_rl_method(root, read_cluster(root, draft.extent));
+  draft.method = nemo_rl_training_method(root, read_cluster(root, draft.extent));
   read_sequence_packing(policy, given, draft.batch);
   draft = read_policy(root, file, given, std::move(draft), report);
   read_pairs(root, draft, draft.batch, report);

@@ -101,12 +101,12 @@ void write_pairs(const plan::PlannedJob& planned, Tree& file) {
 
 std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
   const plan::TrainingMethod& method = planned.job.method;
-  const Document rows = Document::parse(embedded_text("rl/nemo_rl_methods"), "nemo-rl");
+  const Document rows = Document::parse(embedded_file_text("rl/nemo_rl_methods"), "nemo-rl");
   const Node row = method_row(rows.root(), name_of(plan::kMethodNames, method.kind));
-  merge_over(file, row.get("file").placed_tree());
+  merge_mappings(file, row.get("file").tree_with_positions());
   check_reference(method);
-  if (method.kind == plan::MethodKind::kDpo) write_pairs(planned, file);
-  if (method.kind == plan::MethodKind::kGrpo) write_grpo(planned, file);
+  if (method.kind == plan::TrainingMethodKind::kDpo) write_pairs(planned, file);
+  if (method.kind == plan::TrainingMethodKind::kGrpo) write_grpo(planned, file);
   return row.get("program").text();
 }
 
@@ -120,7 +120,7 @@ plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
   const std::int64_t answers =
       grpo.integer("num_prompts_per_step", 1) * grpo.integer("num_generations_per_prompt", 1);
   const std::int64_t batch = policy.integer("train_global_batch_size", answers);
-  plan::TrainingMethod method{.kind = plan::MethodKind::kGrpo};
+  plan::TrainingMethod method{.kind = plan::TrainingMethodKind::kGrpo};
   method.updates = std::max<std::int64_t>(1, answers / batch);
   method.old_log_probabilities = true;
   method.forward_micro_batch = policy.integer("logprob_batch_size", 0);
@@ -137,16 +137,18 @@ plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
 
 }  // namespace
 
-plan::TrainingMethod nemo_rl_method(const Fields& root, std::int64_t apart) {
+plan::TrainingMethod nemo_rl_training_method(const Fields& root, std::int64_t apart) {
   const auto has = [&](std::string_view section) {
     const auto found = root.node().find(section);
     return found && found->is_mapping();
   };
   if (has("grpo")) return read_grpo(root, apart);
   if (has("dpo")) {
-    return {.kind = plan::MethodKind::kDpo, .reference = {.place = plan::SecondModelPlace::kHost}};
+    return {.kind = plan::TrainingMethodKind::kDpo,
+            .reference = {.place = plan::SecondModelPlace::kHost}};
   }
-  return {.kind = has("sft") ? plan::MethodKind::kSft : plan::MethodKind::kPretrain};
+  return {.kind =
+              has("sft") ? plan::TrainingMethodKind::kSft : plan::TrainingMethodKind::kPretrain};
 }
 
 }  // namespace stepwright::framework_files

@@ -17,6 +17,6 @@ std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file);
 /// Reads the training method from a NeMo-RL configuration: GRPO, DPO or SFT if it has the section
 /// `grpo`, `dpo` or `sft`, else pretraining. `apart`: number of devices that only generate; 0:
 /// generation shares the training devices.
-plan::TrainingMethod nemo_rl_method(const Fields& root, std::int64_t apart);
+plan::TrainingMethod nemo_rl_training_method(const Fields& root, std::int64_t apart);
 
 }  // namespace stepwright::framework_files

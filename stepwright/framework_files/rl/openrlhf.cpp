@@ -111,7 +111,7 @@ OpenrlhfArguments with_first_names(const Tree& said) {
   MappingBuilder fields;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& own = said.items[i].text;
-    const std::string_view first = word_meaning("rl/openrlhf_words", "first_names", own);
+    const std::string_view first = program_word_meaning("rl/openrlhf_words", "first_names", own);
     std::string name(first.empty() ? std::string_view(own) : first);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
@@ -137,7 +137,7 @@ struct OpenrlhfBatch {
 };
 
 OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& trainer,
-                                  const plan::Plan& plan, JobBatch& job_batch) {
+                                  const plan::Plan& plan, StatedStepBatch& job_batch) {
   if (trainer.length > 0) {
     job_batch.length = fields.integer("max_len", trainer.length);
   } else {
@@ -186,14 +186,14 @@ DType openrlhf_precision(const Fields& fields) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
   // Later releases have only this key for the type; its default is bf16.
-  fields.mark_read("bf16");
+  fields.mark_setting_read("bf16");
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 
-std::optional<StatedAdapters> openrlhf_adapters(const Fields& fields) {
+std::optional<StatedLoraAdapters> openrlhf_adapters(const Fields& fields) {
   const auto rank = fields.node().find("lora_rank");
-  if (!rank || rank->integer(0, kMaxSizeField) == 0) return {};
-  return read_adapter_words(fields, "rl/adapters", "openrlhf");
+  if (!rank || rank->integer(0, kMaxIntegerSetting) == 0) return {};
+  return read_lora_adapter_settings(fields, "rl/adapters", "openrlhf");
 }
 
 Draft read_openrlhf_model(const Fields& fields, const UserFacts& given, Draft draft,
@@ -220,17 +220,17 @@ void read_actor_ranks(const Fields& fields, JobRankCounts& extent) {
 /// Reads the method. Both sequences of a preference pair pass through the model at once
 /// (openrlhf/trainer/dpo_trainer.py: concatenated_forward).
 void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, PartialPlan& settled,
-                 JobBatch& batch, ImportReport& report) {
-  if (trainer.name == "train_sft") settled.method.kind = plan::MethodKind::kSft;
+                 StatedStepBatch& batch, ImportReport& report) {
+  if (trainer.name == "train_sft") settled.method.kind = plan::TrainingMethodKind::kSft;
   if (trainer.name == "train_ppo" || trainer.name == "train_ppo_ray") {
-    settled.method = openrlhf_method(fields);
+    settled.method = openrlhf_training_method(fields);
   }
   if (trainer.name != "train_dpo") return;
-  settled.method.kind = plan::MethodKind::kDpo;
+  settled.method.kind = plan::TrainingMethodKind::kDpo;
   settled.method.reference.place = fields.flag("ref_offload", false)
                                        ? plan::SecondModelPlace::kHost
                                        : plan::SecondModelPlace::kSame;
-  double_pair_batch(settled.plan, batch, report);
+  double_preference_pair_batch(settled.plan, batch, report);
 }
 
 Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
@@ -246,10 +246,10 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
     draft.attention = cluster::AttentionKernel::kFlash2;
   }
   apply_attention_kernel(fields, "attn_implementation", draft);
-  apply_packing(fields, "packing_samples",
-                {.packing = {.pad_to = packing::PaddingTarget::kNone,
-                             .too_long = packing::LongDocumentPolicy::kSplit}},
-                given, draft.batch);
+  apply_document_packing(fields, "packing_samples",
+                         {.packing = {.pad_to = packing::PaddingTarget::kNone,
+                                      .too_long = packing::LongDocumentPolicy::kSplit}},
+                         given, draft.batch);
   plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
@@ -257,11 +257,11 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   std::optional<std::int64_t> hidden;
   if (given.known_model) hidden = given.known_model->hidden;
   if (draft.model) hidden = draft.model->hidden;
-  const TrainerValues values{
+  const TrainerAutoValues values{
       .micro_batch = {}, .accumulation = {}, .precision = draft.precision, .hidden = hidden};
   const DType precision = draft.precision;
   const ImportReport before = report;
-  draft = read_deepspeed_document(config, given, std::move(draft), report, &values);
+  draft = read_deepspeed_configuration(config, given, std::move(draft), report, &values);
   draft.precision = precision;
   // Settings derived from the arguments are in no file.
   report.read = before.read;
@@ -279,31 +279,33 @@ Draft read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   }
   apply_update_batch(batch.sequences, batch.micro_batch, draft.plan, draft.batch, report);
   take_method(fields, trainer, draft, draft.batch, report);
-  list_settings(fields, file, known_settings("rl/openrlhf"), report);
+  report_file_settings(fields, file, known_settings("rl/openrlhf"), report);
   return draft;
 }
 
 }  // namespace
 
 Draft read_openrlhf(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
-  const StartedProgram program{.framework = "OpenRLHF",
-                               .arguments = "--train_batch_size, --zero_stage",
-                               .starts = starts_openrlhf,
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("rl/openrlhf"))};
-  const StartedCommand command = started_command(files, given, program, report);
-  draft.start = program_start(command);
+  const StartedProgramRule program{
+      .framework = "OpenRLHF",
+      .arguments = "--train_batch_size, --zero_stage",
+      .starts = starts_openrlhf,
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("rl/openrlhf"))};
+  const StartedCommand command = find_started_command(files, given, program, report);
+  draft.start = started_program_of_command(command);
   std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
   const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, report);
-  OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
+  OpenrlhfArguments arguments =
+      with_first_names(command_arguments_as_mapping(command.all_command_words()));
   const Document document = Document::from(std::move(arguments.fields), command.file);
   const Fields fields(document.root());
   const auto backend = fields.node().find("backend");
   if (backend && backend->text() != "deepspeed") {
     backend->fail_unsupported("is of a branch; OpenRLHF is read on DeepSpeed alone");
   }
-  read_launcher(command, draft.extent, report);
+  read_launcher_rank_counts(command, draft.extent, report);
   if (trainer.name == "train_ppo_ray") read_actor_ranks(fields, draft.extent);
   if (!trainer.leaves_out.empty()) {
     report.not_read.push_back({std::string(trainer.name), "", command.file,
@@ -313,11 +315,11 @@ Draft read_openrlhf(Sources files, const UserFacts& given, Draft draft, ImportRe
   try {
     draft = read_openrlhf_fields(fields, trainer, command.file, given, std::move(draft), report);
   } catch (const Error& error) {
-    fail_for_open_value(error, command, report);
+    rethrow_with_value_option(error, command, report);
   }
   name_as_said(arguments, report);
-  if (trainer.name != "train_ppo_ray") list_open_extents(command, draft.extent, report);
-  read_environment(command, draft, draft.extent, report);
+  if (trainer.name != "train_ppo_ray") report_unknown_rank_counts(command, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 

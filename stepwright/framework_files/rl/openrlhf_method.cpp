@@ -47,12 +47,12 @@ plan::Rollout engines_of(const Fields& fields, bool all_share) {
 
 }  // namespace
 
-plan::TrainingMethod openrlhf_method(const Fields& fields) {
+plan::TrainingMethod openrlhf_training_method(const Fields& fields) {
   plan::TrainingMethod method;
   const bool values = fields.word("advantage_estimator", "gae") == "gae";
   const bool all = fields.flag("colocate_all_models", false);
   const bool async = fields.flag("async_train", false);
-  method.kind = values ? plan::MethodKind::kPpo : plan::MethodKind::kGrpo;
+  method.kind = values ? plan::TrainingMethodKind::kPpo : plan::TrainingMethodKind::kGrpo;
   method.updates = openrlhf_updates(fields);
   method.old_log_probabilities = true;
   method.forward_micro_batch = fields.integer("micro_rollout_batch_size", 0, 0);

@@ -106,7 +106,8 @@ std::int64_t shared_sequences(const Update& update, const plan::Plan& plan, Impo
 
 /// Sets batch and micro-batch of an update. A limit in tokens covers all ranks that share a
 /// sequence: verl/workers/actor/dp_actor.py, megatron_actor.py.
-void take_update(const Update& update, plan::Plan& plan, JobBatch& batch, ImportReport& report) {
+void take_update(const Update& update, plan::Plan& plan, StatedStepBatch& batch,
+                 ImportReport& report) {
   batch.length = update.length;
   const plan::Parallel& degrees = plan.parallel;
   std::int64_t micro = update.micro_batch;
@@ -128,11 +129,11 @@ Draft read_fsdp_actor(const Fields& root, const std::string& file, const UserFac
   plan.parallel.context = actor.integer("ulysses_sequence_parallel_size",
                                         config.integer("ulysses_sequence_parallel_size", 1));
   resolve_rank_counts(draft.plan, draft.extent, report, given, file);
-  read_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft, report);
-  read_verl_model(policy.section("model"), draft.plan, draft);
+  read_verl_fsdp_engine(config, actor.word("strategy", "fsdp") == "fsdp2", draft, report);
+  read_verl_model_section(policy.section("model"), draft.plan, draft);
   take_update(update, draft.plan, draft.batch, report);
-  draft = read_parameter_type(config, std::move(draft));
-  list_settings(root, file, known_settings("rl/verl"), report);
+  draft = read_verl_parameter_type(config, std::move(draft));
+  report_file_settings(root, file, known_settings("rl/verl"), report);
   say_short_micro_batch(root, update, plan.parallel.context, file, report);
   return draft;
 }
@@ -142,13 +143,14 @@ Draft read_megatron_actor(const Fields& root, const std::string& file, const Use
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
-  draft.adapters = verl_bridge_adapters(lora);
-  MegatronFieldSources text{.said = flat_megatron_settings(root.node(), megatron_places("rl/verl")),
-                            .program = "verl"};
-  text.usual = verl_defaults(text.said);
+  draft.adapters = verl_megatron_adapters(lora);
+  MegatronFieldSources text{
+      .said = flat_megatron_settings(root.node(), megatron_field_paths("rl/verl")),
+      .program = "verl"};
+  text.usual = verl_megatron_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
-  draft = read_megatron_text(text, root, known_settings("rl/verl"), given, std::move(draft), report,
-                             file);
+  draft = read_program_megatron_fields(text, root, known_settings("rl/verl"), given,
+                                       std::move(draft), report, file);
   take_update(update, draft.plan, draft.batch, report);
   say_short_micro_batch(root, update, draft.plan.parallel.context, file, report);
   return draft;
@@ -164,7 +166,7 @@ bool is_own_configuration(std::string_view name) {
 }
 
 std::string_view stem_of(std::string_view path) {
-  path = last_part(path);
+  path = last_path_part(path);
   return path.substr(0, path.find(".y"));
 }
 
@@ -190,7 +192,8 @@ void refuse_easy_r1(const Node& root) {
 
 /// Reports a program of another package that can have defaults of its own: a copy of verl
 /// ("lab.verl.trainer.main_ppo"), or a module built on its trainers.
-void list_own_defaults(const std::string& file, const ProgramStart& start, ImportReport& report) {
+void list_own_defaults(const std::string& file, const StartedTrainingProgram& start,
+                       ImportReport& report) {
   const std::string& program = start.program;
   const bool module = program.find('/') == std::string::npos && !program.ends_with(".py");
   if (!module || program.starts_with("verl.") || program.starts_with("recipe.")) return;
@@ -208,7 +211,7 @@ void list_own_defaults(const std::string& file, const ProgramStart& start, Impor
 
 /// Returns a script's words merged over the given configurations, or one configuration alone.
 Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& extent,
-                        ProgramStart& start, ImportReport& report) {
+                        StartedTrainingProgram& start, ImportReport& report) {
   std::vector<SourceFile> scripts;
   std::vector<SourceFile> configurations;
   for (const SourceFile& file : files) {
@@ -217,7 +220,7 @@ Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& ex
   if (scripts.empty()) {
     const SourceFile& file = configurations.front();
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
-    return with_settings(parse_like_python_yaml(file.text, file.name), given);
+    return with_user_settings(parse_like_python_yaml(file.text, file.name), given);
   }
   const Document words =
       read_key_value_command(scripts, kVerlProgram, given, extent, start, report);
@@ -225,9 +228,9 @@ Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& ex
   Tree all = Tree::mapping();
   for (const SourceFile& file : configurations) {
     const Document document = parse_like_python_yaml(file.text, file.name);
-    Tree over = placed_tree(document.root());
+    Tree over = tree_with_positions(document.root());
     drop_line_numbers(over);
-    merge_over(all, over);
+    merge_mappings(all, over);
   }
   if (const auto name = words.root().find(kConfigName)) {
     const std::string stem(stem_of(name->text()));
@@ -238,7 +241,7 @@ Document read_verl_form(Sources files, const UserFacts& given, JobRankCounts& ex
     const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
     if (!there && !own) name->fail("names a configuration: give it, too");
   }
-  merge_over(all, placed_tree(words.root()));
+  merge_mappings(all, tree_with_positions(words.root()));
   return Document::from(std::move(all), words.name());
 }
 
@@ -278,23 +281,24 @@ std::string engine_of(const Fields& root) {
 Draft read_verl(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   const Document said = read_verl_form(files, given, draft.extent, draft.start, report);
   const std::string& name = said.name();
-  const Document document = resolve_references(said, report.notes);
+  const Document document = resolve_value_references(said, report.notes);
   const Fields root(document.root());
   refuse_easy_r1(root.node());
   if (!root.node().find(kPolicy))
-    return read_verl_tuning(root, name, engine_of(root), given, std::move(draft), report);
+    return read_verl_fine_tuning(root, name, engine_of(root), given, std::move(draft), report);
   // Ray starts the ranks, not the launcher.
   draft.extent.ranks.reset();
   const Fields policy = root.section(kPolicy);
   draft.extent.nodes = root.section("trainer").size("nnodes");
   draft.extent.devices_of_node = root.section("trainer").size("n_gpus_per_node");
   set_built_in_model(policy.section("model").word("path", ""), given, draft, report);
-  apply_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  apply_document_packing(policy.section("model"), "use_remove_padding", kVerlUnpaddedPacking, given,
+                         draft.batch);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
-  draft.method = verl_method(root, strategy);
+  draft.method = verl_training_method(root, strategy);
   const auto adapters = policy.section("model").node().find("lora_rank");
-  if (adapters && !adapters->is_null() && adapters->integer(0, kMaxSizeField) > 0 &&
+  if (adapters && !adapters->is_null() && adapters->integer(0, kMaxIntegerSetting) > 0 &&
       draft.method.reference.place == plan::SecondModelPlace::kHost) {
     draft.method.reference.place = plan::SecondModelPlace::kSame;
   }

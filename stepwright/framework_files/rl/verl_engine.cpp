@@ -13,13 +13,13 @@ constexpr std::int64_t kMostMicroBatch = 1'000'000;  // sequences
 
 }  // namespace
 
-void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
-                      ImportReport& report) {
+void read_verl_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
+                           ImportReport& report) {
   plan::Plan& plan = settled.plan;
   if (plan.parallel.context > 1) plan.context_kind = plan::ContextKind::kUlysses;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   const auto size = config.find("fsdp_size");
-  const std::int64_t group = size ? size->integer(-1, kMaxSizeField) : -1;
+  const std::int64_t group = size ? size->integer(-1, kMaxIntegerSetting) : -1;
   const bool again = config.flag("reshard_after_forward", true);
   const bool whole = group <= 0 || group >= ranks;
   if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
@@ -28,7 +28,7 @@ void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
   if (!whole) plan.sharding.group = group;
   // Only FSDP2 has an offload policy: verl/workers/engine/fsdp/transformer_impl.py.
   if (second && config.flag("offload_policy", false)) {
-    offload_fsdp_states(unread_setting(*config.find("offload_policy")), settled, report);
+    set_fsdp_host_offload(make_unread_setting(*config.find("offload_policy")), settled, report);
   }
   static constexpr Named<DType> kTypes[] = {{DType::kFp32, "fp32"},
                                             {DType::kFp32, "float32"},
@@ -38,17 +38,17 @@ void read_fsdp_engine(const Fields& config, bool second, PartialPlan& settled,
   plan.accumulate = config.section("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
 }
 
-Draft read_parameter_type(const Fields& config, Draft draft) {
+Draft read_verl_parameter_type(const Fields& config, Draft draft) {
   const auto type = config.node().find("model_dtype");
   const std::string word = type && type->is_scalar() ? type->text() : "fp32";
   const bool narrow = word == "bf16" || word == "bfloat16";
   if (!narrow && word != "fp32" && word != "float32") return draft;
-  config.mark_read("model_dtype");
+  config.mark_setting_read("model_dtype");
   if (narrow && !draft.adapters) draft.masters = plan::MasterWeights::kNone;
   return draft;
 }
 
-void read_verl_model(const Fields& model, plan::Plan& plan, StatedModel& model_words) {
+void read_verl_model_section(const Fields& model, plan::Plan& plan, StatedModel& model_words) {
   if (model.flag("enable_gradient_checkpointing", true)) {
     plan.recompute.kind = plan::RecomputeKind::kFull;
     // verl/utils/activation_offload.py offloads checkpoints, the input of each layer except the
@@ -57,22 +57,23 @@ void read_verl_model(const Fields& model, plan::Plan& plan, StatedModel& model_w
   }
   // LoRA is on if lora_rank is above 0: verl/workers/engine/fsdp/transformer_impl.py.
   const auto rank = model.node().find("lora_rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMaxSizeField) == 0) return;
-  model_words.adapters = read_adapter_words(model, "rl/adapters", "verl");
+  if (!rank || rank->is_null() || rank->integer(0, kMaxIntegerSetting) == 0) return;
+  model_words.adapters = read_lora_adapter_settings(model, "rl/adapters", "verl");
 }
 
-std::optional<StatedAdapters> verl_bridge_adapters(const Fields& lora) {
+std::optional<StatedLoraAdapters> verl_megatron_adapters(const Fields& lora) {
   const auto rank = lora.node().find("rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMaxSizeField) == 0) return {};
-  return read_adapter_words(lora, "rl/adapters", "verl_megatron");
+  if (!rank || rank->is_null() || rank->integer(0, kMaxIntegerSetting) == 0) return {};
+  return read_lora_adapter_settings(lora, "rl/adapters", "verl_megatron");
 }
 
 void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::Plan& plan,
-                        JobBatch& batch, ImportReport& report) {
+                        StatedStepBatch& batch, ImportReport& report) {
   batch.sequences = sequences;
   const std::int64_t share = std::max<std::int64_t>(1, sequences / plan.parallel.data);
   const std::int64_t stated = std::min({micro_batch, share, kMostMicroBatch});
-  // The last micro-batches of an update can be smaller, those of a plan are equal: the nearest size.
+  // The last micro-batches of an update can be smaller, those of a plan are equal: the nearest
+  // size.
   std::int64_t below = stated;
   while (share % below != 0) --below;
   const std::int64_t nearer = stated * stated / below;
@@ -86,7 +87,7 @@ void apply_update_batch(std::int64_t sequences, std::int64_t micro_batch, plan::
                   share, micro_batch));
 }
 
-Tree verl_defaults(const Tree& said) {
+Tree verl_megatron_defaults(const Tree& said) {
   Tree usual = Tree::mapping();
   const Tree* fsdp = said.find("use_megatron_fsdp");
   if (fsdp != nullptr && fsdp->text == "true") {

@@ -51,7 +51,7 @@ std::int64_t devices_apart(const Fields& rollout) {
 
 }  // namespace
 
-plan::TrainingMethod verl_method(const Fields& root, std::string_view engine) {
+plan::TrainingMethod verl_training_method(const Fields& root, std::string_view engine) {
   constexpr std::int64_t kUsualTensor = 2;
   const Fields policy = root.section("actor_rollout_ref");
   const Fields rollout = policy.section("rollout");
@@ -62,7 +62,7 @@ plan::TrainingMethod verl_method(const Fields& root, std::string_view engine) {
   plan::TrainingMethod method;
   // The rule is need_critic in verl/trainer/ppo/utils.py.
   const bool values = root.section("critic").flag("enable", estimator == "gae");
-  method.kind = values ? plan::MethodKind::kPpo : plan::MethodKind::kGrpo;
+  method.kind = values ? plan::TrainingMethodKind::kPpo : plan::TrainingMethodKind::kGrpo;
   if (values) method.critic.place = plan::SecondModelPlace::kSame;
   method.updates = verl_updates(root, policy.section("actor"));
   method.old_log_probabilities =

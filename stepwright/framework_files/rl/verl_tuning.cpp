@@ -22,7 +22,7 @@ constexpr std::int64_t kTunedLength = 1024;
 constexpr std::int64_t kTunedTokens = 8192;
 
 /// True for verl's first supervised trainer, which supports only FSDP.
-bool is_first_trainer(const Fields& root, const ProgramStart& start) {
+bool is_first_trainer(const Fields& root, const StartedTrainingProgram& start) {
   if (start.program.find("fsdp_sft_trainer") != std::string::npos) return true;
   return root.section("model").node().find("partial_pretrain").has_value();
 }
@@ -36,20 +36,20 @@ Draft read_first_trainer(const Fields& root, const std::string& file, const User
   set_built_in_model(model.word("partial_pretrain", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
   draft.plan.parallel.context = root.integer("ulysses_sequence_parallel_size", 1);
-  apply_packing(root, "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  apply_document_packing(root, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
   resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   const Fields config = model.section("fsdp_config");
-  read_fsdp_engine(config, false, draft, report);
+  read_verl_fsdp_engine(config, false, draft, report);
   const auto host = config.find("cpu_offload");
   if (host && host->boolean() && config.flag("offload_params", false)) {
-    offload_fsdp_states(unread_setting(*host), draft, report);
+    set_fsdp_host_offload(make_unread_setting(*host), draft, report);
   }
-  read_verl_model(model, draft.plan, draft);
-  draft = read_parameter_type(config, std::move(draft));
+  read_verl_model_section(model, draft.plan, draft);
+  draft = read_verl_parameter_type(config, std::move(draft));
   apply_update_batch(data.integer("train_batch_size", kTunedBatch),
                      data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft.plan,
                      draft.batch, report);
-  list_settings(root, file, known_settings("rl/verl_tuning"), report);
+  report_file_settings(root, file, known_settings("rl/verl_tuning"), report);
   return draft;
 }
 
@@ -70,18 +70,18 @@ Draft read_engine_trainer(const Fields& root, const std::string& file, const std
   const Fields config = root.section("engine");
   set_built_in_model(model.word("path", ""), given, draft, report);
   draft.batch.length = data.integer("max_length", kTunedLength);
-  apply_packing(model, "use_remove_padding", kVerlNoPadding, given, draft.batch);
+  apply_document_packing(model, "use_remove_padding", kVerlUnpaddedPacking, given, draft.batch);
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
-    draft.adapters = verl_bridge_adapters(model.section("lora"));
+    draft.adapters = verl_megatron_adapters(model.section("lora"));
     MegatronFieldSources text{
-        .said = flat_megatron_settings(root.node(), megatron_places("rl/verl_tuning")),
+        .said = flat_megatron_settings(root.node(), megatron_field_paths("rl/verl_tuning")),
         .program = "verl"};
-    text.usual = verl_defaults(text.said);
+    text.usual = verl_megatron_defaults(text.said);
     text.derived.set("seq_length", *draft.batch.length).set("global_batch_size", sequences);
-    draft = read_megatron_text(text, root, known_settings("rl/verl_tuning"), given,
-                               std::move(draft), report, file);
+    draft = read_program_megatron_fields(text, root, known_settings("rl/verl_tuning"), given,
+                                         std::move(draft), report, file);
     apply_update_batch(sequences,
                        micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
                        draft.plan, draft.batch, report);
@@ -89,20 +89,20 @@ Draft read_engine_trainer(const Fields& root, const std::string& file, const std
   }
   draft.plan.parallel.context = config.integer("ulysses_sequence_parallel_size", 1);
   resolve_rank_counts(draft.plan, draft.extent, report, given, file);
-  read_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft, report);
-  read_verl_model(model, draft.plan, draft);
-  draft = read_parameter_type(config, std::move(draft));
+  read_verl_fsdp_engine(config, config.word("strategy", "fsdp") == "fsdp2", draft, report);
+  read_verl_model_section(model, draft.plan, draft);
+  draft = read_verl_parameter_type(config, std::move(draft));
   apply_update_batch(sequences,
                      micro_batch_of(data, *draft.batch.length, draft.plan.parallel.context),
                      draft.plan, draft.batch, report);
-  list_settings(root, file, known_settings("rl/verl_tuning"), report);
+  report_file_settings(root, file, known_settings("rl/verl_tuning"), report);
   return draft;
 }
 
 }  // namespace
 
-Draft read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
-                       const UserFacts& given, Draft draft, ImportReport& report) {
+Draft read_verl_fine_tuning(const Fields& root, const std::string& file, const std::string& engine,
+                            const UserFacts& given, Draft draft, ImportReport& report) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
   if (is_first_trainer(root, draft.start))

@@ -27,7 +27,7 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
     config.set("moe_enable_deepep", true);
     return;
   }
-  const std::string_view place = word_meaning(kNemoRlWritten, "written", field);
+  const std::string_view place = program_word_meaning(kNemoRlWritten, "written", field);
   if (place.empty()) {
     fail_unsupported(
         fmt::format("Megatron-LM's {} is {}: NeMo-RL has no key for it", field, value.text));
@@ -38,10 +38,10 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
 
 void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
   const Tree fields = megatron_fields(planned, "");
-  each_written_field(planned, fields, kNemoRlWritten,
-                     [&](const std::string& field, const Tree& value) {
-                       set_nemo_rl_field(config, field, value);
-                     });
+  visit_written_megatron_fields(planned, fields, kNemoRlWritten,
+                                [&](const std::string& field, const Tree& value) {
+                                  set_nemo_rl_field(config, field, value);
+                                });
   config.find("fp8_cfg")->set("enabled", fields.find("fp8") != nullptr);
 }
 
@@ -49,7 +49,7 @@ void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
 /// model.
 std::string_view converter_type(const plan::Job& job) {
   try {
-    return huggingface::family_of(job.model).model_class;
+    return huggingface::huggingface_family_of_model(job.model).model_class;
   } catch (const Error&) {
     return "";
   }
@@ -64,10 +64,10 @@ std::string_view nemo_rl_type(DType precision) {
 
 std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   const plan::Job& job = planned.job;
-  const Document start = Document::parse(embedded_text("rl/nemo_rl_start"), "nemo-rl");
-  Tree file = start.root().placed_tree();
+  const Document start = Document::parse(embedded_file_text("rl/nemo_rl_start"), "nemo-rl");
+  Tree file = start.root().tree_with_positions();
   Tree& policy = *file.find("policy");
-  const std::string folder = model_folder(job);
+  const std::string folder = exported_model_folder(job);
   const std::string_view type = nemo_rl_type(job.precision);
   policy.set("model_name", folder).set("tokenizer", Tree::mapping().set("name", folder));
   policy.set("train_global_batch_size", job.sequences);
@@ -86,7 +86,7 @@ std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std
   cluster.set("gpus_per_node", job.cluster.devices_per_node).set("num_nodes", job.cluster.nodes);
   file.set("cluster", cluster);
   const std::string program = write_nemo_rl_method(planned, file);
-  return comment_lines(header) +
+  return shell_comment_lines(header) +
          fmt::format("# starts with: uv run {} --config THIS_FILE\n", program) +
          Document::from(file, "nemo-rl").to_yaml();
 }

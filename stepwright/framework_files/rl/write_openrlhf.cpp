@@ -62,7 +62,7 @@ void add_openrlhf_engine(const plan::PlannedJob& planned, Arguments& arguments) 
 void add_openrlhf_adapters(const model::Architecture& model, Arguments& arguments) {
   if (!model.adapters) return;
   const std::vector<std::string> modules =
-      transformers_modules_alone(model, "OpenRLHF has ds.lora.target_modules");
+      transformers_adapter_modules_only(model, "OpenRLHF has ds.lora.target_modules");
   arguments.set("ds.lora.rank", model.adapters->rank);
   arguments.set("ds.lora.alpha", model.adapters->alpha);
   arguments.set("ds.lora.dropout", model.adapters->dropout);
@@ -103,7 +103,7 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
         "shared models where training does not wait for them");
   }
   if (reference) place("ref", method.reference);
-  if (method.kind == plan::MethodKind::kPpo) place("critic", method.critic);
+  if (method.kind == plan::TrainingMethodKind::kPpo) place("critic", method.critic);
   arguments.flag("train.colocate_all", all);
   arguments.flag("train.colocate_actor_ref",
                  !all && reference && method.reference.place != plan::SecondModelPlace::kOther);
@@ -122,7 +122,7 @@ void add_openrlhf_pools(const plan::Job& job, Arguments& arguments) {
 void add_openrlhf_policy(const plan::PlannedJob& planned, Arguments& arguments) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
-  const bool values = method.kind == plan::MethodKind::kPpo;
+  const bool values = method.kind == plan::TrainingMethodKind::kPpo;
   const std::int64_t answers = values ? 1 : answers_per_prompt(job.sequences);
   arguments.set("algo.advantage.estimator", values ? "gae" : "group_norm");
   arguments.set("algo.kl.init_coef",
@@ -132,7 +132,7 @@ void add_openrlhf_policy(const plan::PlannedJob& planned, Arguments& arguments) 
   if (method.forward_micro_batch > 0) {
     arguments.set("rollout.micro_batch_size", method.forward_micro_batch);
   }
-  arguments.set("rollout.max_new_tokens", job.length - prompt_tokens(job));
+  arguments.set("rollout.max_new_tokens", job.length - largest_prompt_tokens(job));
   add_openrlhf_pools(job, arguments);
 }
 
@@ -141,7 +141,7 @@ void add_openrlhf_training(const plan::PlannedJob& planned, std::string_view par
                            Arguments& arguments) {
   const plan::Job& job = planned.job;
   const std::int64_t of_each = pairs ? 2 : 1;
-  arguments.set(fmt::format("{}.model_name_or_path", part), model_folder(job));
+  arguments.set(fmt::format("{}.model_name_or_path", part), exported_model_folder(job));
   arguments.flag(fmt::format("{}.gradient_checkpointing_enable", part),
                  planned.plan.recompute.kind == plan::RecomputeKind::kFull);
   arguments.set("data.max_len", job.length);
@@ -156,26 +156,27 @@ void add_openrlhf_training(const plan::PlannedJob& planned, std::string_view par
 
 std::string openrlhf_tuning(const plan::PlannedJob& planned,
                             const std::vector<std::string>& header) {
-  const bool pairs = planned.job.method.kind == plan::MethodKind::kDpo;
+  const bool pairs = planned.job.method.kind == plan::TrainingMethodKind::kDpo;
   Arguments arguments;
   add_openrlhf_training(planned, "model", pairs, arguments);
   const bool host = planned.job.method.reference.place == plan::SecondModelPlace::kHost;
   arguments.flag("ref.offload", pairs && host);
-  return script_head(planned, header, shell_lines(needed_settings(planned))) +
+  return torchrun_script_head(planned, header,
+                              environment_shell_lines(needed_environment_settings(planned))) +
          fmt::format(
              "DATA_ARGS=${{DATA_ARGS:---data.dataset {}}}\n\n{}  -m openrlhf.cli.train_{} \\\n{}"
              "  $DATA_ARGS \"$@\"\n",
              pairs ? "OpenRLHF/preference_dataset_mixture2_and_safe_pku --data.chosen_key chosen "
                      "--data.rejected_key rejected --data.apply_chat_template"
                    : "Open-Orca/OpenOrca --data.input_key question --data.output_key response",
-             torchrun_lines(), pairs ? "dpo" : "sft", arguments.text());
+             torchrun_command_lines(), pairs ? "dpo" : "sft", arguments.text());
 }
 
 }  // namespace
 
 std::string write_openrlhf(const plan::PlannedJob& planned,
                            const std::vector<std::string>& header) {
-  if (!plan::generates(planned.job.method.kind)) return openrlhf_tuning(planned, header);
+  if (!plan::generates_sequences(planned.job.method.kind)) return openrlhf_tuning(planned, header);
   Arguments arguments;
   add_openrlhf_training(planned, "actor", false, arguments);
   add_openrlhf_policy(planned, arguments);
@@ -187,7 +188,7 @@ std::string write_openrlhf(const plan::PlannedJob& planned,
       "REWARD_ARGS=${{REWARD_ARGS:---reward.model_name_or_path "
       "OpenRLHF/Llama-3-8b-rm-700k}}\n\n"
       "python3 -m openrlhf.cli.train_ppo_ray \\\n{}  $REWARD_ARGS $DATA_ARGS \"$@\"\n",
-      comment_lines(header), arguments.text());
+      shell_comment_lines(header), arguments.text());
 }
 
 }  // namespace stepwright::framework_files

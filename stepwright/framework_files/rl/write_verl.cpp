@@ -46,10 +46,10 @@ void check_verl_pools(const plan::TrainingMethod& method) {
 void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
-  const bool values = method.kind == plan::MethodKind::kPpo;
+  const bool values = method.kind == plan::TrainingMethodKind::kPpo;
   const std::int64_t answers = values ? 1 : answers_per_prompt(job.sequences);
   const std::int64_t prompts = job.sequences / answers;
-  const std::int64_t prompt = prompt_tokens(job);
+  const std::int64_t prompt = largest_prompt_tokens(job);
   words.set("algorithm.adv_estimator", values ? "gae" : "grpo");
   words.set("data.train_batch_size", prompts * method.updates);
   words.set("data.max_prompt_length", prompt);
@@ -65,7 +65,7 @@ void add_verl_method(const plan::PlannedJob& planned, HydraWords& words) {
   words.set("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", forward);
   words.set("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", forward);
   if (!values) return;
-  words.set("critic.model.path", model_folder(job));
+  words.set("critic.model.path", exported_model_folder(job));
   words.set("critic.ppo_micro_batch_size_per_gpu", planned.plan.micro_batch);
 }
 
@@ -91,13 +91,13 @@ void add_verl_engine(const plan::PlannedJob& planned, HydraWords& words) {
 void add_verl_model(const plan::PlannedJob& planned, HydraWords& words) {
   const plan::Job& job = planned.job;
   const std::string model = "actor_rollout_ref.model.";
-  words.set(model + "path", model_folder(job)).set(model + "use_remove_padding", true);
+  words.set(model + "path", exported_model_folder(job)).set(model + "use_remove_padding", true);
   words.set(model + "enable_gradient_checkpointing",
             planned.plan.recompute.kind == plan::RecomputeKind::kFull);
-  words.set(model + "enable_activation_offload", planned.plan.offload.moves_inputs());
+  words.set(model + "enable_activation_offload", planned.plan.offload.offloads_layer_inputs());
   if (!job.model.adapters) return;
   const std::vector<std::string> modules =
-      transformers_modules_alone(job.model, "verl has target_modules");
+      transformers_adapter_modules_only(job.model, "verl has target_modules");
   words.set(model + "lora_rank", job.model.adapters->rank);
   words.set(model + "lora_alpha", job.model.adapters->alpha);
   const bool all = !modules.empty() && modules.front() == "all-linear";
@@ -126,7 +126,7 @@ std::string write_verl(const plan::PlannedJob& planned, const std::vector<std::s
       "DATA_ARGS=${{DATA_ARGS:-data.train_files=$HOME/data/gsm8k/train.parquet "
       "data.val_files=$HOME/data/gsm8k/test.parquet}}\n\n"
       "python3 -m verl.trainer.main_ppo \\\n{}  $DATA_ARGS \"$@\"\n",
-      comment_lines(header), words.text());
+      shell_comment_lines(header), words.text());
 }
 
 }  // namespace stepwright::framework_files

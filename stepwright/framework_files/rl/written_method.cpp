@@ -20,7 +20,7 @@ std::int64_t answers_per_prompt(std::int64_t sequences) {
                   sequences, kMostAnswers));
 }
 
-std::int64_t prompt_tokens(const plan::Job& job) {
+std::int64_t largest_prompt_tokens(const plan::Job& job) {
   const double said = job.method.rollout ? job.method.rollout->prompt : 0;
   const double tokens = said > 0 ? std::round(said) : static_cast<double>(job.length) / 4;
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(tokens), 1,

@@ -18,21 +18,21 @@ void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
       if (choice.place == place) visit(choice.of(plan));
     }
   });
-  for (const auto& [flag, name] : plan::kOverlapNames) {
+  for (const auto& [flag, name] : plan::kOverlapFlagNames) {
     if (place == fmt::format("overlap.{}", name)) visit(plan.overlap.*flag);
   }
 }
 
 }  // namespace
 
-std::optional<Plain> switch_or_count_at(const plan::Plan& plan, std::string_view place) {
+std::optional<Plain> plan_switch_or_count(const plan::Plan& plan, std::string_view place) {
   std::optional<Plain> found;
   visit_plain(plan, place, [&](const auto& value) { found = value; });
   return found;
 }
 
-void set_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value) {
-  if (!switch_or_count_at(plan, place)) throw std::bad_optional_access();
+void set_plan_switch_or_count(plan::Plan& plan, std::string_view place, const Plain& value) {
+  if (!plan_switch_or_count(plan, place)) throw std::bad_optional_access();
   visit_plain(plan, place,
               [&](auto& to) { to = std::get<std::remove_cvref_t<decltype(to)>>(value); });
 }

@@ -13,46 +13,47 @@ Plain plain_of(std::string_view word, const Plain& kind) {
   return read_integer(word).value;
 }
 
-void read_row(const KnownSetting& row, const Fields& fields, const KnownFacts& known,
+void read_row(const KnownSetting& row, const Fields& fields, const KnownJobFacts& known,
               plan::Plan& plan) {
-  const Plain kind = switch_or_count_at(plan, row.field).value();
-  const Plain usual = plain_of(row.usual.framework_word(known.framework.name), kind);
+  const Plain kind = plan_switch_or_count(plan, row.field).value();
+  const Plain usual = plain_of(row.usual.text_for_framework(known.framework.name), kind);
   const bool* flag = std::get_if<bool>(&usual);
-  set_switch_or_count(plan, row.field,
-                      flag != nullptr
-                          ? Plain(fields.flag(row.name, *flag))
-                          : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
+  set_plan_switch_or_count(plan, row.field,
+                           flag != nullptr
+                               ? Plain(fields.flag(row.name, *flag))
+                               : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
 }
 
 /// True if a field has a switch that is on, or a count above 1.
 bool has(const plan::Plan& plan, std::string_view place) {
-  const Plain value = switch_or_count_at(plan, place).value();
+  const Plain value = plan_switch_or_count(plan, place).value();
   return value != Plain(false) && value != Plain(std::int64_t{1});
 }
 
 void write_row(const KnownSetting& row, const plan::PlannedJob& planned, Tree& fields) {
   if (!row.when.empty() && !has(planned.plan, row.when)) return;
-  const Plain value = switch_or_count_at(planned.plan, row.field).value();
-  if (!row.always && value == plain_of(row.usual.framework_word(kOtherFrameworks), value)) return;
+  const Plain value = plan_switch_or_count(planned.plan, row.field).value();
+  if (!row.always && value == plain_of(row.usual.text_for_framework(kOtherFrameworksKey), value))
+    return;
   std::visit([&](auto plain) { fields.set(row.name, plain); }, value);
 }
 
 }  // namespace
 
-RuleResult read_rule(const Rule& rule, const Fields& fields, const KnownFacts& known,
-                     PartialPlan settled) {
-  RuleResult reading{std::move(settled)};
+RuleReadResult read_settings_by_rule(const Rule& rule, const Fields& fields,
+                                     const KnownJobFacts& known, PartialPlan settled) {
+  RuleReadResult reading{std::move(settled)};
   for (const std::string_view key : rule.rows) {
-    read_row(setting_row(rule.table, key), fields, known, reading.plan);
+    read_row(find_setting_row(rule.table, key), fields, known, reading.plan);
   }
   if (rule.read != nullptr) rule.read(fields, known, reading);
   return reading;
 }
 
-void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
-                Tree& fields) {
+void write_settings_by_rule(const Rule& rule, const plan::PlannedJob& planned,
+                            std::string_view release, Tree& fields) {
   for (const std::string_view key : rule.rows) {
-    write_row(setting_row(rule.table, key), planned, fields);
+    write_row(find_setting_row(rule.table, key), planned, fields);
   }
   if (rule.write != nullptr) rule.write(planned, release, fields);
 }

@@ -25,14 +25,14 @@ namespace stepwright::framework_files {
 
 /// Facts about the job that are known before its settings are translated by rules, and that no rule
 /// changes.
-struct KnownFacts {
+struct KnownJobFacts {
   const plan::Framework& framework;
   bool routed;  ///< True if the model is a mixture of experts.
 };
 
 /// Result of reading settings by a rule: the plan as earlier rules and this one have set it, and
 /// remarks for the report.
-struct RuleResult : PartialPlan {
+struct RuleReadResult : PartialPlan {
   /// Settings that no plan expresses exactly, each with the effect that a prediction ignores.
   std::vector<std::pair<Node, std::string>> left_out{};
   std::vector<std::string> notes{};  ///< Notes about assumptions, in sentences for people.
@@ -47,7 +47,7 @@ struct Rule {
   std::string_view table = "";
   /// Reads the rule's settings into `reading`. Fails with `kInput` for a value of a wrong kind.
   /// Null: `rows` are enough.
-  void (*read)(const Fields& fields, const KnownFacts& known, RuleResult& reading) = nullptr;
+  void (*read)(const Fields& fields, const KnownJobFacts& known, RuleReadResult& reading) = nullptr;
   /// Adds the rule's settings for a plan to `fields`, in the order of a file; `release` is the
   /// framework's release. Null: `rows` are enough.
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
@@ -55,11 +55,11 @@ struct Rule {
 
 /// Reads settings by a rule and returns the plan with the rule's part set. `settled` is the plan as
 /// earlier rules have set it.
-RuleResult read_rule(const Rule& rule, const Fields& fields, const KnownFacts& known,
-                     PartialPlan settled);
+RuleReadResult read_settings_by_rule(const Rule& rule, const Fields& fields,
+                                     const KnownJobFacts& known, PartialPlan settled);
 
 /// Adds the settings by which a rule expresses its part of a plan to `fields`.
-void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
-                Tree& fields);
+void write_settings_by_rule(const Rule& rule, const plan::PlannedJob& planned,
+                            std::string_view release, Tree& fields);
 
 }  // namespace stepwright::framework_files

@@ -25,7 +25,7 @@ constexpr std::string_view kSwiftWords = "swift/megatron_words";
 
 /// Adds the words of an argument in Megatron-LM's spelling; no words for one that is off.
 void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
-  if (const auto theirs = word_meaning(kSwiftWords, "renamed", name); !theirs.empty())
+  if (const auto theirs = program_word_meaning(kSwiftWords, "renamed", name); !theirs.empty())
     name = theirs;
   const bool scalar = value.kind == Tree::Kind::kScalar;
   const bool off =
@@ -44,7 +44,7 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
   Tree own = Tree::mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& name = fields.items[i].text;
-    if (known_setting(known_settings("swift/megatron"), name) != nullptr) {
+    if (find_known_setting(known_settings("swift/megatron"), name) != nullptr) {
       own.set(name, fields.items[i + 1]);
     } else {
       add_swift_words(name, fields.items[i + 1], words);
@@ -104,36 +104,36 @@ void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellW
 
 }  // namespace
 
-Draft read_swift_megatron(Words command, const std::string& name, const UserFacts& given,
-                          Draft draft, ImportReport& report) {
+Draft read_swift_megatron_arguments(Words command, const std::string& name, const UserFacts& given,
+                                    Draft draft, ImportReport& report) {
   draft.framework = {.name = "megatron-core"};
-  const Tree said = command_fields(command);
+  const Tree said = command_arguments_as_mapping(command);
   std::vector<ShellWord> words;
   const Document own_document = Document::from(own_fields(said, words), name);
   const Fields own(own_document.root());
-  for (const auto& [key, value] : section_words(kSwiftWords, "usual")) {
+  for (const auto& [key, value] : table_section_words(kSwiftWords, "usual")) {
     if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
   add_swift_precision(own, said, words, report);
   const model::Architecture model = swift_model(own, given, draft, report, name);
-  MegatronArguments arguments = read_flags(words, name, {}, true, report);
+  MegatronArgumentFields arguments = read_megatron_arguments(words, name, {}, true, report);
   add_model_fields(arguments.fields, model);
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
   draft = read_megatron_fields(fields, std::move(draft), report, given, name);
   draft.model = model;
-  list_settings(fields, name, known_settings("megatron/settings"), report);
+  report_file_settings(fields, name, known_settings("megatron/settings"), report);
   // Settings without a line are sizes of the model or defaults.
   std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
-  read_tuner(own, "full", given, draft, report);
+  read_swift_adapters(own, "full", given, draft, report);
   if (draft.adapters) {
     // This variant's adapters keep and multiply the rows of their own rank.
     draft.framework.variant = "ms-swift";
-    draft.tensor_input = plan::TensorInput::kRegather;
+    draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
   read_swift_packing(own, given, draft.batch, report);
-  list_settings(own, name, known_settings("swift/megatron"), report);
+  report_file_settings(own, name, known_settings("swift/megatron"), report);
   for (auto& one : report.read) {
     const auto flag = arguments.flags.find(one.name);
     if (flag != arguments.flags.end()) one.name = flag->second;

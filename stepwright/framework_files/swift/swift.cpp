@@ -31,11 +31,11 @@ constexpr std::string_view kSwift = "ms-swift";
 /// Fails if each process has several devices, over which ms-swift spreads the model's layers unless
 /// ZeRO-3 or FSDP is used: swift/utils/torch_utils.py: get_default_device_map, is_mp.
 void refuse_spread_layers(const StartedCommand& command, const UserFacts& given) {
-  const auto processes = environment_number(command, "NPROC_PER_NODE");
+  const auto processes = positive_environment_number(command, "NPROC_PER_NODE");
   const auto visible = visible_device_count(command);
   if (!processes || !visible || given.devices) return;
-  const bool megatron = command_has_mark(kSwift, command.words, "megatron") ||
-                        command_has_mark(kSwift, command.launchers, "megatron");
+  const bool megatron = command_matches_target_rules(kSwift, command.words, "megatron") ||
+                        command_matches_target_rules(kSwift, command.launchers, "megatron");
   const bool shares =
       megatron || std::ranges::any_of(command.words, [](const ShellWord& word) {
         return word.text.find("zero3") != std::string::npos || word.text.starts_with("--fsdp");
@@ -61,7 +61,7 @@ void settle_one_process(const StartedCommand& command, const UserFacts& given,
                         JobRankCounts& extent, ImportReport& report) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
   refuse_spread_layers(command, given);
-  if (has("NPROC_PER_NODE") || has("NNODES") || has_launcher(command)) return;
+  if (has("NPROC_PER_NODE") || has("NNODES") || uses_process_launcher(command)) return;
   if (given.devices || given.nodes) return;
   if (extent.devices_of_node.value_or(1) > 1) {
     fail_unsupported(fmt::format(
@@ -81,11 +81,11 @@ Document with_written_fsdp(Document said) {
   if (!fsdp || !fsdp->is_scalar() || !fsdp->text().starts_with('{')) return said;
   const Document written = Document::parse(fsdp->text(), said.name());
   const Fields fields(written.root());
-  Tree config = fields.section("fsdp_config").node().placed_tree();
+  Tree config = fields.section("fsdp_config").node().tree_with_positions();
   if (config.find("fsdp_version") == nullptr) config.set("fsdp_version", 2);
   drop_line_numbers(config);
   Tree words(fields.word("fsdp", "full_shard auto_wrap"));
-  Tree all = said.root().placed_tree();
+  Tree all = said.root().tree_with_positions();
   words.line = all.find("fsdp")->line;
   all.set("fsdp", words).set("fsdp_config", std::move(config));
   return Document::from(std::move(all), said.name());
@@ -102,16 +102,16 @@ Document with_second_words(Document said, RenamedWords& renamed, ImportReport& r
   if (std::ranges::none_of(kOwn, has)) return said;
   Tree all = Tree::mapping();
   for (const auto& [key, value] : said.root().members()) {
-    const std::string_view name = word_meaning("swift/second", "names", key);
+    const std::string_view name = program_word_meaning("swift/second", "names", key);
     const std::string_view word =
-        value.is_scalar() ? word_meaning("swift/second", "values", value.text()) : "";
-    Tree made = value.placed_tree();
+        value.is_scalar() ? program_word_meaning("swift/second", "values", value.text()) : "";
+    Tree made = value.tree_with_positions();
     if (!word.empty()) made.text = word;
     const std::string own(name.empty() ? std::string_view(key) : name);
     if (!name.empty()) renamed[own] = key;
     all.set(own, std::move(made));
   }
-  for (const auto& [key, usual] : section_words("swift/second", "usual")) {
+  for (const auto& [key, usual] : table_section_words("swift/second", "usual")) {
     if (all.find(key) == nullptr) all.set(key, Tree::scalar(usual, false));
   }
   if (all.find("model") == nullptr) {
@@ -134,49 +134,54 @@ Draft read_swift(Sources files, const UserFacts& given, Draft draft, ImportRepor
   std::vector<const SourceFile*> others;
   std::vector<SourceFile> scripts;
   for (const SourceFile& file : files) {
-    const bool first = scripts.empty() && file_has_mark(kSwift, file, "script");
+    const bool first = scripts.empty() && file_matches_target_rules(kSwift, file, "script");
     const bool script = is_shell_script(file) || first;
     if (script) scripts.push_back(file);
     if (!script || scripts.size() == 1) others.push_back(&file);
   }
-  HubFiles sorted = sorted_hub_files(others);
+  TransformersProgramFiles sorted = sort_transformers_files(others);
   sorted.name = files.front().name;
   if (sorted.program == nullptr) fail_input(sorted.name + ": starts no ms-swift");
   if (sorted.programs.size() > 1) {
     fail_input(sorted.programs[1]->name + ": is a second file of the program");
   }
-  if (sorted.model) draft.model = model::read_config(*sorted.model, &report.notes);
+  if (sorted.model) draft.model = model::read_huggingface_config(*sorted.model, &report.notes);
   const SourceFile& file = *sorted.program;
   draft.start.source = file.name;
-  if (!file_has_mark(kSwift, file, "script")) {
-    const Document document = program_document(sorted, given);
-    return read_swift_trainer(Fields(document.root()), sorted, given, std::move(draft), report);
+  if (!file_matches_target_rules(kSwift, file, "script")) {
+    const Document document = program_settings_document(sorted, given);
+    return read_swift_trainer_arguments(Fields(document.root()), sorted, given, std::move(draft),
+                                        report);
   }
-  const StartedProgram program{.framework = "ms-swift",
-                               .arguments = "swift sft, megatron sft",
-                               .starts = starts_of(kSwift),
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("swift/settings"))};
-  const StartedCommand command = started_command(scripts, given, program, report);
+  const StartedProgramRule program{
+      .framework = "ms-swift",
+      .arguments = "swift sft, megatron sft",
+      .starts = target_command_predicate(kSwift),
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("swift/settings"))};
+  const StartedCommand command = find_started_command(scripts, given, program, report);
   // The variables for torchrun are those of get_torchrun_args in swift/cli/main.py.
-  read_own_processes(command, draft.extent, report);
+  read_self_started_ranks(command, draft.extent, report);
   settle_one_process(command, given, draft.extent, report);
-  if (command_has_mark(kSwift, command.words, "megatron") ||
-      command_has_mark(kSwift, command.launchers, "megatron")) {
-    draft = read_swift_megatron(command.all_words(), file.name, given, std::move(draft), report);
+  if (command_matches_target_rules(kSwift, command.words, "megatron") ||
+      command_matches_target_rules(kSwift, command.launchers, "megatron")) {
+    draft = read_swift_megatron_arguments(command.all_command_words(), file.name, given,
+                                          std::move(draft), report);
   } else {
-    apply_launch_arguments(command, sorted, report);
+    apply_accelerate_launch_options(command, sorted, report);
     RenamedWords second;
     Document said = with_second_words(
-        Document::from(command_fields(command.all_words()), file.name), second, report);
+        Document::from(command_arguments_as_mapping(command.all_command_words()), file.name),
+        second, report);
     const Document document = with_fsdp_file(with_written_fsdp(std::move(said)), sorted);
-    draft = read_swift_trainer(Fields(document.root()), sorted, given, std::move(draft), report);
+    draft = read_swift_trainer_arguments(Fields(document.root()), sorted, given, std::move(draft),
+                                         report);
     each_setting(report, [&](auto& setting) {
       const auto old = second.find(setting.name);
       if (old != second.end()) setting.name = old->second;
     });
   }
-  read_environment(command, draft, draft.extent, report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 

@@ -40,16 +40,16 @@ Document own_deepspeed(const OwnDeepSpeed& own) {
 
 /// Applies the configurations that come with ms-swift and that `--deepspeed zero3` and `--fsdp
 /// fsdp2` name.
-void take_own_configurations(const Fields& fields, Trainer& trainer) {
+void take_own_configurations(const Fields& fields, TrainerDistribution& trainer) {
   const auto deepspeed = fields.node().find("deepspeed");
   if (deepspeed && deepspeed->is_scalar()) {
     const auto* own = std::ranges::find(kOwnDeepSpeed, deepspeed->text(), &OwnDeepSpeed::name);
     if (own != std::end(kOwnDeepSpeed)) trainer.deepspeed = own_deepspeed(*own);
   }
-  if (trainer.deepspeed) fields.mark_read("deepspeed");
+  if (trainer.deepspeed) fields.mark_setting_read("deepspeed");
   const auto fsdp = fields.node().find("fsdp");
   if (!fsdp || !fsdp->is_scalar() || fsdp->text() != "fsdp2") return;
-  fields.mark_read("fsdp");
+  fields.mark_setting_read("fsdp");
   trainer.fsdp = {.states = "GGG", .checkpointing = true};
 }
 
@@ -77,7 +77,7 @@ Draft fill_accumulation(const Fields& fields, const UserFacts& given, Draft draf
 
 /// Reads the weights' type, which is also the type of autocast: modelscope/ms-swift
 /// swift/llm/argument/base_args/model_args.py, _init_mixed_precision.
-void read_weights_type(const Fields& fields, Trainer& trainer, PartialPlan& settled,
+void read_weights_type(const Fields& fields, TrainerDistribution& trainer, PartialPlan& settled,
                        ImportReport& report) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
@@ -87,17 +87,17 @@ void read_weights_type(const Fields& fields, Trainer& trainer, PartialPlan& sett
     settled.precision = DType::kBf16;
     report.add_assumption("job.precision", "the type of the model's weights, taken to be bf16");
   }
-  if (settled.precision == DType::kBf16) trainer.weights = LoadedWeights::kNarrow;
+  if (settled.precision == DType::kBf16) trainer.weights = LoadedWeightType::kNarrow;
 }
 
 }  // namespace
 
-void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& given,
-                StatedModel& model_words, ImportReport& report) {
+void read_swift_adapters(const Fields& fields, std::string_view usual, const UserFacts& given,
+                         StatedModel& model_words, ImportReport& report) {
   // Both are true by default: swift/arguments/tuner_args.py and
   // swift/megatron/arguments/megatron_args.py.
-  model_words.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
-                                     .projector = fields.flag("freeze_aligner", true)};
+  model_words.frozen = model::FrozenModelParts{.encoder = fields.flag("freeze_vit", true),
+                                               .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
   for (const std::string_view key : {"train_type", "tuner_type"}) {
     const auto word = fields.node().find(key);
@@ -107,13 +107,13 @@ void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& g
     const std::optional<model::Architecture>& model =
         model_words.model ? model_words.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
-    if (kind == "lora" || kind == "full" || text) fields.mark_read(key);
+    if (kind == "lora" || kind == "full" || text) fields.mark_setting_read(key);
   }
   if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
     report.add_assumption("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
-  model_words.adapters = read_adapter_words(fields, "swift/adapters", "lora");
+  model_words.adapters = read_lora_adapter_settings(fields, "swift/adapters", "lora");
   // ms-swift 3 requires transformers before 5 (requirements/framework.txt), in which experts are
   // modules.
   const bool third = fields.node().find("train_type").has_value();
@@ -123,7 +123,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& g
         "job.adapters.targets",
         "train_type is of ms-swift 3, on transformers before 5: experts are modules there");
   }
-  if (model_words.adapters->base != DType::kBf16) fields.mark_read("quant_method");
+  if (model_words.adapters->base != DType::kBf16) fields.mark_setting_read("quant_method");
 }
 
 /// Reads packing (modelscope/ms-swift swift/dataset/packing.py). `calculate_matched_group` packs by
@@ -131,7 +131,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const UserFacts& g
 /// filled sequence move on to the next group. Documents longer than `max_length` are dropped
 /// (swift/arguments/base_args/template_args.py). Neither packed sequences nor, with `padding_free`,
 /// micro-batches are padded.
-void read_swift_packing(const Fields& fields, const UserFacts& given, JobBatch& batch,
+void read_swift_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
                         ImportReport& report) {
   static constexpr Named<packing::LongDocumentPolicy> kTruncations[] = {
       {packing::LongDocumentPolicy::kDrop, "delete"},
@@ -140,41 +140,41 @@ void read_swift_packing(const Fields& fields, const UserFacts& given, JobBatch& 
       {packing::LongDocumentPolicy::kSplit, "split"}};
   static constexpr Named<packing::PackingKind> kPackers[] = {
       {packing::PackingKind::kFirstFit, "binpack"}, {packing::PackingKind::kGreedy, "sequential"}};
-  StatedPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
+  StatedDocumentPacking words = {.packing = {.pad_to = packing::PaddingTarget::kNone}};
   words.packing.too_long =
       fields.choice("truncation_strategy", kTruncations, packing::LongDocumentPolicy::kDrop);
-  apply_packing(fields, "padding_free", words, given, batch);
+  apply_document_packing(fields, "padding_free", words, given, batch);
   const auto packs = fields.node().find("packing");
   const bool packed = packs && !packs->is_null() && packs->boolean();
   if (!packed && fields.has("max_length"))
     report_example_length_limit(fields, "max_length", given, batch, report);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
-  apply_packing(fields, "packing", words, given, batch);
+  apply_document_packing(fields, "packing", words, given, batch);
 }
 
-Draft read_swift_trainer(const Fields& fields, const HubFiles& files, const UserFacts& given,
-                         Draft draft, ImportReport& report) {
+Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgramFiles& files,
+                                   const UserFacts& given, Draft draft, ImportReport& report) {
   draft.framework = {.name = "accelerate"};
   apply_trainer_defaults(draft, draft.batch);
   draft.plan.micro_batch = 1;
-  Trainer trainer;
+  TrainerDistribution trainer;
   if (const auto id = fields.find("model")) set_model_by_hub_id(*id, given, draft, report);
   draft.batch.length = fields.size("max_length");
   const bool recomputes = fields.flag("gradient_checkpointing", true);
   draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   take_own_configurations(fields, trainer);
-  read_trainer_fields(fields, files, trainer, draft, draft.batch, report);
+  read_trainer_settings(fields, files, trainer, draft, draft.batch, report);
   draft = fill_accumulation(fields, given, std::move(draft), report);
   read_weights_type(fields, trainer, draft, report);
   apply_attention_kernel(fields, "attn_impl", draft);
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
   draft.plan.context_kind = plan::ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
-  read_tuner(fields, "lora", given, draft, report);
+  read_swift_adapters(fields, "lora", given, draft, report);
   read_swift_packing(fields, given, draft.batch, report);
-  return complete_program_plan(fields, files, trainer, given, std::move(draft), report,
-                               known_settings("swift/settings"));
+  return complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
+                                    known_settings("swift/settings"));
 }
 
 }  // namespace stepwright::framework_files

@@ -31,10 +31,10 @@ std::string swift_value(const Tree& value) {
 std::string swift_lines(const plan::PlannedJob& planned) {
   std::string lines;
   const Tree fields = megatron_fields(planned, "");
-  each_written_field(
+  visit_written_megatron_fields(
       planned, fields, kSwiftWritten, [&](const std::string& field, const Tree& stated) {
         const std::string value = swift_value(stated);
-        const std::string_view argument = word_meaning(kSwiftWritten, "written", field);
+        const std::string_view argument = program_word_meaning(kSwiftWritten, "written", field);
         if (argument.empty()) {
           fail_unsupported(
               fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
@@ -42,7 +42,7 @@ std::string swift_lines(const plan::PlannedJob& planned) {
         const bool fixed = argument.find(' ') != std::string_view::npos;
         lines += fmt::format("  --{}{} \\\n", argument, fixed ? "" : " " + value);
       });
-  for (const auto& [name, off] : section_words(kSwiftWritten, "off")) {
+  for (const auto& [name, off] : table_section_words(kSwiftWritten, "off")) {
     if (fields.find(name) == nullptr) lines += fmt::format("  --{} {} \\\n", name, off);
   }
   return lines;
@@ -52,12 +52,12 @@ std::string swift_lines(const plan::PlannedJob& planned) {
 /// swift/megatron/arguments/megatron_args.py.
 std::string swift_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
-  const model::Adapters& adapters = *model.adapters;
+  const model::LoraAdapters& adapters = *model.adapters;
   return fmt::format(
       "  --tuner_type lora \\\n  --lora_rank {} \\\n  --lora_alpha {} \\\n  --lora_dropout {} "
       "\\\n  --target_modules {} \\\n",
       adapters.rank, adapters.alpha, adapters.dropout,
-      fmt::join(listed_megatron_modules(model), " "));
+      fmt::join(compact_megatron_adapter_modules(model), " "));
 }
 
 /// Returns arguments for packing: swift/arguments/base_args: packing, packing_strategy,
@@ -88,7 +88,7 @@ std::string_view swift_type(DType precision) {
 /// Returns the variables that a job needs. MegatronArguments.__post_init__ sets
 /// CUDA_DEVICE_MAX_CONNECTIONS to 1 if it is unset, which _check_megatron_fsdp refuses.
 std::vector<EnvironmentSetting> swift_settings(const plan::PlannedJob& planned) {
-  std::vector<EnvironmentSetting> settings = needed_settings(planned);
+  std::vector<EnvironmentSetting> settings = needed_environment_settings(planned);
   for (EnvironmentSetting& setting : settings) {
     if (setting.name != "CUDA_DEVICE_MAX_CONNECTIONS" || !setting.value.empty()) continue;
     setting.value = "32";
@@ -100,16 +100,17 @@ std::vector<EnvironmentSetting> swift_settings(const plan::PlannedJob& planned) 
 }  // namespace
 
 std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  std::string text = script_head(planned, header, shell_lines(swift_settings(planned)));
+  std::string text =
+      torchrun_script_head(planned, header, environment_shell_lines(swift_settings(planned)));
   text +=
       "DATA_ARGS=${DATA_ARGS:---dataset AI-ModelScope/alpaca-gpt4-data-en}\n"
       "TRAIN_ARGS=${TRAIN_ARGS:---train_iters 100 --lr 1e-5 --min_lr 1e-6 --output_dir "
       "stepwright-output}\n\n"
       "export NPROC_PER_NODE=\"$DEVICES_PER_NODE\" NNODES=\"$NODES\" NODE_RANK MASTER_ADDR "
       "MASTER_PORT\nmegatron sft \\\n";
-  text +=
-      fmt::format("  --model {} \\\n  --torch_dtype {} \\\n",
-                  quoted_for_shell(model_folder(planned.job)), swift_type(planned.job.precision));
+  text += fmt::format("  --model {} \\\n  --torch_dtype {} \\\n",
+                      quoted_for_shell(exported_model_folder(planned.job)),
+                      swift_type(planned.job.precision));
   text += swift_adapters(planned.job.model) + swift_packing(planned.job);
   return text + swift_lines(planned) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }

@@ -67,7 +67,7 @@ std::string_view imported_family(std::string_view text) {
 /// torchtitan/models/FAMILY/config_registry.py. Empty for another file.
 std::string_view family_of_folder(std::string_view name) {
   if (!name.ends_with("/config_registry.py")) return "";
-  return last_part(name.substr(0, name.rfind('/')));
+  return last_path_part(name.substr(0, name.rfind('/')));
 }
 
 /// Returns the family of the flavors that a registry call in a file names; empty: unknown.
@@ -88,7 +88,7 @@ std::optional<Tree> known_call(const std::string& function, const Tree& argument
     Tree call = arguments;
     call.set("()", Tree::scalar(function, true));
     const std::string_view family = family_in(function, file);
-    if (!family.empty()) call.set(kTitanFamily, Tree::scalar(std::string(family), true));
+    if (!family.empty()) call.set(kTitanFamilyKey, Tree::scalar(std::string(family), true));
     return call;
   }
   if (function == "default_adamw") return Tree::mapping().set("name", "AdamW");
@@ -109,7 +109,7 @@ void check_kind(const launch_scripts::PythonConfig& config, const std::string& n
         name, printable(config.function)));
   }
   const Tree* model = config.tree.find("model_spec");
-  const Tree* family = model == nullptr ? nullptr : model->find(kTitanFamily);
+  const Tree* family = model == nullptr ? nullptr : model->find(kTitanFamilyKey);
   if (family != nullptr && family->text == "flux") {
     fail_unsupported(fmt::format("{}: {} trains Flux, which is no language model", name,
                                  printable(config.function)));
@@ -124,7 +124,7 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
     if (one.name == "training" || one.name == "parallelism") {
       fail_input(fmt::format(
           "{}:{}: {} is {}, and nothing is executed: write out what it returns{}", name, one.line,
-          one.name, what, launch_scripts::live_object_advice(one.expression, one.line)));
+          one.name, what, launch_scripts::computed_configuration_advice(one.expression, one.line)));
     }
     const bool given_by_call = one.expression.find('(') != std::string::npos &&
                                !one.expression.starts_with(one.name + "(");
@@ -138,8 +138,8 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
   }
 }
 
-TitanFile read_functions(Sources files, const UserFacts& given) {
-  std::vector<launch_scripts::PythonText> texts;
+TorchtitanConfiguration read_functions(Sources files, const UserFacts& given) {
+  std::vector<launch_scripts::PythonFileText> texts;
   for (const SourceFile& file : files) texts.push_back({file.text, file.name});
   const auto known = [files](const std::string& function, const Tree& arguments,
                              const std::string& name) {
@@ -151,7 +151,7 @@ TitanFile read_functions(Sources files, const UserFacts& given) {
   const std::string& name = files.front().name;
   check_kind(config, name);
   check_sections(config, name);
-  Document document = with_settings(Document::from(config.tree, name), given);
+  Document document = with_user_settings(Document::from(config.tree, name), given);
   return {std::move(document), false, std::move(config)};
 }
 
@@ -171,9 +171,9 @@ bool calls_root(const SourceFile& file) {
 /// precedence.
 Document with_present_places(Document said) {
   if (!said.root().is_mapping()) return said;
-  Tree tree = said.root().placed_tree();
+  Tree tree = said.root().tree_with_positions();
   bool moved = false;
-  for (const auto& [former, key] : section_words("torchtitan/words", "former_places")) {
+  for (const auto& [former, key] : table_section_words("torchtitan/words", "former_places")) {
     const std::string section = former.substr(0, former.find('.'));
     const std::string name = former.substr(section.size() + 1);
     const Tree* from = tree.find(section);
@@ -226,13 +226,13 @@ void name_class(Tree& section, std::string_view path) {
 /// Converts the JSON of a Trainer.Config (since 0.3) to what its Python function states: a flavor
 /// in place of all parts of its model, and the classes of sections.
 Document as_function_says(const Document& said) {
-  Tree tree = said.root().placed_tree();
+  Tree tree = said.root().tree_with_positions();
   const Tree spec = *tree.find("model_spec");
   Tree flavor = Tree::mapping();
   flavor.line = spec.line;
   flavor.column = spec.column;
   for (const auto& [from, to] :
-       {std::pair("name", kTitanFamily), std::pair("flavor", std::string_view("flavor"))}) {
+       {std::pair("name", kTitanFamilyKey), std::pair("flavor", std::string_view("flavor"))}) {
     if (const Tree* value = spec.find(from)) flavor.set(to, *value);
   }
   *tree.find("model_spec") = std::move(flavor);
@@ -250,7 +250,7 @@ bool is_trainer_config(const Document& said) {
 
 }  // namespace
 
-TitanFile read_titan_file(Sources files, const UserFacts& given) {
+TorchtitanConfiguration read_titan_configuration(Sources files, const UserFacts& given) {
   const SourceFile& file = files.front();
   if (file.name.ends_with(".py") || calls_root(file)) return read_functions(files, given);
   if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");
@@ -263,9 +263,9 @@ TitanFile read_titan_file(Sources files, const UserFacts& given) {
   const bool json = first != std::string_view::npos && text[first] == '{';
   Document document = json ? Document::parse(text, file.name) : parse_toml(text, file.name);
   if (json && is_trainer_config(document)) {
-    return {with_settings(as_function_says(document), given), false, {}};
+    return {with_user_settings(as_function_says(document), given), false, {}};
   }
-  return {with_present_places(with_settings(std::move(document), given)), true, {}};
+  return {with_present_places(with_user_settings(std::move(document), given)), true, {}};
 }
 
 }  // namespace stepwright::framework_files

@@ -15,11 +15,12 @@
 namespace stepwright::framework_files {
 namespace {
 
-std::string keywords_of(const TitanSection& section) {
+std::string keywords_of(const TitanConfigurationSection& section) {
   std::string text;
   const std::vector<Tree>& items = section.values.items;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-    text += fmt::format("            {}={},\n", items[i].text, titan_value(items[i + 1], true));
+    text +=
+        fmt::format("            {}={},\n", items[i].text, titan_value_text(items[i + 1], true));
   }
   return text;
 }
@@ -44,7 +45,8 @@ class Imports {
 };
 
 std::string_view attention_of(const plan::Job& job) {
-  return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
+  return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen
+                                                                    : kTitanFlexAttention;
 }
 
 /// Default epsilon of torchtitan's norms: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
@@ -95,14 +97,14 @@ std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
 /// Returns the call that makes the model, with the name of its expert dispatcher.
 std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
                           std::string& functions) {
-  const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);
+  const std::optional<TitanModelFlavor> flavor = titan_flavor_of(planned.job.model_name);
   if (!flavor && titan_supports_model(planned.job.model)) {
     functions = llama_of_sizes(planned.job, imports);
     return "stepwright_model()";
   }
   imports.add(fmt::format("models.{}", flavor ? flavor->name : "llama3"), "model_registry");
   const bool experts = planned.job.model.experts.has_value();
-  const bool once = planned.job.dispatcher == plan::Dispatcher::kOncePerNode;
+  const bool once = planned.job.dispatcher == plan::TokenDispatcher::kOncePerNode;
   return fmt::format("model_registry({}, attn_backend=\"{}\"{})",
                      quoted_for_python(flavor ? flavor->flavor : planned.job.model_name),
                      attention_of(planned.job),
@@ -128,13 +130,13 @@ bool titan_supports_model(const model::Architecture& model) {
   llama.qkv_bias = model.qkv_bias;
   llama.norm_epsilon = model.norm_epsilon;
   return llama.head_dim * llama.heads == llama.hidden &&
-         huggingface::differences(llama, model).empty();
+         huggingface::model_differences(llama, model).empty();
 }
 
-std::string titan_value(const Tree& value, bool python) {
+std::string titan_value_text(const Tree& value, bool python) {
   if (value.kind == Tree::Kind::kSequence) {
     std::vector<std::string> items;
-    for (const Tree& item : value.items) items.push_back(titan_value(item, python));
+    for (const Tree& item : value.items) items.push_back(titan_value_text(item, python));
     const bool nested = !value.items.empty() && value.items[0].kind == Tree::Kind::kSequence;
     return nested ? fmt::format("[\n  {},\n]", fmt::join(items, ",\n  "))
                   : fmt::format("[{}]", fmt::join(items, ", "));
@@ -146,8 +148,9 @@ std::string titan_value(const Tree& value, bool python) {
   return python ? quoted_for_python(value.text) : quoted_for_toml(value.text);
 }
 
-std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,
-                         const TitanSection& parallelism) {
+std::string titan_python_module_text(const plan::PlannedJob& planned,
+                                     const TitanConfigurationSection& training,
+                                     const TitanConfigurationSection& parallelism) {
   const plan::Plan& plan = planned.plan;
   Imports imports;
   std::string functions;

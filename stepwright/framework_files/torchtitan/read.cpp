@@ -38,14 +38,15 @@ bool has_word(std::string_view text, std::string_view word) {
 
 /// True if a flavor belongs to the configuration's family: by the model's name (TOML), by the
 /// registry of the function that makes the model or, without one, by the configuration's own name.
-bool is_of_family(const TitanFlavor& flavor, const Fields& root, const TitanFile& file) {
+bool is_of_family(const TitanModelFlavor& flavor, const Fields& root,
+                  const TorchtitanConfiguration& file) {
   if (file.toml) return root.section("model").word("name", "llama3") == flavor.name;
-  const std::string family = root.section("model_spec").word(kTitanFamily, "");
+  const std::string family = root.section("model_spec").word(kTitanFamilyKey, "");
   return family.empty() ? has_word(file.python.function, flavor.name) : family == flavor.name;
 }
 
 /// Returns the flavor that a file names.
-std::string flavor_of(const Fields& root, const TitanFile& file) {
+std::string flavor_of(const Fields& root, const TorchtitanConfiguration& file) {
   if (file.toml) return root.section("model").word("flavor", "debugmodel");
   const Fields spec = root.section("model_spec");
   const auto unnamed = spec.find("[]");
@@ -55,13 +56,13 @@ std::string flavor_of(const Fields& root, const TitanFile& file) {
 }
 
 /// Returns the built-in model after which the tokenizer's folder is named; empty if there is none.
-std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
+std::string_view model_of_assets(const Fields& root, const TorchtitanConfiguration& file) {
   const Fields place = file.toml ? root.section("model") : root;
   for (const std::string_view key : {"hf_assets_path", "tokenizer_path"}) {
     const auto path = place.node().find(key);
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
-    const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}", last_part(text)));
+    const auto known = model::built_in_model_of_hub_id(fmt::format("hub/{}", last_path_part(text)));
     if (known) return *known;
   }
   return "";
@@ -77,8 +78,8 @@ bool is_same_model(std::string_view known, std::string_view flavor) {
          });
 }
 
-void read_model_name(const Fields& root, const TitanFile& file, StatedModel& model_words,
-                     ImportReport& report, const UserFacts& given) {
+void read_model_name(const Fields& root, const TorchtitanConfiguration& file,
+                     StatedModel& model_words, ImportReport& report, const UserFacts& given) {
   const std::string flavor = flavor_of(root, file);
   if (given.known_model || flavor.empty()) return;
   const auto hub = root.find("hf_model");
@@ -91,12 +92,12 @@ void read_model_name(const Fields& root, const TitanFile& file, StatedModel& mod
   }
   const std::string_view assets = model_of_assets(root, file);
   std::string_view model;
-  for (const TitanFlavor& known : titan_flavors()) {
+  for (const TitanModelFlavor& known : titan_flavors()) {
     if (!is_same_model(known.flavor, flavor) || !is_of_family(known, root, file)) continue;
     if (model.empty() || known.model == assets) model = known.model;
   }
   if (model.empty()) {
-    const std::string family = root.section("model_spec").word(kTitanFamily, "");
+    const std::string family = root.section("model_spec").word(kTitanFamilyKey, "");
     fail_input(fmt::format(
         "{}: --model is required: the flavor {}{} is none of the built-in models",
         file.document.name(), printable(flavor), family.empty() ? "" : " of " + printable(family)));
@@ -117,14 +118,14 @@ void read_model_name(const Fields& root, const TitanFile& file, StatedModel& mod
 
 /// Reads a batch counted in tokens, as torchtitan has it since 2026.
 void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, plan::Plan& plan,
-                          JobBatch& batch) {
+                          StatedStepBatch& batch) {
   batch.length = fields.size("max_context_length");
   const auto pass = fields.size("num_tokens_per_microbatch_per_dp_rank");
   if (!batch.length || !pass) {
     fields.node().fail("must say max_context_length and num_tokens_per_microbatch_per_dp_rank");
   }
   const auto given = fields.find("num_tokens_per_train_step");
-  const std::int64_t step = given ? given->integer(-1, kMaxSizeField) : -1;
+  const std::int64_t step = given ? given->integer(-1, kMaxIntegerSetting) : -1;
   if ((step > 0 && step % *batch.length != 0) || *pass % *batch.length != 0) {
     fields.node().fail(fmt::format("tokens are no whole sequences of {}", *batch.length));
   }
@@ -138,7 +139,7 @@ void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, plan:
 }
 
 void read_titan_batch(const Fields& fields, const Fields& parallelism, plan::Plan& plan,
-                      JobBatch& batch, ImportReport& report) {
+                      StatedStepBatch& batch, ImportReport& report) {
   if (fields.has("max_context_length") || fields.has("num_tokens_per_microbatch_per_dp_rank")) {
     read_batch_of_tokens(fields, parallelism, plan, batch);
     return;
@@ -151,7 +152,7 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, plan::Pla
   const std::int64_t local = fields.integer("local_batch_size", older);
   batch.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
-  const std::int64_t global = given ? given->integer(-1, kMaxSizeField) : -1;
+  const std::int64_t global = given ? given->integer(-1, kMaxIntegerSetting) : -1;
   // Number of backward passes for each update in fla-org/flame flame/config_manager.py.
   const std::int64_t passes = fields.integer("gradient_accumulation_steps", 1);
   batch.sequences = global > 0 ? global : local * plan.parallel.data * passes;
@@ -213,7 +214,7 @@ bool has_experts(const StatedModel& model_words, const UserFacts& given) {
 }
 
 Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report,
-                         const UserFacts& given, const TitanFile& form) {
+                         const UserFacts& given, const TorchtitanConfiguration& form) {
   const std::string& file = form.document.name();
   plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tensor_parallel_degree", 1);
@@ -226,7 +227,7 @@ Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report
                                                       : 1;
   const std::int64_t copies = fields.integer("data_parallel_replicate_degree", 1);
   const auto shards = fields.find("data_parallel_shard_degree");
-  const std::int64_t share = shards ? shards->integer(-1, kMaxSizeField) : -1;
+  const std::int64_t share = shards ? shards->integer(-1, kMaxIntegerSetting) : -1;
   if (share > 0) {
     draft.extent.ranks = copies * share * degrees.tensor * degrees.context * degrees.pipeline;
   }
@@ -240,8 +241,8 @@ Draft read_titan_degrees(const Fields& fields, Draft draft, ImportReport& report
 
 /// Sets recomputation by operator. A memory budget keeps activations in a way that no plan
 /// expresses.
-void take_by_operator(const Fields& fields, std::string_view name, const TitanFile& file,
-                      plan::Plan& plan, ImportReport& report) {
+void take_by_operator(const Fields& fields, std::string_view name,
+                      const TorchtitanConfiguration& file, plan::Plan& plan, ImportReport& report) {
   plan.recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
   if (name == "selective_ac_option") return;
   report.not_read.push_back(
@@ -250,7 +251,7 @@ void take_by_operator(const Fields& fields, std::string_view name, const TitanFi
        "recomputation by operator: it is taken as that of every second product"});
 }
 
-void read_titan_recompute(const Fields& root, const TitanFile& file, plan::Plan& plan,
+void read_titan_recompute(const Fields& root, const TorchtitanConfiguration& file, plan::Plan& plan,
                           ImportReport& report) {
   const Fields fields = root.section("activation_checkpoint");
   const std::string call = fields.word("()", "");
@@ -342,7 +343,7 @@ void read_titan_optimizer(const Fields& fields, PartialPlan& settled, ImportRepo
       settled.optimizer = word->value;
     }
   }
-  fields.mark_read("param_groups");
+  fields.mark_setting_read("param_groups");
 }
 
 /// Reads torch.compile, which fuses norms, gates and the loss: torchtitan/config/configs.py,
@@ -418,8 +419,10 @@ void read_titan_attention(const Fields& spec, PartialPlan& settled, JobRankCount
   const auto backend = spec.node().find("attn_backend");
   if (backend && !backend->is_scalar()) return;
   // The default is FlexAttention, except for gpt-oss.
-  const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
-  const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
+  const bool any_length = spec.word(kTitanFamilyKey, "") == "gpt_oss";
+  const std::string word(backend      ? backend->text()
+                         : any_length ? kTitanVarlen
+                                      : kTitanFlexAttention);
   const cluster::DeviceGeneration& generation =
       cluster::device_generation_of(extent.cluster.device);
   const bool third =
@@ -428,10 +431,10 @@ void read_titan_attention(const Fields& spec, PartialPlan& settled, JobRankCount
     settled.attention = third                                 ? cluster::AttentionKernel::kFlash3
                         : generation.compute_capability >= 10 ? cluster::AttentionKernel::kCudnn
                                                               : cluster::AttentionKernel::kFlash2;
-  } else if (word != kTitanFlex) {
+  } else if (word != kTitanFlexAttention) {
     return;
   }
-  spec.mark_read("attn_backend");
+  spec.mark_setting_read("attn_backend");
   if (word != kTitanVarlen || settled.plan.parallel.context == 1) return;
   // update_from_config in torchtitan/models/llama3/model.py refuses the combination.
   settled.refused = plan::PlanRejection{
@@ -455,12 +458,12 @@ void read_titan_overlap(const Fields& root, const Fields& fields, PartialPlan& s
   }
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
-  static constexpr Named<plan::Dispatcher> kWords[] = {
-      {plan::Dispatcher::kAllToAll, "standard"},
-      {plan::Dispatcher::kOncePerNode, "deepep"},
-      {plan::Dispatcher::kOncePerNode, "hybridep"}};
+  static constexpr Named<plan::TokenDispatcher> kWords[] = {
+      {plan::TokenDispatcher::kAllToAll, "standard"},
+      {plan::TokenDispatcher::kOncePerNode, "deepep"},
+      {plan::TokenDispatcher::kOncePerNode, "hybridep"}};
   settled.dispatcher =
-      fields.choice("expert_parallel_comm_backend", kWords, plan::Dispatcher::kAllToAll);
+      fields.choice("expert_parallel_comm_backend", kWords, plan::TokenDispatcher::kAllToAll);
   const Fields spec = root.section("model_spec");
   const auto backend = spec.node().find("moe_comm_backend");
   if (backend && backend->is_scalar() && backend->text() == "minimal_async_ep") {
@@ -473,9 +476,9 @@ void read_titan_overlap(const Fields& root, const Fields& fields, PartialPlan& s
 
 }  // namespace
 
-std::vector<TitanFlavor> titan_flavors() {
-  const WordTable& table = loaded_table<WordTable>("torchtitan/models");
-  std::vector<TitanFlavor> flavors;
+std::vector<TitanModelFlavor> titan_flavors() {
+  const ProgramWordTable& table = loaded_table<ProgramWordTable>("torchtitan/models");
+  std::vector<TitanModelFlavor> flavors;
   for (const std::string_view family : table.names()) {
     if (family == "sizes") continue;
     for (const auto& [model, flavor] : table.section(family)) {
@@ -492,9 +495,9 @@ std::vector<TitanFlavor> titan_flavors() {
   return flavors;
 }
 
-std::optional<TitanFlavor> titan_flavor_of(std::string_view model) {
-  const std::vector<TitanFlavor> flavors = titan_flavors();
-  const auto found = std::ranges::find(flavors, model, &TitanFlavor::model);
+std::optional<TitanModelFlavor> titan_flavor_of(std::string_view model) {
+  const std::vector<TitanModelFlavor> flavors = titan_flavors();
+  const auto found = std::ranges::find(flavors, model, &TitanModelFlavor::model);
   return found == flavors.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -505,7 +508,7 @@ namespace {
 /// fla/modules/mlp.py: GatedMLP.
 Document as_llama(const Document& config) {
   constexpr std::int64_t kMultiple = 256;
-  Tree tree = config.root().placed_tree();
+  Tree tree = config.root().tree_with_positions();
   const Tree* const type = tree.find("model_type");
   if (type == nullptr || type->text != "transformer") return Document::from(tree, config.name());
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
@@ -531,16 +534,17 @@ Document as_llama(const Document& config) {
 
 }  // namespace
 
-void read_hub_configuration(const TitanFile& file, Sources files, const UserFacts& given,
-                            StatedModel& model_words, ImportReport& report) {
+void set_titan_transformers_model(const TorchtitanConfiguration& file, Sources files,
+                                  const UserFacts& given, StatedModel& model_words,
+                                  ImportReport& report) {
   const Fields model = Fields(file.document.root()).section("model");
   const auto path = model.node().find("config");
   if (!path || !path->is_scalar() || path->is_null() || model_words.model || given.known_model)
     return;
   for (const SourceFile& one : files) {
-    if (last_part(one.name) != last_part(path->text())) continue;
-    model_words.model =
-        model::read_config(as_llama(parse_like_python_yaml(one.text, one.name)), &report.notes);
+    if (last_path_part(one.name) != last_path_part(path->text())) continue;
+    model_words.model = model::read_huggingface_config(
+        as_llama(parse_like_python_yaml(one.text, one.name)), &report.notes);
     return;
   }
   fail_input(fmt::format(
@@ -549,12 +553,12 @@ void read_hub_configuration(const TitanFile& file, Sources files, const UserFact
       file.document.name(), printable(path->text())));
 }
 
-Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft draft,
-                        ImportReport& report) {
+Draft read_titan_plan(const TorchtitanConfiguration& file, const UserFacts& given, Draft draft,
+                      ImportReport& report) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
-  if (draft.model) root.section("model").mark_read("config");
+  if (draft.model) root.section("model").mark_setting_read("config");
   if (!draft.model) read_model_name(root, file, draft, report, given);
   draft = read_titan_degrees(parallelism, std::move(draft), report, given, file);
   const model::Architecture* model = model_of(draft, given);
@@ -566,7 +570,7 @@ Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft dra
   read_titan_precision(root, draft, report);
   const Fields training = root.section("training");
   if (training.flag("enable_cpu_offload", false)) {
-    offload_fsdp_states(unread_setting(*training.find("enable_cpu_offload")), draft, report);
+    set_fsdp_host_offload(make_unread_setting(*training.find("enable_cpu_offload")), draft, report);
   }
   read_titan_overlap(root, parallelism, draft, report);
   read_titan_compile(root, draft, report);
@@ -574,8 +578,9 @@ Draft read_titan_config(const TitanFile& file, const UserFacts& given, Draft dra
     read_titan_graphs(root.section("training"), draft, report);
     read_titan_attention(root.section("model_spec"), draft, draft.extent);
   }
-  list_settings(root, file.document.name(), known_settings("torchtitan/settings"), report);
-  list_python_unread(file.python, file.document, known_settings("torchtitan/settings"), report);
+  report_file_settings(root, file.document.name(), known_settings("torchtitan/settings"), report);
+  report_unread_python_values(file.python, file.document, known_settings("torchtitan/settings"),
+                              report);
   return draft;
 }
 
@@ -586,9 +591,9 @@ Draft read_torchtitan(Sources files, const UserFacts& given, Draft draft, Import
   if (own.size() > 1) {
     std::erase_if(own, [](const SourceFile& one) { return holds(one, "\"model_type\""); });
   }
-  const TitanFile file = read_titan_file(own, given);
-  read_hub_configuration(file, files, given, draft, report);
-  return read_titan_config(file, given, std::move(draft), report);
+  const TorchtitanConfiguration file = read_titan_configuration(own, given);
+  set_titan_transformers_model(file, files, given, draft, report);
+  return read_titan_plan(file, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

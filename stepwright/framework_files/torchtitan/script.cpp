@@ -77,8 +77,8 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
   if (path != options.end()) {
     const std::string name = launch_scripts::base_name(path->value.text);
-    if (const auto* file = file_named(name, files, command)) return {*file};
-    fail_without_file(path->value, command);
+    if (const auto* file = find_command_file(name, files, command)) return {*file};
+    fail_for_missing_file(path->value, command);
   }
   const auto named = std::ranges::find(options, "config", &CommandOption::name);
   if (named == options.end()) {
@@ -97,16 +97,18 @@ Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, Impo
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
   if (!known)
-    scripts.push_back({std::string(kRunTrain), std::string(embedded_text("torchtitan/run_train"))});
-  const StartedProgram program{.framework = "torchtitan",
-                               .arguments = "--job.config_file FILE.toml",
-                               .starts = starts_of("torchtitan"),
-                               .has_argument = is_argument_and_value,
-                               .matters = argument_impact(known_settings("torchtitan/settings"))};
-  const StartedCommand command = started_command(scripts, given, program, report);
-  draft.start = program_start(command);
-  read_launcher(command, draft.extent, report);
-  const std::vector<CommandOption> options = titan_options(command.all_words());
+    scripts.push_back(
+        {std::string(kRunTrain), std::string(embedded_file_text("torchtitan/run_train"))});
+  const StartedProgramRule program{
+      .framework = "torchtitan",
+      .arguments = "--job.config_file FILE.toml",
+      .starts = target_command_predicate("torchtitan"),
+      .has_argument = is_argument_and_value,
+      .matters = important_argument_predicate(known_settings("torchtitan/settings"))};
+  const StartedCommand command = find_started_command(scripts, given, program, report);
+  draft.start = started_program_of_command(command);
+  read_launcher_rank_counts(command, draft.extent, report);
+  const std::vector<CommandOption> options = titan_options(command.all_command_words());
   UserFacts own = given;
   own.settings = settings_over(options);
   const std::vector<SourceFile> configuration =
@@ -117,10 +119,10 @@ Draft read_titan_script(Sources files, const UserFacts& given, Draft draft, Impo
                                SettingImpact::kYes,
                                "groups of replicas that average gradients themselves"});
   }
-  const TitanFile file = read_titan_file(configuration, own);
-  read_hub_configuration(file, others, own, draft, report);
-  draft = read_titan_config(file, own, std::move(draft), report);
-  read_environment(command, draft, draft.extent, report);
+  const TorchtitanConfiguration file = read_titan_configuration(configuration, own);
+  set_titan_transformers_model(file, others, own, draft, report);
+  draft = read_titan_plan(file, own, std::move(draft), report);
+  read_environment_settings(command, draft, draft.extent, report);
   return draft;
 }
 

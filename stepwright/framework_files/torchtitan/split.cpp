@@ -38,7 +38,7 @@ void read_parts(Node parts, plan::Plan& plan) {
 void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan) {
   const std::int64_t first = fields.integer("pipeline_parallel_first_stage_less_layers", 1, 0);
   const std::int64_t last = fields.integer("pipeline_parallel_last_stage_less_layers", 1, 0);
-  const std::int64_t weight = std::min(layers + first + last, kMaxSizeField);
+  const std::int64_t weight = std::min(layers + first + last, kMaxIntegerSetting);
   const auto each = fields.size("pipeline_parallel_layers_per_stage");
   const std::int64_t pipeline = plan.parallel.pipeline;
   std::int64_t parts = pipeline * plan.schedule.chunks;
@@ -68,12 +68,12 @@ void read_titan_schedule(const Fields& fields, std::int64_t layers, plan::Plan& 
   if (plan.parallel.pipeline == 1) return;
   const auto named = fields.find("pipeline_parallel_schedule");
   const auto foreign = [&](std::string_view word) { return named && named->text() == word; };
-  if (std::ranges::any_of(kTitanOtherSchedules, foreign)) {
+  if (std::ranges::any_of(kTitanUnsupportedSchedules, foreign)) {
     named->fail_unsupported("no plan has this schedule");
   }
   plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
                                      schedule::ScheduleKind::kOneForwardOneBackward);
-  plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {2}).front();
+  plan.schedule.chunks = schedule::chunk_counts_to_try(plan.schedule.kind, {2}).front();
   const auto parts = fields.find("module_fqns_per_model_part");
   if (parts && parts->size() > 0) {
     read_parts(*parts, plan);

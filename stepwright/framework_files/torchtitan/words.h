@@ -19,30 +19,30 @@ inline constexpr Named<schedule::ScheduleKind> kTitanSchedules[] = {
     {schedule::ScheduleKind::kDualPipeV, "DualPipeV"}};
 /// torchtitan's names of pipeline schedules that plans do not support
 /// (torch/distributed/pipelining/schedules.py, get_schedule_class).
-inline constexpr std::string_view kTitanOtherSchedules[] = {
+inline constexpr std::string_view kTitanUnsupportedSchedules[] = {
     "InterleavedZeroBubble", "LoopedBFS", "PipelineScheduleSingle", "PipelineScheduleMulti"};
 inline constexpr Named<plan::ContextKind> kRotateMethods[] = {
     {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
 
 /// A model that torchtitan has built in, by its family and flavor ("llama3", "8B";
 /// torchtitan/models/NAME/__init__.py).
-struct TitanFlavor {
+struct TitanModelFlavor {
   std::string_view model;  ///< Stepwright's name of the model, or its sizes as a mapping.
   std::string_view name;   ///< torchtitan's name of the family and its folder: "llama3".
   std::string_view flavor;
 };
 /// Returns all models that torchtitan has built in; those of one family are in the order in which
 /// they are tried.
-std::vector<TitanFlavor> titan_flavors();
+std::vector<TitanModelFlavor> titan_flavors();
 
 /// Returns torchtitan's family and flavor of a model that Stepwright has built in; nullopt if
 /// torchtitan lacks it.
-std::optional<TitanFlavor> titan_flavor_of(std::string_view model);
+std::optional<TitanModelFlavor> titan_flavor_of(std::string_view model);
 
 /// Values of torchtitan's `attn_backend`: "flex" is FlexAttention, "varlen" FlashAttention for
 /// packed documents, "flex_flash" FlexAttention by FlashAttention 4
 /// (torchtitan/models/common/config_utils.py, get_attention_config).
-inline constexpr std::string_view kTitanFlex = "flex";
+inline constexpr std::string_view kTitanFlexAttention = "flex";
 inline constexpr std::string_view kTitanVarlen = "varlen";
 inline constexpr std::string_view kTitanFlexFlash = "flex_flash";
 
@@ -50,6 +50,6 @@ inline constexpr std::string_view kTitanFlexFlash = "flex_flash";
 bool titan_supports_model(const model::Architecture& model);
 
 /// First release of torchtitan whose configurations are Python functions, not TOML.
-inline constexpr std::string_view kPythonConfigRelease = "0.3";
+inline constexpr std::string_view kTitanPythonConfigRelease = "0.3";
 
 }  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@ namespace {
 
 bool is_toml(const plan::PlannedJob& planned) {
   const std::string& release = planned.job.framework.version;
-  return plan::is_earlier_release(release, kPythonConfigRelease);
+  return plan::is_earlier_release(release, kTitanPythonConfigRelease);
 }
 
 /// Returns the number of ranks over which parameters are replicated; the rest of data x context
@@ -34,7 +34,7 @@ std::int64_t replicas(const plan::PlannedJob& planned) {
 std::vector<std::vector<std::string>> modules_of(const plan::PlannedJob& planned, bool toml) {
   std::vector<std::vector<std::string>> parts;
   std::int64_t layer = 0;
-  for (const std::int64_t count : plan::chunk_layers(planned.job, planned.plan)) {
+  for (const std::int64_t count : plan::layers_per_chunk(planned.job, planned.plan)) {
     std::vector<std::string>& part = parts.emplace_back();
     if (parts.size() == 1) part.emplace_back("tok_embeddings");
     for (std::int64_t i = 0; i < count; ++i) part.push_back(fmt::format("layers.{}", layer++));
@@ -54,10 +54,10 @@ void add_pipeline(Tree& values, const plan::PlannedJob& planned, bool toml) {
   values.set("module_fqns_per_model_part", parts);
 }
 
-TitanSection parallelism(const plan::PlannedJob& planned, bool toml) {
+TitanConfigurationSection parallelism(const plan::PlannedJob& planned, bool toml) {
   const plan::Plan& plan = planned.plan;
   const plan::Parallel& degrees = plan.parallel;
-  TitanSection section{"parallelism"};
+  TitanConfigurationSection section{"parallelism"};
   const std::int64_t copies = replicas(planned);
   section.values.set("data_parallel_replicate_degree", copies);
   section.values.set("data_parallel_shard_degree", degrees.data / copies);
@@ -87,14 +87,14 @@ TitanSection parallelism(const plan::PlannedJob& planned, bool toml) {
   section.values.set("expert_tensor_parallel_degree", degrees.expert_tensor);
   section.values.set(
       "expert_parallel_comm_backend",
-      planned.job.dispatcher == plan::Dispatcher::kOncePerNode ? "deepep" : "standard");
+      planned.job.dispatcher == plan::TokenDispatcher::kOncePerNode ? "deepep" : "standard");
   return section;
 }
 
-TitanSection training(const plan::PlannedJob& planned, bool toml) {
+TitanConfigurationSection training(const plan::PlannedJob& planned, bool toml) {
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
-  TitanSection section{"training"};
+  TitanConfigurationSection section{"training"};
   // With a pipeline the local batch is divided into micro-batches; without one, gradients
   // accumulate.
   const bool piped = plan.parallel.pipeline > 1;
@@ -124,21 +124,21 @@ void check_context_blocks(const plan::PlannedJob& planned) {
       planned.job.length, kBlock, context));
 }
 
-std::string toml_text(const std::vector<TitanSection>& sections) {
+std::string toml_text(const std::vector<TitanConfigurationSection>& sections) {
   std::string text;
-  for (const TitanSection& section : sections) {
+  for (const TitanConfigurationSection& section : sections) {
     text += fmt::format("\n[{}]\n", section.name);
     const std::vector<Tree>& items = section.values.items;
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      text += fmt::format("{} = {}\n", items[i].text, titan_value(items[i + 1], false));
+      text += fmt::format("{} = {}\n", items[i].text, titan_value_text(items[i + 1], false));
     }
   }
   return text;
 }
 
-TitanSection model_section(const plan::PlannedJob& planned) {
-  TitanSection section{"model"};
-  const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);
+TitanConfigurationSection model_section(const plan::PlannedJob& planned) {
+  TitanConfigurationSection section{"model"};
+  const std::optional<TitanModelFlavor> flavor = titan_flavor_of(planned.job.model_name);
   section.values.set("name", flavor ? flavor->name : "llama3");
   section.values.set("flavor", flavor ? flavor->flavor : std::string_view(planned.job.model_name));
   const bool blocks = planned.job.precision == DType::kMxfp8;
@@ -149,8 +149,8 @@ TitanSection model_section(const plan::PlannedJob& planned) {
   return section;
 }
 
-TitanSection checkpointing(const plan::Plan& plan) {
-  TitanSection section{"activation_checkpoint"};
+TitanConfigurationSection checkpointing(const plan::Plan& plan) {
+  TitanConfigurationSection section{"activation_checkpoint"};
   const bool every = plan.recompute.kind == plan::RecomputeKind::kEvery;
   const bool by_operator = plan.recompute.modules == plan::kPerOperator;
   section.values.set("mode", every || by_operator                                ? "selective"
@@ -170,7 +170,7 @@ std::string torchtitan_lacks(const plan::PlannedJob& planned) {
   const bool known = titan_flavor_of(planned.job.model_name).has_value();
   if (known || (!is_toml(planned) && titan_supports_model(planned.job.model))) return "";
   return fmt::format("torchtitan has no flavor {}: register one of these sizes: {}",
-                     planned.job.model_name, model::inline_model(planned.job.model).dump());
+                     planned.job.model_name, model::inline_model_mapping(planned.job.model).dump());
 }
 
 std::string write_torchtitan(const plan::PlannedJob& planned,
@@ -178,20 +178,21 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
   const bool toml = is_toml(planned);
   if (!toml) {
     check_context_blocks(planned);
-    return comment_lines(header) +
-           titan_module(planned, training(planned, false), parallelism(planned, false));
+    return shell_comment_lines(header) +
+           titan_python_module_text(planned, training(planned, false), parallelism(planned, false));
   }
-  std::vector<TitanSection> sections = {model_section(planned), training(planned, true),
-                                        parallelism(planned, true), checkpointing(planned.plan)};
-  TitanSection optimizer{"optimizer"};
+  std::vector<TitanConfigurationSection> sections = {
+      model_section(planned), training(planned, true), parallelism(planned, true),
+      checkpointing(planned.plan)};
+  TitanConfigurationSection optimizer{"optimizer"};
   optimizer.values.set("name", "AdamW");
   sections.push_back(optimizer);
   if (planned.plan.overlap.tensor && planned.plan.parallel.tensor > 1) {
-    TitanSection compile{"compile"};
+    TitanConfigurationSection compile{"compile"};
     compile.values.set("enable", true);
     sections.push_back(compile);
   }
-  return comment_lines(header) + toml_text(sections);
+  return shell_comment_lines(header) + toml_text(sections);
 }
 
 }  // namespace stepwright::framework_files

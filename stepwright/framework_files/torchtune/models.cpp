@@ -88,7 +88,7 @@ const TuneFamily* family_of(std::string_view module) {
 
 std::int64_t needed_size(const Fields& sizes, std::string_view key) {
   const auto size = sizes.size(key);
-  return size ? *size : sizes.node().get(key).integer(1, kMaxSizeField);
+  return size ? *size : sizes.node().get(key).integer(1, kMaxIntegerSetting);
 }
 
 /// Returns the default width of the feed-forward: torchtune/models/llama3/_model_utils.py,
@@ -126,7 +126,7 @@ model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
     scaling.set("original_max_position_embeddings", kOldLength);
     config.set("rope_scaling", scaling);
   }
-  return model::read_config(Document::from(config, where));
+  return model::read_huggingface_config(Document::from(config, where));
 }
 
 /// Returns the keyword arguments with which a general builder makes a model.
@@ -150,7 +150,7 @@ Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
 /// True if a general builder, given a model's sizes, makes exactly this model.
 bool builds(const TuneFamily& family, const model::Architecture& model) try {
   const Document sizes = Document::from(sizes_of(family, model), "torchtune");
-  return huggingface::differences(built_of(family, Fields(sizes.root()), "torchtune"), model)
+  return huggingface::model_differences(built_of(family, Fields(sizes.root()), "torchtune"), model)
       .empty();
 } catch (const Error&) {
   return false;
@@ -158,9 +158,9 @@ bool builds(const TuneFamily& family, const model::Architecture& model) try {
 
 }  // namespace
 
-TuneBuilder tune_builder(std::string_view component) {
+TorchtuneModelBuilder tune_builder(std::string_view component) {
   std::string_view name = component.substr(component.rfind('.') + 1);
-  TuneBuilder builder;
+  TorchtuneModelBuilder builder;
   for (const std::string_view head : {"qlora_", "lora_"}) {
     if (!name.starts_with(head)) continue;
     builder.adapters = true;
@@ -172,7 +172,7 @@ TuneBuilder tune_builder(std::string_view component) {
   return builder;
 }
 
-void read_tune_model(const Fields& model, StatedModel& model_words) {
+void read_torchtune_model(const Fields& model, StatedModel& model_words) {
   const Node place = model.node().get("_component_");
   const std::string component = model.word("_component_", "");
   std::string name = tune_builder(component).name;
@@ -205,12 +205,12 @@ void read_tune_model(const Fields& model, StatedModel& model_words) {
   model_words.model->name = name;
 }
 
-TuneModel tune_model(const plan::Job& job) {
+TorchtuneModelSettings tune_model(const plan::Job& job) {
   const model::Architecture& model = job.model;
   for (const TuneSize& size : tune_builders().sizes) {
     const auto known = model::built_in_model(size.built_in);
     if (!known || size.built_in != job.model_name ||
-        !huggingface::differences(*known, model).empty())
+        !huggingface::model_differences(*known, model).empty())
       continue;
     const TuneFamily* family = family_of(size.module);
     Tree section = Tree::mapping();

@@ -52,10 +52,10 @@ Tree tune_value(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-Document with_tune_words(Document document, const std::vector<std::string>& words) {
+Document with_torchtune_overrides(Document document, const std::vector<std::string>& words) {
   if (words.empty()) return document;
   const std::string& file = document.root().file();
-  Tree tree = document.root().placed_tree();
+  Tree tree = document.root().tree_with_positions();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (word.starts_with('~')) {

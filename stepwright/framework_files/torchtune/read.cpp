@@ -36,7 +36,7 @@ constexpr std::string_view kTuneRun = "tune run";
 /// Sets one process if `tune run` has no options of torchrun (torchtune/_cli/run.py,
 /// _is_distributed_args); true if it has none.
 bool take_one_process(Words words, const std::string& place, JobRankCounts& extent) {
-  const std::size_t at = recipe_index(words);
+  const std::size_t at = torchtune_recipe_index(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
     fail_input(fmt::format("{}: starts {} without --nproc_per_node, which that recipe asks for",
@@ -68,10 +68,10 @@ void take_commented_run(const SourceFile& file, const UserFacts& given, JobRankC
     const std::string place = fmt::format("{}:{}", file.name, number);
     const std::vector<ShellWord> words = words_of_line(line);
     if (!take_one_process(words, place, extent)) {
-      extent.nodes = launch_scripts::batch_option(words, "--nnodes").value_or(1);
-      extent.devices_of_node = launch_scripts::batch_option(words, "--nproc_per_node");
+      extent.nodes = launch_scripts::launcher_option_number(words, "--nnodes").value_or(1);
+      extent.devices_of_node = launch_scripts::launcher_option_number(words, "--nproc_per_node");
       if (!extent.devices_of_node)
-        extent.devices_of_node = launch_scripts::batch_option(words, "--nproc-per-node");
+        extent.devices_of_node = launch_scripts::launcher_option_number(words, "--nproc-per-node");
     }
     report.notes.push_back(fmt::format(
         "How many processes there are is that of the command in {}, a comment: --nodes and --gpus "
@@ -105,7 +105,7 @@ void check_recipe(const Fields& root) {
         .fail("asks for enable_activation_checkpointing, without which torchtune refuses it");
   }
   const auto split = node.find("tensor_parallel_dim");
-  if (split && !split->is_null() && split->integer(1, kMaxSizeField) > 1 &&
+  if (split && !split->is_null() && split->integer(1, kMaxIntegerSetting) > 1 &&
       is_on(root.section("optimizer").node(), "fused")) {
     split->fail("is above 1 beside a fused optimizer, which torchtune refuses");
   }
@@ -121,11 +121,11 @@ void check_trains_by_itself(const Fields& root) {
   }
 }
 
-std::optional<StatedAdapters> tune_adapters(const Fields& model) {
-  const TuneBuilder builder = tune_builder(model.word("_component_", ""));
+std::optional<StatedLoraAdapters> tune_adapters(const Fields& model) {
+  const TorchtuneModelBuilder builder = tune_builder(model.word("_component_", ""));
   const auto modules = model.find("lora_attn_modules");
   if (!builder.adapters && !modules) return {};
-  StatedAdapters words = read_adapter_words(model, "torchtune/adapters", "lora");
+  StatedLoraAdapters words = read_lora_adapter_settings(model, "torchtune/adapters", "lora");
   if (modules && modules->is_sequence() && modules->size() == 0) words.modules.clear();
   if (model.flag("apply_lora_to_mlp", false)) {
     words.modules.insert(words.modules.end(), {"w1", "w2", "w3"});
@@ -171,11 +171,11 @@ void read_tune_recompute(const Fields& root, plan::Plan& plan) {
 plan::Optimizer read_tune_optimizer(const Fields& optimizer) {
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
-  const std::string_view known = word_meaning("torchtune/words", "optimizers", text);
-  const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
+  const std::string_view known = program_word_meaning("torchtune/words", "optimizers", text);
+  const OptimizerNameMeaning* word = known.empty() ? nullptr : find_optimizer_name(known);
   const plan::Optimizer found = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
-    optimizer.mark_read("_component_");
+    optimizer.mark_setting_read("_component_");
     return found;
   }
   optimizer.leave_out(
@@ -202,16 +202,16 @@ Draft read_tune_states(const Fields& root, const std::string& file, Draft draft,
                        ImportReport& report) {
   FsdpOptions choice{.states = root.flag("fsdp_reshard_after_forward", true) ? "GGG" : "NGG"};
   const auto host = root.find("fsdp_cpu_offload");
-  if (host && host->boolean()) choice.offload = unread_setting(*host);
-  Trainer trainer;
+  if (host && host->boolean()) choice.offload = make_unread_setting(*host);
+  TrainerDistribution trainer;
   if (!draft.adapters) {
     trainer.copies = root.integer("data_parallel_replicate_dim", 1);
     const auto share = root.find("data_parallel_shard_dim");
-    if (share && share->integer(-1, kMaxSizeField) > 0)
-      trainer.share = share->integer(1, kMaxSizeField);
+    if (share && share->integer(-1, kMaxIntegerSetting) > 0)
+      trainer.share = share->integer(1, kMaxIntegerSetting);
   }
-  shard_states_over_ranks(choice, replica_count(trainer, draft.plan, draft.extent, file), draft,
-                          draft.extent, report);
+  apply_fsdp_options(choice, data_parallel_replica_count(trainer, draft.plan, draft.extent, file),
+                     draft, draft.extent, report);
   return draft;
 }
 
@@ -232,10 +232,10 @@ void read_tune_loss(const Fields& root, PartialPlan& settled) {
   constexpr std::int64_t kUsualChunks = 8;
   const Fields words = root.section("loss");
   if (name.find("Liger") != std::string::npos) {
-    words.mark_read("_component_");
+    words.mark_setting_read("_component_");
     settled.apply_liger_loss(true);
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
-    words.mark_read("_component_");
+    words.mark_setting_read("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     const bool all = name.ends_with("ChunkedOutputLoss");
     settled.loss =
@@ -249,10 +249,10 @@ void read_tune_loss(const Fields& root, PartialPlan& settled) {
 /// `max_seq_len` tokens of a document (torchtune/modules/transforms/tokenizers/_utils.py). Without
 /// packing, each document is padded to the longest of its micro-batch (torchtune/data/_collate.py).
 void read_tune_batch(const Fields& root, const std::string& file, const UserFacts& given,
-                     plan::Plan& plan, JobBatch& batch) {
+                     plan::Plan& plan, StatedStepBatch& batch) {
   // A list of datasets is concatenated without packing.
   const auto listed = root.node().find("dataset");
-  if (listed && listed->is_sequence()) root.mark_read("dataset");
+  if (listed && listed->is_sequence()) root.mark_setting_read("dataset");
   const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
   batch.length = root.section("tokenizer").size("max_seq_len");
   if (!batch.length) batch.length = data.size("max_seq_len");
@@ -267,14 +267,14 @@ void read_tune_batch(const Fields& root, const std::string& file, const UserFact
         "--set tokenizer.max_seq_len=N is the length to count",
         file));
   }
-  StatedPacking words;
+  StatedDocumentPacking words;
   words.packing.too_long = packing::LongDocumentPolicy::kTruncate;
   if (packed) {
     words.packing.kind = packing::PackingKind::kGreedy;
     if (data.flag("split_across_pack", false))
       words.packing.too_long = packing::LongDocumentPolicy::kSplit;
   }
-  apply_packing(data, "packed", words, given, batch);
+  apply_document_packing(data, "packed", words, given, batch);
   plan.micro_batch = root.integer("batch_size", 1);
   batch.micro_batches = root.integer("gradient_accumulation_steps", 1);
 }
@@ -289,7 +289,7 @@ Draft read_tune_document(const Document& document, const UserFacts& given, Draft
   draft.framework.variant = "torchtune";
   draft.framework_overlap = draft.framework_gradients = true;
   const Fields model = root.section("model");
-  read_tune_model(model, draft);
+  read_torchtune_model(model, draft);
   draft.adapters = tune_adapters(model);
   draft.precision = root.choice("dtype", kTypes, DType::kBf16);
   draft.optimizer = read_tune_optimizer(root.section("optimizer"));
@@ -299,28 +299,29 @@ Draft read_tune_document(const Document& document, const UserFacts& given, Draft
   resolve_rank_counts(draft.plan, draft.extent, report, given, file);
   draft = read_tune_states(root, file, std::move(draft), report);
   read_tune_batch(root, file, given, draft.plan, draft.batch);
-  list_settings(root, file, known_settings("torchtune/settings"), report);
+  report_file_settings(root, file, known_settings("torchtune/settings"), report);
   return draft;
 }
 
 /// Reads the configuration that a script's command names, overridden by the words after it.
 Draft read_tune_script(Sources files, const UserFacts& given, Draft draft, ImportReport& report) {
   static constexpr std::string_view kOptions[] = {"--config"};
-  const ConfiguredRun run = read_configured(files, given,
-                                            {.framework = "torchtune",
-                                             .arguments = "--config NAME",
-                                             .target = "torchtune",
-                                             .options = kOptions,
-                                             .overrides = true},
-                                            draft.extent, draft.start, report);
+  const ConfiguredRun run = read_configured_run(files, given,
+                                                {.framework = "torchtune",
+                                                 .arguments = "--config NAME",
+                                                 .target = "torchtune",
+                                                 .options = kOptions,
+                                                 .overrides = true},
+                                                draft.extent, draft.start, report);
   std::vector<ShellWord> words = draft.start.launchers;
   words.push_back({.text = draft.start.program});
   take_one_process(words, draft.start.source, draft.extent);
   const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
-  return read_tune_document(with_tune_words(parse_like_python_yaml(file.text, file.name), over),
-                            run.given, std::move(draft), report);
+  return read_tune_document(
+      with_torchtune_overrides(parse_like_python_yaml(file.text, file.name), over), run.given,
+      std::move(draft), report);
 }
 
 }  // namespace
@@ -331,7 +332,7 @@ Draft read_torchtune(Sources files, const UserFacts& given, Draft draft, ImportR
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
   const Document document =
-      with_tune_words(parse_like_python_yaml(file.text, file.name), given.settings);
+      with_torchtune_overrides(parse_like_python_yaml(file.text, file.name), given.settings);
   take_commented_run(file, given, draft.extent, report);
   return read_tune_document(document, given, std::move(draft), report);
 }

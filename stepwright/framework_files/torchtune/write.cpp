@@ -24,7 +24,7 @@ std::string component(std::string_view name) { return fmt::format("{}{}", kPacka
 /// Sets the builder of a model with adapters, and its arguments: torchtune/modules/peft/_utils.py,
 /// LORA_ATTN_MODULES.
 void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
-  const model::Adapters& adapters = *architecture.adapters;
+  const model::LoraAdapters& adapters = *architecture.adapters;
   std::string builder = model.find("_component_")->text;
   builder.insert(builder.rfind('.') + 1, "lora_");
   model.set("_component_", builder);
@@ -61,7 +61,7 @@ void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer)
   const bool packs = !job.documents || packing.kind != packing::PackingKind::kNone;
   Tree words = Tree::mapping();
   words.set("_component_", component(fmt::format("models.{}", tokenizer)));
-  add_tokenizer_files(words, model_folder(job), tokenizer);
+  add_tokenizer_files(words, exported_model_folder(job), tokenizer);
   words.set("max_seq_len", job.length);
   file.set("tokenizer", words);
   Tree data = Tree::mapping();
@@ -85,10 +85,10 @@ Tree checkpoint_files(const model::Architecture& model, std::int64_t released) {
   return files.set("max_filename", Tree::scalar(fmt::format("{:05}", count), true));
 }
 
-void add_tune_checkpoints(Tree& file, const plan::Job& job, const TuneModel& model) {
+void add_tune_checkpoints(Tree& file, const plan::Job& job, const TorchtuneModelSettings& model) {
   Tree section = Tree::mapping();
   section.set("_component_", component("training.FullModelHFCheckpointer"));
-  section.set("checkpoint_dir", model_folder(job));
+  section.set("checkpoint_dir", exported_model_folder(job));
   section.set("checkpoint_files", checkpoint_files(job.model, model.shards));
   section.set("recipe_checkpoint", Tree()).set("output_dir", "${output_dir}");
   section.set("model_type", model.checkpoints);
@@ -171,7 +171,7 @@ void add_tune_sharded_layers(Tree& file, const plan::Job& job, const plan::Plan&
 void add_tune_recompute(Tree& file, const plan::Plan& plan) {
   const plan::Recompute& recompute = plan.recompute;
   file.set("enable_activation_checkpointing", recompute.kind == plan::RecomputeKind::kFull);
-  file.set("enable_activation_offloading", plan.offload.moves_inputs());
+  file.set("enable_activation_offloading", plan.offload.offloads_layer_inputs());
   if (recompute.kind != plan::RecomputeKind::kEvery) return;
   file.set("ac_mode", "selective").set("ac_option", recompute.every);
 }
@@ -204,7 +204,7 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   const plan::Job& job = planned.job;
   const plan::Plan& plan = planned.plan;
   constexpr int kSteps = 100;
-  TuneModel model = tune_model(job);
+  TorchtuneModelSettings model = tune_model(job);
   if (job.model.adapters) add_tune_adapters(model.section, job.model);
   Tree file = Tree::mapping();
   file.set("output_dir", "./stepwright-output");
@@ -225,7 +225,7 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   lines.push_back(fmt::format("starts with: {}", tune_command(planned)));
   lines.emplace_back(
       "checkpoint_files: as many as model.safetensors.index.json of the folder says");
-  return comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
+  return shell_comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
 }
 
 }  // namespace stepwright::framework_files

@@ -60,7 +60,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 
 /// Reads `-l select=8:ngpus=4:mpiprocs=4`, `-l nodes=2:ppn=8:gpus=4` and ABCI's `-l rt_F=8`.
 /// Devices without a number of nodes (`-l ngpus=16`) are for the whole job.
-void apply_resources(std::string_view text, Allocation& allocation) {
+void apply_resources(std::string_view text, BatchAllocation& allocation) {
   bool nodes = false;
   for (const std::string_view key : {"select=", "nodes=", "rt_F=", "rt_HF="}) {
     const std::string_view value = between(text, key, ":,+ ");
@@ -81,8 +81,8 @@ void apply_resources(std::string_view text, Allocation& allocation) {
   }
 }
 
-void apply_pbs(std::span<const Option> options, Allocation& allocation) {
-  for (const Option& option : options) {
+void apply_pbs(std::span<const GivenOption> options, BatchAllocation& allocation) {
+  for (const GivenOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "-l") apply_resources(value, allocation);
     if (option.name == "-N") allocation.name = value;
@@ -91,9 +91,9 @@ void apply_pbs(std::span<const Option> options, Allocation& allocation) {
   }
 }
 
-void apply_lsf(std::span<const Option> options, Allocation& allocation) {
+void apply_lsf(std::span<const GivenOption> options, BatchAllocation& allocation) {
   std::optional<std::int64_t> per_node;
-  for (const Option& option : options) {
+  for (const GivenOption& option : options) {
     const std::string value = option.value.value_or("");
     if (option.name == "-nnodes") allocation.nodes = number_at_start(value);
     if (option.name == "-n") allocation.tasks = number_at_start(value);
@@ -110,7 +110,7 @@ void apply_lsf(std::span<const Option> options, Allocation& allocation) {
   }
 }
 
-OptionRules rules_of(std::string_view scheduler) {
+CommandOptionRules rules_of(std::string_view scheduler) {
   if (scheduler == "slurm") {
     // `-W` and `--wait` are flags of sbatch but take a value in srun.
     return {kSlurmFlags, "", false, "-W --wait"};
@@ -129,11 +129,11 @@ constexpr std::array<Directive, 4> kDirectives = {
 
 }  // namespace
 
-OptionRules slurm_rules() { return {kSlurmFlags, "", false}; }
+CommandOptionRules slurm_option_rules() { return {kSlurmFlags, "", false}; }
 
-void apply_slurm_options(std::span<const Option> options, Allocation& allocation) {
+void apply_slurm_options(std::span<const GivenOption> options, BatchAllocation& allocation) {
   const auto number = [&](std::string_view names, std::optional<std::int64_t>& to) {
-    if (const auto value = option_value(options, names)) {
+    if (const auto value = last_option_value(options, names)) {
       if (const auto count = number_at_start(*value)) to = count;
     }
   };
@@ -141,29 +141,29 @@ void apply_slurm_options(std::span<const Option> options, Allocation& allocation
   number("-n --ntasks", allocation.tasks);
   number("--ntasks-per-node --tasks-per-node", allocation.tasks_per_node);
   number("-c --cpus-per-task", allocation.cpus_per_task);
-  if (const auto gres = option_value(options, "--gres")) {
+  if (const auto gres = last_option_value(options, "--gres")) {
     if (const auto count = gpus_in(*gres, true)) allocation.devices_per_node = count;
   }
-  if (const auto gpus = option_value(options, "--gpus-per-node")) {
+  if (const auto gpus = last_option_value(options, "--gpus-per-node")) {
     allocation.devices_per_node = gpus_in(*gpus, false);
-  } else if (const auto total = option_value(options, "-G --gpus")) {
+  } else if (const auto total = last_option_value(options, "-G --gpus")) {
     const std::int64_t count = gpus_in(*total, false).value_or(1);
     const std::int64_t nodes = allocation.nodes.value_or(1);
     if (count % nodes == 0) allocation.devices_per_node = count / nodes;
-  } else if (const auto each = option_value(options, "--gpus-per-task")) {
+  } else if (const auto each = last_option_value(options, "--gpus-per-task")) {
     const bool one_each = !allocation.tasks || allocation.tasks == allocation.nodes;
     const auto tasks = allocation.tasks_per_node ? allocation.tasks_per_node
                        : one_each                ? std::optional<std::int64_t>(1)
                                                  : std::nullopt;
     if (tasks) allocation.devices_per_node = gpus_in(*each, false).value_or(1) * *tasks;
   }
-  if (const auto name = option_value(options, "-J --job-name")) allocation.name = *name;
-  if (const auto array = option_value(options, "-a --array")) allocation.array = *array;
+  if (const auto name = last_option_value(options, "-J --job-name")) allocation.name = *name;
+  if (const auto array = last_option_value(options, "-a --array")) allocation.array = *array;
 }
 
-std::size_t apply_scheduler_options(const BatchWords& words, Allocation& allocation,
-                                    SplitCommand* split) {
-  SplitCommand found = split_options(words, 0, rules_of(allocation.scheduler));
+std::size_t apply_scheduler_options(const BatchWords& words, BatchAllocation& allocation,
+                                    SplitCommandOptions* split) {
+  SplitCommandOptions found = split_options(words, 0, rules_of(allocation.scheduler));
   if (allocation.scheduler == "slurm") {
     apply_slurm_options(found.options, allocation);
   } else if (allocation.scheduler == "lsf") {
@@ -172,7 +172,7 @@ std::size_t apply_scheduler_options(const BatchWords& words, Allocation& allocat
     apply_pbs(found.options, allocation);
   }
   const std::size_t rest = found.rest;
-  for (const Option& option : found.options) {
+  for (const GivenOption& option : found.options) {
     const std::string_view between_words = option.name.starts_with("--") ? "=" : " ";
     std::string text = option.name;
     if (option.value && !option.value->empty()) text += std::string(between_words) + *option.value;
@@ -183,8 +183,8 @@ std::size_t apply_scheduler_options(const BatchWords& words, Allocation& allocat
   return rest;
 }
 
-std::optional<Allocation> allocation_from_directives(std::string_view text) {
-  std::optional<Allocation> found;
+std::optional<BatchAllocation> allocation_from_directives(std::string_view text) {
+  std::optional<BatchAllocation> found;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -198,14 +198,15 @@ std::optional<Allocation> allocation_from_directives(std::string_view text) {
                              (line[prefix.size()] == ' ' || line[prefix.size()] == '\t');
       if (!line.starts_with(prefix) || !separated) continue;
       if (found && found->scheduler != scheduler) continue;
-      if (!found) found = Allocation{.scheduler = std::string(scheduler)};
-      apply_scheduler_options(split_quoted(line.substr(prefix.size())), *found);
+      if (!found) found = BatchAllocation{.scheduler = std::string(scheduler)};
+      apply_scheduler_options(split_shell_words(line.substr(prefix.size())), *found);
     }
   }
   return found;
 }
 
-std::string_view submission_scheduler(std::string_view program, const BatchWords& options) {
+std::string_view scheduler_of_submission_program(std::string_view program,
+                                                 const BatchWords& options) {
   if (program == "sbatch" || program == "salloc") return "slurm";
   if (program == "bsub") return "lsf";
   if (program != "qsub") return "";
@@ -214,7 +215,7 @@ std::string_view submission_scheduler(std::string_view program, const BatchWords
   return grid ? "sge" : "pbs";
 }
 
-BatchWords split_quoted(std::string_view line) {
+BatchWords split_shell_words(std::string_view line) {
   BatchWords words;
   std::string word;
   bool inside = false;

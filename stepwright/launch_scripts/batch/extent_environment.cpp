@@ -12,18 +12,20 @@ namespace {
 
 using BatchVariables = std::map<std::string, std::string>;
 
-std::int64_t nodes_of_job(const Allocation& allocation) { return allocation.nodes.value_or(1); }
+std::int64_t nodes_of_job(const BatchAllocation& allocation) {
+  return allocation.nodes.value_or(1);
+}
 
 /// Returns the tasks of a node, at least one.
-std::int64_t slots_of_node(const Allocation& allocation) {
-  return std::max<std::int64_t>(1, tasks_of_node(allocation));
+std::int64_t slots_of_node(const BatchAllocation& allocation) {
+  return std::max<std::int64_t>(1, tasks_on_each_node(allocation));
 }
 
 /// Most entries in a list that is made for a variable or a host file.
 constexpr std::int64_t kLongestList = 1'000'000;
 
 /// True if a list with one entry for each task of each node is not too long.
-bool may_be_listed(const Allocation& allocation) {
+bool may_be_listed(const BatchAllocation& allocation) {
   return nodes_of_job(allocation) <= kLongestList / slots_of_node(allocation);
 }
 
@@ -36,18 +38,18 @@ std::string numbered_devices(std::int64_t devices) {
 
 /// Returns one line for each task of each node, as MPI reads it; if `behind` is not empty, one line
 /// for each node with `behind` appended.
-std::string host_lines(const Allocation& allocation, std::string_view behind) {
+std::string host_lines(const BatchAllocation& allocation, std::string_view behind) {
   std::string lines;
   const std::int64_t each = behind.empty() ? slots_of_node(allocation) : 1;
-  for (const std::string& host : host_names(nodes_of_job(allocation))) {
+  for (const std::string& host : made_up_host_names(nodes_of_job(allocation))) {
     for (std::int64_t i = 0; i < each; ++i) lines += fmt::format("{}{}\n", host, behind);
   }
   return lines;
 }
 
-void add_slurm_tasks(const Allocation& allocation, BatchVariables& variables) {
+void add_slurm_tasks(const BatchAllocation& allocation, BatchVariables& variables) {
   const std::int64_t nodes = nodes_of_job(allocation);
-  const std::int64_t each = tasks_of_node(allocation);
+  const std::int64_t each = tasks_on_each_node(allocation);
   if (each > 0) {
     const std::int64_t tasks = allocation.tasks.value_or(nodes * each);
     variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = std::to_string(tasks);
@@ -59,15 +61,15 @@ void add_slurm_tasks(const Allocation& allocation, BatchVariables& variables) {
 }
 
 /// Returns the first index of a job array: "0" of "0-3,7".
-std::string first_index(const Allocation& allocation) {
+std::string first_index(const BatchAllocation& allocation) {
   const std::size_t end = allocation.array.find_first_not_of("0123456789");
   return allocation.array.substr(0, end);
 }
 
-BatchVariables slurm_extent(const Allocation& allocation) {
+BatchVariables slurm_extent(const BatchAllocation& allocation) {
   BatchVariables variables;
   if (allocation.nodes) {
-    const std::string list = host_list(*allocation.nodes);
+    const std::string list = made_up_host_list(*allocation.nodes);
     variables["SLURM_NODELIST"] = variables["SLURM_JOB_NODELIST"] = list;
     variables["SLURM_NNODES"] = variables["SLURM_JOB_NUM_NODES"] =
         std::to_string(*allocation.nodes);
@@ -92,7 +94,7 @@ BatchVariables slurm_extent(const Allocation& allocation) {
   return variables;
 }
 
-BatchVariables pbs_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables pbs_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes) {
     if (!allocation.devices) return {};
     return {{"PBS_NGPUS", std::to_string(*allocation.devices)}};
@@ -101,18 +103,18 @@ BatchVariables pbs_extent(const Allocation& allocation, const HostFileKeeper& ke
   if (may_be_listed(allocation)) {
     variables["PBS_NODEFILE"] = keep_hosts("pbs_nodes", host_lines(allocation, ""));
   }
-  if (const std::int64_t each = tasks_of_node(allocation); each > 0) {
+  if (const std::int64_t each = tasks_on_each_node(allocation); each > 0) {
     variables["PBS_NUM_PPN"] = std::to_string(each);
     variables["PBS_NP"] = std::to_string(each * *allocation.nodes);
   }
   return variables;
 }
 
-BatchVariables lsf_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables lsf_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes || !may_be_listed(allocation)) return {};
   const std::int64_t each = slots_of_node(allocation);
   std::string hosts, counted;
-  for (const std::string& host : host_names(*allocation.nodes)) {
+  for (const std::string& host : made_up_host_names(*allocation.nodes)) {
     for (std::int64_t i = 0; i < each; ++i) hosts += (hosts.empty() ? "" : " ") + host;
     counted += fmt::format("{}{} {}", counted.empty() ? "" : " ", host, each);
   }
@@ -124,7 +126,7 @@ BatchVariables lsf_extent(const Allocation& allocation, const HostFileKeeper& ke
           {"LSB_DJOB_HOSTFILE", keep_hosts("lsf_hosts", host_lines(allocation, ""))}};
 }
 
-BatchVariables sge_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+BatchVariables sge_extent(const BatchAllocation& allocation, const HostFileKeeper& keep_hosts) {
   if (!allocation.nodes) {
     if (!allocation.tasks) return {};
     return {{"NSLOTS", std::to_string(*allocation.tasks)}};
@@ -140,26 +142,26 @@ BatchVariables sge_extent(const Allocation& allocation, const HostFileKeeper& ke
 
 }  // namespace
 
-std::int64_t tasks_of_node(const Allocation& allocation) {
+std::int64_t tasks_on_each_node(const BatchAllocation& allocation) {
   if (allocation.tasks_per_node) return *allocation.tasks_per_node;
   if (!allocation.tasks || !allocation.nodes) return 0;
   return (*allocation.tasks + *allocation.nodes - 1) / *allocation.nodes;
 }
 
-std::string_view array_variable(std::string_view scheduler) {
+std::string_view job_array_index_variable(std::string_view scheduler) {
   if (scheduler == "pbs") return "PBS_ARRAY_INDEX";
   if (scheduler == "lsf") return "LSB_JOBINDEX";
   return scheduler == "sge" ? "SGE_TASK_ID" : "SLURM_ARRAY_TASK_ID";
 }
 
-std::map<std::string, std::string> extent_environment(const Allocation& allocation,
-                                                      const HostFileKeeper& keep_hosts) {
+std::map<std::string, std::string> job_size_environment(const BatchAllocation& allocation,
+                                                        const HostFileKeeper& keep_hosts) {
   BatchVariables variables = allocation.scheduler == "pbs"   ? pbs_extent(allocation, keep_hosts)
                              : allocation.scheduler == "lsf" ? lsf_extent(allocation, keep_hosts)
                              : allocation.scheduler == "sge" ? sge_extent(allocation, keep_hosts)
                                                              : slurm_extent(allocation);
   if (const std::string first = first_index(allocation); !first.empty()) {
-    variables[std::string(array_variable(allocation.scheduler))] = first;
+    variables[std::string(job_array_index_variable(allocation.scheduler))] = first;
   }
   return variables;
 }

@@ -47,7 +47,7 @@ std::vector<std::string> numbers_in(std::string_view ranges) {
 
 }  // namespace
 
-std::vector<std::string> expand_hosts(std::string_view list) {
+std::vector<std::string> expand_slurm_host_list(std::string_view list) {
   std::vector<std::string> hosts;
   for (const std::string& part : split_outside_brackets(list)) {
     const std::size_t open = part.find('['), close = part.find(']');
@@ -59,21 +59,21 @@ std::vector<std::string> expand_hosts(std::string_view list) {
     for (const std::string& number :
          numbers_in(std::string_view(part).substr(open + 1, close - open - 1))) {
       const std::string one = part.substr(0, open) + number + part.substr(close + 1);
-      std::ranges::copy(expand_hosts(one), std::back_inserter(hosts));
+      std::ranges::copy(expand_slurm_host_list(one), std::back_inserter(hosts));
       if (hosts.size() >= kMostHosts) return hosts;
     }
   }
   return hosts;
 }
 
-std::vector<std::string> host_names(std::int64_t nodes) {
+std::vector<std::string> made_up_host_names(std::int64_t nodes) {
   std::vector<std::string> names;
   nodes = std::clamp<std::int64_t>(nodes, 1, kMostHosts);
   for (std::int64_t i = 1; i <= nodes; ++i) names.push_back(fmt::format("node{:03}", i));
   return names;
 }
 
-std::string host_list(std::int64_t nodes) {
+std::string made_up_host_list(std::int64_t nodes) {
   return nodes <= 1 ? "node001" : fmt::format("node[001-{:03}]", nodes);
 }
 

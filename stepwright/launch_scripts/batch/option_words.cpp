@@ -8,10 +8,11 @@ namespace {
 /// Reads the options of a command from left to right.
 class OptionReader {
  public:
-  OptionReader(std::span<const std::string> words, std::size_t start, const OptionRules& rules)
+  OptionReader(std::span<const std::string> words, std::size_t start,
+               const CommandOptionRules& rules)
       : words_(words), at_(start), rules_(rules) {}
 
-  SplitCommand read() {
+  SplitCommandOptions read() {
     while (at_ < words_.size()) {
       const std::string& word = words_[at_];
       if (word == "--") {
@@ -47,7 +48,7 @@ class OptionReader {
     } else if (is_flag(word)) {
       split_.options.push_back({word, std::nullopt, ""});
     } else {
-      Option option{word, next(), ""};
+      GivenOption option{word, next(), ""};
       if (holds_word(rules_.pairs, word)) option.second = next().value_or("");
       split_.options.push_back(std::move(option));
     }
@@ -70,18 +71,19 @@ class OptionReader {
 
   std::span<const std::string> words_;
   std::size_t at_;
-  const OptionRules& rules_;
-  SplitCommand split_;
+  const CommandOptionRules& rules_;
+  SplitCommandOptions split_;
 };
 
 }  // namespace
 
-SplitCommand split_options(std::span<const std::string> words, std::size_t start,
-                           const OptionRules& rules) {
+SplitCommandOptions split_options(std::span<const std::string> words, std::size_t start,
+                                  const CommandOptionRules& rules) {
   return OptionReader(words, start, rules).read();
 }
 
-std::optional<std::string> option_value(std::span<const Option> options, std::string_view names) {
+std::optional<std::string> last_option_value(std::span<const GivenOption> options,
+                                             std::string_view names) {
   for (auto option = options.rbegin(); option != options.rend(); ++option) {
     if (holds_word(names, option->name)) return option->value.value_or("");
   }

@@ -11,7 +11,7 @@ namespace stepwright::launch_scripts {
 
 /// Option syntax of a program such as srun, whose options stand before the command that it starts.
 /// Options that are in none of these lists take one value.
-struct OptionRules {
+struct CommandOptionRules {
   std::string_view flags;  ///< Options without a value, separated by blanks: "--label -l".
   std::string_view pairs;  ///< Options with two values, separated by blanks: "-mca -genv".
   /// True if a long option can begin with one dash: `-npernode 8` is one option, not a group of
@@ -22,7 +22,7 @@ struct OptionRules {
 };
 
 /// An option that a command was given.
-struct Option {
+struct GivenOption {
   std::string name;                  ///< Name of the option with its dashes.
   std::optional<std::string> value;  ///< Value of the option; nullopt for a flag.
   /// Second value of an option that takes two, such as `-mca NAME VALUE`; empty for other options.
@@ -30,20 +30,21 @@ struct Option {
 };
 
 /// The options of a command, and the index of the word after them.
-struct SplitCommand {
-  std::vector<Option> options;
+struct SplitCommandOptions {
+  std::vector<GivenOption> options;
   /// Index of the first word that is not an option; the number of words if all words are options.
   std::size_t rest = 0;
 };
 
 /// Splits a command into its options and the rest. Options begin at index `start`, after the
 /// program or subcommand `words[start - 1]`; `--` ends them.
-SplitCommand split_options(std::span<const std::string> words, std::size_t start,
-                           const OptionRules& rules);
+SplitCommandOptions split_options(std::span<const std::string> words, std::size_t start,
+                                  const CommandOptionRules& rules);
 
 /// Returns the value of the last option whose name is one of `names` ("-N --nodes"), "" for a flag;
 /// nullopt if no option has such a name.
-std::optional<std::string> option_value(std::span<const Option> options, std::string_view names);
+std::optional<std::string> last_option_value(std::span<const GivenOption> options,
+                                             std::string_view names);
 
 /// True if `list`, words separated by blanks, contains the word.
 bool holds_word(std::string_view list, std::string_view word);

@@ -52,7 +52,7 @@ PythonObject percent_formatted(const PythonObject& format, const PythonObject& v
     if (kind == '%') {
       made.text += text[at];
     } else if ((kind == 's' || kind == 'd' || kind == 'i') && next < given.size()) {
-      add_python_text(made.text, python_str(given[next++]), format.line);
+      append_python_text(made.text, python_str(given[next++]), format.line);
     } else {
       return PythonObject::unknown("text", format.line);
     }
@@ -68,7 +68,7 @@ std::optional<std::vector<PythonObject>> items_of(const PythonObject& value) {
 }
 
 PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
-  if (items.size() > kMostPythonItems) return PythonObject::unknown("list", line);
+  if (items.size() > kMaxPythonItems) return PythonObject::unknown("list", line);
   PythonObject made = PythonObject::list();
   made.line = line;
   made.body->items = std::move(items);
@@ -77,7 +77,7 @@ PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
 
 /// Returns the list "[a] * 3".
 PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_t line) {
-  const auto most = static_cast<std::int64_t>(kMostPythonItems / python_value_size(list));
+  const auto most = static_cast<std::int64_t>(kMaxPythonItems / python_value_size(list));
   if (count > most) return PythonObject::unknown("list", line);
   std::vector<PythonObject> items;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -90,7 +90,7 @@ PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_
 PythonObject text_sum(bool path, const PythonObject& a, const PythonObject& b, std::uint32_t line) {
   PythonObject both = PythonObject::string(python_str(a), line);
   if (path && !both.text.ends_with('/')) both.text += '/';
-  add_python_text(both.text, python_str(b), line);
+  append_python_text(both.text, python_str(b), line);
   return both;
 }
 
@@ -119,12 +119,12 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     return b.text.find(a.text) != std::string::npos;
   }
   if (b.is(ObjectKind::kRecord) && b.body->made_by.empty()) {
-    const auto key = python_key(a);
+    const auto key = python_mapping_key_text(a);
     if (!key) return std::nullopt;
     if (b.body->find(*key) != nullptr) return true;
     // The mapping can contain the key if it has keys that are not known.
     const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
-      return member.first.find(kUnknownBegin) != std::string::npos || member.first == "**";
+      return member.first.find(kUnknownTextBegin) != std::string::npos || member.first == "**";
     });
     return known ? std::optional(false) : std::nullopt;
   }
@@ -147,7 +147,8 @@ bool ordered(std::string_view sign, T a, T b) {
 
 }  // namespace
 
-PythonObject python_operation(std::string_view sign, const PythonObject& a, const PythonObject& b) {
+PythonObject python_operator_result(std::string_view sign, const PythonObject& a,
+                                    const PythonObject& b) {
   const std::uint32_t line = a.line != 0 ? a.line : b.line;
   const bool wholes = a.is(ObjectKind::kInteger) && b.is(ObjectKind::kInteger);
   if (wholes && sign != "/") return whole_result(sign, a, b, line);
@@ -172,9 +173,9 @@ PythonObject python_operation(std::string_view sign, const PythonObject& a, cons
   return PythonObject::unknown(open.is(ObjectKind::kUnknown) ? open.text : "value", line);
 }
 
-PythonObject python_negative(PythonObject value) {
+PythonObject negated_python_value(PythonObject value) {
   if (value.is(ObjectKind::kInteger)) {
-    return python_operation("-", PythonObject::integer(0, value.line), value);
+    return python_operator_result("-", PythonObject::integer(0, value.line), value);
   }
   if (value.is(ObjectKind::kReal)) {
     const bool minus = value.text.starts_with('-');
@@ -183,8 +184,8 @@ PythonObject python_negative(PythonObject value) {
   return PythonObject::unknown(value.is(ObjectKind::kUnknown) ? value.text : "number", value.line);
 }
 
-std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,
-                                      const PythonObject& b) {
+std::optional<bool> python_comparison_holds(std::string_view sign, const PythonObject& a,
+                                            const PythonObject& b) {
   const auto inverse = [](std::optional<bool> one) { return one ? std::optional(!*one) : one; };
   if (sign == "==" || sign == "is") return same_value(a, b);
   if (sign == "!=" || sign == "is not") return inverse(same_value(a, b));

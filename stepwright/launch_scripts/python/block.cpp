@@ -28,7 +28,7 @@ std::string_view head_behind(std::string_view text, std::size_t word) {
 }
 
 /// Returns the statement on the same line, after the colon.
-PythonLine same_line(const PythonLine& head) {
+PythonStatement same_line(const PythonStatement& head) {
   const std::size_t colon = end_of_python_item(head.text, 0, ":");
   const std::string_view same = head.text.substr(std::min(colon + 1, head.text.size()));
   return {python_trimmed(same), head.line, head.indent + 1};
@@ -36,7 +36,7 @@ PythonLine same_line(const PythonLine& head) {
 
 }  // namespace
 
-std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head) {
+std::size_t end_of_python_block(std::span<const PythonStatement> lines, std::size_t head) {
   std::size_t end = head + 1;
   while (end < lines.size() && lines[end].indent > lines[head].indent) ++end;
   return end;
@@ -54,14 +54,14 @@ PythonProgram::Flow PythonProgram::run(Lines lines) {
 }
 
 /// Interprets a block, or the single statement after its colon.
-PythonProgram::Flow PythonProgram::block(const PythonLine& head, Lines lines) {
-  const PythonLine same = same_line(head);
+PythonProgram::Flow PythonProgram::block(const PythonStatement& head, Lines lines) {
+  const PythonStatement same = same_line(head);
   return same.text.empty() ? run(lines) : run({&same, 1});
 }
 
 PythonProgram::Flow PythonProgram::statement(Lines lines, std::size_t& at) {
-  const PythonLine& line = lines[at];
-  spend(1, line.line);
+  const PythonStatement& line = lines[at];
+  add_interpretation_effort(1, line.line);
   std::string_view text = line.text;
   if (starts_python_word(text, "async")) text = python_trimmed(text.substr(5));
   if (starts_python_word(text, "if")) return conditional(lines, at);
@@ -71,7 +71,7 @@ PythonProgram::Flow PythonProgram::statement(Lines lines, std::size_t& at) {
   return compound(text, line, body);
 }
 
-PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonLine& line,
+PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonStatement& line,
                                             Lines body) {
   if (starts_python_word(text, "def")) {
     define(text, line, body, "");
@@ -91,7 +91,7 @@ PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonL
   return Flow::kNext;
 }
 
-PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
+PythonProgram::Flow PythonProgram::simple(const PythonStatement& line) {
   const std::string_view text = line.text;
   if (starts_python_word(text, "return")) {
     const std::string_view what = python_trimmed(text.substr(6));
@@ -99,14 +99,14 @@ PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
     return Flow::kReturn;
   }
   if (starts_python_word(text, "raise")) {
-    returned_ = PythonObject::unknown(text, placed(line.line));
+    returned_ = PythonObject::unknown(text, recorded_line(line.line));
     returned_.said = std::string(text);
     return Flow::kReturn;
   }
   if (starts_python_word(text, "break")) return Flow::kBreak;
   if (starts_python_word(text, "continue")) return Flow::kContinue;
   if (starts_python_word(text, "global")) {
-    for (const std::string_view name : python_comma_parts(text.substr(6))) {
+    for (const std::string_view name : split_at_python_commas(text.substr(6))) {
       frames_[here_].global_names.emplace(name);
     }
   } else if (starts_any(text, {"import", "from"})) {
@@ -124,13 +124,14 @@ PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
 }
 
 /// Evaluates an expression statement for its effects.
-void PythonProgram::expression(const PythonLine& line) {
+void PythonProgram::expression(const PythonStatement& line) {
   const PythonObject value = evaluate(line.text, line.line);
   if (!value.open()) return;
-  host_.passed(line.text.substr(0, line.text.find('(')), line.text, placed(line.line));
+  host_.note_skipped_expression(line.text.substr(0, line.text.find('(')), line.text,
+                                recorded_line(line.line));
 }
 
-void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) {
+void PythonProgram::assign(const PythonAssignment& set, const PythonStatement& line) {
   // Inside brackets the value can begin on a line below the name.
   const auto before =
       line.text.substr(0, static_cast<std::size_t>(set.value->data() - line.text.data()));
@@ -140,27 +141,27 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
     return assign_item(set.target, line, value);
   }
   if (!set.sign.empty()) value = changed(set, line, std::move(value));
-  spend(python_value_size(value), line.line);
-  bind_python_targets(set.target, value, *this);
+  add_interpretation_effort(python_value_size(value), line.line);
+  assign_python_targets(set.target, value, *this);
 }
 
 /// Returns the new value in "target += value".
-PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLine& line,
+PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonStatement& line,
                                     PythonObject value) {
-  const std::uint32_t at = placed(line.line);
+  const std::uint32_t at = recorded_line(line.line);
   PythonObject old = this->value(std::string(set.target), at);
   if (!old.is(ObjectKind::kList) || set.sign != "+") {
-    PythonObject made = python_operation(set.sign, old, value);
+    PythonObject made = python_operator_result(set.sign, old, value);
     if (made.is(ObjectKind::kUnknown)) made.said = std::string(line.text);
     made.line = at;
     return made;
   }
-  python_object_method(old, "extend", {{std::move(value)}, {}, at});
+  call_python_builtin_method(old, "extend", {{std::move(value)}, {}, at});
   return old;
 }
 
 /// Interprets an assignment to an item, "a[key] = value".
-void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
+void PythonProgram::assign_item(std::string_view target, const PythonStatement& line,
                                 const PythonObject& value) {
   std::size_t open = target.find('[');
   while (closing_python_bracket(target, open) + 1 < target.size()) {
@@ -172,15 +173,16 @@ void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
   if (owner.is(ObjectKind::kRecord) && key.is(ObjectKind::kText)) {
     return owner.body->set(key.text, value);
   }
-  host_.passed(target, line.text, placed(line.line));
+  host_.note_skipped_expression(target, line.text, recorded_line(line.line));
   if (!owner.is(ObjectKind::kList) || !key.is(ObjectKind::kInteger)) return;
   auto& items = owner.body->items;
   const auto size = static_cast<std::int64_t>(items.size());
   const std::int64_t place = key.number < 0 ? size + key.number : key.number;
-  if (place >= 0 && place < size) items[static_cast<std::size_t>(place)] = python_copy(value);
+  if (place >= 0 && place < size) items[static_cast<std::size_t>(place)] = copy_python_value(value);
 }
 
-PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine& line, Lines body) {
+PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonStatement& line,
+                                        Lines body) {
   const std::string_view head = head_behind(text, 3);
   const std::size_t in = find_python_operator(head, " in ");
   if (in == std::string_view::npos) return Flow::kNext;
@@ -191,7 +193,7 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
     return Flow::kNext;
   }
   for (const PythonObject& item : *items) {
-    bind_python_targets(targets, item, *this);
+    assign_python_targets(targets, item, *this);
     const Flow flow = block(line, body);
     if (flow == Flow::kReturn) return Flow::kReturn;
     if (flow == Flow::kBreak) break;
@@ -200,13 +202,13 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
 }
 
 /// Interprets a block that always runs exactly once, such as that of `with`.
-PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonLine& line,
+PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonStatement& line,
                                           Lines body) {
   if (starts_python_word(text, "with")) {
     const std::string_view head = head_behind(text, 4);
     const std::size_t as = find_python_operator(head, " as ");
     const PythonObject held = evaluate(python_trimmed(head.substr(0, as)), line.line);
-    if (as != std::string_view::npos) bind_python_targets(head.substr(as + 4), held, *this);
+    if (as != std::string_view::npos) assign_python_targets(head.substr(as + 4), held, *this);
   }
   return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;
 }
@@ -219,7 +221,7 @@ PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
   bool taken = false;
   const std::uint32_t indent = lines[at].indent;
   for (bool first = true; at < lines.size() && lines[at].indent == indent; first = false) {
-    const PythonLine& head = lines[at];
+    const PythonStatement& head = lines[at];
     const bool start = starts_python_word(head.text, "if");
     if (first != start || (!start && !starts_any(head.text, {"elif", "else"}))) break;
     const std::size_t end = end_of_python_block(lines, at);
@@ -237,29 +239,30 @@ PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
 
 /// Returns whether the branch of an "if", "elif" or "else" is taken if no branch before it was;
 /// nullopt: unknown.
-std::optional<bool> PythonProgram::condition(const PythonLine& head) {
+std::optional<bool> PythonProgram::condition(const PythonStatement& head) {
   if (starts_python_word(head.text, "else")) return true;
   const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
   return python_truth(evaluate(head_behind(head.text, word), head.line));
 }
 
 /// Tells the host about the names that a skipped block would set.
-void PythonProgram::pass_over(const PythonLine& head, Lines block) {
-  const PythonLine same = same_line(head);
+void PythonProgram::pass_over(const PythonStatement& head, Lines block) {
+  const PythonStatement same = same_line(head);
   if (!same.text.empty()) note_passed(same, head);
-  for (const PythonLine& line : block) note_passed(line, head);
+  for (const PythonStatement& line : block) note_passed(line, head);
 }
 
-void PythonProgram::note_passed(const PythonLine& line, const PythonLine& head) {
-  spend(1, line.line);
+void PythonProgram::note_passed(const PythonStatement& line, const PythonStatement& head) {
+  add_interpretation_effort(1, line.line);
   if (is_noop_python_statement(line.text)) return;
   const std::string said = fmt::format("{}  [{}]", line.text, head.text);
-  if (starts_python_word(line.text, "return")) host_.passed("return", said, placed(line.line));
+  if (starts_python_word(line.text, "return"))
+    host_.note_skipped_expression("return", said, recorded_line(line.line));
   const PythonAssignment set = python_assignment(line.text);
   if (!set.value || !is_python_path(set.target)) return;
   const std::string variable(set.target.substr(0, set.target.find('.')));
   if (frames_[here_].names.contains(variable)) {
-    host_.passed(set.target, said, placed(line.line));
+    host_.note_skipped_expression(set.target, said, recorded_line(line.line));
   }
 }
 

@@ -18,7 +18,7 @@ void check_read(const Tree& tree, const std::string& name) {
   if (is_unread(tree)) {
     fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value{}",
                            name, tree.line, printable(tree.text),
-                           live_object_advice(tree.text, tree.line)));
+                           computed_configuration_advice(tree.text, tree.line)));
   }
   for (const Tree& item : tree.items) check_read(item, name);
 }
@@ -33,14 +33,14 @@ PythonObject LiteralPythonHost::named(const std::string& path, const std::string
   return open;
 }
 
-std::optional<PythonObject> LiteralPythonHost::called(const PythonCall& call) {
+std::optional<PythonObject> LiteralPythonHost::result_of_undefined_call(const PythonCall& call) {
   const std::size_t own = call.path.find_first_not_of('_', call.path.rfind('.') + 1);
   const bool type = !call.path.starts_with('.') && own != std::string::npos &&
                     std::isupper(static_cast<unsigned char>(call.path[own])) != 0;
-  return type ? std::optional(python_object_of(call)) : std::nullopt;
+  return type ? std::optional(python_object_of_call(call)) : std::nullopt;
 }
 
-PythonObject python_object_of(const PythonCall& call) {
+PythonObject python_object_of_call(const PythonCall& call) {
   PythonObject made = PythonObject::record();
   made.line = call.given.line;
   made.body->made_by = call.path;
@@ -69,8 +69,8 @@ std::size_t find_python_call(std::string_view text, std::string_view function) {
   return at;
 }
 
-PythonObject first_python_call(std::string_view text, std::string_view type,
-                               PythonProgram& program) {
+PythonObject first_python_call_arguments(std::string_view text, std::string_view type,
+                                         PythonProgram& program) {
   const std::string& name = program.file();
   const std::size_t at = find_python_call(text, type);
   if (at == std::string_view::npos) fail_input(fmt::format("{}: has no call of {}", name, type));
@@ -87,9 +87,10 @@ PythonObject first_python_call(std::string_view text, std::string_view type,
 Document read_python_call(std::string_view text, std::string_view function,
                           const std::string& name) {
   LiteralPythonHost literals;
-  const PythonText nothing[] = {{"", name}};
+  const PythonFileText nothing[] = {{"", name}};
   PythonProgram program(nothing, literals);
-  const Tree given = python_tree(first_python_call(text, function, program), name);
+  const Tree given =
+      tree_of_python_value(first_python_call_arguments(text, function, program), name);
   check_read(given, name);
   return Document::from(given, name);
 }

@@ -15,12 +15,12 @@ namespace stepwright::launch_scripts {
 class LiteralPythonHost : public PythonHost {
  public:
   PythonObject named(const std::string& path, const std::string& full, std::uint32_t line) override;
-  std::optional<PythonObject> called(const PythonCall& call) override;
+  std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override;
 };
 
 /// Returns an object that records the class `call.path` and the arguments of a call; if an argument
 /// is given twice, the last one counts.
-PythonObject python_object_of(const PythonCall& call);
+PythonObject python_object_of_call(const PythonCall& call);
 
 /// Returns the position of the first call of `function` in a Python text outside of comments;
 /// `npos` if there is none.
@@ -28,8 +28,8 @@ std::size_t find_python_call(std::string_view text, std::string_view function);
 
 /// Returns the arguments of the first call of class `type` in `text`, the first file of `program`.
 /// Fails with `kInput` if there is no such call.
-PythonObject first_python_call(std::string_view text, std::string_view type,
-                               PythonProgram& program);
+PythonObject first_python_call_arguments(std::string_view text, std::string_view type,
+                                         PythonProgram& program);
 
 /// Reads the keyword arguments of the first call of `function` in a Python text as a configuration
 /// document, without executing anything. Values must be literals or calls of classes, whose names

@@ -41,7 +41,8 @@ class ImportedNames {
       const std::size_t end = std::min(statement.find(" import "), statement.size());
       module = std::string(python_trimmed(statement.substr(4, end - 4))) + ".";
     }
-    for (const auto& [name, there] : python_imports(statement)) names_[name] = module + there;
+    for (const auto& [name, there] : python_imported_names(statement))
+      names_[name] = module + there;
   }
 
   [[nodiscard]] std::string full(std::string_view path) const {

@@ -22,7 +22,7 @@ constexpr std::size_t kMostNamed = 40;
 /// Interprets a configuration function with the knowledge about its framework.
 class Recipe final : public LiteralPythonHost {
  public:
-  Recipe(std::span<const PythonText> texts, const FrameworkPythonFacts& words)
+  Recipe(std::span<const PythonFileText> texts, const FrameworkPythonFacts& words)
       : words_(words), program_(texts, *this) {
     for (std::size_t file = 0; file < texts.size(); ++file) program_.begin(file);
     unread_.clear();
@@ -36,9 +36,10 @@ class Recipe final : public LiteralPythonHost {
     if (!words_.chosen) return std::nullopt;
     const auto value = [&](const std::string& name) -> std::optional<Tree> {
       const auto found = program_.global(name);
-      return found ? std::optional(python_tree(*found, call.file)) : std::nullopt;
+      return found ? std::optional(tree_of_python_value(*found, call.file)) : std::nullopt;
     };
-    return object_of(words_.chosen(call.path, python_tree(call.given, call.file), value), call);
+    return object_of(words_.chosen(call.path, tree_of_python_value(call.given, call.file), value),
+                     call);
   }
 
   PythonObject named(const std::string& path, const std::string& full,
@@ -47,21 +48,22 @@ class Recipe final : public LiteralPythonHost {
     return itself ? PythonObject::string(path, line) : LiteralPythonHost::named(path, full, line);
   }
 
-  std::optional<PythonObject> called(const PythonCall& call) override {
+  std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
     if (call.path.starts_with('.')) {
       const bool same = std::ranges::find(words_.same, call.path.substr(1)) != words_.same.end();
       return same ? std::optional(call.given.unnamed.front()) : std::nullopt;
     }
     if (words_.known) {
-      const Tree given = python_tree(call.given, call.file);
+      const Tree given = tree_of_python_value(call.given, call.file);
       if (auto known = object_of(words_.known(call.path, given, call.file), call)) return known;
     }
     const bool imported = call.full != call.path;
     if (imported && elsewhere_.size() < kMostUnread) elsewhere_.push_back(call.full);
-    return LiteralPythonHost::called(call);
+    return LiteralPythonHost::result_of_undefined_call(call);
   }
 
-  void passed(std::string_view name, std::string_view expression, std::uint32_t line) override {
+  void note_skipped_expression(std::string_view name, std::string_view expression,
+                               std::uint32_t line) override {
     if (unread_.size() == kMostUnread) return;
     unread_.push_back({std::string(name), unknown_value_tree(expression).text, line});
   }
@@ -69,7 +71,7 @@ class Recipe final : public LiteralPythonHost {
  private:
   static std::optional<PythonObject> object_of(const std::optional<Tree>& tree,
                                                const PythonCall& call) {
-    return tree ? std::optional(python_object(*tree, call.given.line)) : std::nullopt;
+    return tree ? std::optional(python_value_of_tree(*tree, call.given.line)) : std::nullopt;
   }
 
   const FrameworkPythonFacts& words_;
@@ -85,7 +87,7 @@ bool makes_root(const PythonFunction& function, std::string_view root) {
   if (arrow != std::string_view::npos && head.substr(arrow).find(root) != std::string_view::npos) {
     return true;
   }
-  return std::ranges::any_of(function.body, [&](const PythonLine& line) {
+  return std::ranges::any_of(function.body, [&](const PythonStatement& line) {
     return find_python_call(line.text, root) != std::string_view::npos;
   });
 }
@@ -156,7 +158,7 @@ std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree) {
   return unread;
 }
 
-PythonConfig read_python_config(std::span<const PythonText> texts,
+PythonConfig read_python_config(std::span<const PythonFileText> texts,
                                 const FrameworkPythonFacts& words, const std::string& function) {
   Recipe recipe(texts, words);
   PythonProgram& program = recipe.program();
@@ -167,16 +169,17 @@ PythonConfig read_python_config(std::span<const PythonText> texts,
   if (const auto found = chosen_function(program, asked, words.root)) {
     config.function = std::string(found->name);
     const std::string call = call_of(*found, function);
-    config.tree = python_tree(program.evaluate(call, 0), name);
+    config.tree = tree_of_python_value(program.evaluate(call, 0), name);
     line = found->head.line;
   } else {
-    config.tree = python_tree(first_python_call(text, words.root, program), name);
+    config.tree =
+        tree_of_python_value(first_python_call_arguments(text, words.root, program), name);
   }
   if (is_unread(config.tree)) {
     const std::uint32_t at = std::max(config.tree.line, line);
     fail_input(fmt::format("{}:{}: what {} returns is not followed: {}{}", name, at,
                            printable(config.function), printable(config.tree.text),
-                           live_object_advice(config.tree.text, at)));
+                           computed_configuration_advice(config.tree.text, at)));
   }
   if (config.tree.kind != Tree::Kind::kMapping) {
     fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));

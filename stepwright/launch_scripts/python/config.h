@@ -72,8 +72,8 @@ std::vector<UnknownPythonValue> unknown_python_values(const Tree& tree);
 /// values are decided. Executes nothing.
 /// Fails with `kInput` if `function` is empty and several functions return configurations (their
 /// names are in the message), if `function` is unknown, if its result cannot be interpreted, and in
-/// the cases of `PythonProgram` and `python_tree`.
-PythonConfig read_python_config(std::span<const PythonText> texts,
+/// the cases of `PythonProgram` and `tree_of_python_value`.
+PythonConfig read_python_config(std::span<const PythonFileText> texts,
                                 const FrameworkPythonFacts& words, const std::string& function);
 
 }  // namespace stepwright::launch_scripts

@@ -38,7 +38,7 @@ std::string_view name_of_parameter(std::string_view part) {
 /// Returns a named argument that no parameter accepts, with which Python would fail; empty: there
 /// is none.
 std::string_view untaken(std::string_view parameters, const PythonArguments& given) {
-  const std::vector<std::string_view> parts = python_comma_parts(parameters);
+  const std::vector<std::string_view> parts = split_at_python_commas(parameters);
   const auto takes = [&](std::string_view name) {
     return std::ranges::any_of(parts, [&](std::string_view part) {
       return part.starts_with("**") || name_of_parameter(part) == name;
@@ -52,7 +52,7 @@ std::string_view untaken(std::string_view parameters, const PythonArguments& giv
 
 }  // namespace
 
-std::vector<std::string_view> python_comma_parts(std::string_view text) {
+std::vector<std::string_view> split_at_python_commas(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const std::size_t comma = end_of_python_item(text, 0, ",");
@@ -93,7 +93,7 @@ PythonProgram::Frame PythonProgram::frame_of(const Function& function, const Pyt
   Frame frame{.names = {}, .file = function.file, .nested = function.nested};
   std::size_t place = 0;
   bool first = true;
-  for (const std::string_view part : python_comma_parts(function.parameters)) {
+  for (const std::string_view part : split_at_python_commas(function.parameters)) {
     const auto before = static_cast<std::size_t>(part.data() - function.parameters.data());
     const auto down = std::ranges::count(function.parameters.substr(0, before), '\n');
     if (first && self != nullptr) {
@@ -106,13 +106,13 @@ PythonProgram::Frame PythonProgram::frame_of(const Function& function, const Pyt
   for (auto& [name, value] : frame.names) {
     if (!value.is(ObjectKind::kUnknown) || !value.said.empty()) continue;
     value.said = fmt::format("argument {} of {}", name, function.name);
-    value.line = placed(function.line);
+    value.line = recorded_line(function.line);
   }
   return frame;
 }
 
 /// Binds one parameter, "name: type = default".
-void PythonProgram::parameter(const PythonLine& said, const PythonArguments& given,
+void PythonProgram::parameter(const PythonStatement& said, const PythonArguments& given,
                               std::size_t& place, Frame& frame) {
   const std::string_view part = said.text;
   if (part == "*" || part == "/") return;
@@ -179,7 +179,7 @@ void PythonProgram::fields(const Class& type, const PythonArguments& given, std:
     fields(*base, given, place, made, depth + 1);
   }
   const std::size_t before = std::exchange(here_, type.file);
-  for (const PythonLine& line : type.body) {
+  for (const PythonStatement& line : type.body) {
     const bool own = line.indent == type.body.front().indent;
     if (own && !is_noop_python_statement(line.text)) field(line, given, place, made);
   }
@@ -187,8 +187,8 @@ void PythonProgram::fields(const Class& type, const PythonArguments& given, std:
 }
 
 /// Sets one field of a class, "name: type = default".
-void PythonProgram::field(const PythonLine& line, const PythonArguments& given, std::size_t& place,
-                          PythonObject& made) {
+void PythonProgram::field(const PythonStatement& line, const PythonArguments& given,
+                          std::size_t& place, PythonObject& made) {
   const PythonAssignment set = python_assignment(line.text);
   const std::size_t colon = std::min(line.text.find(':'), line.text.size());
   const std::string name(set.value ? set.target : python_trimmed(line.text.substr(0, colon)));
@@ -198,11 +198,11 @@ void PythonProgram::field(const PythonLine& line, const PythonArguments& given, 
     made.body->set(name, *value);
   } else {
     made.body->set(name, set.value ? evaluate(*set.value, line.line)
-                                   : PythonObject::unknown(name, placed(line.line)));
+                                   : PythonObject::unknown(name, recorded_line(line.line)));
   }
 }
 
-void PythonProgram::define(std::string_view text, const PythonLine& line, Lines body,
+void PythonProgram::define(std::string_view text, const PythonStatement& line, Lines body,
                            const std::string& owner) {
   const std::size_t open = text.find('(');
   if (open == std::string_view::npos) return;

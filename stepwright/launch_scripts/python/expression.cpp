@@ -43,7 +43,7 @@ class Evaluation {
 
  private:
   PythonObject followed(const PythonNode& node) {
-    names_.spend(1, node.line);
+    names_.add_interpretation_effort(1, node.line);
     switch (node.kind) {
       case PartKind::kConstant:
         return node.word == "None" ? PythonObject() : PythonObject::boolean(node.word == "True");
@@ -55,7 +55,7 @@ class Evaluation {
       case PartKind::kComprehension: return comprehension(node);
       case PartKind::kBound: return bound(node);
       case PartKind::kBehind: return behind(node);
-      case PartKind::kNegative: return python_negative(followed(node.parts.front()));
+      case PartKind::kNegative: return negated_python_value(followed(node.parts.front()));
       case PartKind::kOperation: return operation(node);
       case PartKind::kComparison: return comparison(node);
       case PartKind::kNot: return negated(node);
@@ -66,9 +66,11 @@ class Evaluation {
     }
   }
 
-  [[nodiscard]] std::uint32_t at(const PythonNode& node) const { return names_.placed(node.line); }
+  [[nodiscard]] std::uint32_t at(const PythonNode& node) const {
+    return names_.recorded_line(node.line);
+  }
   PythonObject spent(PythonObject value, const PythonNode& node) {
-    names_.spend(python_value_size(value), node.line);
+    names_.add_interpretation_effort(python_value_size(value), node.line);
     return value;
   }
 
@@ -85,8 +87,9 @@ class Evaluation {
   PythonObject string(const PythonNode& node) {
     PythonObject made = PythonObject::string("", at(node));
     for (const PythonNode& part : node.parts) {
-      names_.spend(part.word.size() / 64, part.line);
-      add_python_text(made.text, part.kind == PartKind::kHole ? filled(part) : part.word, at(part));
+      names_.add_interpretation_effort(part.word.size() / 64, part.line);
+      append_python_text(made.text, part.kind == PartKind::kHole ? filled(part) : part.word,
+                         at(part));
     }
     return made;
   }
@@ -94,7 +97,7 @@ class Evaluation {
   std::string filled(const PythonNode& hole) {
     const PythonObject one = followed(hole.parts.front());
     const bool plain = hole.word.empty() || hole.word == "d" || hole.word == "s";
-    return plain ? python_str(one) : unknown_python_value(hole.text);
+    return plain ? python_str(one) : unknown_python_value_text(hole.text);
   }
 
   /// Adds the items of a list; an unknown value is added as one item.
@@ -111,7 +114,7 @@ class Evaluation {
     made.line = at(node);
     std::vector<PythonObject>& items = made.body->items;
     for (const PythonNode& part : node.parts) {
-      if (items.size() >= kMostPythonItems) break;
+      if (items.size() >= kMaxPythonItems) break;
       if (part.kind == PartKind::kSpread) {
         spread(value(part.parts.front()), items);
       } else if (part.kind != PartKind::kPair) {
@@ -143,7 +146,7 @@ class Evaluation {
     const PythonObject key = followed(node.parts.front());
     const PythonObject one = value(node.parts.back());
     if (key.is(ObjectKind::kUnknown)) return;
-    into.body->set(python_key(key).value_or(python_str(key)), one);
+    into.body->set(python_mapping_key_text(key).value_or(python_str(key)), one);
   }
 
   PythonObject bound(const PythonNode& node) {
@@ -178,16 +181,16 @@ class Evaluation {
     const auto items = python_loop_items(from);
     if (!items) open = from.is(ObjectKind::kUnknown) ? from.text : "part";
     for (std::size_t i = 0; items && i < items->size() && open.empty(); ++i) {
-      bind_python_targets(part.word, (*items)[i], names_);
+      assign_python_targets(part.word, (*items)[i], names_);
       clause(node, number + 1, made, open);
     }
   }
 
   void element(const PythonNode& node, PythonObject& made) {
-    names_.spend(1 + node.text.size() / 64, node.line);
+    names_.add_interpretation_effort(1 + node.text.size() / 64, node.line);
     if (node.kind == PartKind::kPair) return pair(node, made);
     PythonObject one = value(node);
-    if (made.body->items.size() < kMostPythonItems) made.body->items.push_back(std::move(one));
+    if (made.body->items.size() < kMaxPythonItems) made.body->items.push_back(std::move(one));
   }
 
   /// Evaluates the indices, attributes and calls after a value.
@@ -231,7 +234,7 @@ class Evaluation {
     std::size_t weight = 1;
     for (const PythonObject& one : given.unnamed) weight += python_value_size(one);
     for (const auto& [name, one] : given.named) weight += python_value_size(one);
-    names_.spend(weight, node.line);
+    names_.add_interpretation_effort(weight, node.line);
     return given;
   }
 
@@ -272,8 +275,9 @@ class Evaluation {
       }
     }
     const bool whole = index.is(ObjectKind::kInteger) || index.is(ObjectKind::kList);
-    if (const auto key = record && whole ? python_key(index) : std::nullopt) {
-      if (const PythonObject* found = value.body->find(*key)) return python_with_attributes(*found);
+    if (const auto key = record && whole ? python_mapping_key_text(index) : std::nullopt) {
+      if (const PythonObject* found = value.body->find(*key))
+        return python_record_of_attributes(*found);
     }
     // An item of a known mapping under an unknown key is named after the key.
     const bool by_key = record && index.is(ObjectKind::kUnknown) && !index.text.empty();
@@ -308,7 +312,7 @@ class Evaluation {
     PythonObject left = followed(node.parts.front());
     for (std::size_t i = 1; i < node.parts.size(); ++i) {
       const PythonObject right = followed(node.parts[i]);
-      left = spent(python_operation(node.parts[i].sign, left, right), node);
+      left = spent(python_operator_result(node.parts[i].sign, left, right), node);
     }
     return left;
   }
@@ -318,7 +322,7 @@ class Evaluation {
     std::optional<bool> all = true;
     for (std::size_t i = 1; i < node.parts.size(); ++i) {
       PythonObject right = followed(node.parts[i]);
-      const auto holds = python_comparison(node.parts[i].sign, left, right);
+      const auto holds = python_comparison_holds(node.parts[i].sign, left, right);
       if (all.value_or(false) || !holds.value_or(true)) all = holds;
       const bool first = left.is(ObjectKind::kUnknown) || right.is(ObjectKind::kInteger);
       const PythonObject& open = first ? left : right;
@@ -365,7 +369,7 @@ class Evaluation {
   /// Returns one of two values if they are equal, else an unknown value named after the condition.
   PythonObject either(const PythonObject& yes, const PythonObject& no,
                       const PythonNode& condition) {
-    if (python_comparison("==", yes, no).value_or(false)) return yes;
+    if (python_comparison_holds("==", yes, no).value_or(false)) return yes;
     return PythonObject::unknown(condition.text, at(condition));
   }
 
@@ -375,12 +379,13 @@ class Evaluation {
 
 }  // namespace
 
-PythonObject python_value(const PythonNode& expression, PythonEvaluationScope& names) {
+PythonObject evaluate_python_expression(const PythonNode& expression,
+                                        PythonEvaluationScope& names) {
   return Evaluation(names).value(expression);
 }
 
-void bind_python_targets(std::string_view targets, const PythonObject& value,
-                         PythonEvaluationScope& names, int depth) {
+void assign_python_targets(std::string_view targets, const PythonObject& value,
+                           PythonEvaluationScope& names, int depth) {
   constexpr int kDeepestTargets = 20;
   targets = python_trimmed(targets);
   if ((targets.starts_with('(') || targets.starts_with('[')) &&
@@ -398,7 +403,7 @@ void bind_python_targets(std::string_view targets, const PythonObject& value,
     const bool known = value.is(ObjectKind::kList) && i < value.body->items.size();
     PythonObject part = known ? value.body->items[i] : PythonObject::unknown(name, value.line);
     if (!known) part.said = value.said;
-    bind_python_targets(name, part, names, depth + 1);
+    assign_python_targets(name, part, names, depth + 1);
   }
 }
 

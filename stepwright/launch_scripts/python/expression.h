@@ -23,7 +23,7 @@ class PythonEvaluationScope {
   [[nodiscard]] virtual const std::string& file() const = 0;
   /// Returns the line number that values of the current file record: `line`, or 0 if lines of this
   /// file are not recorded.
-  [[nodiscard]] virtual std::uint32_t placed(std::uint32_t line) const = 0;
+  [[nodiscard]] virtual std::uint32_t recorded_line(std::uint32_t line) const = 0;
   /// Returns the value of a Python name with dots ("args.tp"); an unknown value if it cannot be
   /// determined.
   virtual PythonObject value(const std::string& path, std::uint32_t line) = 0;
@@ -37,17 +37,17 @@ class PythonEvaluationScope {
   virtual void bind(const std::string& name, PythonObject value) = 0;
   /// Adds `effort` (steps of work) to the effort of the whole interpretation; fails with `kInput`,
   /// naming the line, beyond a limit.
-  virtual void spend(std::size_t effort, std::uint32_t line) = 0;
+  virtual void add_interpretation_effort(std::size_t effort, std::uint32_t line) = 0;
 };
 
 /// Returns the value of a Python expression. Texts (also f-strings), numbers, lists, mappings,
 /// operators, conditional expressions, comprehensions, indices, methods and calls are interpreted;
 /// any other expression is unknown. Fails with `kInput` if an argument is given twice.
-PythonObject python_value(const PythonNode& expression, PythonEvaluationScope& names);
+PythonObject evaluate_python_expression(const PythonNode& expression, PythonEvaluationScope& names);
 
 /// Assigns a value to a Python target: to the name "a", or its items to the names in "a, (b, c)".
 /// `depth`: number of brackets around the targets.
-void bind_python_targets(std::string_view targets, const PythonObject& value,
-                         PythonEvaluationScope& names, int depth = 0);
+void assign_python_targets(std::string_view targets, const PythonObject& value,
+                           PythonEvaluationScope& names, int depth = 0);
 
 }  // namespace stepwright::launch_scripts

@@ -39,11 +39,11 @@ class PythonHost {
   virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
   /// Returns the result of a call whose function no file of the program defines; nullopt: the
   /// result is unknown.
-  virtual std::optional<PythonObject> called(const PythonCall& call) = 0;
+  virtual std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) = 0;
   /// Tells the host that the interpreter skipped an expression, so that the variable `name` did not
   /// get its value.
-  virtual void passed(std::string_view /*name*/, std::string_view /*expression*/,
-                      std::uint32_t /*line*/) {}
+  virtual void note_skipped_expression(std::string_view /*name*/, std::string_view /*expression*/,
+                                       std::uint32_t /*line*/) {}
 };
 
 }  // namespace stepwright::launch_scripts

@@ -42,8 +42,9 @@ PythonObject python_split(const PythonObject& text, std::string_view separator) 
 PythonObject joined_texts(const PythonObject& between, const PythonObject& list) {
   PythonObject all = PythonObject::string("", between.line);
   for (const PythonObject& item : list.body->items) {
-    if (&item != &list.body->items.front()) add_python_text(all.text, between.text, between.line);
-    add_python_text(all.text, python_str(item), between.line);
+    if (&item != &list.body->items.front())
+      append_python_text(all.text, between.text, between.line);
+    append_python_text(all.text, python_str(item), between.line);
   }
   return all;
 }
@@ -53,9 +54,9 @@ PythonObject replaced_text(const PythonObject& text, const std::string& from,
   PythonObject made = PythonObject::string("", text.line);
   for (std::size_t at = 0; at < text.text.size();) {
     const bool found = !from.empty() && text.text.compare(at, from.size(), from) == 0;
-    add_python_text(made.text,
-                    found ? std::string_view(to) : std::string_view(text.text).substr(at, 1),
-                    text.line);
+    append_python_text(made.text,
+                       found ? std::string_view(to) : std::string_view(text.text).substr(at, 1),
+                       text.line);
     at += found ? from.size() : 1;
   }
   return made;
@@ -105,8 +106,8 @@ void extend_list(PythonObject& self, const PythonObject& more) {
 std::optional<PythonObject> list_method(PythonObject& self, std::string_view method,
                                         const PythonArguments& given) {
   const PythonObject* first = given.find("", 0);
-  if (method == "copy") return python_library("list", {{self}, {}, given.line});
-  if (first == nullptr || self.body->items.size() >= kMostPythonItems) return std::nullopt;
+  if (method == "copy") return call_python_library_function("list", {{self}, {}, given.line});
+  if (first == nullptr || self.body->items.size() >= kMaxPythonItems) return std::nullopt;
   if (method == "append") {
     self.body->add(*first);
   } else if (method == "extend") {
@@ -115,7 +116,7 @@ std::optional<PythonObject> list_method(PythonObject& self, std::string_view met
     const auto size = static_cast<std::int64_t>(self.body->items.size());
     const std::int64_t at =
         std::clamp<std::int64_t>(first->number < 0 ? size + first->number : first->number, 0, size);
-    self.body->items.insert(self.body->items.begin() + at, python_copy(given.unnamed[1]));
+    self.body->items.insert(self.body->items.begin() + at, copy_python_value(given.unnamed[1]));
   } else {
     return std::nullopt;
   }
@@ -142,15 +143,15 @@ std::optional<PythonObject> record_method(PythonObject& self, std::string_view m
     }
     return all;
   }
-  if (method == "copy") return python_library("dict", {{self}, {}, given.line});
+  if (method == "copy") return call_python_library_function("dict", {{self}, {}, given.line});
   if (method == "update") {
-    const auto more = python_library("dict", given);
+    const auto more = call_python_library_function("dict", given);
     if (!more) return std::nullopt;
     for (const auto& [key, value] : more->body->members) self.body->set(key, value);
     return PythonObject();
   }
   if (first == nullptr || first->is(ObjectKind::kUnknown)) return std::nullopt;
-  const auto known = python_key(*first);
+  const auto known = python_mapping_key_text(*first);
   if (!known && !first->is(ObjectKind::kText)) return std::nullopt;
   const std::string key = known.value_or(first->text);
   if (method == "get" || method == "pop" || method == "setdefault") {
@@ -184,7 +185,7 @@ PythonObject mapping_of(const PythonArguments& given) {
 /// Returns a copy of an object with some members replaced; nullopt if it is not an object.
 std::optional<PythonObject> replaced(const PythonObject& object, const PythonArguments& given) {
   if (!object.is(ObjectKind::kRecord)) return std::nullopt;
-  PythonObject made = python_copy(object);
+  PythonObject made = copy_python_value(object);
   for (const auto& [name, value] : given.named) {
     if (made.is(ObjectKind::kRecord)) made.body->set(name, value);
   }
@@ -201,7 +202,7 @@ std::optional<PythonObject> of_nothing(std::string_view name, std::uint32_t line
 PythonObject path_of(const PythonArguments& given) {
   PythonObject path = given.unnamed.front();
   for (std::size_t i = 1; i < given.unnamed.size(); ++i) {
-    path = python_operation("/", path, given.unnamed[i]);
+    path = python_operator_result("/", path, given.unnamed[i]);
   }
   return path;
 }
@@ -249,9 +250,9 @@ std::optional<PythonObject> instance_of(const PythonArguments& given) {
   for (const PythonObject& type : all) {
     // A class is a name that no file sets.
     const std::string_view named = type.said.empty() ? type.text : type.said;
-    const std::size_t begin = named.find_last_of(std::string{'.', kUnknownBegin}) + 1;
-    const auto is =
-        is_of_class(given.unnamed[0], named.substr(begin, named.find(kUnknownEnd, begin) - begin));
+    const std::size_t begin = named.find_last_of(std::string{'.', kUnknownTextBegin}) + 1;
+    const auto is = is_of_class(given.unnamed[0],
+                                named.substr(begin, named.find(kUnknownTextEnd, begin) - begin));
     if (is && *is) return PythonObject::boolean(true);
     open = open || !is;
   }
@@ -260,15 +261,16 @@ std::optional<PythonObject> instance_of(const PythonArguments& given) {
 
 }  // namespace
 
-std::optional<PythonObject> python_object_method(PythonObject& self, std::string_view method,
-                                                 const PythonArguments& given) {
+std::optional<PythonObject> call_python_builtin_method(PythonObject& self, std::string_view method,
+                                                       const PythonArguments& given) {
   if (self.is(ObjectKind::kText)) return text_method(self, method, given);
   if (self.is(ObjectKind::kList)) return list_method(self, method, given);
   if (self.is(ObjectKind::kRecord)) return record_method(self, method, given);
   return std::nullopt;
 }
 
-std::optional<PythonObject> python_library(std::string_view name, const PythonArguments& given) {
+std::optional<PythonObject> call_python_library_function(std::string_view name,
+                                                         const PythonArguments& given) {
   if (name == "dict" && !given.unnamed.empty() && !given.unnamed.front().is(ObjectKind::kRecord)) {
     return std::nullopt;
   }
@@ -277,7 +279,7 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
   const PythonObject& first = given.unnamed.front();
   if (name == "str") return PythonObject::string(python_str(first), given.line);
   if (name == "copy.deepcopy" || name == "deepcopy" || name == "copy.copy") {
-    return python_copy(first);
+    return copy_python_value(first);
   }
   if (name == "dataclasses.replace" || name == "replace") return replaced(first, given);
   if (name == "int") return whole_number(first, given.line);

@@ -76,7 +76,7 @@ class Pieces {
     if (colon < said.size()) made.word = said.substr(colon + 1);
     if (value.size() > 2 && value[value.size() - 2] == '!') value.remove_suffix(2);
     made.text = python_trimmed(value);
-    made.parts.push_back(parse_python(made.text, {line_, place_.file, place_.depth}));
+    made.parts.push_back(parse_python_expression(made.text, {line_, place_.file, place_.depth}));
     into_.parts.push_back(std::move(made));
   }
 
@@ -89,7 +89,7 @@ class Pieces {
 
 }  // namespace
 
-PythonNode python_number(std::string_view text) {
+PythonNode parse_python_number(std::string_view text) {
   if (text.starts_with("...")) return {.text = text.substr(0, 3)};
   std::size_t end = 0;
   const auto exponent = [&] { return end > 0 && (text[end - 1] == 'e' || text[end - 1] == 'E'); };
@@ -107,8 +107,8 @@ bool starts_python_string(std::string_view text) {
   return quote < 3 && quote < text.size() && (text[quote] == '"' || text[quote] == '\'');
 }
 
-std::size_t add_python_string(std::string_view text, std::size_t at, const PythonPosition& place,
-                              PythonNode& into) {
+std::size_t parse_python_string(std::string_view text, std::size_t at, const PythonPosition& place,
+                                PythonNode& into) {
   const std::size_t begin = text.find_first_of("\"'", at);
   const std::string_view letters = text.substr(at, begin - at);
   const std::size_t end = end_of_python_string(text, begin);

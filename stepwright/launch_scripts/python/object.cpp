@@ -40,7 +40,7 @@ bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
     const PythonObject* one = waiting.back();
     waiting.pop_back();
     if (one->body == nullptr) continue;
-    if (one->body.get() == body || ++looked > kMostPythonItems) return true;
+    if (one->body.get() == body || ++looked > kMaxPythonItems) return true;
     for (const PythonObject& item : one->body->items) waiting.push_back(&item);
     for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
   }
@@ -49,15 +49,15 @@ bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
 
 }  // namespace
 
-void add_python_text(std::string& text, std::string_view part, std::uint32_t line) {
+void append_python_text(std::string& text, std::string_view part, std::uint32_t line) {
   if (text.size() + part.size() > kLongestPythonText) {
     fail_input(fmt::format("a text in line {} is longer than 256 KiB", line));
   }
   text += part;
 }
 
-std::string unknown_python_value(std::string_view expression) {
-  return fmt::format("{}{}{}", kUnknownBegin, name_of_last_part(expression), kUnknownEnd);
+std::string unknown_python_value_text(std::string_view expression) {
+  return fmt::format("{}{}{}", kUnknownTextBegin, name_of_last_part(expression), kUnknownTextEnd);
 }
 
 PythonObject PythonObject::unknown(std::string_view name, std::uint32_t line) {
@@ -125,27 +125,27 @@ PythonObject* PythonObject::Body::find(std::string_view name) {
 }
 
 void PythonObject::Body::set(const std::string& name, const PythonObject& value) {
-  PythonObject own = leads_to(value, this) ? python_copy(value) : value;
+  PythonObject own = leads_to(value, this) ? copy_python_value(value) : value;
   if (PythonObject* old = find(name)) {
     *old = std::move(own);
     return;
   }
-  if (members.size() == kMostPythonItems) {
+  if (members.size() == kMaxPythonItems) {
     fail_input(
-        fmt::format("line {}: an object has more than {} members", value.line, kMostPythonItems));
+        fmt::format("line {}: an object has more than {} members", value.line, kMaxPythonItems));
   }
   members.emplace_back(name, std::move(own));
 }
 
 void PythonObject::Body::add(const PythonObject& item) {
-  if (items.size() == kMostPythonItems) return;
-  items.push_back(leads_to(item, this) ? python_copy(item) : item);
+  if (items.size() == kMaxPythonItems) return;
+  items.push_back(leads_to(item, this) ? copy_python_value(item) : item);
 }
 
 std::size_t python_value_size(const PythonObject& value) {
   std::size_t weight = 0;
   std::vector<const PythonObject*> open = {&value};
-  while (!open.empty() && weight <= kMostPythonItems) {
+  while (!open.empty() && weight <= kMaxPythonItems) {
     const PythonObject* one = open.back();
     open.pop_back();
     weight += 1 + one->text.size() / 64;
@@ -156,24 +156,25 @@ std::size_t python_value_size(const PythonObject& value) {
   return weight;
 }
 
-PythonObject python_with_attributes(PythonObject value) {
+PythonObject python_record_of_attributes(PythonObject value) {
   const bool object = value.is(ObjectKind::kUnknown) && value.body != nullptr &&
-                      value.body->made_by == kUnknownPythonObject && !value.body->members.empty();
+                      value.body->made_by == kUnknownPythonClassName &&
+                      !value.body->members.empty();
   if (object) value.kind = ObjectKind::kRecord;
   return value;
 }
 
-PythonObject python_copy(const PythonObject& value) {
+PythonObject copy_python_value(const PythonObject& value) {
   PythonObject made = value;
   made.body = nullptr;
   if (value.body == nullptr || value.is(ObjectKind::kUnknown)) return made;
-  if (python_value_size(value) > kMostPythonItems)
-    return PythonObject::unknown("value", value.line);
+  if (python_value_size(value) > kMaxPythonItems) return PythonObject::unknown("value", value.line);
   made.body = std::make_shared<PythonObject::Body>();
   made.body->made_by = value.body->made_by;
-  for (const PythonObject& item : value.body->items) made.body->items.push_back(python_copy(item));
+  for (const PythonObject& item : value.body->items)
+    made.body->items.push_back(copy_python_value(item));
   for (const auto& [key, member] : value.body->members) {
-    made.body->members.emplace_back(key, python_copy(member));
+    made.body->members.emplace_back(key, copy_python_value(member));
   }
   return made;
 }
@@ -193,7 +194,7 @@ PythonObject python_attribute(const PythonObject& value, const std::string& name
   const bool record = value.is(ObjectKind::kRecord);
   const PythonObject* member = record ? value.body->find(name) : nullptr;
   PythonObject found =
-      member != nullptr ? python_with_attributes(*member) : PythonObject::unknown(name, line);
+      member != nullptr ? python_record_of_attributes(*member) : PythonObject::unknown(name, line);
   if (record && member == nullptr && found.text == name) found.body = value.body;
   found.line = line;
   return found;
@@ -206,22 +207,22 @@ std::string python_str(const PythonObject& value) {
     case ObjectKind::kInteger: return fmt::to_string(value.number);
     case ObjectKind::kBool: return value.truth ? "True" : "False";
     case ObjectKind::kNone: return "None";
-    case ObjectKind::kUnknown: return unknown_python_value(value.text);
+    case ObjectKind::kUnknown: return unknown_python_value_text(value.text);
     case ObjectKind::kList:
     case ObjectKind::kRecord: break;
   }
-  return unknown_python_value("value");
+  return unknown_python_value_text("value");
 }
 
-std::optional<std::string> python_key(const PythonObject& key) {
+std::optional<std::string> python_mapping_key_text(const PythonObject& key) {
   if (!key.is(ObjectKind::kList)) {
     std::string said = python_str(key);
-    const bool open = said.find(kUnknownBegin) != std::string::npos;
+    const bool open = said.find(kUnknownTextBegin) != std::string::npos;
     return open ? std::nullopt : std::optional(std::move(said));
   }
   std::vector<std::string> parts;
   for (const PythonObject& item : key.body->items) {
-    const auto part = item.is(ObjectKind::kList) ? std::nullopt : python_key(item);
+    const auto part = item.is(ObjectKind::kList) ? std::nullopt : python_mapping_key_text(item);
     if (!part) return std::nullopt;
     parts.push_back(*part);
   }
@@ -236,7 +237,7 @@ std::optional<bool> python_truth(const PythonObject& value) {
     case ObjectKind::kReal:
       return value.text.find_first_of("123456789") < value.text.find_first_of("eE");
     case ObjectKind::kText:
-      if (value.text.starts_with(kUnknownBegin) && value.text.ends_with(kUnknownEnd)) break;
+      if (value.text.starts_with(kUnknownTextBegin) && value.text.ends_with(kUnknownTextEnd)) break;
       return !value.text.empty();
     case ObjectKind::kList: return !value.body->items.empty();
     case ObjectKind::kRecord: return !value.body->members.empty() || !value.body->made_by.empty();

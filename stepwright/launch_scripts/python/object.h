@@ -15,18 +15,18 @@ namespace stepwright::launch_scripts {
 
 /// Character before the name of an unknown value inside a text: the text holds `kHoleBegin NAME
 /// kHoleEnd` in place of the value.
-constexpr char kUnknownBegin = '\x01';
-constexpr char kUnknownEnd = '\x02';
+constexpr char kUnknownTextBegin = '\x01';
+constexpr char kUnknownTextEnd = '\x02';
 
 /// Largest number of items in a list, of members in a mapping, and of parts in a copied value.
-constexpr std::size_t kMostPythonItems = 10'000;
+constexpr std::size_t kMaxPythonItems = 10'000;
 
 /// Returns the text that stands for an unknown value: a name between two marker characters. The
 /// name is the last part of the expression: "tp" for "args.tp".
-std::string unknown_python_value(std::string_view expression);
+std::string unknown_python_value_text(std::string_view expression);
 
 /// Appends `part` to a text. Fails with `kInput`, naming the line, beyond 256 KiB.
-void add_python_text(std::string& text, std::string_view part, std::uint32_t line);
+void append_python_text(std::string& text, std::string_view part, std::uint32_t line);
 
 /// A Python value during the interpretation of a program; it can be unknown.
 struct PythonObject {
@@ -57,7 +57,7 @@ struct PythonObject {
 
   [[nodiscard]] bool is(Kind one) const { return kind == one; }
   [[nodiscard]] bool open() const {
-    return is(Kind::kUnknown) || text.find(kUnknownBegin) != std::string::npos;
+    return is(Kind::kUnknown) || text.find(kUnknownTextBegin) != std::string::npos;
   }
 };
 
@@ -66,8 +66,8 @@ struct PythonObject::Body {
   std::vector<PythonObject> items;
   /// Keys of a mapping or attributes of an instance, each with its value.
   std::vector<std::pair<std::string, PythonObject>> members;
-  /// Name of the class whose call made the instance; `kUnknownPythonObject` ("?") if the class is
-  /// unknown.
+  /// Name of the class whose call made the instance; `kUnknownPythonClassName` ("?") if the class
+  /// is unknown.
   std::string made_by;
 
   PythonObject* find(std::string_view name);
@@ -85,14 +85,14 @@ struct PythonObject::Body {
 };
 
 /// Class name of Python objects whose class is unknown.
-constexpr std::string_view kUnknownPythonObject = "?";
+constexpr std::string_view kUnknownPythonClassName = "?";
 
 /// Returns a value as it reads now: an unknown value on which attributes have been set becomes a
 /// record of these attributes; any other value is returned unchanged.
-PythonObject python_with_attributes(PythonObject value);
+PythonObject python_record_of_attributes(PythonObject value);
 
 /// Returns a deep copy; an unknown value if it would have more than 10,000 parts.
-PythonObject python_copy(const PythonObject& value);
+PythonObject copy_python_value(const PythonObject& value);
 
 /// Returns the size of a Python value: one for each part, and one more for every 64 bytes of text;
 /// stops counting at about 10,000.
@@ -113,7 +113,7 @@ std::string python_str(const PythonObject& value);
 
 /// Returns the text under which a mapping stores a key: "(4, 1)" for a tuple; nullopt if the key is
 /// unknown.
-std::optional<std::string> python_key(const PythonObject& key);
+std::optional<std::string> python_mapping_key_text(const PythonObject& key);
 
 /// Returns the result of Python's `bool(value)`; nullopt if the value is unknown.
 std::optional<bool> python_truth(const PythonObject& value);

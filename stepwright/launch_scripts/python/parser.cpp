@@ -352,7 +352,7 @@ class ExpressionParser {
       return finished(start, c == '[' ? opened() : braced());
     }
     if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.') {
-      PythonNode number = python_number(rest());
+      PythonNode number = parse_python_number(rest());
       at_ += number.text.size();
       return finished(start, std::move(number));
     }
@@ -434,7 +434,7 @@ class ExpressionParser {
     PythonNode made{.kind = PartKind::kString};
     for (; starts_python_string(rest()); skip()) {
       const Level level(*this);
-      const std::size_t end = add_python_string(text_, at_, {line(), file_, depth_}, made);
+      const std::size_t end = parse_python_string(text_, at_, {line(), file_, depth_}, made);
       if (end > text_.size()) return bad();
       at_ = end;
     }
@@ -453,7 +453,7 @@ class ExpressionParser {
 
 }  // namespace
 
-PythonNode parse_python(std::string_view text, const PythonPosition& place) {
+PythonNode parse_python_expression(std::string_view text, const PythonPosition& place) {
   return ExpressionParser(text, place).whole();
 }
 

@@ -71,6 +71,6 @@ struct PythonPosition {
 /// Parses a Python expression; the nodes refer to `text`. An item, argument or value that cannot be
 /// parsed becomes a node `kUnread`, and the rest is parsed all the same. Fails with `kInput` if
 /// brackets nest deeper than 50 levels.
-PythonNode parse_python(std::string_view text, const PythonPosition& place);
+PythonNode parse_python_expression(std::string_view text, const PythonPosition& place);
 
 }  // namespace stepwright::launch_scripts

@@ -28,13 +28,14 @@ bool has_part(std::string_view path, std::string_view part) {
 
 /// Returns the module name of a file: "recipe" of "folder/recipe.py".
 std::string_view module_of(std::string_view file) {
-  file = last_part(file);
+  file = last_path_part(file);
   return file.substr(0, file.rfind(".py"));
 }
 
 }  // namespace
 
-PythonProgram::PythonProgram(std::span<const PythonText> texts, PythonHost& host) : host_(host) {
+PythonProgram::PythonProgram(std::span<const PythonFileText> texts, PythonHost& host)
+    : host_(host) {
   for (const auto& [text, name] : texts) {
     const std::size_t file = files_.size();
     files_.push_back({.name = name, .text = text});
@@ -47,7 +48,7 @@ PythonProgram::PythonProgram(std::span<const PythonText> texts, PythonHost& host
 void PythonProgram::begin(std::size_t file) {
   File& own = files_[file];
   if (std::exchange(own.begun, true)) return;
-  own.lines = python_lines(own.text, own.name);
+  own.lines = split_python_statements(own.text, own.name);
   const std::size_t before = std::exchange(here_, file);
   run(own.lines);
   here_ = before;
@@ -57,7 +58,7 @@ std::optional<PythonObject> PythonProgram::global(const std::string& name) {
   for (std::size_t file = 0; file < files_.size(); ++file) {
     begin(file);
     const auto found = frames_[file].names.find(name);
-    if (found != frames_[file].names.end()) return python_with_attributes(found->second);
+    if (found != frames_[file].names.end()) return python_record_of_attributes(found->second);
   }
   return std::nullopt;
 }
@@ -123,7 +124,7 @@ std::optional<PythonObject> PythonProgram::value_elsewhere(const std::string& pa
       const std::string head = head_of(name);
       const auto found = frames_[file].names.find(head);
       if (found == frames_[file].names.end()) continue;
-      PythonObject one = python_with_attributes(found->second);
+      PythonObject one = python_record_of_attributes(found->second);
       std::size_t at = head.size();
       while (at < name.size()) {
         const std::size_t end = std::min(name.find('.', at + 1), name.size());
@@ -177,7 +178,7 @@ PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
     }
     return host_.named(path, full_name(path), line);
   }
-  PythonObject one = python_with_attributes(*found);
+  PythonObject one = python_record_of_attributes(*found);
   one.line = line;
   for (std::size_t at = head.size(); at < path.size();) {
     const std::size_t end = std::min(path.find('.', at + 1), path.size());
@@ -196,8 +197,8 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
   if (Function* own = defined(&File::functions, path)) return invoke(*own, given, nullptr);
   if (const Class* type = defined(&File::classes, path)) return instance(*type, given);
   call.full = handed_on(std::move(call.full));
-  if (auto known = host_.called(call)) return *known;
-  if (auto known = python_library(call.full, given)) return *known;
+  if (auto known = host_.result_of_undefined_call(call)) return *known;
+  if (auto known = call_python_library_function(call.full, given)) return *known;
   const std::size_t dot = path.rfind('.');
   PythonObject result = PythonObject::unknown(path, given.line);
   if (dot != std::string::npos) {
@@ -207,7 +208,7 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
   // Gives the unknown value a body, so that attributes set on it show under all of its names.
   if (result.is(ObjectKind::kUnknown) && result.body == nullptr) {
     result.body = std::make_shared<PythonObject::Body>();
-    result.body->made_by = kUnknownPythonObject;
+    result.body->made_by = kUnknownPythonClassName;
   }
   return result;
 }
@@ -220,8 +221,9 @@ PythonObject PythonProgram::method(PythonObject& self, const std::string& name,
   }
   PythonArguments of = given;
   of.unnamed.insert(of.unnamed.begin(), self);
-  if (auto known = host_.called({"." + name, "." + name, of, file()})) return *known;
-  if (auto known = python_object_method(self, name, given)) return *known;
+  if (auto known = host_.result_of_undefined_call({"." + name, "." + name, of, file()}))
+    return *known;
+  if (auto known = call_python_builtin_method(self, name, given)) return *known;
   return PythonObject::unknown(name, given.line);
 }
 
@@ -237,7 +239,7 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
   // Attributes set on an imported module are not recorded.
   if (owner == nullptr && file_here().imported.contains(head)) return;
   if (std::ranges::count(path, '.') > kMostTargetParts) {
-    return host_.passed(head, "an attribute of too many", value.line);
+    return host_.note_skipped_expression(head, "an attribute of too many", value.line);
   }
   if (owner == nullptr) owner = &(frame.names[head] = PythonObject::record());
   std::size_t at = head.size();
@@ -255,10 +257,10 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
 
 /// Turns the value on which an attribute is set into an object.
 void PythonProgram::open_object(PythonObject& object, std::string_view path, std::uint32_t line) {
-  object = python_with_attributes(object);
+  object = python_record_of_attributes(object);
   if (object.is(ObjectKind::kRecord)) return;
   const bool unknown = object.is(ObjectKind::kUnknown);
-  if (unknown && object.body != nullptr && object.body->made_by != kUnknownPythonObject) {
+  if (unknown && object.body != nullptr && object.body->made_by != kUnknownPythonClassName) {
     // Another assignment can have set the attribute on its owner by now.
     const auto owner = object.body;
     const PythonObject* present = owner->find(object.text);
@@ -268,25 +270,26 @@ void PythonProgram::open_object(PythonObject& object, std::string_view path, std
     object = own;
     return;
   }
-  if (unknown && !object.said.empty()) host_.passed(path, object.said, object.line);
+  if (unknown && !object.said.empty())
+    host_.note_skipped_expression(path, object.said, object.line);
   const auto body = unknown ? object.body : nullptr;
   object = PythonObject::record();
   object.line = line;
   if (body != nullptr) object.body = body;
 }
 
-void PythonProgram::spend(std::size_t effort, std::uint32_t line) {
+void PythonProgram::add_interpretation_effort(std::size_t effort, std::uint32_t line) {
   effort_ += effort;
   if (effort_ > kMostFollowed) {
     fail_input(fmt::format("{}:{}: following what it does takes too much{}", file(), line,
-                           live_object_advice("what runs", line)));
+                           computed_configuration_advice("what runs", line)));
   }
 }
 
 PythonObject PythonProgram::evaluate(std::string_view text, std::uint32_t line) {
   const auto [tree, added] = trees_.try_emplace({text.data(), text.size()});
-  if (added) tree->second = parse_python(text, {line, file()});
-  return python_value(tree->second, *this);
+  if (added) tree->second = parse_python_expression(text, {line, file()});
+  return evaluate_python_expression(tree->second, *this);
 }
 
 void PythonProgram::import_names(std::string_view statement) {
@@ -294,7 +297,7 @@ void PythonProgram::import_names(std::string_view statement) {
   if (starts_python_word(statement, "from")) {
     module = std::string(python_trimmed(statement.substr(4, statement.find(" import ") - 4))) + ".";
   }
-  for (const auto& [name, there] : python_imports(statement)) {
+  for (const auto& [name, there] : python_imported_names(statement)) {
     if (name.find('.') != std::string::npos) continue;
     file_here().imported[name] = module + there;
     for (std::size_t file = 0; file < files_.size(); ++file) {

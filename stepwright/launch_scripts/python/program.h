@@ -19,7 +19,7 @@
 namespace stepwright::launch_scripts {
 
 /// The text of a Python file, and the file's name.
-struct PythonText {
+struct PythonFileText {
   std::string_view text;
   std::string name;
 };
@@ -30,11 +30,11 @@ struct PythonText {
 /// 50 brackets or 100 blocks, and too much work.
 class PythonProgram final : public PythonEvaluationScope {
  public:
-  using Lines = std::span<const PythonLine>;
+  using Lines = std::span<const PythonStatement>;
 
   /// Prepares the interpretation of `texts`, which must outlive the program. Only values of the
   /// first file record their line; values of other files record line 0.
-  PythonProgram(std::span<const PythonText> texts, PythonHost& host);
+  PythonProgram(std::span<const PythonFileText> texts, PythonHost& host);
 
   /// Interprets a file, given by its index, from its first statement on, unless that was done
   /// before.
@@ -47,7 +47,7 @@ class PythonProgram final : public PythonEvaluationScope {
   [[nodiscard]] Lines lines() const { return files_.front().lines; }
 
   [[nodiscard]] const std::string& file() const override { return file_here().name; }
-  [[nodiscard]] std::uint32_t placed(std::uint32_t line) const override {
+  [[nodiscard]] std::uint32_t recorded_line(std::uint32_t line) const override {
     return frames_[here_].file == 0 ? line : 0;
   }
   PythonObject value(const std::string& path, std::uint32_t line) override;
@@ -55,7 +55,7 @@ class PythonProgram final : public PythonEvaluationScope {
   PythonObject method(PythonObject& self, const std::string& name,
                       const PythonArguments& given) override;
   void bind(const std::string& path, PythonObject value) override;
-  void spend(std::size_t effort, std::uint32_t line) override;
+  void add_interpretation_effort(std::size_t effort, std::uint32_t line) override;
 
  private:
   /// A Python function at top level, in a class or in another function.
@@ -77,7 +77,7 @@ class PythonProgram final : public PythonEvaluationScope {
     std::string name;
     std::string_view text;
     bool begun = false;
-    std::vector<PythonLine> lines{};  ///< Statements of the file, empty until `begun`.
+    std::vector<PythonStatement> lines{};  ///< Statements of the file, empty until `begun`.
     std::map<std::string, Function> functions{};
     std::map<std::string, Class> classes{};
     /// Imported names, each with its full name in the module: "numpy" for "np".
@@ -113,32 +113,34 @@ class PythonProgram final : public PythonEvaluationScope {
   // The functions from here on are in definition.cpp: functions and classes.
   PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
   Frame frame_of(const Function& function, const PythonArguments& given, const PythonObject* self);
-  void parameter(const PythonLine& said, const PythonArguments& given, std::size_t& place,
+  void parameter(const PythonStatement& said, const PythonArguments& given, std::size_t& place,
                  Frame& frame);
   PythonObject instance(const Class& type, const PythonArguments& given);
   void fields(const Class& type, const PythonArguments& given, std::size_t& place,
               PythonObject& made, int depth = 0);
-  void field(const PythonLine& line, const PythonArguments& given, std::size_t& place,
+  void field(const PythonStatement& line, const PythonArguments& given, std::size_t& place,
              PythonObject& made);
-  void define(std::string_view text, const PythonLine& line, Lines body, const std::string& owner);
+  void define(std::string_view text, const PythonStatement& line, Lines body,
+              const std::string& owner);
   void define_class(std::string_view text, Lines body);
 
   // The functions from here on are in block.cpp: statements.
   Flow run(Lines lines);
-  Flow block(const PythonLine& head, Lines lines);
+  Flow block(const PythonStatement& head, Lines lines);
   Flow statement(Lines lines, std::size_t& at);
-  Flow compound(std::string_view text, const PythonLine& line, Lines body);
-  Flow simple(const PythonLine& line);
-  Flow loop(std::string_view text, const PythonLine& line, Lines body);
-  Flow around(std::string_view text, const PythonLine& line, Lines body);
+  Flow compound(std::string_view text, const PythonStatement& line, Lines body);
+  Flow simple(const PythonStatement& line);
+  Flow loop(std::string_view text, const PythonStatement& line, Lines body);
+  Flow around(std::string_view text, const PythonStatement& line, Lines body);
   Flow conditional(Lines lines, std::size_t& at);
-  std::optional<bool> condition(const PythonLine& head);
-  void pass_over(const PythonLine& head, Lines block);
-  void note_passed(const PythonLine& line, const PythonLine& head);
-  void expression(const PythonLine& line);
-  void assign(const PythonAssignment& set, const PythonLine& line);
-  PythonObject changed(const PythonAssignment& set, const PythonLine& line, PythonObject value);
-  void assign_item(std::string_view target, const PythonLine& line, const PythonObject& value);
+  std::optional<bool> condition(const PythonStatement& head);
+  void pass_over(const PythonStatement& head, Lines block);
+  void note_passed(const PythonStatement& line, const PythonStatement& head);
+  void expression(const PythonStatement& line);
+  void assign(const PythonAssignment& set, const PythonStatement& line);
+  PythonObject changed(const PythonAssignment& set, const PythonStatement& line,
+                       PythonObject value);
+  void assign_item(std::string_view target, const PythonStatement& line, const PythonObject& value);
 
   PythonHost& host_;
   std::vector<File> files_;
@@ -154,10 +156,10 @@ class PythonProgram final : public PythonEvaluationScope {
 };
 
 /// Splits a text at the commas outside of brackets.
-std::vector<std::string_view> python_comma_parts(std::string_view text);
+std::vector<std::string_view> split_at_python_commas(std::string_view text);
 
 /// Returns the index after the last statement of the block that belongs to statement number `head`
 /// (an `if`, `for`, `def`, ...).
-std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head);
+std::size_t end_of_python_block(std::span<const PythonStatement> lines, std::size_t head);
 
 }  // namespace stepwright::launch_scripts

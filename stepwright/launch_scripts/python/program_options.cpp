@@ -30,44 +30,44 @@ const PythonObject* named(const PythonArguments& given, std::string_view name) {
 PythonObject value_of(const std::string& text, const PythonObject& usual) {
   if (text.empty()) return PythonObject::boolean(!(usual.is(ObjectKind::kBool) && usual.truth));
   if (usual.is(ObjectKind::kText)) return PythonObject::string(text, 0);
-  return python_object(Tree::scalar(text, false), 0);
+  return python_value_of_tree(Tree::scalar(text, false), 0);
 }
 
 }  // namespace
 
-std::string name_of_option(std::string_view word) {
+std::string argparse_attribute_name(std::string_view word) {
   std::string name(word.substr(std::min(word.find_first_not_of('-'), word.size())));
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-ProgramOptions::ProgramOptions(const std::vector<std::string>& words) {
+ArgparseOptions::ArgparseOptions(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size() && said_.size() < kMostOptions; ++i) {
     const std::string& text = words[i];
     if (!is_option(text)) continue;
     const std::size_t equals = text.find('=');
     if (equals != std::string::npos) {
-      said_[name_of_option(text.substr(0, equals))] = text.substr(equals + 1);
+      said_[argparse_attribute_name(text.substr(0, equals))] = text.substr(equals + 1);
     } else if (i + 1 < words.size() && !is_option(words[i + 1])) {
-      said_[name_of_option(text)] = words[i + 1];
+      said_[argparse_attribute_name(text)] = words[i + 1];
     } else {
-      said_[name_of_option(text)] = "";
+      said_[argparse_attribute_name(text)] = "";
     }
   }
 }
 
-void ProgramOptions::set(std::string_view name, std::string_view value) {
-  said_[name_of_option(name)] = std::string(value);
+void ArgparseOptions::set(std::string_view name, std::string_view value) {
+  said_[argparse_attribute_name(name)] = std::string(value);
 }
 
-void ProgramOptions::add(const PythonArguments& given) {
+void ArgparseOptions::add(const PythonArguments& given) {
   const auto is_name = [](const PythonObject& one) {
     return one.is(ObjectKind::kText) && is_option(one.text);
   };
   const auto found = std::ranges::find_if(given.unnamed, is_name);
   if (found == given.unnamed.end() || defaults_.size() >= kMostOptions) return;
   const PythonObject* stated = named(given, "dest");
-  const std::string name = stated != nullptr ? stated->text : name_of_option(found->text);
+  const std::string name = stated != nullptr ? stated->text : argparse_attribute_name(found->text);
   const PythonObject* action = named(given, "action");
   const PythonObject* usual = named(given, "default");
   const PythonObject* required = named(given, "required");
@@ -85,7 +85,7 @@ void ProgramOptions::add(const PythonArguments& given) {
   defaults_[name] = std::move(value);
 }
 
-PythonObject ProgramOptions::parsed() const {
+PythonObject ArgparseOptions::parsed_arguments() const {
   PythonObject options = PythonObject::record();
   for (const auto& [name, usual] : defaults_) {
     const auto said = said_.find(name);

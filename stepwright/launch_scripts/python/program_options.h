@@ -10,14 +10,14 @@
 namespace stepwright::launch_scripts {
 
 /// Returns the attribute in which argparse stores an option: "batch_size" for "--batch-size".
-std::string name_of_option(std::string_view word);
+std::string argparse_attribute_name(std::string_view word);
 
 /// Options of a Python program as `argparse` reads them (docs.python.org/3/library/argparse.html):
 /// values of the command line override the defaults in the program's code.
-class ProgramOptions {
+class ArgparseOptions {
  public:
   /// Reads the options of a command; `words` are the words after the program.
-  explicit ProgramOptions(const std::vector<std::string>& words = {});
+  explicit ArgparseOptions(const std::vector<std::string>& words = {});
 
   /// Sets the value of an option ("batch_size"); it overrides the command line.
   void set(std::string_view name, std::string_view value);
@@ -29,7 +29,7 @@ class ProgramOptions {
   [[nodiscard]] bool has(std::string_view name) const { return defaults_.contains(name); }
   /// Returns the object that the program gets from `parse_args`; an option with neither a value nor
   /// a default is an unknown attribute.
-  [[nodiscard]] PythonObject parsed() const;
+  [[nodiscard]] PythonObject parsed_arguments() const;
 
  private:
   /// Values on the command line by option name; empty: a switch without value.

@@ -20,7 +20,7 @@ class Splitter {
  public:
   Splitter(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  std::vector<PythonLine> lines() {
+  std::vector<PythonStatement> lines() {
     while (at_ < text_.size()) statement();
     return std::move(lines_);
   }
@@ -90,7 +90,7 @@ class Splitter {
 
   std::string_view text_;
   const std::string& name_;
-  std::vector<PythonLine> lines_;
+  std::vector<PythonStatement> lines_;
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
   std::uint32_t indent_ = 0;
@@ -171,11 +171,12 @@ std::string_view python_trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-std::vector<PythonLine> python_lines(std::string_view text, const std::string& name) {
+std::vector<PythonStatement> split_python_statements(std::string_view text,
+                                                     const std::string& name) {
   return Splitter(text, name).lines();
 }
 
-std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines) {
+std::vector<PythonFunction> python_functions(std::span<const PythonStatement> lines) {
   std::vector<PythonFunction> functions;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view head = lines[i].text;

@@ -11,7 +11,7 @@ namespace stepwright::launch_scripts {
 
 /// A statement of a Python text: one line, or several if a bracket, string literal or backslash
 /// continues it.
-struct PythonLine {
+struct PythonStatement {
   std::string_view text;     ///< Text of the statement, without indentation and trailing comment.
   std::uint32_t line = 0;    ///< Number of the statement's first line in the file, from 1.
   std::uint32_t indent = 0;  ///< Columns of indentation; a tab counts 8.
@@ -20,17 +20,18 @@ struct PythonLine {
 /// A function at the top level of a Python text.
 struct PythonFunction {
   std::string_view name;
-  PythonLine head;  ///< The line "def name(parameters) -> type:".
+  PythonStatement head;  ///< The line "def name(parameters) -> type:".
   /// Statements of the function's body, a part of the list in which the function was found.
-  std::span<const PythonLine> body;
+  std::span<const PythonStatement> body;
 };
 
 /// Splits a Python text into statements. Fails with `kInput` for brackets and string literals that
 /// never close, and beyond 100,000 statements. `name`: the file's name, for messages.
-std::vector<PythonLine> python_lines(std::string_view text, const std::string& name);
+std::vector<PythonStatement> split_python_statements(std::string_view text,
+                                                     const std::string& name);
 
 /// Returns the functions that a list of statements defines at top level, in order.
-std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines);
+std::vector<PythonFunction> python_functions(std::span<const PythonStatement> lines);
 
 /// Returns the position after the string literal that starts at position `at` with one or three
 /// quotes; the length of the text if it never closes.

@@ -43,7 +43,7 @@ bool is_noop_python_statement(std::string_view text) {
                              [&](std::string_view word) { return starts_python_word(text, word); });
 }
 
-std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement) {
+std::vector<std::pair<std::string, std::string>> python_imported_names(std::string_view statement) {
   std::vector<std::pair<std::string, std::string>> names;
   std::size_t at = statement.find("import ");
   if (at == std::string_view::npos) return names;

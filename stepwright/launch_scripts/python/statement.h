@@ -26,6 +26,6 @@ bool is_noop_python_statement(std::string_view text);
 
 /// Returns the names that "from a import b as c, d" or "import a.b as c" defines, each with its
 /// full name in the imported module.
-std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement);
+std::vector<std::pair<std::string, std::string>> python_imported_names(std::string_view statement);
 
 }  // namespace stepwright::launch_scripts

@@ -47,7 +47,7 @@ class TreeMaker {
 
  private:
   Tree unplaced(const PythonObject& value, int depth) {
-    const PythonObject known = python_with_attributes(value);
+    const PythonObject known = python_record_of_attributes(value);
     switch (known.kind) {
       case ObjectKind::kNone: return {};
       case ObjectKind::kBool: return {known.truth};
@@ -69,7 +69,7 @@ class TreeMaker {
     for (const auto& [name, one] : body.members) members.set(name, tree(one, depth + 1));
     Tree made = members.take();
     if (!body.items.empty()) made.set("[]", items(body.items, body.items.front().line, depth));
-    const bool type = !body.made_by.empty() && body.made_by != kUnknownPythonObject;
+    const bool type = !body.made_by.empty() && body.made_by != kUnknownPythonClassName;
     if (type) made.set("()", Tree::scalar(body.made_by, true));
     return made;
   }
@@ -106,11 +106,11 @@ Tree unknown_value_tree(std::string_view text) {
 
 bool is_unread(const Tree& tree) { return tree.kind == Tree::Kind::kNull && !tree.text.empty(); }
 
-Tree python_tree(const PythonObject& value, const std::string& file) {
+Tree tree_of_python_value(const PythonObject& value, const std::string& file) {
   return TreeMaker(file).tree(value);
 }
 
-Tree python_tree(const PythonArguments& arguments, const std::string& file) {
+Tree tree_of_python_value(const PythonArguments& arguments, const std::string& file) {
   TreeMaker maker(file);
   MappingBuilder members;
   for (const auto& [name, value] : arguments.named) members.set(name, maker.tree(value));
@@ -121,7 +121,7 @@ Tree python_tree(const PythonArguments& arguments, const std::string& file) {
   return made;
 }
 
-PythonObject python_object(const Tree& tree, std::uint32_t line) {
+PythonObject python_value_of_tree(const Tree& tree, std::uint32_t line) {
   PythonObject made;
   if (is_unread(tree)) {
     made = PythonObject::unknown(tree.text, line);
@@ -131,7 +131,7 @@ PythonObject python_object(const Tree& tree, std::uint32_t line) {
   } else if (tree.kind == Tree::Kind::kSequence) {
     made = PythonObject::list();
     for (const Tree& item : tree.items) {
-      made.body->items.push_back(python_object(item, item.line));
+      made.body->items.push_back(python_value_of_tree(item, item.line));
     }
   } else if (tree.kind == Tree::Kind::kMapping) {
     made = PythonObject::record();
@@ -141,9 +141,9 @@ PythonObject python_object(const Tree& tree, std::uint32_t line) {
       if (key == "()") {
         made.body->made_by = value.text;
       } else if (key == "[]") {
-        made.body->items = python_object(value, value.line).body->items;
+        made.body->items = python_value_of_tree(value, value.line).body->items;
       } else {
-        made.body->members.emplace_back(key, python_object(value, value.line));
+        made.body->members.emplace_back(key, python_value_of_tree(value, value.line));
       }
     }
   }

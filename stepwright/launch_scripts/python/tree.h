@@ -18,13 +18,13 @@ bool is_unread(const Tree& tree);
 /// and its positional arguments under `[]`; an unknown value becomes null with the expression's
 /// text. Fails with `kInput`, naming the file, if it nests deeper than 80 levels or holds more than
 /// a million values, where each 64 bytes of text count as one more.
-Tree python_tree(const PythonObject& value, const std::string& file);
+Tree tree_of_python_value(const PythonObject& value, const std::string& file);
 
 /// Converts the arguments of a Python call to a mapping: keyword arguments by name, positional ones
 /// under the key `[]`.
-Tree python_tree(const PythonArguments& arguments, const std::string& file);
+Tree tree_of_python_value(const PythonArguments& arguments, const std::string& file);
 
 /// Converts a tree to a Python value, which records `line` as its line number.
-PythonObject python_object(const Tree& tree, std::uint32_t line);
+PythonObject python_value_of_tree(const Tree& tree, std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

@@ -84,17 +84,17 @@ Number applied(std::string_view sign, std::int64_t a, std::int64_t b) {
 
 class Arithmetic {
  public:
-  Arithmetic(std::string_view text, const ArithmeticNames& names, int& atoms)
+  Arithmetic(std::string_view text, const ShellArithmeticVariables& names, int& atoms)
       : text_(text), names_(names), atoms_(atoms) {}
 
-  std::optional<ArithmeticResult> value() {
+  std::optional<ShellArithmeticResult> value() {
     skip();
-    if (at_ == text_.size()) return ArithmeticResult{};
+    if (at_ == text_.size()) return ShellArithmeticResult{};
     Number last = whole();
     while (last && take(",")) last = whole();
     skip();
     if (!last || at_ != text_.size()) return std::nullopt;
-    return ArithmeticResult{*last, known_};
+    return ShellArithmeticResult{*last, known_};
   }
 
  private:
@@ -214,7 +214,7 @@ class Arithmetic {
   /// Returns the value of a variable, which can itself be an expression.
   Number held(const std::string& name) {
     const std::string text = names_.value(name);
-    if (!is_known(text)) known_ = false;
+    if (!has_no_unknown_parts(text)) known_ = false;
     if (++depth_ > kDeepest) return std::nullopt;
     const std::string plain = without_unknown_parts(text);
     Arithmetic inner(plain, names_, atoms_);
@@ -267,7 +267,7 @@ class Arithmetic {
 
   static constexpr int kDeepest = 100;
   std::string_view text_;
-  const ArithmeticNames& names_;
+  const ShellArithmeticVariables& names_;
   int& atoms_;  ///< Operands that may still be read, including those in the values of variables.
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -276,8 +276,8 @@ class Arithmetic {
 
 }  // namespace
 
-std::optional<ArithmeticResult> arithmetic_value(std::string_view text,
-                                                 const ArithmeticNames& names) {
+std::optional<ShellArithmeticResult> shell_arithmetic_value(std::string_view text,
+                                                            const ShellArithmeticVariables& names) {
   int atoms = 10'000;
   return Arithmetic(text, names, atoms).value();
 }

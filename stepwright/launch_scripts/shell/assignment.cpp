@@ -6,20 +6,20 @@ namespace stepwright::launch_scripts {
 namespace {
 
 /// Reads the elements of an array, starting at its opening bracket.
-void elements(ShellWords& words, ShellAssignment& one) {
+void elements(ShellWordSplitter& words, ShellAssignment& one) {
   words.next();
-  for (words.skip_lines(); words.here() != ')'; words.skip_lines()) {
+  for (words.skip_blank_lines(); words.here() != ')'; words.skip_blank_lines()) {
     if (words.at_end()) words.fail(one.line, "'(' never closes");
     const std::size_t before = words.at();
     one.values.push_back(words.word());
-    if (words.at() == before) words.unexpected();
+    if (words.at() == before) words.fail_unexpected_character();
   }
   words.next();
 }
 
 }  // namespace
 
-bool parse_shell_assignment(ShellWords& words, ShellNode& made) {
+bool parse_shell_assignment(ShellWordSplitter& words, ShellNode& made) {
   std::size_t end = 0;
   while (is_shell_name_char(words.here(end))) ++end;
   ShellAssignment one{.line = words.line()};

@@ -19,8 +19,8 @@ std::optional<std::int64_t> batch_number(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::string_view full,
-                                         std::string_view brief) {
+std::optional<std::int64_t> launcher_option_number(std::span<const ShellWord> words,
+                                                   std::string_view full, std::string_view brief) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view text = words[i].text;
     const bool follows = i + 1 < words.size();

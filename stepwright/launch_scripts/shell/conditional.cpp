@@ -8,13 +8,13 @@ namespace stepwright::launch_scripts {
 namespace {
 
 /// Reads a regular expression, which can contain every character but blanks.
-ShellTerm expression(ShellWords& words) {
-  ShellTerm term{.line = words.line()};
+UnexpandedShellWord expression(ShellWordSplitter& words) {
+  UnexpandedShellWord term{.line = words.line()};
   while (!words.at_end() && !words.at_one_of(" \t\n")) {
-    ShellTerm part = words.word();
-    for (ShellPiece& piece : part.pieces) term.pieces.push_back(std::move(piece));
+    UnexpandedShellWord part = words.word();
+    for (ShellWordPiece& piece : part.pieces) term.pieces.push_back(std::move(piece));
     if (!words.at_end() && words.at_one_of("()|&;<>")) {
-      term.pieces.push_back({ShellPiece::Kind::kText, false, std::string(1, words.next())});
+      term.pieces.push_back({ShellWordPiece::Kind::kText, false, std::string(1, words.next())});
     }
   }
   return term;
@@ -22,13 +22,13 @@ ShellTerm expression(ShellWords& words) {
 
 }  // namespace
 
-ShellNode parse_shell_test(ShellWords& words) {
+ShellNode parse_shell_test(ShellWordSplitter& words) {
   ShellNode made;
   made.kind = ShellNode::Kind::kTest;
   made.line = words.line();
   const std::size_t begin = words.at();
   words.skip(2);
-  for (words.skip_lines(); words.peek() != "]]"; words.skip_lines()) {
+  for (words.skip_blank_lines(); words.peek_keyword_letters() != "]]"; words.skip_blank_lines()) {
     if (words.at_end()) words.fail(made.line, "'[[' never closes");
     if (made.words.size() > 1 && made.words.back().plain() == "=~") {
       made.words.push_back(expression(words));
@@ -38,16 +38,17 @@ ShellNode parse_shell_test(ShellWords& words) {
     const auto* sign =
         std::ranges::find_if(kTestSigns, [&](std::string_view one) { return words.starts(one); });
     if (sign != kTestSigns.end()) {
-      made.words.push_back({{{ShellPiece::Kind::kText, false, std::string(*sign)}}, words.line()});
+      made.words.push_back(
+          {{{ShellWordPiece::Kind::kText, false, std::string(*sign)}}, words.line()});
       words.skip(sign->size());
       continue;
     }
     const std::size_t before = words.at();
     made.words.push_back(words.word());
-    if (words.at() == before) words.unexpected();
+    if (words.at() == before) words.fail_unexpected_character();
   }
   words.skip(2);
-  made.source = words.source_since(begin);
+  made.source = words.source_text_since(begin);
   return made;
 }
 

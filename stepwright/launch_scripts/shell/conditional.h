@@ -7,6 +7,6 @@ namespace stepwright::launch_scripts {
 
 /// Reads a test `[[ ... ]]` at the current position of `words`; brackets and operators in it become
 /// words. Fails with `kInput` if it never closes.
-ShellNode parse_shell_test(ShellWords& words);
+ShellNode parse_shell_test(ShellWordSplitter& words);
 
 }  // namespace stepwright::launch_scripts

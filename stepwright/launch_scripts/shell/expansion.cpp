@@ -9,13 +9,13 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-using PieceKind = ShellPiece::Kind;
+using PieceKind = ShellWordPiece::Kind;
 constexpr int kDeepestVariables = 50;
 /// Longest text in which matches of a pattern are replaced.
 constexpr std::size_t kLongestReplaced = 20'000;
 constexpr std::int64_t kMostElements = 10'000;
 
-std::string written(const ShellPiece& piece) {
+std::string written(const ShellWordPiece& piece) {
   if (piece.kind == PieceKind::kCommand) return "$(" + piece.text + ")";
   if (piece.kind == PieceKind::kArithmetic) return "$((" + piece.text + "))";
   return piece.text.size() == 1 || is_shell_name(piece.text) ? "$" + piece.text
@@ -38,7 +38,7 @@ class WordMaker {
   void split(const ShellWord& from) {
     const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     if (!from.text.empty() && blank(from.text.front())) end();
-    const std::vector<ShellWord> parts = split_words(from);
+    const std::vector<ShellWord> parts = split_word_at_blanks(from);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) end();
       add(parts[i].text, parts[i]);
@@ -72,8 +72,8 @@ std::vector<std::string> braces(std::string_view text) {
   const std::string_view inner = text.substr(open + 1, close - open - 1);
   std::vector<std::string> all;
   if (const std::size_t dots = inner.find(".."); dots != std::string_view::npos) {
-    const auto low = shell_number(inner.substr(0, dots));
-    const auto high = shell_number(inner.substr(dots + 2));
+    const auto low = shell_integer(inner.substr(0, dots));
+    const auto high = shell_integer(inner.substr(dots + 2));
     if (!low || !high || *high < *low || *low < 0 || *high - *low >= kMostElements) {
       return {std::string(text)};
     }
@@ -131,11 +131,11 @@ ShellParameter parameter_of(std::string_view text) {
 
 }  // namespace
 
-ShellExpansion::ShellExpansion(ShellVariables& variables, ShellBudget& budget,
+ShellExpansion::ShellExpansion(ShellVariables& variables, ShellWorkBudget& budget,
                                const std::vector<std::string>& files, Substitute substitute)
     : variables_(variables), budget_(budget), files_(files), substitute_(std::move(substitute)) {}
 
-std::vector<ShellWord> ShellExpansion::words(const ShellTerm& term) {
+std::vector<ShellWord> ShellExpansion::words(const UnexpandedShellWord& term) {
   WordMaker maker(file_, term.line);
   const ShellWord here{.line = term.line, .file = file_};
   if (term.plain().find('{') != std::string_view::npos) {
@@ -144,7 +144,7 @@ std::vector<ShellWord> ShellExpansion::words(const ShellTerm& term) {
       maker.add(word, here);
     }
   } else {
-    for (const ShellPiece& piece : term.pieces) {
+    for (const ShellWordPiece& piece : term.pieces) {
       if (piece.kind == PieceKind::kText) {
         maker.add(piece.text, here);
         continue;
@@ -167,26 +167,26 @@ std::vector<ShellWord> ShellExpansion::words(const ShellTerm& term) {
   return made;
 }
 
-std::vector<ShellWord> ShellExpansion::words(const std::vector<ShellTerm>& terms) {
+std::vector<ShellWord> ShellExpansion::words(const std::vector<UnexpandedShellWord>& terms) {
   std::vector<ShellWord> all;
-  for (const ShellTerm& term : terms) {
+  for (const UnexpandedShellWord& term : terms) {
     for (ShellWord& word : words(term)) all.push_back(std::move(word));
   }
   return all;
 }
 
-std::string ShellExpansion::text(const ShellTerm& term) {
+std::string ShellExpansion::text(const UnexpandedShellWord& term) {
   std::string all;
-  for (const ShellPiece& piece : term.pieces) {
+  for (const ShellWordPiece& piece : term.pieces) {
     all += piece.kind == PieceKind::kText ? piece.text : joined(fill(piece, term.line).words);
   }
   budget_.word(all, {file_, term.line});
   return all;
 }
 
-std::string ShellExpansion::pattern(const ShellTerm& term) {
+std::string ShellExpansion::pattern(const UnexpandedShellWord& term) {
   std::string all;
-  for (const ShellPiece& piece : term.pieces) {
+  for (const ShellWordPiece& piece : term.pieces) {
     const bool plain = piece.kind == PieceKind::kText;
     const std::string one = plain ? piece.text : joined(fill(piece, term.line).words);
     all += piece.quoted ? escape_shell_pattern(one) : one;
@@ -195,30 +195,30 @@ std::string ShellExpansion::pattern(const ShellTerm& term) {
   return all;
 }
 
-std::optional<ArithmeticResult> ShellExpansion::arithmetic(const std::string& text,
-                                                           std::uint32_t line) {
-  const ArithmeticNames names{[&](const std::string& name) {
-                                std::string value =
-                                    variables_.text(name).value_or(mark_unknown_text("$" + name));
-                                if (open_name_.empty() && !is_known(value)) open_name_ = name;
-                                return value;
-                              },
-                              [&](const std::string& name, std::int64_t value) {
-                                variables_.set_text(name, std::to_string(value), {file_, line});
-                              }};
+std::optional<ShellArithmeticResult> ShellExpansion::arithmetic(const std::string& text,
+                                                                std::uint32_t line) {
+  const ShellArithmeticVariables names{
+      [&](const std::string& name) {
+        std::string value = variables_.text(name).value_or(mark_unknown_text("$" + name));
+        if (open_name_.empty() && !has_no_unknown_parts(value)) open_name_ = name;
+        return value;
+      },
+      [&](const std::string& name, std::int64_t value) {
+        variables_.set_text(name, std::to_string(value), {file_, line});
+      }};
   const std::string inner = inner_text(text, line);
   if (const auto open = unknown_parts_of(inner); open_name_.empty() && !open.empty()) {
     const bool named = open.front().starts_with('$') && is_shell_name(open.front().substr(1));
     open_name_ = open.front().substr(named ? 1 : 0);
   }
-  return arithmetic_value(inner, names);
+  return shell_arithmetic_value(inner, names);
 }
 
 ShellExpansion::Filled ShellExpansion::one(std::string text, std::uint32_t line) const {
   return {{{.text = std::move(text), .line = line, .file = file_}}};
 }
 
-ShellExpansion::Filled ShellExpansion::fill(const ShellPiece& piece, std::uint32_t line) {
+ShellExpansion::Filled ShellExpansion::fill(const ShellWordPiece& piece, std::uint32_t line) {
   budget_.step({file_, line});
   if (++depth_ > kDeepestVariables)
     budget_.fail({file_, line}, "variables are nested more than 50 deep");
@@ -238,11 +238,11 @@ ShellExpansion::Filled ShellExpansion::fill(const ShellPiece& piece, std::uint32
   return filled;
 }
 
-ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::uint32_t line) {
+ShellExpansion::Filled ShellExpansion::variable(const ShellWordPiece& piece, std::uint32_t line) {
   ShellParameter asked = parameter_of(piece.text);
   const bool all = asked.index == "@" || asked.index == "*" || asked.name == "@";
   if (asked.mark == '!') {
-    if (const ShellValue* value = variables_.find(asked.name); all && value != nullptr) {
+    if (const ShellVariableValue* value = variables_.find(asked.name); all && value != nullptr) {
       Filled keys{.each = true};
       for (std::size_t i = 0; i < value->elements.size(); ++i) {
         keys.words.push_back({.text = std::to_string(i), .line = line, .file = file_});
@@ -256,13 +256,14 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::ui
   }
   std::optional<Filled> value = value_of(asked.name, asked.index, line);
   if (asked.mark == '#') {
-    const ShellValue* const held = variables_.find(asked.name);
+    const ShellVariableValue* const held = variables_.find(asked.name);
     if (all && held != nullptr && held->open_count)
       return one(mark_unknown_text(written(piece)), line);
     if (!value) return one(all ? "0" : mark_unknown_text(written(piece)), line);
     if (all) return one(std::to_string(value->words.size()), line);
     const std::string text = joined(value->words);
-    return one(is_known(text) ? std::to_string(text.size()) : mark_unknown_text(written(piece)),
+    return one(has_no_unknown_parts(text) ? std::to_string(text.size())
+                                          : mark_unknown_text(written(piece)),
                line);
   }
   return operated(piece, asked.name, std::move(value), asked.operation, line);
@@ -282,11 +283,11 @@ std::optional<ShellExpansion::Filled> ShellExpansion::value_of(
   if (name == "0" || (name == "BASH_SOURCE" && index.value_or("0") == "0")) {
     return one(variables_.zero, line);
   }
-  if (const auto number = shell_number(name)) {
+  if (const auto number = shell_integer(name)) {
     if (*number < 1 || static_cast<std::size_t>(*number) > arguments.size()) return std::nullopt;
     return one(arguments[static_cast<std::size_t>(*number) - 1], line);
   }
-  const ShellValue* value = variables_.find(name);
+  const ShellVariableValue* value = variables_.find(name);
   if (value == nullptr) return std::nullopt;
   if (index == "@" || index == "*") return Filled{value->all(), index == "@"};
   if (!index) {
@@ -306,7 +307,8 @@ std::optional<ShellExpansion::Filled> ShellExpansion::value_of(
   return Filled{{value->elements[static_cast<std::size_t>(at)]}};
 }
 
-ShellExpansion::Filled ShellExpansion::operated(const ShellPiece& piece, const std::string& name,
+ShellExpansion::Filled ShellExpansion::operated(const ShellWordPiece& piece,
+                                                const std::string& name,
                                                 std::optional<Filled> value,
                                                 std::string_view operation, std::uint32_t line) {
   if (operation.empty()) {
@@ -315,7 +317,8 @@ ShellExpansion::Filled ShellExpansion::operated(const ShellPiece& piece, const s
   if (auto found = usual(name, value, operation, line)) return std::move(*found);
   if (!value) return one(mark_unknown_text(written(piece)), line);
   for (ShellWord& word : value->words) {
-    const auto text = is_known(word.text) ? changed(word.text, operation, line) : std::nullopt;
+    const auto text =
+        has_no_unknown_parts(word.text) ? changed(word.text, operation, line) : std::nullopt;
     if (!text) return one(mark_unknown_text(written(piece)), line);
     word.text = *text;
   }
@@ -353,7 +356,7 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   if (first == ':') return cut(text, operation.substr(1), line);
   if (first == '%' || first == '#') {
     const std::string pattern = inner_pattern(operation.substr(twice ? 2 : 1), line);
-    if (!is_known(pattern)) return std::nullopt;
+    if (!has_no_unknown_parts(pattern)) return std::nullopt;
     budget_.work(text.size() * text.size() * pattern.size(), {file_, line});
     return without_pattern_match(text, pattern,
                                  first == '#' ? PatternEnd::kFront : PatternEnd::kBack, twice);
@@ -366,7 +369,7 @@ std::optional<std::string> ShellExpansion::changed(const std::string& text,
   const std::string pattern = inner_pattern(rest.substr(0, slash), line);
   const std::string by =
       slash < rest.size() ? inner_text(rest.substr(slash + 1), line) : std::string();
-  if (!is_known(pattern) || !is_known(by)) return std::nullopt;
+  if (!has_no_unknown_parts(pattern) || !has_no_unknown_parts(by)) return std::nullopt;
   const bool open_end = pattern.find('*') != std::string::npos;
   const std::size_t tried = text.size() * (open_end ? text.size() : pattern.size());
   const std::size_t work = tried * (open_end ? text.size() : 1) * pattern.size();
@@ -400,12 +403,12 @@ std::string ShellExpansion::inner_text(std::string_view inner, std::uint32_t lin
       (inner.front() == '"' || inner.front() == '\'')) {
     inner = inner.substr(1, inner.size() - 2);
   }
-  return text(parse_quoted(inner, files_[file_], line));
+  return text(parse_as_double_quoted(inner, files_[file_], line));
 }
 
 std::string ShellExpansion::inner_pattern(std::string_view inner, std::uint32_t line) {
-  ShellTerm term = parse_quoted(inner, files_[file_], line);
-  for (ShellPiece& piece : term.pieces) piece.quoted = piece.kind != PieceKind::kText;
+  UnexpandedShellWord term = parse_as_double_quoted(inner, files_[file_], line);
+  for (ShellWordPiece& piece : term.pieces) piece.quoted = piece.kind != PieceKind::kText;
   return pattern(term);
 }
 

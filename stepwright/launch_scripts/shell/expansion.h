@@ -21,29 +21,29 @@ class ShellExpansion {
   /// command would tell.
   using Substitute = std::function<std::optional<std::string>(const std::string& command)>;
 
-  ShellExpansion(ShellVariables& variables, ShellBudget& budget,
+  ShellExpansion(ShellVariables& variables, ShellWorkBudget& budget,
                  const std::vector<std::string>& files, Substitute substitute);
 
   /// Sets the script file, by its index, from which the words to be expanded come.
-  void go_to(std::uint32_t file) { file_ = file; }
+  void set_script_file(std::uint32_t file) { file_ = file; }
   [[nodiscard]] std::uint32_t file() const { return file_; }
 
   /// Expands a word of a script as the shell does: into none, one or several words.
-  std::vector<ShellWord> words(const ShellTerm& term);
-  std::vector<ShellWord> words(const std::vector<ShellTerm>& terms);
+  std::vector<ShellWord> words(const UnexpandedShellWord& term);
+  std::vector<ShellWord> words(const std::vector<UnexpandedShellWord>& terms);
   /// Expands a word of a script without splitting it at blanks, as on the right of `=`.
-  std::string text(const ShellTerm& term);
+  std::string text(const UnexpandedShellWord& term);
   /// Expands a word of a script into a pattern (as after `case`), in which quoted characters match
   /// themselves.
-  std::string pattern(const ShellTerm& term);
+  std::string pattern(const UnexpandedShellWord& term);
   /// Maps each arithmetic expression whose value is unknown, as written, to the unknown variable in
   /// it: "$((N * 8))" to "N"; to another unknown part ("$(nproc)") if no variable is unknown.
-  [[nodiscard]] const std::map<std::string, std::string>& open_arithmetic() const {
+  [[nodiscard]] const std::map<std::string, std::string>& unknown_arithmetic_variables() const {
     return open_arithmetic_;
   }
   /// Returns the value of the arithmetic expression between `((` and `))`; nullopt if the text is
   /// not a valid one.
-  std::optional<ArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
+  std::optional<ShellArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
 
  private:
   struct Filled {
@@ -52,12 +52,12 @@ class ShellExpansion {
     bool each = false;
   };
 
-  Filled fill(const ShellPiece& piece, std::uint32_t line);
+  Filled fill(const ShellWordPiece& piece, std::uint32_t line);
   Filled one(std::string text, std::uint32_t line) const;
-  Filled variable(const ShellPiece& piece, std::uint32_t line);
+  Filled variable(const ShellWordPiece& piece, std::uint32_t line);
   std::optional<Filled> value_of(const std::string& name, const std::optional<std::string>& index,
                                  std::uint32_t line);
-  Filled operated(const ShellPiece& piece, const std::string& name, std::optional<Filled> value,
+  Filled operated(const ShellWordPiece& piece, const std::string& name, std::optional<Filled> value,
                   std::string_view operation, std::uint32_t line);
   std::optional<Filled> usual(const std::string& name, const std::optional<Filled>& value,
                               std::string_view operation, std::uint32_t line);
@@ -69,7 +69,7 @@ class ShellExpansion {
   std::string inner_pattern(std::string_view text, std::uint32_t line);
 
   ShellVariables& variables_;
-  ShellBudget& budget_;
+  ShellWorkBudget& budget_;
   const std::vector<std::string>& files_;
   Substitute substitute_;
   std::uint32_t file_ = 0;

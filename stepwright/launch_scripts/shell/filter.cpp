@@ -69,7 +69,7 @@ std::optional<std::string> lines_at_end(const FilterWords& words, Lines lines) {
   if (words.size() > 1) {
     std::optional<std::string> said = letter_option(words, 'n');
     if (!said && words[1].starts_with('-')) said = words[1].substr(1);
-    const auto number = said ? shell_number(*said) : std::nullopt;
+    const auto number = said ? shell_integer(*said) : std::nullopt;
     if (!number || *number < 0) return std::nullopt;
     count = *number;
   }
@@ -85,7 +85,7 @@ std::optional<std::string> lines_at_end(const FilterWords& words, Lines lines) {
 /// Applies `cut -d X -f N` to each line.
 std::optional<std::string> cut_text(const FilterWords& words, Lines lines) {
   const std::string mark = letter_option(words, 'd').value_or("\t");
-  const auto number = shell_number(letter_option(words, 'f').value_or(""));
+  const auto number = shell_integer(letter_option(words, 'f').value_or(""));
   if (mark.size() != 1 || !number || *number < 1) return std::nullopt;
   for (std::string& line : lines) {
     const Lines fields = parts_of(line, mark.front());
@@ -144,7 +144,7 @@ std::optional<std::string> awk_text(const FilterWords& words, Lines lines) {
   constexpr std::string_view kPrint = "{print$";
   if (!program.starts_with(kPrint) || !program.ends_with('}')) return std::nullopt;
   const auto number =
-      shell_number(program.substr(kPrint.size(), program.size() - kPrint.size() - 1));
+      shell_integer(program.substr(kPrint.size(), program.size() - kPrint.size() - 1));
   if (!number || *number < 1) return std::nullopt;
   for (std::string& line : lines) {
     const Lines fields = awk_fields(line, mark);
@@ -195,7 +195,7 @@ std::optional<std::string> apply_pipe_filter(const FilterWords& words, const std
   if (words.empty()) return std::nullopt;
   const std::string& name = words.front();
   if (name == "cat" || name == "tee") return text;
-  if (!is_known(text)) return std::nullopt;
+  if (!has_no_unknown_parts(text)) return std::nullopt;
   Lines lines = parts_of(text, '\n');
   if (name == "wc") return counted_text(words, text);
   if (name == "head" || name == "tail") return lines_at_end(words, std::move(lines));

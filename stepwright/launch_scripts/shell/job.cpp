@@ -23,9 +23,9 @@ bool is_launcher(std::string_view program) {
   return is_one_of(program, kLaunchers);
 }
 
-std::vector<ShellWord> submission_part(const std::vector<ShellWord>& words) {
+std::vector<ShellWord> batch_submission_part(const std::vector<ShellWord>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
-    if (submission_scheduler(base_name(word->text), {}).empty()) continue;
+    if (scheduler_of_submission_program(base_name(word->text), {}).empty()) continue;
     return {word, words.end()};
   }
   return {};
@@ -56,37 +56,39 @@ void add_exported_variables(const std::vector<ShellWord>& submission,
 /// Starts the batch job that a text's directives and the command that submits it request, and sets
 /// the variables that the scheduler would. Directives are ignored in a script that runs inside a
 /// job.
-void ShellReader::enter_job(std::string_view text, const Words& submission) {
+void ShellInterpreter::enter_job(std::string_view text, const Words& submission) {
   budget_.work(text.size(), place(1));
   const bool submitted = !submission.empty();
   if (job_ != nullptr && !submitted) return;
-  std::optional<Allocation> asked = allocation_from_directives(as_written(text));
+  std::optional<BatchAllocation> asked = allocation_from_directives(text_as_written(text));
   if (submitted) {
     BatchWords words;
-    for (const ShellWord& word : submission) words.push_back(as_written(word.text));
+    for (const ShellWord& word : submission) words.push_back(text_as_written(word.text));
     const std::string program = base_name(words.front());
     words.erase(words.begin());
-    if (!asked) asked = Allocation{.scheduler = std::string(submission_scheduler(program, words))};
+    if (!asked)
+      asked = BatchAllocation{.scheduler =
+                                  std::string(scheduler_of_submission_program(program, words))};
     apply_scheduler_options(words, *asked);
   }
   for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
     const auto said = given_.variables.find(name);
     if (said == given_.variables.end()) continue;
-    if (!asked) asked = Allocation{.scheduler = "slurm"};
-    if (const auto nodes = shell_number(said->second)) asked->nodes = nodes;
+    if (!asked) asked = BatchAllocation{.scheduler = "slurm"};
+    if (const auto nodes = shell_integer(said->second)) asked->nodes = nodes;
   }
   if (!asked) return;
   budget_.work(kWorkOfOption * (1 + asked->options.size()), place(1));
-  job_ = std::make_shared<const Allocation>(std::move(*asked));
+  job_ = std::make_shared<const BatchAllocation>(std::move(*asked));
   set_job_variables(submitted);
 }
 
-void ShellReader::set_job_variables(bool submitted) {
+void ShellInterpreter::set_job_variables(bool submitted) {
   const auto keep = [this](std::string_view name, const std::string& lines) {
     host_files_[std::string(name)] = lines;
     return std::string(name);
   };
-  for (const auto& [name, value] : extent_environment(*job_, keep)) {
+  for (const auto& [name, value] : job_size_environment(*job_, keep)) {
     budget_.word(value, place(1));
     if (submitted || variables_.find(name) == nullptr) variables_.set_text(name, value, {});
     // Slurm sets the visible devices, but programs without a launcher see these devices anyway.

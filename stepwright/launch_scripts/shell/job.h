@@ -14,7 +14,7 @@ bool is_launcher(std::string_view program);
 
 /// Returns the part of a command that submits a batch job, from the submitting program on; empty if
 /// the command submits none.
-std::vector<ShellWord> submission_part(const std::vector<ShellWord>& words);
+std::vector<ShellWord> batch_submission_part(const std::vector<ShellWord>& words);
 
 /// Adds to `environment` the variables that the options of a job submission set: `sbatch
 /// --export=ALL,TP=4`, `qsub -v TP=4`, `bsub -env "TP=4"`.

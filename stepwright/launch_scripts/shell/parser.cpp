@@ -26,7 +26,7 @@ class ShellParser {
 
   ShellNode program() {
     ShellNode all = list({});
-    if (!in_.at_end()) in_.unexpected();
+    if (!in_.at_end()) in_.fail_unexpected_character();
     return all;
   }
 
@@ -58,8 +58,8 @@ class ShellParser {
   }
 
   void expect(std::string_view word) {
-    in_.skip_lines();
-    if (in_.peek() != word) in_.unexpected();
+    in_.skip_blank_lines();
+    if (in_.peek_keyword_letters() != word) in_.fail_unexpected_character();
     in_.skip(word.size());
   }
 
@@ -68,9 +68,9 @@ class ShellParser {
     const Level level(*this);
     ShellNode all = node(NodeKind::kList);
     while (true) {
-      in_.skip_lines();
+      in_.skip_blank_lines();
       if (in_.at_end() || in_.here() == ')' || in_.starts(";;") || in_.starts(";&")) break;
-      if (std::ranges::find(ends, in_.peek()) != ends.end()) break;
+      if (std::ranges::find(ends, in_.peek_keyword_letters()) != ends.end()) break;
       all.children.push_back(and_or());
       in_.skip_blanks();
       if (in_.starts(";;") || in_.starts(";&")) break;
@@ -88,11 +88,11 @@ class ShellParser {
     chain.line = first.line;
     chain.children.push_back(std::move(first));
     for (bool both = in_.starts("&&"); both || in_.starts("||"); both = in_.starts("&&")) {
-      chain.source += in_.source_since(begin);
+      chain.source += in_.source_text_since(begin);
       chain.joints.push_back({.needs_both = both, .source_end = chain.source.size()});
       chain.source += both ? " && " : " || ";
       in_.skip(2);
-      in_.skip_lines();
+      in_.skip_blank_lines();
       begin = in_.at();
       chain.children.push_back(pipeline());
       in_.skip_blanks();
@@ -103,17 +103,17 @@ class ShellParser {
 
   ShellNode pipeline() {
     in_.skip_blanks();
-    if (in_.peek() == "!") {
+    if (in_.peek_keyword_letters() == "!") {
       const Level level(*this);
       in_.next();
       ShellNode turned = node(NodeKind::kNot);
       turned.children.push_back(pipeline());
       return turned;
     }
-    if (in_.peek() == "time") {
+    if (in_.peek_keyword_letters() == "time") {
       in_.skip(4);
       in_.skip_blanks();
-      if (in_.peek() == "-p") in_.skip(2);
+      if (in_.peek_keyword_letters() == "-p") in_.skip(2);
       in_.skip_blanks();
     }
     ShellNode first = command();
@@ -123,7 +123,7 @@ class ShellParser {
     pipe.children.push_back(std::move(first));
     while (in_.here() == '|' && in_.here(1) != '|') {
       in_.skip(in_.here(1) == '&' ? 2 : 1);
-      in_.skip_lines();
+      in_.skip_blank_lines();
       pipe.children.push_back(command());
       in_.skip_blanks();
     }
@@ -135,7 +135,7 @@ class ShellParser {
     if (++commands_ > kMostCommands) {
       in_.fail(in_.line(), fmt::format("more than {} commands", kMostCommands));
     }
-    const std::string_view word = in_.peek();
+    const std::string_view word = in_.peek_keyword_letters();
     if (in_.starts("((")) return arithmetic();
     if (in_.here() == '(') return redirected(subshell());
     if (word == "{") return redirected(group());
@@ -148,8 +148,8 @@ class ShellParser {
       in_.skip(word.size());
       in_.skip_blanks();
       ShellNode made = node(NodeKind::kFunction);
-      made.texts.emplace_back(in_.peek());
-      in_.skip(in_.peek().size());
+      made.texts.emplace_back(in_.peek_keyword_letters());
+      in_.skip(in_.peek_keyword_letters().size());
       in_.skip_blanks();
       if (in_.starts("()")) in_.skip(2);
       return with_body(std::move(made));
@@ -158,7 +158,7 @@ class ShellParser {
   }
 
   ShellNode with_body(ShellNode made) {
-    in_.skip_lines();
+    in_.skip_blank_lines();
     made.children.push_back(command());
     return made;
   }
@@ -187,7 +187,7 @@ class ShellParser {
     }
     if (in_.starts("<<")) {
       in_.skip(2);
-      made.input = in_.heredoc();
+      made.input = in_.read_heredoc();
       return true;
     }
     const bool in = digits == 0 && !both && first == '<';
@@ -195,7 +195,7 @@ class ShellParser {
     const bool appends = in_.here() == '>';
     while (in_.here() == '>' || in_.here() == '&' || in_.here() == '|') in_.next();
     in_.skip_blanks();
-    ShellTerm target = in_.word();
+    UnexpandedShellWord target = in_.word();
     if (in) {
       made.source_file = std::move(target);
     } else if (out) {
@@ -208,10 +208,10 @@ class ShellParser {
   ShellNode arithmetic() {
     ShellNode made = node(NodeKind::kArithmetic);
     in_.skip(2);
-    made.texts.push_back(in_.bracketed('(', ')'));
-    if (in_.here() != ')') in_.unexpected();
+    made.texts.push_back(in_.read_bracketed_text('(', ')'));
+    if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
-    made.source = "((" + as_written(made.texts.front()) + "))";
+    made.source = "((" + text_as_written(made.texts.front()) + "))";
     return made;
   }
 
@@ -219,7 +219,7 @@ class ShellParser {
     ShellNode made = node(NodeKind::kSubshell);
     in_.next();
     made.children.push_back(list({}));
-    if (in_.here() != ')') in_.unexpected();
+    if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
     return made;
   }
@@ -235,19 +235,19 @@ class ShellParser {
   ShellNode condition() {
     const Level level(*this);
     ShellNode made = node(NodeKind::kIf);
-    in_.skip(in_.peek().size());
-    in_.skip_lines();
+    in_.skip(in_.peek_keyword_letters().size());
+    in_.skip_blank_lines();
     const std::size_t begin = in_.at();
     made.children.push_back(list({"then"}));
-    made.source = in_.source_since(begin);
+    made.source = in_.source_text_since(begin);
     expect("then");
     made.children.push_back(list({"elif", "else", "fi"}));
-    in_.skip_lines();
-    if (in_.peek() == "elif") {
+    in_.skip_blank_lines();
+    if (in_.peek_keyword_letters() == "elif") {
       made.children.push_back(condition());
       return made;
     }
-    if (in_.peek() == "else") {
+    if (in_.peek_keyword_letters() == "else") {
       in_.skip(4);
       made.children.push_back(list({"fi"}));
     }
@@ -258,10 +258,10 @@ class ShellParser {
   ShellNode loop(bool until) {
     ShellNode made = node(NodeKind::kWhile);
     in_.skip(5);
-    in_.skip_lines();
+    in_.skip_blank_lines();
     const std::size_t begin = in_.at();
     ShellNode head = list({"do"});
-    made.source = in_.source_since(begin);
+    made.source = in_.source_text_since(begin);
     if (until) {
       ShellNode turned = node(NodeKind::kNot);
       turned.children.push_back(std::move(head));
@@ -281,17 +281,17 @@ class ShellParser {
 
   ShellNode for_each() {
     ShellNode made = node(NodeKind::kFor);
-    in_.skip(in_.peek().size());
+    in_.skip(in_.peek_keyword_letters().size());
     in_.skip_blanks();
     if (in_.starts("((")) return count(std::move(made));
     made.words.push_back(in_.word());
-    if (!is_shell_name(made.words.front().plain())) in_.unexpected();
-    in_.skip_lines();
-    if (in_.peek() == "in") {
+    if (!is_shell_name(made.words.front().plain())) in_.fail_unexpected_character();
+    in_.skip_blank_lines();
+    if (in_.peek_keyword_letters() == "in") {
       in_.skip(2);
       rest_of_line(made);
     } else {
-      made.words.push_back(parse_word("\"$@\"", "", made.line));
+      made.words.push_back(parse_shell_word("\"$@\"", "", made.line));
     }
     in_.skip_blanks();
     if (in_.here() == ';') in_.next();
@@ -303,15 +303,15 @@ class ShellParser {
     for (in_.skip_blanks(); !in_.at_end() && !in_.at_one_of("\n;&|)"); in_.skip_blanks()) {
       const std::size_t before = in_.at();
       made.words.push_back(in_.word());
-      if (in_.at() == before) in_.unexpected();
+      if (in_.at() == before) in_.fail_unexpected_character();
     }
   }
 
   ShellNode count(ShellNode made) {
     made.kind = NodeKind::kCount;
     in_.skip(2);
-    const std::string inner = in_.bracketed('(', ')');
-    if (in_.here() != ')') in_.unexpected();
+    const std::string inner = in_.read_bracketed_text('(', ')');
+    if (in_.here() != ')') in_.fail_unexpected_character();
     in_.next();
     std::size_t begin = 0;
     while (made.texts.size() < 3 && begin <= inner.size()) {
@@ -332,24 +332,25 @@ class ShellParser {
     in_.skip(4);
     in_.skip_blanks();
     made.words.push_back(in_.word());
-    made.source = in_.source_since(begin);
+    made.source = in_.source_text_since(begin);
     expect("in");
-    for (in_.skip_lines(); in_.peek() != "esac"; in_.skip_lines()) branch(made);
+    for (in_.skip_blank_lines(); in_.peek_keyword_letters() != "esac"; in_.skip_blank_lines())
+      branch(made);
     expect("esac");
     return made;
   }
 
   void branch(ShellNode& made) {
     if (in_.here() == '(') in_.next();
-    std::vector<ShellTerm> patterns;
+    std::vector<UnexpandedShellWord> patterns;
     while (true) {
       in_.skip_blanks();
       const std::size_t before = in_.at();
       patterns.push_back(in_.word());
-      if (in_.at() == before) in_.unexpected();
+      if (in_.at() == before) in_.fail_unexpected_character();
       in_.skip_blanks();
       if (in_.here() == ')') break;
-      if (in_.here() != '|') in_.unexpected();
+      if (in_.here() != '|') in_.fail_unexpected_character();
       in_.next();
     }
     in_.next();
@@ -368,10 +369,10 @@ class ShellParser {
     ShellNode made = node(NodeKind::kSimple);
     while (true) {
       in_.skip_blanks();
-      const bool filled_in = in_.placeholder() > 0;
+      const bool filled_in = in_.placeholder_length() > 0;
       if (!filled_in && redirection(made)) continue;
       const bool process = in_.starts("<(") || in_.starts(">(") || filled_in;
-      if (in_.at_end() || (ShellWords::ends_word(in_.here()) && !process)) break;
+      if (in_.at_end() || (ShellWordSplitter::is_word_end_character(in_.here()) && !process)) break;
       const bool first = made.words.empty();
       if ((first || declares(made.words.front().plain())) && parse_shell_assignment(in_, made))
         continue;
@@ -380,7 +381,8 @@ class ShellParser {
       if (first && made.words.size() == 1 && in_.here() == '(') {
         in_.next();
         in_.skip_blanks();
-        if (in_.here() != ')' || made.words.front().plain().empty()) in_.unexpected();
+        if (in_.here() != ')' || made.words.front().plain().empty())
+          in_.fail_unexpected_character();
         in_.next();
         ShellNode function = node(NodeKind::kFunction);
         function.texts.emplace_back(made.words.front().plain());
@@ -389,19 +391,20 @@ class ShellParser {
     }
     if (made.words.empty() && made.assignments.empty() && !made.input && !made.source_file &&
         !made.output) {
-      in_.unexpected();
+      in_.fail_unexpected_character();
     }
     return made;
   }
 
-  ShellWords in_;
+  ShellWordSplitter in_;
   int depth_ = 0;
   std::size_t commands_ = 0;
 };
 
 }  // namespace
 
-ShellNode parse_shell(std::string_view text, const std::string& name, std::uint32_t first_line) {
+ShellNode parse_shell_script(std::string_view text, const std::string& name,
+                             std::uint32_t first_line) {
   return ShellParser(text, name, first_line).program();
 }
 

@@ -57,16 +57,16 @@ constexpr std::int64_t kMostDevicesListed = 64;
 }  // namespace
 
 /// Returns the text that a command prints; nullopt if it does not follow from the command's words.
-std::optional<std::string> ShellReader::printed(const std::string& command) {
+std::optional<std::string> ShellInterpreter::printed(const std::string& command) {
   budget_.word(command, place(1));
-  const ShellNode all = parse_shell(command, script_.files[expansion_.file()]);
+  const ShellNode all = parse_shell_script(command, script_.files[expansion_.file()]);
   if (all.children.size() != 1) return std::nullopt;
   const ShellNode& node = all.children.front();
   return node.kind == NodeKind::kPipe ? printed_pipe(node) : printed_way(node);
 }
 
 /// Returns the text that a pipe's last command prints.
-std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
+std::optional<std::string> ShellInterpreter::printed_pipe(const ShellNode& node) {
   std::optional<std::string> text;
   for (const ShellNode& child : node.children) {
     if (child.kind != NodeKind::kSimple || child.words.empty() || child.output) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
       text = known ? std::optional(std::to_string(value->value)) : std::nullopt;
     } else if (text) {
       budget_.work(text->size(), place(node.line));
-      text = apply_pipe_filter(texts_from(words, 0), *text);
+      text = apply_pipe_filter(word_texts_from(words, 0), *text);
     }
     if (!text) return std::nullopt;
   }
@@ -87,8 +87,8 @@ std::optional<std::string> ShellReader::printed_pipe(const ShellNode& node) {
 }
 
 /// Returns the text that a command passes on in a pipe: its own output, or its input unchanged.
-std::optional<std::string> ShellReader::passed_text(const ShellNode& node,
-                                                    std::optional<std::string> before) {
+std::optional<std::string> ShellInterpreter::passed_text(const ShellNode& node,
+                                                         std::optional<std::string> before) {
   const std::string_view name =
       node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
   if (name == "tee" || name == "envsubst" ||
@@ -101,7 +101,8 @@ std::optional<std::string> ShellReader::passed_text(const ShellNode& node,
 
 /// Returns the text of a host file of the scheduler, or of a file that the script has written; the
 /// file is that of `<`, or the last word of the command.
-std::optional<std::string> ShellReader::text_of_file(const ShellNode& node, const Words& words) {
+std::optional<std::string> ShellInterpreter::text_of_file(const ShellNode& node,
+                                                          const Words& words) {
   std::string path;
   if (node.source_file) {
     path = expansion_.text(*node.source_file);
@@ -115,7 +116,7 @@ std::optional<std::string> ShellReader::text_of_file(const ShellNode& node, cons
 }
 
 /// Returns the text that commands such as `scontrol` print about the hosts and devices of the job.
-std::optional<std::string> ShellReader::printed_of_job(const Words& words) {
+std::optional<std::string> ShellInterpreter::printed_of_job(const Words& words) {
   const std::string& name = words.front().text;
   const std::string second = words.size() > 1 ? words[1].text : "";
   std::string hosts;
@@ -126,8 +127,8 @@ std::optional<std::string> ShellReader::printed_of_job(const Words& words) {
   } else if (name == "nodeset" && second == "-e" && words.size() > 2) {
     hosts = words[2].text;
   }
-  if (!hosts.empty() && is_known(hosts)) {
-    const std::vector<std::string> names = expand_hosts(hosts);
+  if (!hosts.empty() && has_no_unknown_parts(hosts)) {
+    const std::vector<std::string> names = expand_slurm_host_list(hosts);
     return fmt::format("{}", fmt::join(names, name == "nodeset" ? " " : "\n"));
   }
   const std::int64_t devices =
@@ -145,17 +146,17 @@ std::optional<std::string> ShellReader::printed_of_job(const Words& words) {
 }
 
 /// Returns whether a test holds; nullopt if that is unknown, or if the command is not a test.
-std::optional<bool> ShellReader::tested(const ShellNode& node) {
+std::optional<bool> ShellInterpreter::tested(const ShellNode& node) {
   const std::string_view name =
       node.kind == NodeKind::kSimple && !node.words.empty() ? node.words.front().plain() : "";
   if (node.kind != NodeKind::kTest && name != "[" && name != "test") return std::nullopt;
-  const ShellStatus status = run(node);
+  const ShellExitStatus status = run(node);
   return status.known ? std::optional(status.ok) : std::nullopt;
 }
 
 /// Returns the text of a command, or of the one that runs after a known test: `[ "$CP" = 1 ] ||
 /// echo --cp`.
-std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
+std::optional<std::string> ShellInterpreter::printed_way(const ShellNode& node) {
   const auto way = [&](const ShellNode& test, const ShellNode* yes, const ShellNode* no) {
     const std::optional<bool> holds = tested(test);
     const ShellNode* taken = holds.value_or(false) ? yes : no;
@@ -184,7 +185,7 @@ std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
 }
 
 /// Returns the text that `echo` prints, with its newline.
-std::string ShellReader::echoed(const Words& words) {
+std::string ShellInterpreter::echoed(const Words& words) {
   const auto is_option = [](const std::string& text) {
     return text.size() > 1 && text.starts_with('-') &&
            text.find_first_not_of("neE", 1) == std::string::npos;
@@ -197,7 +198,7 @@ std::string ShellReader::echoed(const Words& words) {
   return letters.find('n') == std::string::npos ? text + "\n" : text;
 }
 
-std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const Words& words) {
+std::optional<std::string> ShellInterpreter::printed_by(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 7> kStarters = {
       "sbatch", "srun", "torchrun", "accelerate", "deepspeed", "mpirun", "qsub"};
   if (words.empty()) return std::nullopt;
@@ -215,9 +216,9 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   const bool named = words.size() > 1 && !is_filter_option(words.back().text);
   if (reads_lines(name) && (node.source_file || named)) {
     const auto text = text_of_file(node, words);
-    if (!text || !is_known(*text)) return std::nullopt;
+    if (!text || !has_no_unknown_parts(*text)) return std::nullopt;
     const std::string path = node.source_file ? "" : words.back().text;
-    std::vector<std::string> own = texts_from(words, 0);
+    std::vector<std::string> own = word_texts_from(words, 0);
     if (!node.source_file) own.pop_back();
     const auto made = apply_pipe_filter(own, *text);
     return made && name == "wc" && !path.empty() ? fmt::format("{} {}", *made, path) : made;
@@ -228,7 +229,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   }
   if (name == "echo") return without_last_lines(echoed(words));
   if (name == "printf" && !rest.empty() && rest.front().text != "-v") {
-    const auto text = shell_formatted(rest.front().text, texts_from(rest, 1));
+    const auto text = shell_formatted(rest.front().text, word_texts_from(rest, 1));
     return text ? std::optional(without_last_lines(*text)) : std::nullopt;
   }
   if (name == "cat" && rest.empty() && node.input) {
@@ -248,7 +249,8 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   if (name == "seq" && (rest.size() == 1 || rest.size() == 2)) {
     const std::string text =
         fmt::format("{{{}..{}}}", rest.size() == 1 ? "1" : rest.front().text, rest.back().text);
-    return joined(expansion_.words(parse_word(text, script_.files[expansion_.file()], node.line)));
+    return joined(
+        expansion_.words(parse_shell_word(text, script_.files[expansion_.file()], node.line)));
   }
   if (name == "seq" && rest.size() == 3) return counted(rest);
   return std::nullopt;

@@ -72,14 +72,15 @@ std::string plain_places(std::string text) {
 bool reads_commands(const ShellNode& node) {
   static constexpr std::string_view kShells[] = {"bash", "sh", "zsh", "dash"};
   if (node.kind != NodeKind::kSimple || node.input) return false;
-  return std::ranges::any_of(node.words, [](const ShellTerm& term) {
+  return std::ranges::any_of(node.words, [](const UnexpandedShellWord& term) {
     return is_one_of(base_name(term.plain()), kShells);
   });
 }
 
 }  // namespace
 
-ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellAssumptions& given)
+ShellInterpreter::ShellInterpreter(std::span<const ShellSource> sources,
+                                   const ShellAssumptions& given)
     : sources_(sources),
       given_(given),
       script_{.files = names_of(sources)},
@@ -89,12 +90,12 @@ ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellAssump
   for (const ShellSource& source : sources) check_source(source);
 }
 
-ShellScript ShellReader::read() {
+ShellScriptResult ShellInterpreter::read() {
   variables_.zero = sources_.front().name;
   std::vector<std::string> arguments;
   for (const auto& [name, value] : given_.variables) {
     if (is_shell_name(name)) {
-      variables_.fix(name, value);
+      variables_.fix_variable(name, value);
     } else {
       const auto number = static_cast<std::size_t>(std::max(1, std::stoi(name)));
       while (arguments.size() < number) {
@@ -107,7 +108,7 @@ ShellScript ShellReader::read() {
   enter_job(sources_.front().text, {});
   run_source(0);
   script_.effort = budget_.effort();
-  for (const auto& [text, open] : expansion_.open_arithmetic()) {
+  for (const auto& [text, open] : expansion_.unknown_arithmetic_variables()) {
     const auto holder = script_.holders.find(open);
     const std::string name = holder == script_.holders.end() ? open : holder->second;
     // A variable's name is preferred to a command, which a person cannot set.
@@ -119,24 +120,24 @@ ShellScript ShellReader::read() {
   }
   for (auto& [name, made] : written_) {
     made.open = unknown_parts_of(made.text);
-    made.text = as_written(plain_places(std::move(made.text)));
+    made.text = text_as_written(plain_places(std::move(made.text)));
     script_.written.insert({name, std::move(made)});
   }
   return std::move(script_);
 }
 
-ShellStatus ShellReader::run(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::run(const ShellNode& node) {
   if (flow_ != Flow::kNext) return {};
   budget_.step(place(node.line));
   if (++depth_ > kDeepestSteps) {
     budget_.fail(place(node.line), fmt::format("commands go more than {} deep", kDeepestSteps));
   }
-  ShellStatus status = run_kind(node);
+  ShellExitStatus status = run_kind(node);
   --depth_;
   return status;
 }
 
-ShellStatus ShellReader::run_kind(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::run_kind(const ShellNode& node) {
   switch (node.kind) {
     case NodeKind::kSimple: return simple(node);
     case NodeKind::kList: return list(node);
@@ -158,8 +159,8 @@ ShellStatus ShellReader::run_kind(const ShellNode& node) {
   return {};
 }
 
-ShellStatus ShellReader::list(const ShellNode& node) {
-  ShellStatus last;
+ShellExitStatus ShellInterpreter::list(const ShellNode& node) {
+  ShellExitStatus last;
   for (const ShellNode& child : node.children) {
     last = run(child);
     if (flow_ != Flow::kNext) break;
@@ -167,8 +168,8 @@ ShellStatus ShellReader::list(const ShellNode& node) {
   return last;
 }
 
-ShellStatus ShellReader::chain(const ShellNode& node) {
-  ShellStatus left = run(node.children.front());
+ShellExitStatus ShellInterpreter::chain(const ShellNode& node) {
+  ShellExitStatus left = run(node.children.front());
   for (std::size_t i = 0; i < node.joints.size() && flow_ == Flow::kNext; ++i) {
     left = joined_commands(node, i, std::move(left));
   }
@@ -177,31 +178,32 @@ ShellStatus ShellReader::chain(const ShellNode& node) {
 
 /// Runs the command after operator number `joint` (`&&` or `||`) of a chain, if the operator lets
 /// it run. `left` is the status of the commands before; returns the status of both sides.
-ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t joint,
-                                         ShellStatus left) {
+ShellExitStatus ShellInterpreter::joined_commands(const ShellNode& node, std::size_t joint,
+                                                  ShellExitStatus left) {
   const auto [needs_both, source_end] = node.joints[joint];
   const ShellNode& right = node.children[joint + 1];
   if (left.known && left.ok != needs_both) return left;
   if (only_tests(right)) {
-    ShellStatus tested = run(right);
+    ShellExitStatus tested = run(right);
     return needs_both ? both(std::move(left), std::move(tested))
                       : either(std::move(left), std::move(tested));
   }
-  const Condition condition{std::string_view(node.source).substr(0, source_end), node.line};
+  const BranchCondition condition{std::string_view(node.source).substr(0, source_end), node.line};
   const bool ends = ends_script(right);
   if (ends && needs_both && left.ok) leave_count_open(condition, left);
   const bool ok = decide(condition, left, needs_both && ends, !needs_both && ends);
-  return ok == needs_both ? run(right) : ShellStatus{.ok = ok, .known = left.known};
+  return ok == needs_both ? run(right) : ShellExitStatus{.ok = ok, .known = left.known};
 }
 
-ShellStatus ShellReader::pipe(const ShellNode& node) {
-  ShellStatus last;
+ShellExitStatus ShellInterpreter::pipe(const ShellNode& node) {
+  ShellExitStatus last;
   std::optional<std::string> text;
   const bool starts = reads_commands(node.children.back());
   for (const ShellNode& child : node.children) {
     if (starts && &child == &node.children.back() && text) {
       ShellNode told = child;
-      told.input = ShellTerm{.pieces = {{.quoted = true, .text = *text}}, .line = child.line};
+      told.input =
+          UnexpandedShellWord{.pieces = {{.quoted = true, .text = *text}}, .line = child.line};
       return run(told);
     }
     last = child.kind == NodeKind::kSimple ? run(child) : apart(child);
@@ -211,30 +213,30 @@ ShellStatus ShellReader::pipe(const ShellNode& node) {
 }
 
 /// Runs commands in a subshell, which does not change the script's variables.
-ShellStatus ShellReader::apart(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::apart(const ShellNode& node) {
   variables_.enter_subshell();
-  const ShellStatus status = run(node);
+  const ShellExitStatus status = run(node);
   variables_.leave_subshell();
-  budget_.work(variables_.take_copied(), place(node.line));
+  budget_.work(variables_.take_copied_characters(), place(node.line));
   if (flow_ != Flow::kBreak && flow_ != Flow::kContinue) flow_ = Flow::kNext;
   return status;
 }
 
-ShellStatus ShellReader::condition(const ShellNode& node) {
-  ShellStatus status = run(node.children[0]);
+ShellExitStatus ShellInterpreter::condition(const ShellNode& node) {
+  ShellExitStatus status = run(node.children[0]);
   if (flow_ != Flow::kNext) return status;
   const bool otherwise = node.children.size() > 2;
   const bool yes_ends = ends_script(node.children[1]);
-  const Condition condition{node.source, node.line};
+  const BranchCondition condition{node.source, node.line};
   if (yes_ends && status.ok) leave_count_open(condition, status);
   const bool yes = decide(condition, status, yes_ends, otherwise && ends_script(node.children[2]));
   if (yes) return run(node.children[1]);
-  return otherwise ? run(node.children[2]) : ShellStatus{};
+  return otherwise ? run(node.children[2]) : ShellExitStatus{};
 }
 
 /// Makes a true condition on the number of arguments undetermined if its branch ends the script:
 /// the number is unknown, and a script that needs arguments is started with them.
-void ShellReader::leave_count_open(const Condition& condition, ShellStatus& status) {
+void ShellInterpreter::leave_count_open(const BranchCondition& condition, ShellExitStatus& status) {
   const bool counts = condition.source.find("$#") != std::string_view::npos ||
                       condition.source.find("${#}") != std::string_view::npos ||
                       condition.source.find("$*") != std::string_view::npos;
@@ -244,14 +246,14 @@ void ShellReader::leave_count_open(const Condition& condition, ShellStatus& stat
 }
 
 /// True if a loop ends after the current iteration.
-bool ShellReader::leaves_loop() {
+bool ShellInterpreter::leaves_loop() {
   if (flow_ == Flow::kContinue) flow_ = Flow::kNext;
   if (flow_ == Flow::kNext) return false;
   if (flow_ == Flow::kBreak) flow_ = Flow::kNext;
   return true;
 }
 
-ShellStatus ShellReader::for_each(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::for_each(const ShellNode& node) {
   const std::string name(node.words.front().plain());
   Words words;
   for (std::size_t i = 1; i < node.words.size(); ++i) {
@@ -265,7 +267,7 @@ ShellStatus ShellReader::for_each(const ShellNode& node) {
   return {};
 }
 
-ShellStatus ShellReader::count(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::count(const ShellNode& node) {
   expansion_.arithmetic(node.texts[0], node.line);
   while (flow_ == Flow::kNext) {
     budget_.step(place(node.line));
@@ -278,11 +280,11 @@ ShellStatus ShellReader::count(const ShellNode& node) {
   return {};
 }
 
-ShellStatus ShellReader::loop(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::loop(const ShellNode& node) {
   const bool endless = node.source == "true" || node.source == ":" || node.source == "((1))";
   for (int turn = 0; flow_ == Flow::kNext; ++turn) {
     budget_.step(place(node.line));
-    ShellStatus status = run(node.children[0]);
+    ShellExitStatus status = run(node.children[0]);
     if (flow_ != Flow::kNext) break;
     // An unknown condition ends the loop; else it would never end.
     if (!status.known) status.ok = false;
@@ -294,18 +296,18 @@ ShellStatus ShellReader::loop(const ShellNode& node) {
   return {};
 }
 
-ShellStatus ShellReader::choice(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::choice(const ShellNode& node) {
   const std::string text = expansion_.text(node.words.front());
   UndeterminedCondition open{
       .condition = node.source, .open = unknown_parts_of(text), .line = node.line};
   std::size_t taken = node.patterns.size();
-  bool known = is_known(text);
+  bool known = has_no_unknown_parts(text);
   for (std::size_t i = 0; i < node.patterns.size(); ++i) {
     std::vector<std::string> patterns;
-    for (const ShellTerm& term : node.patterns[i]) {
+    for (const UnexpandedShellWord& term : node.patterns[i]) {
       const std::string pattern = expansion_.pattern(term);
-      known = known && (taken < i || is_known(pattern));
-      patterns.push_back(as_written(pattern));
+      known = known && (taken < i || has_no_unknown_parts(pattern));
+      patterns.push_back(text_as_written(pattern));
       if (taken > i &&
           matches_shell_pattern(without_unknown_parts(text), without_unknown_parts(pattern)))
         taken = i;
@@ -320,22 +322,22 @@ ShellStatus ShellReader::choice(const ShellNode& node) {
     if (!always || ends) open.ways.emplace_back("no pattern");
     taken = way(std::move(open));
   }
-  return taken < node.patterns.size() ? run(node.children[taken]) : ShellStatus{};
+  return taken < node.patterns.size() ? run(node.children[taken]) : ShellExitStatus{};
 }
 
-ShellStatus ShellReader::test(const ShellNode& node) {
-  std::vector<TestWord> words;
-  for (const ShellTerm& term : node.words) {
+ShellExitStatus ShellInterpreter::test(const ShellNode& node) {
+  std::vector<ShellTestWord> words;
+  for (const UnexpandedShellWord& term : node.words) {
     const bool sign = !term.plain().empty();
     const std::string pattern = expansion_.pattern(term);
     words.push_back({expansion_.text(term), pattern, sign});
   }
-  return test_status(words,
-                     [&](const std::string& name) { return variables_.find(name) != nullptr; });
+  return shell_test_outcome(
+      words, [&](const std::string& name) { return variables_.find(name) != nullptr; });
 }
 
-ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& source,
-                                    std::uint32_t line) {
+ShellExitStatus ShellInterpreter::arithmetic(const std::string& text, const std::string& source,
+                                             std::uint32_t line) {
   const auto value = expansion_.arithmetic(text, line);
   if (!value) return {.ok = false, .known = false, .open = {source}};
   return {.ok = value->value != 0, .known = value->known, .open = {source}};
@@ -343,8 +345,8 @@ ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& 
 
 /// Returns whether a condition counts as true. An undetermined branch that only ends the script is
 /// not taken, because the script is known to run.
-bool ShellReader::decide(const Condition& condition, const ShellStatus& status, bool yes_ends,
-                         bool no_ends) {
+bool ShellInterpreter::decide(const BranchCondition& condition, const ShellExitStatus& status,
+                              bool yes_ends, bool no_ends) {
   if (status.known) return status.ok;
   UndeterminedCondition open{.condition = std::string(condition.source),
                              .open = status.open,
@@ -354,7 +356,7 @@ bool ShellReader::decide(const Condition& condition, const ShellStatus& status, 
   return way(std::move(open)) == 0;
 }
 
-std::size_t ShellReader::way(UndeterminedCondition open) {
+std::size_t ShellInterpreter::way(UndeterminedCondition open) {
   open.file = expansion_.file();
   budget_.condition(open.condition, place(open.line));
   for (const std::string& one : open.open) budget_.condition(one, place(open.line));
@@ -365,7 +367,7 @@ std::size_t ShellReader::way(UndeterminedCondition open) {
 }
 
 /// True if commands always end the script.
-bool ShellReader::ends_script(const ShellNode& node, int depth) {
+bool ShellInterpreter::ends_script(const ShellNode& node, int depth) {
   budget_.work(kWorkOfLook, place(node.line));
   if (node.kind == NodeKind::kList) {
     return std::ranges::any_of(node.children,
@@ -379,9 +381,9 @@ bool ShellReader::ends_script(const ShellNode& node, int depth) {
          ends_script(*function->second.body, depth + 1);
 }
 
-ShellScript read_shell_scripts(std::span<const ShellSource> sources,
-                               const ShellAssumptions& given) {
-  return ShellReader(sources, given).read();
+ShellScriptResult read_shell_scripts(std::span<const ShellSource> sources,
+                                     const ShellAssumptions& given) {
+  return ShellInterpreter(sources, given).read();
 }
 
 }  // namespace stepwright::launch_scripts

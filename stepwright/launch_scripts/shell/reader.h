@@ -20,56 +20,58 @@
 namespace stepwright::launch_scripts {
 
 /// Interprets shell scripts in the order in which bash runs them, without executing anything.
-class ShellReader {
+class ShellInterpreter {
  public:
-  ShellReader(std::span<const ShellSource> sources, const ShellAssumptions& given);
+  ShellInterpreter(std::span<const ShellSource> sources, const ShellAssumptions& given);
 
-  ShellScript read();
+  ShellScriptResult read();
 
  private:
   using Words = std::vector<ShellWord>;
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
   /// The source text of a branch's condition, as written, with its line.
-  struct Condition {
+  struct BranchCondition {
     std::string_view source;
     std::uint32_t line = 0;
   };
 
   // The functions from here on are in reader.cpp: lists, pipes, conditions and loops.
-  ShellStatus run(const ShellNode& node);
-  ShellStatus run_kind(const ShellNode& node);
-  ShellStatus list(const ShellNode& node);
-  ShellStatus chain(const ShellNode& node);
-  ShellStatus joined_commands(const ShellNode& node, std::size_t joint, ShellStatus left);
-  ShellStatus pipe(const ShellNode& node);
-  ShellStatus condition(const ShellNode& node);
-  ShellStatus for_each(const ShellNode& node);
-  ShellStatus count(const ShellNode& node);
-  ShellStatus loop(const ShellNode& node);
-  ShellStatus choice(const ShellNode& node);
-  ShellStatus test(const ShellNode& node);
-  ShellStatus arithmetic(const std::string& text, const std::string& source, std::uint32_t line);
-  ShellStatus apart(const ShellNode& node);
-  bool decide(const Condition& condition, const ShellStatus& status, bool yes_ends, bool no_ends);
+  ShellExitStatus run(const ShellNode& node);
+  ShellExitStatus run_kind(const ShellNode& node);
+  ShellExitStatus list(const ShellNode& node);
+  ShellExitStatus chain(const ShellNode& node);
+  ShellExitStatus joined_commands(const ShellNode& node, std::size_t joint, ShellExitStatus left);
+  ShellExitStatus pipe(const ShellNode& node);
+  ShellExitStatus condition(const ShellNode& node);
+  ShellExitStatus for_each(const ShellNode& node);
+  ShellExitStatus count(const ShellNode& node);
+  ShellExitStatus loop(const ShellNode& node);
+  ShellExitStatus choice(const ShellNode& node);
+  ShellExitStatus test(const ShellNode& node);
+  ShellExitStatus arithmetic(const std::string& text, const std::string& source,
+                             std::uint32_t line);
+  ShellExitStatus apart(const ShellNode& node);
+  bool decide(const BranchCondition& condition, const ShellExitStatus& status, bool yes_ends,
+              bool no_ends);
   std::size_t way(UndeterminedCondition open);
   [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0);
-  static void leave_count_open(const Condition& condition, ShellStatus& status);
+  static void leave_count_open(const BranchCondition& condition, ShellExitStatus& status);
   bool leaves_loop();
   [[nodiscard]] ShellPosition place(std::uint32_t line) const { return {expansion_.file(), line}; }
 
   // The functions from here on are in simple.cpp: assignments, builtins and function calls.
-  ShellStatus simple(const ShellNode& node);
-  ShellStatus command(const ShellNode& node, Words words);
-  std::optional<ShellStatus> builtin(const ShellNode& node, const Words& words);
-  std::optional<ShellStatus> flow_builtin(const Words& words);
+  ShellExitStatus simple(const ShellNode& node);
+  ShellExitStatus command(const ShellNode& node, Words words);
+  std::optional<ShellExitStatus> builtin(const ShellNode& node, const Words& words);
+  std::optional<ShellExitStatus> flow_builtin(const Words& words);
   void assign(const ShellAssignment& one);
   void assign_array(const ShellAssignment& one);
   void assign_element(const ShellAssignment& one);
   void declare(const ShellNode& node, const Words& words);
   void set_arguments(const Words& words);
   void leave_open(const Words& words, std::size_t from, std::uint32_t line, bool array = false);
-  ShellStatus bracket(const Words& words);
-  ShellStatus call(const ShellNode& function, std::uint32_t file, const Words& words);
+  ShellExitStatus bracket(const Words& words);
+  ShellExitStatus call(const ShellNode& function, std::uint32_t file, const Words& words);
   void write_file(const ShellNode& node, const Words& words);
   void print_into(const Words& words);
   bool read_words(const ShellNode& node, const Words& words);
@@ -77,13 +79,13 @@ class ShellReader {
 
   // The functions from here on are in start.cpp, job.cpp and printed.cpp: started programs, scripts
   // and batch jobs, and the text that commands print.
-  ShellStatus start(const ShellNode& node, Words words);
+  ShellExitStatus start(const ShellNode& node, Words words);
   void take_out_wrappers(Words& words, std::uint32_t line);
   void run_told_command(const ShellNode& node, const Words& words);
-  ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
+  ShellExitStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
   [[nodiscard]] bool has_file(const std::string& name) const;
   /// A script that another script runs, sources or submits as a batch job.
-  struct NextScript {
+  struct NestedShellScript {
     std::string path;
     std::vector<std::string> arguments;
     /// True if the script runs in the shell of the script that calls it, as with `source`.
@@ -92,11 +94,11 @@ class ShellReader {
     /// The command that submits the script as a batch job; empty: it is not submitted.
     Words submission{};
   };
-  bool go_on_with(NextScript next);
+  bool go_on_with(NestedShellScript next);
   /// Returns the index of the script file, among those that the user passed in, that a path means:
   /// among files of the same name, the one with the most matching folders; nullopt if no file has
   /// the name.
-  [[nodiscard]] std::optional<std::size_t> source_of(std::string_view path) const;
+  [[nodiscard]] std::optional<std::size_t> find_passed_script(std::string_view path) const;
   void run_text(const std::string& text, std::uint32_t line);
   void run_batch(const std::string& text, std::uint32_t line, const Words& submission);
   void enter_job(std::string_view text, const Words& submission);
@@ -118,8 +120,8 @@ class ShellReader {
 
   std::span<const ShellSource> sources_;
   const ShellAssumptions& given_;
-  ShellScript script_;
-  ShellBudget budget_;
+  ShellScriptResult script_;
+  ShellWorkBudget budget_;
   ShellVariables variables_;
   ShellExpansion expansion_;
   /// Syntax trees of parsed script texts; kept because functions of the script refer to parts of
@@ -135,7 +137,7 @@ class ShellReader {
   };
   std::map<std::string, Function> functions_;
   /// The batch job in which the script runs; null: no job is known.
-  std::shared_ptr<const Allocation> job_;
+  std::shared_ptr<const BatchAllocation> job_;
   /// Texts of the host files (such as PBS_NODEFILE) that the batch scheduler would write, by file
   /// name.
   std::map<std::string, std::string> host_files_;

@@ -17,7 +17,7 @@ namespace stepwright::launch_scripts {
 struct ShellWord {
   std::string text;
   std::uint32_t line = 0;  ///< Number of the line on which the word's text is written, from 1.
-  std::uint32_t file = 0;  ///< Index of the word's file in `ShellScript::files`.
+  std::uint32_t file = 0;  ///< Index of the word's file in `ShellScriptResult::files`.
   /// Parts of the text whose value the script does not set, as written: "$MASTER_ADDR".
   std::vector<std::string> open{};
 };
@@ -34,7 +34,7 @@ struct ShellCommand {
   /// Environment variables that the started program sees, by name.
   std::map<std::string, ShellWord> environment;
   /// Batch job in which the command runs; null if the scripts state none.
-  std::shared_ptr<const Allocation> job;
+  std::shared_ptr<const BatchAllocation> job;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
@@ -68,7 +68,7 @@ struct ShellWrittenFile {
 };
 
 /// The result of interpreting shell scripts: the programs that they start. Nothing was executed.
-struct ShellScript {
+struct ShellScriptResult {
   /// Names of the script files, in the order in which the caller passed them in.
   std::vector<std::string> files;
   std::vector<ShellCommand> commands;
@@ -96,8 +96,8 @@ struct ShellAssumptions {
   /// Assumed values of variables by name, which no assignment in the scripts changes; "1" is the
   /// scripts' first argument.
   std::map<std::string, std::string> variables;
-  /// Assumed outcomes of undetermined conditions: for a key of `ShellScript::choices`, the index in
-  /// its `ways`.
+  /// Assumed outcomes of undetermined conditions: for a key of `ShellScriptResult::choices`, the
+  /// index in its `ways`.
   std::map<std::string, std::size_t> ways;
 };
 
@@ -105,12 +105,11 @@ struct ShellAssumptions {
 /// sources: by `source`, `bash FILE`, `sbatch FILE`. Decides conditions, cases and loops whose
 /// values are known.
 /// In an undetermined condition unset variables count as empty, files as missing and programs as
-/// successful, and a branch that only ends the script is not taken; `ShellScript::choices` lists
-/// these conditions.
-/// Fails with `kInput` if the text is no script (control characters, something that never closes),
-/// for a script that includes itself, and beyond 1 MiB of text, 100,000 words or steps, or 16 MiB
-/// of variables' values.
-ShellScript read_shell_scripts(std::span<const ShellSource> sources,
-                               const ShellAssumptions& given = {});
+/// successful, and a branch that only ends the script is not taken; `ShellScriptResult::choices`
+/// lists these conditions. Fails with `kInput` if the text is no script (control characters,
+/// something that never closes), for a script that includes itself, and beyond 1 MiB of text,
+/// 100,000 words or steps, or 16 MiB of variables' values.
+ShellScriptResult read_shell_scripts(std::span<const ShellSource> sources,
+                                     const ShellAssumptions& given = {});
 
 }  // namespace stepwright::launch_scripts

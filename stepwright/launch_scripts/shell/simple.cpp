@@ -37,26 +37,26 @@ std::vector<std::string> parts_by(std::string_view text, std::string_view marks,
 
 /// True if a word of an array can be several elements: an unquoted command or variable of unknown
 /// text.
-bool may_be_several(const ShellTerm& term, const std::vector<ShellWord>& words) {
+bool may_be_several(const UnexpandedShellWord& term, const std::vector<ShellWord>& words) {
   if (term.pieces.size() != 1 || words.size() != 1) return false;
-  const ShellPiece& piece = term.pieces.front();
+  const ShellWordPiece& piece = term.pieces.front();
   const std::string& text = words.front().text;
   const bool filled =
-      piece.kind == ShellPiece::Kind::kCommand || piece.kind == ShellPiece::Kind::kVariable;
+      piece.kind == ShellWordPiece::Kind::kCommand || piece.kind == ShellWordPiece::Kind::kVariable;
   return filled && !piece.quoted && text.starts_with(kUnknownMarkBegin) &&
          text.find(kUnknownMarkEnd) == text.size() - 1;
 }
 
 }  // namespace
 
-ShellStatus ShellReader::simple(const ShellNode& node) {
+ShellExitStatus ShellInterpreter::simple(const ShellNode& node) {
   Words words = expansion_.words(node.words);
   if (!words.empty()) return command(node, std::move(words));
   for (const ShellAssignment& one : node.assignments) assign(one);
   return {};
 }
 
-ShellStatus ShellReader::command(const ShellNode& node, Words words) {
+ShellExitStatus ShellInterpreter::command(const ShellNode& node, Words words) {
   static constexpr std::array<std::string_view, 6> kFront = {"exec",  "command", "builtin",
                                                              "nohup", "time",    "sudo"};
   const auto program = std::ranges::find_if_not(
@@ -73,22 +73,23 @@ ShellStatus ShellReader::command(const ShellNode& node, Words words) {
   return start(node, std::move(words));
 }
 
-ShellStatus ShellReader::call(const ShellNode& function, std::uint32_t file, const Words& words) {
-  ShellArguments before = std::exchange(variables_.arguments, texts_from(words, 1));
+ShellExitStatus ShellInterpreter::call(const ShellNode& function, std::uint32_t file,
+                                       const Words& words) {
+  ShellArguments before = std::exchange(variables_.arguments, word_texts_from(words, 1));
   const std::uint32_t caller = expansion_.file();
-  variables_.enter();
-  expansion_.go_to(file);
-  const ShellStatus status = run(function);
-  expansion_.go_to(caller);
+  variables_.begin_function_call();
+  expansion_.set_script_file(file);
+  const ShellExitStatus status = run(function);
+  expansion_.set_script_file(caller);
   variables_.leave();
-  budget_.work(variables_.take_copied(), place(function.line));
+  budget_.work(variables_.take_copied_characters(), place(function.line));
   variables_.arguments = std::move(before);
   if (flow_ == Flow::kReturn) flow_ = Flow::kNext;
   return status;
 }
 
 /// Runs the builtins that change the flow of control, such as `exit` and `return`.
-std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
+std::optional<ShellExitStatus> ShellInterpreter::flow_builtin(const Words& words) {
   const std::string& name = words.front().text;
   if (name == "exit") {
     flow_ = Flow::kExit;
@@ -97,19 +98,20 @@ std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
   if (name == "return") flow_ = Flow::kReturn;
   if (name == "break") flow_ = Flow::kBreak;
   if (name == "continue") flow_ = Flow::kContinue;
-  if (flow_ != Flow::kNext) return ShellStatus{.ok = words.size() < 2 || words[1].text == "0"};
-  if (name == "true" || name == ":") return ShellStatus{};
-  if (name == "false") return ShellStatus{.ok = false};
+  if (flow_ != Flow::kNext) return ShellExitStatus{.ok = words.size() < 2 || words[1].text == "0"};
+  if (name == "true" || name == ":") return ShellExitStatus{};
+  if (name == "false") return ShellExitStatus{.ok = false};
   if (name == "[" || name == "test") return bracket(words);
   if (name == "getopts") {
     const bool none = variables_.arguments.size() == 0;
     leave_open(words, none ? words.size() : 2, words.front().line);
-    return ShellStatus{.ok = false, .known = none, .open = {"getopts"}};
+    return ShellExitStatus{.ok = false, .known = none, .open = {"getopts"}};
   }
   return std::nullopt;
 }
 
-std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Words& words) {
+std::optional<ShellExitStatus> ShellInterpreter::builtin(const ShellNode& node,
+                                                         const Words& words) {
   static constexpr std::array<std::string_view, 5> kDeclare = {"export", "declare", "local",
                                                                "readonly", "typeset"};
   static constexpr std::array<std::string_view, 3> kRead = {"read", "mapfile", "readarray"};
@@ -125,7 +127,7 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
   } else if (name == "set") {
     set_arguments(words);
   } else if (name == "let") {
-    ShellStatus last;
+    ShellExitStatus last;
     for (std::size_t i = 1; i < words.size(); ++i) {
       last = arithmetic(words[i].text, words[i].text, node.line);
     }
@@ -134,15 +136,15 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
     run_text(joined({words.begin() + 1, words.end()}), node.line);
   } else if ((name == "source" || name == ".") && words.size() > 1) {
     go_on_with({.path = words[1].text,
-                .arguments = texts_from(words, 2),
+                .arguments = word_texts_from(words, 2),
                 .same_shell = true,
                 .line = node.line});
   } else if (name == "read" && read_words(node, words)) {
-    return ShellStatus{};
+    return ShellExitStatus{};
   } else if (is_one_of(name, kRead)) {
     if (name != "read") {
       read_lines(node, words);
-      return ShellStatus{};
+      return ShellExitStatus{};
     }
     const bool array = std::ranges::any_of(words, [](const ShellWord& word) {
       return word.text.starts_with('-') && word.text.ends_with('a');
@@ -151,7 +153,7 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
     leave_open(words, 1, node.line, array);
     if (text)
       variables_.set_text(words.back().text, expansion_.text(*node.input), place(node.line));
-    return ShellStatus{.ok = false, .known = false, .open = {name}};
+    return ShellExitStatus{.ok = false, .known = false, .open = {name}};
   } else if (name == "printf" && words.size() > 3 && words[1].text == "-v") {
     print_into(words);
   } else if (is_one_of(name, kWrite)) {
@@ -159,12 +161,12 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
   } else {
     return std::nullopt;
   }
-  return ShellStatus{};
+  return ShellExitStatus{};
 }
 
 /// Runs `read -r A B <<< "x y"`: splits one known line by IFS, and gives the last name the rest.
 /// Returns false if the line is not known.
-bool ShellReader::read_words(const ShellNode& node, const Words& words) {
+bool ShellInterpreter::read_words(const ShellNode& node, const Words& words) {
   std::vector<std::string> names;
   bool array = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -189,7 +191,7 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   const std::size_t most = array ? text.size() + 1 : names.size();
   std::vector<std::string> parts = parts_by(text, marks, blanks, most);
   if (array) {
-    ShellValue value{.array = true};
+    ShellVariableValue value{.array = true};
     for (std::string& part : parts) {
       value.elements.push_back(word_of(std::move(part), place(node.line)));
     }
@@ -206,7 +208,7 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
 
 /// Runs `mapfile -t NAME < <(COMMAND)`: one element for each line, or one unknown element if the
 /// lines are unknown.
-void ShellReader::read_lines(const ShellNode& node, const Words& words) {
+void ShellInterpreter::read_lines(const ShellNode& node, const Words& words) {
   const std::string name = words.size() > 1 && is_shell_name(words.back().text)
                                ? words.back().text
                                : std::string("MAPFILE");
@@ -214,13 +216,13 @@ void ShellReader::read_lines(const ShellNode& node, const Words& words) {
   if (node.input) text = expansion_.text(*node.input);
   if (node.source_file) {
     const bool command = node.source_file->pieces.size() == 1 &&
-                         node.source_file->pieces.front().kind == ShellPiece::Kind::kCommand;
+                         node.source_file->pieces.front().kind == ShellWordPiece::Kind::kCommand;
     text = command ? expansion_.text(*node.source_file) : text_of_file(node, {});
   }
   const std::string lines = text.value_or(mark_unknown_text("$" + name));
-  ShellValue value{.array = true, .open_count = !is_known(lines)};
+  ShellVariableValue value{.array = true, .open_count = !has_no_unknown_parts(lines)};
   if (value.open_count) {
-    script_.holders.try_emplace(as_written(lines), name);
+    script_.holders.try_emplace(text_as_written(lines), name);
     value.elements.push_back(word_of(lines, place(node.line)));
   }
   for (std::size_t at = 0; !value.open_count && at < lines.size();) {
@@ -233,34 +235,35 @@ void ShellReader::read_lines(const ShellNode& node, const Words& words) {
 }
 
 /// Runs `printf -v NAME FORMAT ARGUMENTS`; the variable is unknown if the printed text is.
-void ShellReader::print_into(const Words& words) {
+void ShellInterpreter::print_into(const Words& words) {
   const std::uint32_t line = words.front().line;
-  const std::optional<std::string> text = shell_formatted(words[3].text, texts_from(words, 4));
+  const std::optional<std::string> text = shell_formatted(words[3].text, word_texts_from(words, 4));
   if (!text) return leave_open({words.front(), words[2]}, 1, line);
   budget_.word(*text, place(line));
   variables_.set_text(words[2].text, *text, place(line));
 }
 
-ShellStatus ShellReader::bracket(const Words& words) {
-  std::vector<TestWord> inside;
+ShellExitStatus ShellInterpreter::bracket(const Words& words) {
+  std::vector<ShellTestWord> inside;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (i + 1 == words.size() && words.front().text == "[" && text == "]") break;
     // In `[ $UNSET = 1 ]` bash has no first word, and the test fails as with an empty one.
     inside.push_back({text, text, true});
   }
-  return test_status(inside,
-                     [&](const std::string& name) { return variables_.find(name) != nullptr; });
+  return shell_test_outcome(
+      inside, [&](const std::string& name) { return variables_.find(name) != nullptr; });
 }
 
-void ShellReader::assign(const ShellAssignment& one) {
+void ShellInterpreter::assign(const ShellAssignment& one) {
   if (one.array) return assign_array(one);
   if (one.index) return assign_element(one);
   std::string value = expansion_.text(one.values.front());
   if (one.append) {
-    const ShellValue* old = variables_.find(one.name);
+    const ShellVariableValue* old = variables_.find(one.name);
     if (old != nullptr && old->array && !old->elements.empty()) {
-      if (ShellValue* longer = variables_.edit(one.name)) longer->elements.front().text += value;
+      if (ShellVariableValue* longer = variables_.editable_value(one.name))
+        longer->elements.front().text += value;
       return;
     }
     value = variables_.text(one.name).value_or("") + value;
@@ -268,14 +271,14 @@ void ShellReader::assign(const ShellAssignment& one) {
   budget_.word(value, place(one.line));
   if (value.size() > 1 && value.front() == kUnknownMarkBegin &&
       value.find(kUnknownMarkEnd) == value.size() - 1) {
-    script_.holders.try_emplace(as_written(value), one.name);
+    script_.holders.try_emplace(text_as_written(value), one.name);
   }
   variables_.set_text(one.name, value, place(one.line));
 }
 
-void ShellReader::assign_array(const ShellAssignment& one) {
-  ShellValue value{.array = true};
-  for (const ShellTerm& term : one.values) {
+void ShellInterpreter::assign_array(const ShellAssignment& one) {
+  ShellVariableValue value{.array = true};
+  for (const UnexpandedShellWord& term : one.values) {
     const std::string_view plain =
         term.pieces.empty() ? std::string_view() : std::string_view(term.pieces.front().text);
     const std::size_t close = plain.find("]=");
@@ -289,7 +292,7 @@ void ShellReader::assign_array(const ShellAssignment& one) {
     value.open_count = value.open_count || may_be_several(term, words);
     std::ranges::move(words, std::back_inserter(value.elements));
   }
-  ShellValue* const longer = one.append ? variables_.edit(one.name) : nullptr;
+  ShellVariableValue* const longer = one.append ? variables_.editable_value(one.name) : nullptr;
   if (longer == nullptr) return variables_.set(one.name, std::move(value));
   longer->array = true;
   longer->open_count = longer->open_count || value.open_count;
@@ -298,20 +301,19 @@ void ShellReader::assign_array(const ShellAssignment& one) {
 }
 
 /// Runs an assignment to an array element: `NAME[index]=value`.
-void ShellReader::assign_element(const ShellAssignment& one) {
+void ShellInterpreter::assign_element(const ShellAssignment& one) {
   ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
-  const ShellValue* const old = variables_.find(one.name);
+  const ShellVariableValue* const old = variables_.find(one.name);
   const bool number =
       !one.index->empty() && one.index->find_first_not_of("0123456789$") == std::string::npos;
   const bool counts = number || old == nullptr || old->keyed.empty();
   const auto at = counts ? expansion_.arithmetic(*one.index, one.line) : std::nullopt;
   const bool by_number =
       number && at && at->value >= 0 && static_cast<std::size_t>(at->value) < kMostIndexed;
-  const std::string key =
-      by_number
-          ? std::string()
-          : expansion_.text(parse_word(*one.index, script_.files[expansion_.file()], one.line));
-  ShellValue* const value = variables_.edit(one.name);
+  const std::string key = by_number ? std::string()
+                                    : expansion_.text(parse_shell_word(
+                                          *one.index, script_.files[expansion_.file()], one.line));
+  ShellVariableValue* const value = variables_.editable_value(one.name);
   if (value == nullptr) return variables_.set(one.name, {.array = true});
   value->array = true;
   if (!by_number) {
@@ -326,7 +328,7 @@ void ShellReader::assign_element(const ShellAssignment& one) {
   value->elements[index] = std::move(word);
 }
 
-void ShellReader::declare(const ShellNode& node, const Words& words) {
+void ShellInterpreter::declare(const ShellNode& node, const Words& words) {
   const std::string& kind = words.front().text;
   bool exports = kind == "export";
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -346,17 +348,18 @@ void ShellReader::declare(const ShellNode& node, const Words& words) {
 }
 
 /// Runs `set -- a b`, which replaces the arguments.
-void ShellReader::set_arguments(const Words& words) {
+void ShellInterpreter::set_arguments(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].text == "--") {
-      variables_.arguments = texts_from(words, i + 1);
+      variables_.arguments = word_texts_from(words, i + 1);
       return;
     }
   }
 }
 
 /// Sets variables to unknown values, as arrays if `array` is true.
-void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t line, bool array) {
+void ShellInterpreter::leave_open(const Words& words, std::size_t from, std::uint32_t line,
+                                  bool array) {
   for (std::size_t i = from; i < words.size(); ++i) {
     const std::string& name = words[i].text;
     if (!is_shell_name(name)) continue;
@@ -367,19 +370,19 @@ void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t
 }
 
 /// Records a text that is written to a file, because the script can run that file later.
-void ShellReader::write_file(const ShellNode& node, const Words& words) {
+void ShellInterpreter::write_file(const ShellNode& node, const Words& words) {
   const std::string& name = words.front().text;
   std::optional<std::string> text;
   if (node.input) text = expansion_.text(*node.input);
   if (!text && name == "cat" && node.output) text = text_of_file(node, words);
   if (!text && name == "echo") text = echoed(words);
   if (!text && name == "printf" && words.size() > 1) {
-    text = shell_formatted(words[1].text, texts_from(words, 2));
+    text = shell_formatted(words[1].text, word_texts_from(words, 2));
   }
   if (!text) return;
   std::string path;
   bool appends = node.appends;
-  if (node.output) path = as_written(expansion_.text(*node.output));
+  if (node.output) path = text_as_written(expansion_.text(*node.output));
   if (name == "tee" && words.size() > 1) {
     path = words.back().text;
     appends = words[1].text == "-a";

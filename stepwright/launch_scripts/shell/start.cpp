@@ -53,14 +53,14 @@ bool only_handles(std::string_view program) {
 /// Returns a word as a started program sees it: its unknown parts as written, and listed in `open`.
 ShellWord told(ShellWord word) {
   word.open = unknown_parts_of(word.text);
-  word.text = as_written(word.text);
+  word.text = text_as_written(word.text);
   return word;
 }
 
 }  // namespace
 
 /// Returns the variables that a program sees, including the assignments before its command.
-std::map<std::string, ShellWord> ShellReader::environment(const ShellNode& node) {
+std::map<std::string, ShellWord> ShellInterpreter::environment(const ShellNode& node) {
   std::map<std::string, ShellWord> seen = variables_.exported();
   for (const ShellAssignment& one : node.assignments) {
     if (one.array) continue;
@@ -74,14 +74,14 @@ std::map<std::string, ShellWord> ShellReader::environment(const ShellNode& node)
 
 /// Removes wrapper scripts that are not given and whose arguments are a whole command: `./bind.sh
 /// python train.py`, which ends in `exec "$@"`.
-void ShellReader::take_out_wrappers(Words& words, std::uint32_t line) {
+void ShellInterpreter::take_out_wrappers(Words& words, std::uint32_t line) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (text.ends_with(".py")) return;
     if (!is_script(text) || has_file(base_name(text))) continue;
     const bool command = is_launcher(base_name(words[i + 1].text));
     if (!command) return;
-    script_.missing.push_back({as_written(text), line, expansion_.file()});
+    script_.missing.push_back({text_as_written(text), line, expansion_.file()});
     const bool shell = i > 0 && is_shell(words[i - 1].text);
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i - (shell ? 1 : 0)),
                 words.begin() + static_cast<std::ptrdiff_t>(i + 1));
@@ -89,10 +89,10 @@ void ShellReader::take_out_wrappers(Words& words, std::uint32_t line) {
   }
 }
 
-ShellStatus ShellReader::start(const ShellNode& node, Words words) {
+ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
   if (node.output) {
     if (const auto text = printed_of_job(words)) {
-      written_[base_name(as_written(expansion_.text(*node.output)))] = {
+      written_[base_name(text_as_written(expansion_.text(*node.output)))] = {
           .text = *text + "\n", .line = node.line, .file = expansion_.file()};
       return {};
     }
@@ -110,7 +110,7 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
     const bool ours = !option && !is_data(words[i].text) && has_file(base_name(words[i].text));
     if (ours || is_script(words[i].text)) return within_shell(node, words, i);
   }
-  const bool submits = !submission_scheduler(base_name(words.front().text), {}).empty();
+  const bool submits = !scheduler_of_submission_program(base_name(words.front().text), {}).empty();
   if (submits && (node.input || node.source_file)) return within_shell(node, words, words.size());
   // A program with options or data files can be a training program.
   const auto options =
@@ -134,7 +134,7 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
 
 /// Runs the command in `gcloud ... --command="python3 train.py ..."`, which a program executes
 /// elsewhere.
-void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
+void ShellInterpreter::run_told_command(const ShellNode& node, const Words& words) {
   static constexpr std::array<std::string_view, 5> kNames = {"--command", "--COMMAND", "--cmd",
                                                              "--entrypoint", "--wrap"};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -147,7 +147,7 @@ void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
     if (told.find_first_of(" \n") == std::string::npos) continue;
     const auto outer = job_;
     in_shell_of_its_own(environment(node), {}, "bash",
-                        [&] { run_batch(told, words[i].line, submission_part(words)); });
+                        [&] { run_batch(told, words[i].line, batch_submission_part(words)); });
     job_ = outer;
     return;
   }
@@ -155,8 +155,8 @@ void ShellReader::run_told_command(const ShellNode& node, const Words& words) {
 
 /// Runs `srun bash -c TEXT`, `bash FILE`, `srun FILE`, or `sbatch` with a script as its input;
 /// `shell` is the index of `bash` or of the file.
-ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
-                                      std::size_t shell) {
+ShellExitStatus ShellInterpreter::within_shell(const ShellNode& node, const Words& words,
+                                               std::size_t shell) {
   const std::size_t outside = launchers_.size();
   for (std::size_t i = 0; i < shell; ++i) launchers_.push_back(told(words[i]));
   std::size_t at = shell;
@@ -171,7 +171,7 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
   std::map<std::string, ShellWord> seen = environment(node);
   const auto outer = job_;
   const Words submission =
-      submission_part({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
+      batch_submission_part({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shell)});
   add_exported_variables(submission, seen);
   // Variables of `docker run -e NAME=VALUE IMAGE bash -c TEXT`.
   for (std::size_t i = 0; i + 1 < shell; ++i) {
@@ -193,7 +193,7 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
     });
   }
   if (at < words.size()) {
-    std::vector<std::string> arguments = texts_from(words, at + 1);
+    std::vector<std::string> arguments = word_texts_from(words, at + 1);
     if (text) {
       std::string zero = arguments.empty() ? std::string("bash") : arguments.front();
       if (!arguments.empty()) arguments.erase(arguments.begin());
@@ -210,16 +210,16 @@ ShellStatus ShellReader::within_shell(const ShellNode& node, const Words& words,
   }
   launchers_.resize(outside);
   job_ = outer;
-  return {.known = false, .open = {as_written(words[std::min(shell, words.size() - 1)].text)}};
+  return {.known = false, .open = {text_as_written(words[std::min(shell, words.size() - 1)].text)}};
 }
 
 template <class Run>
-void ShellReader::in_shell_of_its_own(const std::map<std::string, ShellWord>& environment,
-                                      std::vector<std::string> arguments, std::string zero,
-                                      Run run_inside) {
+void ShellInterpreter::in_shell_of_its_own(const std::map<std::string, ShellWord>& environment,
+                                           std::vector<std::string> arguments, std::string zero,
+                                           Run run_inside) {
   ShellVariables inside;
   for (const auto& [name, value] : given_.variables) {
-    if (is_shell_name(name)) inside.fix(name, value);
+    if (is_shell_name(name)) inside.fix_variable(name, value);
   }
   for (const auto& [name, value] : environment) {
     budget_.word(value.text, {value.file, value.line});
@@ -236,13 +236,13 @@ void ShellReader::in_shell_of_its_own(const std::map<std::string, ShellWord>& en
   if (flow_ != Flow::kNext) flow_ = Flow::kNext;
 }
 
-bool ShellReader::has_file(const std::string& name) const {
+bool ShellInterpreter::has_file(const std::string& name) const {
   return written_.contains(name) || std::ranges::any_of(sources_, [&](const ShellSource& source) {
            return base_name(source.name) == name;
          });
 }
 
-std::optional<std::size_t> ShellReader::source_of(std::string_view path) const {
+std::optional<std::size_t> ShellInterpreter::find_passed_script(std::string_view path) const {
   std::optional<std::size_t> found;
   std::size_t most = 0;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -257,11 +257,11 @@ std::optional<std::size_t> ShellReader::source_of(std::string_view path) const {
 }
 
 /// Runs a given or written file of this name; false if there is none.
-bool ShellReader::go_on_with(NextScript next) {
+bool ShellInterpreter::go_on_with(NestedShellScript next) {
   const std::string path = without_unknown_parts(next.path);
   const std::string name = base_name(path);
   const std::uint32_t line = next.line;
-  std::optional<std::size_t> source = source_of(path);
+  std::optional<std::size_t> source = find_passed_script(path);
   const auto written = written_.find(name);
   // A job that submits itself again would repeat itself; the same name under another path can be
   // another file.
@@ -271,7 +271,7 @@ bool ShellReader::go_on_with(NextScript next) {
   if (again && !same_path) source.reset();
   if (!source && written == written_.end()) {
     if (!sets_up_shell(name)) {
-      script_.missing.push_back({as_written(next.path), line, expansion_.file()});
+      script_.missing.push_back({text_as_written(next.path), line, expansion_.file()});
     }
     return false;
   }
@@ -294,29 +294,30 @@ bool ShellReader::go_on_with(NextScript next) {
   return true;
 }
 
-void ShellReader::run_source(std::size_t source) {
+void ShellInterpreter::run_source(std::size_t source) {
   const ShellNode*& program = programs_[source];
   if (program == nullptr) {
-    parsed_.push_back(parse_shell(sources_[source].text, sources_[source].name));
+    parsed_.push_back(parse_shell_script(sources_[source].text, sources_[source].name));
     program = &parsed_.back();
   }
   const std::uint32_t before = expansion_.file();
-  expansion_.go_to(static_cast<std::uint32_t>(source));
+  expansion_.set_script_file(static_cast<std::uint32_t>(source));
   running_.push_back(source);
   run(*program);
   running_.pop_back();
-  expansion_.go_to(before);
+  expansion_.set_script_file(before);
 }
 
 /// Runs a text that a batch system or a shell reads from its input.
-void ShellReader::run_batch(const std::string& text, std::uint32_t line, const Words& submission) {
+void ShellInterpreter::run_batch(const std::string& text, std::uint32_t line,
+                                 const Words& submission) {
   enter_job(text, submission);
   run_text(text, line);
 }
 
-void ShellReader::run_text(const std::string& text, std::uint32_t line) {
+void ShellInterpreter::run_text(const std::string& text, std::uint32_t line) {
   budget_.word(text, place(line));
-  parsed_.push_back(parse_shell(text, script_.files[expansion_.file()], std::max(line, 1U)));
+  parsed_.push_back(parse_shell_script(text, script_.files[expansion_.file()], std::max(line, 1U)));
   const ShellNode& node = parsed_.back();
   const std::size_t kept = parsed_.size();
   const std::size_t before = functions_made_;

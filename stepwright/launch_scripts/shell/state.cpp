@@ -20,62 +20,62 @@ constexpr std::size_t kMostWork = 300'000'000;
 
 }  // namespace
 
-void ShellBudget::fail(ShellPosition place, std::string_view what) const {
+void ShellWorkBudget::fail(ShellPosition place, std::string_view what) const {
   fail_input(fmt::format("{}:{}: {}{}", files_[place.file], place.line, what,
-                         capture_advice("what runs", place.line, files_.front())));
+                         script_capture_advice("what runs", place.line, files_.front())));
 }
 
-void ShellBudget::step(ShellPosition place) {
+void ShellWorkBudget::step(ShellPosition place) {
   if (++steps_ > kMostShellSteps) fail(place, fmt::format("more than {} steps", kMostShellSteps));
 }
 
-void ShellBudget::word(std::string_view text, ShellPosition place) {
+void ShellWorkBudget::word(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (++words_ > kMostShellWords) fail(place, fmt::format("more than {} words", kMostShellWords));
   if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
 }
 
-void ShellBudget::condition(std::string_view text, ShellPosition place) {
+void ShellWorkBudget::condition(std::string_view text, ShellPosition place) {
   bytes_ += text.size();
   if (bytes_ > kMostShellBytes) {
     fail(place, "commands behind && and || whose conditions only a run decides: more than 16 MiB");
   }
 }
 
-void ShellBudget::work(std::size_t characters, ShellPosition place) {
+void ShellWorkBudget::work(std::size_t characters, ShellPosition place) {
   work_ += characters;
   if (work_ > kMostWork) fail(place, "its variables take too long to work with");
 }
 
-std::vector<ShellWord> ShellValue::all() const {
+std::vector<ShellWord> ShellVariableValue::all() const {
   std::vector<ShellWord> words = elements;
   for (const auto& [key, word] : keyed) words.push_back(word);
   return words;
 }
 
-const ShellValue* ShellVariables::find(const std::string& name) const {
+const ShellVariableValue* ShellVariables::find(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
 
 std::optional<std::string> ShellVariables::text(const std::string& name) const {
-  const ShellValue* value = find(name);
+  const ShellVariableValue* value = find(name);
   if (value == nullptr) return std::nullopt;
   return value->elements.empty() ? std::string() : value->elements.front().text;
 }
 
-void ShellVariables::fix(const std::string& name, const std::string& text) {
+void ShellVariables::fix_variable(const std::string& name, const std::string& text) {
   fixed_[name] = text;
   values_[name] = {.elements = {{.text = text}}};
 }
 
-void ShellVariables::set(const std::string& name, ShellValue value) {
+void ShellVariables::set(const std::string& name, ShellVariableValue value) {
   const auto fixed = fixed_.find(name);
-  note_value(name);
+  save_value_for_subshell(name);
   if (fixed == fixed_.end()) {
     values_[name] = std::move(value);
   } else if (value.array) {
-    values_[name] = {.elements = split_words({.text = fixed->second}), .array = true};
+    values_[name] = {.elements = split_word_at_blanks({.text = fixed->second}), .array = true};
   }
 }
 
@@ -86,27 +86,27 @@ void ShellVariables::set_text(const std::string& name, const std::string& text,
 
 void ShellVariables::unset(const std::string& name) {
   if (is_fixed(name)) return;
-  note_value(name);
-  note_export(name);
+  save_value_for_subshell(name);
+  save_export_for_subshell(name);
   values_.erase(name);
   exported_.erase(name);
 }
 
-ShellValue* ShellVariables::edit(const std::string& name) {
+ShellVariableValue* ShellVariables::editable_value(const std::string& name) {
   if (is_fixed(name)) return nullptr;
-  note_value(name);
+  save_value_for_subshell(name);
   return &values_[name];
 }
 
 void ShellVariables::mark_exported(const std::string& name) {
-  note_export(name);
+  save_export_for_subshell(name);
   exported_[name] = true;
 }
 
 std::map<std::string, ShellWord> ShellVariables::exported() const {
   std::map<std::string, ShellWord> seen;
   for (const auto& [name, is] : exported_) {
-    const ShellValue* value = find(name);
+    const ShellVariableValue* value = find(name);
     if (value != nullptr && !value->elements.empty()) seen[name] = value->elements.front();
   }
   return seen;
@@ -121,7 +121,7 @@ void ShellVariables::make_local(const std::string& name) {
 
 void ShellVariables::leave() {
   for (auto& [name, value] : hidden_.back()) {
-    note_value(name);
+    save_value_for_subshell(name);
     if (value) {
       values_[name] = std::move(*value);
     } else {
@@ -131,28 +131,28 @@ void ShellVariables::leave() {
   hidden_.pop_back();
 }
 
-std::optional<ShellValue> ShellVariables::copy_of(const std::string& name) {
+std::optional<ShellVariableValue> ShellVariables::copy_of(const std::string& name) {
   constexpr std::size_t kOfWord = 64;
-  const ShellValue* value = find(name);
+  const ShellVariableValue* value = find(name);
   if (value == nullptr) return std::nullopt;
   for (const ShellWord& word : value->elements) copied_ += word.text.size() + kOfWord;
   for (const auto& [key, word] : value->keyed) copied_ += word.text.size() + 2 * kOfWord;
   return *value;
 }
 
-void ShellVariables::note_value(const std::string& name) {
+void ShellVariables::save_value_for_subshell(const std::string& name) {
   if (subshells_.empty() || subshells_.back().values.contains(name)) return;
   subshells_.back().values.emplace(name, copy_of(name));
 }
 
-void ShellVariables::note_export(const std::string& name) {
+void ShellVariables::save_export_for_subshell(const std::string& name) {
   if (!subshells_.empty()) subshells_.back().exported.emplace(name, exported_.contains(name));
 }
 
 void ShellVariables::enter_subshell() { subshells_.push_back({.arguments = arguments}); }
 
 void ShellVariables::leave_subshell() {
-  Before before = std::move(subshells_.back());
+  SubshellSavedValues before = std::move(subshells_.back());
   subshells_.pop_back();
   for (auto& [name, value] : before.values) {
     if (value) {
@@ -174,7 +174,7 @@ void ShellVariables::leave_subshell() {
   arguments = std::move(before.arguments);
 }
 
-std::vector<ShellWord> split_words(const ShellWord& text) {
+std::vector<ShellWord> split_word_at_blanks(const ShellWord& text) {
   std::vector<ShellWord> words;
   ShellWord word{.line = text.line, .file = text.file};
   std::uint32_t line = text.line;
@@ -199,12 +199,12 @@ std::string joined(const std::vector<ShellWord>& words) {
   return text;
 }
 
-std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from) {
+std::vector<std::string> word_texts_from(const std::vector<ShellWord>& words, std::size_t from) {
   std::vector<std::string> texts;
   for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
   return texts;
 }
 
-std::string base_name(std::string_view path) { return std::string(last_part(path)); }
+std::string base_name(std::string_view path) { return std::string(last_path_part(path)); }
 
 }  // namespace stepwright::launch_scripts

@@ -23,9 +23,9 @@ struct ShellPosition {
 
 /// Counts the work that interpreting a script has caused, and fails beyond a limit on time or
 /// memory.
-class ShellBudget {
+class ShellWorkBudget {
  public:
-  explicit ShellBudget(const std::vector<std::string>& files) : files_(files) {}
+  explicit ShellWorkBudget(const std::vector<std::string>& files) : files_(files) {}
 
   [[noreturn]] void fail(ShellPosition place, std::string_view what) const;
   void step(ShellPosition place);
@@ -48,7 +48,7 @@ class ShellBudget {
 };
 
 /// The value of a shell variable, which can be an array.
-struct ShellValue {
+struct ShellVariableValue {
   /// Words of the value: one, or the elements of an array.
   std::vector<ShellWord> elements;
   std::map<std::string, ShellWord> keyed;  ///< Elements of an associative array by key.
@@ -81,26 +81,26 @@ class ShellArguments {
 /// The variables of a script at the current point of its interpretation.
 class ShellVariables {
  public:
-  [[nodiscard]] const ShellValue* find(const std::string& name) const;
+  [[nodiscard]] const ShellVariableValue* find(const std::string& name) const;
   /// Returns a shell variable's value as one text; nullopt if the variable is unset.
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
 
   /// Sets a variable to a value that no later assignment of the script changes.
-  void fix(const std::string& name, const std::string& text);
+  void fix_variable(const std::string& name, const std::string& text);
   [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
-  void set(const std::string& name, ShellValue value);
+  void set(const std::string& name, ShellVariableValue value);
   void set_text(const std::string& name, const std::string& text, ShellPosition place);
   void unset(const std::string& name);
   /// Returns a variable's value, to be changed in place, and creates it if absent; null if the
   /// variable is fixed.
-  ShellValue* edit(const std::string& name);
+  ShellVariableValue* editable_value(const std::string& name);
   void mark_exported(const std::string& name);
   /// Returns the variables that started programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
   /// Begins the call of a shell function: until `leave`, `make_local` saves old values of
   /// variables, which `leave` restores.
-  void enter() { hidden_.emplace_back(); }
+  void begin_function_call() { hidden_.emplace_back(); }
   void make_local(const std::string& name);
   void leave();
 
@@ -109,41 +109,41 @@ class ShellVariables {
   void leave_subshell();
   /// Returns the number of characters copied to save old values of variables since the last call of
   /// this function.
-  [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
+  [[nodiscard]] std::size_t take_copied_characters() { return std::exchange(copied_, 0); }
 
   ShellArguments arguments;
   std::string zero;  ///< Name of the script, `$0`.
 
  private:
   /// Old values of everything that a subshell has changed, to be restored at its end.
-  struct Before {
-    std::map<std::string, std::optional<ShellValue>> values{};
+  struct SubshellSavedValues {
+    std::map<std::string, std::optional<ShellVariableValue>> values{};
     std::map<std::string, bool> exported{};
     /// Variables that became local inside the subshell: index into `hidden_` of the function call,
     /// and name.
     std::vector<std::pair<std::size_t, std::string>> local{};
     ShellArguments arguments{};
   };
-  /// Saves the old value of a variable before a subshell changes it; `note_export` saves its export
-  /// flag.
-  void note_value(const std::string& name);
-  void note_export(const std::string& name);
-  [[nodiscard]] std::optional<ShellValue> copy_of(const std::string& name);
+  /// Saves the old value of a variable before a subshell changes it; `save_export_for_subshell`
+  /// saves its export flag.
+  void save_value_for_subshell(const std::string& name);
+  void save_export_for_subshell(const std::string& name);
+  [[nodiscard]] std::optional<ShellVariableValue> copy_of(const std::string& name);
 
-  std::map<std::string, ShellValue> values_;
+  std::map<std::string, ShellVariableValue> values_;
   std::map<std::string, bool> exported_;
   std::map<std::string, std::string> fixed_;
-  std::vector<std::map<std::string, std::optional<ShellValue>>> hidden_;
-  std::vector<Before> subshells_;
+  std::vector<std::map<std::string, std::optional<ShellVariableValue>>> hidden_;
+  std::vector<SubshellSavedValues> subshells_;
   std::size_t copied_ = 0;
 };
 
 /// Splits a word at blanks; an unknown part stays within one word.
-std::vector<ShellWord> split_words(const ShellWord& text);
+std::vector<ShellWord> split_word_at_blanks(const ShellWord& text);
 /// Returns the words joined by blanks.
 std::string joined(const std::vector<ShellWord>& words);
 /// Returns the texts of the words from index `from` on.
-std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from);
+std::vector<std::string> word_texts_from(const std::vector<ShellWord>& words, std::size_t from);
 /// Returns the last part of a path: "c" of "a/b/c".
 std::string base_name(std::string_view path);
 

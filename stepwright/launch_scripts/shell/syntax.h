@@ -10,7 +10,7 @@
 namespace stepwright::launch_scripts {
 
 /// A piece of a word in a shell script, before expansion.
-struct ShellPiece {
+struct ShellWordPiece {
   enum class Kind : std::uint8_t {
     kText,
     kVariable,    ///< Parameter expansion: the text between `${` and `}`, or the name after `$`.
@@ -23,14 +23,14 @@ struct ShellPiece {
 };
 
 /// A word of a shell script before expansion, as a list of pieces.
-struct ShellTerm {
-  std::vector<ShellPiece> pieces;
+struct UnexpandedShellWord {
+  std::vector<ShellWordPiece> pieces;
   std::uint32_t line = 0;  ///< Line number of the word, from 1.
 
   /// Returns the word's text if it is plain and unquoted; empty otherwise.
   [[nodiscard]] std::string_view plain() const {
     const bool one = pieces.size() == 1 && !pieces.front().quoted &&
-                     pieces.front().kind == ShellPiece::Kind::kText;
+                     pieces.front().kind == ShellWordPiece::Kind::kText;
     return one ? std::string_view(pieces.front().text) : std::string_view();
   }
 };
@@ -43,12 +43,12 @@ struct ShellAssignment {
   bool append = false;
   bool array = false;
   /// Words that an assignment assigns: one, or the elements of an array.
-  std::vector<ShellTerm> values;
+  std::vector<UnexpandedShellWord> values;
   std::uint32_t line = 0;
 };
 
 /// An operator `&&` or `||` in a chain of commands, which the shell evaluates from left to right.
-struct ChainOperator {
+struct ShellChainOperator {
   bool needs_both = false;  ///< True for `&&`, false for `||`.
   /// Length of the chain's source text (`source`) up to this operator, without trailing blanks.
   std::size_t source_end = 0;
@@ -82,19 +82,19 @@ struct ShellNode {
   std::uint32_t line = 0;
   std::string source;  ///< Text of a condition as it is written.
   /// Operators `&&` and `||` between `children`, one fewer than children.
-  std::vector<ChainOperator> joints;
+  std::vector<ShellChainOperator> joints;
   std::vector<ShellAssignment> assignments;
-  std::vector<ShellTerm> words;
+  std::vector<UnexpandedShellWord> words;
   std::vector<std::string> texts;
-  std::vector<std::vector<ShellTerm>> patterns;
+  std::vector<std::vector<UnexpandedShellWord>> patterns;
   std::vector<ShellNode> children;
   /// Text that a heredoc or `<<<` gives the command as input; nullopt: none.
-  std::optional<ShellTerm> input;
+  std::optional<UnexpandedShellWord> input;
   /// File whose contents `<` gives the command as input, or the command of `< <(...)`; nullopt:
   /// none.
-  std::optional<ShellTerm> source_file;
+  std::optional<UnexpandedShellWord> source_file;
   /// File into which `>` or `>>` writes the command's output; nullopt: no redirection.
-  std::optional<ShellTerm> output;
+  std::optional<UnexpandedShellWord> output;
   bool appends = false;  ///< True if the command's output is appended to the file (`>>`).
 };
 
@@ -107,9 +107,9 @@ inline constexpr char kUnknownMarkEnd = '\x02';
 /// between two marker characters.
 std::string mark_unknown_text(std::string_view written);
 /// True if a text has no parts that the script leaves unknown.
-bool is_known(std::string_view text);
+bool has_no_unknown_parts(std::string_view text);
 /// Returns a text without marker characters, so that its unknown parts are as the script has them.
-std::string as_written(std::string_view text);
+std::string text_as_written(std::string_view text);
 /// Returns the text with its unknown parts removed.
 std::string without_unknown_parts(std::string_view text);
 /// Returns the unknown parts of a text as written: "$MASTER_ADDR".
@@ -117,7 +117,7 @@ std::vector<std::string> unknown_parts_of(std::string_view text);
 
 /// Returns the integer that a text consists of, with or without blanks around; nullopt for other
 /// texts.
-std::optional<std::int64_t> shell_number(std::string_view text);
+std::optional<std::int64_t> shell_integer(std::string_view text);
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words);
 bool is_shell_name_char(char c);
@@ -126,12 +126,15 @@ bool is_shell_name(std::string_view text);
 /// Parses a shell script into a syntax tree. `name`: the file's name, for messages. Fails with
 /// `kInput` if a bracket or quote never closes, a word is in the wrong place, or commands nest more
 /// than 60 deep.
-ShellNode parse_shell(std::string_view text, const std::string& name, std::uint32_t first_line = 1);
+ShellNode parse_shell_script(std::string_view text, const std::string& name,
+                             std::uint32_t first_line = 1);
 
 /// Parses the whole text as one word in double quotes; a double quote in it is an ordinary
 /// character.
-ShellTerm parse_quoted(std::string_view text, const std::string& name, std::uint32_t line);
+UnexpandedShellWord parse_as_double_quoted(std::string_view text, const std::string& name,
+                                           std::uint32_t line);
 /// Parses the first word of a text as a word of a shell command.
-ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32_t line);
+UnexpandedShellWord parse_shell_word(std::string_view text, const std::string& name,
+                                     std::uint32_t line);
 
 }  // namespace stepwright::launch_scripts

@@ -43,12 +43,12 @@ std::optional<bool> matches_expression(const std::string& text, std::string_view
 
 class Test {
  public:
-  Test(std::span<const TestWord> words, const std::function<bool(const std::string&)>& is_set)
+  Test(std::span<const ShellTestWord> words, const std::function<bool(const std::string&)>& is_set)
       : words_(words), is_set_(is_set) {}
 
-  ShellStatus status() {
+  ShellExitStatus status() {
     if (words_.empty()) return {.ok = false};
-    ShellStatus all = any();
+    ShellExitStatus all = any();
     if (at_ < words_.size()) return {.ok = false, .known = false};
     return all;
   }
@@ -59,16 +59,16 @@ class Test {
     return words_[at_].text == sign || (!other.empty() && words_[at_].text == other);
   }
 
-  ShellStatus any() {
-    ShellStatus left = all();
+  ShellExitStatus any() {
+    ShellExitStatus left = all();
     while (here("||", "-o")) {
       ++at_;
       left = either(std::move(left), all());
     }
     return left;
   }
-  ShellStatus all() {
-    ShellStatus left = one();
+  ShellExitStatus all() {
+    ShellExitStatus left = one();
     while (here("&&", "-a")) {
       ++at_;
       left = both(std::move(left), one());
@@ -76,9 +76,9 @@ class Test {
     return left;
   }
 
-  ShellStatus one() {
+  ShellExitStatus one() {
     if (++depth_ > kDeepestTests || at_ >= words_.size()) return {.ok = false, .known = false};
-    ShellStatus status;
+    ShellExitStatus status;
     if (here("!") && at_ + 1 < words_.size()) {
       ++at_;
       status = opposite(one());
@@ -93,17 +93,17 @@ class Test {
     return status;
   }
 
-  static bool is_comparison(const TestWord& word) {
+  static bool is_comparison(const ShellTestWord& word) {
     static constexpr std::string_view kComparisons[] = {"=",   "==",  "!=",  "=~",  "<",   ">",
                                                         "-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
     return word.sign && std::ranges::find(kComparisons, word.text) != std::end(kComparisons);
   }
 
-  ShellStatus comparison() {
-    const TestWord& left = words_[at_++];
+  ShellExitStatus comparison() {
+    const ShellTestWord& left = words_[at_++];
     if (at_ + 1 < words_.size() && is_comparison(words_[at_])) {
-      const TestWord& sign = words_[at_];
-      const TestWord& right = words_[at_ + 1];
+      const ShellTestWord& sign = words_[at_];
+      const ShellTestWord& right = words_[at_ + 1];
       at_ += 2;
       return compare(left, sign.text, right);
     }
@@ -115,26 +115,28 @@ class Test {
     if (left.text == "-n") return filled(text);
     if (left.text == "-v") {
       if (is_set_(text)) return {};
-      return {.ok = false, .known = false, .open = {"$" + as_written(text)}};
+      return {.ok = false, .known = false, .open = {"$" + text_as_written(text)}};
     }
-    return {.ok = false, .known = false, .open = {left.text + " " + as_written(text)}};
+    return {.ok = false, .known = false, .open = {left.text + " " + text_as_written(text)}};
   }
 
-  static ShellStatus filled(const std::string& text) {
-    if (is_known(text)) return {.ok = !text.empty()};
+  static ShellExitStatus filled(const std::string& text) {
+    if (has_no_unknown_parts(text)) return {.ok = !text.empty()};
     if (!without_unknown_parts(text).empty()) return {};
     return {.ok = false, .known = false, .open = unknown_parts_of(text)};
   }
 
-  static ShellStatus compare(const TestWord& left, const std::string& sign, const TestWord& right) {
-    ShellStatus status{.known = is_known(left.text) && is_known(right.text)};
+  static ShellExitStatus compare(const ShellTestWord& left, const std::string& sign,
+                                 const ShellTestWord& right) {
+    ShellExitStatus status{.known =
+                               has_no_unknown_parts(left.text) && has_no_unknown_parts(right.text)};
     status.open = unknown_parts_of(left.text);
     for (std::string& place : unknown_parts_of(right.text)) status.open.push_back(std::move(place));
     const std::string text = without_unknown_parts(left.text);
     const std::string other = without_unknown_parts(right.text);
     if (sign.starts_with('-')) {
-      const auto a = shell_number(text);
-      const auto b = shell_number(other);
+      const auto a = shell_integer(text);
+      const auto b = shell_integer(other);
       status.ok = a && b && compared_numbers(sign, *a, *b);
     } else if (sign == "<" || sign == ">") {
       status.ok = sign == "<" ? text < other : text > other;
@@ -149,13 +151,13 @@ class Test {
     return status;
   }
 
-  std::span<const TestWord> words_;
+  std::span<const ShellTestWord> words_;
   const std::function<bool(const std::string&)>& is_set_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
 
-ShellStatus joint(ShellStatus a, ShellStatus b, bool ok, bool known) {
+ShellExitStatus joint(ShellExitStatus a, ShellExitStatus b, bool ok, bool known) {
   if (known) return {.ok = ok};
   std::ranges::move(b.open, std::back_inserter(a.open));
   return {.ok = ok, .known = false, .open = std::move(a.open)};
@@ -163,25 +165,25 @@ ShellStatus joint(ShellStatus a, ShellStatus b, bool ok, bool known) {
 
 }  // namespace
 
-ShellStatus both(ShellStatus a, ShellStatus b) {
+ShellExitStatus both(ShellExitStatus a, ShellExitStatus b) {
   const bool known = (a.known && !a.ok) || (b.known && !b.ok) || (a.known && b.known);
   const bool ok = a.ok && b.ok;
   return joint(std::move(a), std::move(b), ok, known);
 }
 
-ShellStatus either(ShellStatus a, ShellStatus b) {
+ShellExitStatus either(ShellExitStatus a, ShellExitStatus b) {
   const bool known = (a.known && a.ok) || (b.known && b.ok) || (a.known && b.known);
   const bool ok = a.ok || b.ok;
   return joint(std::move(a), std::move(b), ok, known);
 }
 
-ShellStatus opposite(ShellStatus status) {
+ShellExitStatus opposite(ShellExitStatus status) {
   status.ok = !status.ok;
   return status;
 }
 
-ShellStatus test_status(std::span<const TestWord> words,
-                        const std::function<bool(const std::string&)>& is_set) {
+ShellExitStatus shell_test_outcome(std::span<const ShellTestWord> words,
+                                   const std::function<bool(const std::string&)>& is_set) {
   return Test(words, is_set).status();
 }
 

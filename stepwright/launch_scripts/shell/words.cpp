@@ -13,9 +13,9 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-using PieceKind = ShellPiece::Kind;
+using PieceKind = ShellWordPiece::Kind;
 
-void add_text(ShellTerm& term, bool quoted, std::string_view text) {
+void add_text(UnexpandedShellWord& term, bool quoted, std::string_view text) {
   const bool joins = !term.pieces.empty() && term.pieces.back().kind == PieceKind::kText &&
                      term.pieces.back().quoted == quoted;
   if (joins) {
@@ -28,14 +28,14 @@ void add_text(ShellTerm& term, bool quoted, std::string_view text) {
 }  // namespace
 
 std::string mark_unknown_text(std::string_view written) {
-  return kUnknownMarkBegin + as_written(written) + kUnknownMarkEnd;
+  return kUnknownMarkBegin + text_as_written(written) + kUnknownMarkEnd;
 }
 
-bool is_known(std::string_view text) {
+bool has_no_unknown_parts(std::string_view text) {
   return text.find(kUnknownMarkBegin) == std::string_view::npos;
 }
 
-std::string as_written(std::string_view text) {
+std::string text_as_written(std::string_view text) {
   std::string plain(text);
   std::erase_if(plain, [](char c) { return c == kUnknownMarkBegin || c == kUnknownMarkEnd; });
   return plain;
@@ -61,7 +61,7 @@ std::vector<std::string> unknown_parts_of(std::string_view text) {
   return places;
 }
 
-std::optional<std::int64_t> shell_number(std::string_view text) {
+std::optional<std::int64_t> shell_integer(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return integer_from_digits(text);
@@ -80,32 +80,34 @@ bool is_shell_name(std::string_view text) {
          std::ranges::all_of(text, is_shell_name_char);
 }
 
-ShellTerm parse_quoted(std::string_view text, const std::string& name, std::uint32_t line) {
-  return ShellWords(text, name, line).rest_quoted();
+UnexpandedShellWord parse_as_double_quoted(std::string_view text, const std::string& name,
+                                           std::uint32_t line) {
+  return ShellWordSplitter(text, name, line).read_rest_as_quoted();
 }
 
-ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32_t line) {
-  return ShellWords(text, name, line).word();
+UnexpandedShellWord parse_shell_word(std::string_view text, const std::string& name,
+                                     std::uint32_t line) {
+  return ShellWordSplitter(text, name, line).word();
 }
 
-void ShellWords::fail(std::uint32_t line, std::string_view what) const {
+void ShellWordSplitter::fail(std::uint32_t line, std::string_view what) const {
   fail_input(fmt::format("{}:{}: {}", name_, line, what));
 }
 
-void ShellWords::unexpected() const {
-  std::string_view word = peek();
+void ShellWordSplitter::fail_unexpected_character() const {
+  std::string_view word = peek_keyword_letters();
   if (word.empty()) word = text_.substr(std::min(at_, text_.size()), 1);
   if (at_end()) fail(line_, "the file ends in the middle of a command");
   if (word == "\n") fail(line_, "the line ends in the middle of a command");
   fail(line_, fmt::format("'{}' stands where no shell takes it", printable(word)));
 }
 
-std::string ShellWords::source_since(std::size_t begin) const {
+std::string ShellWordSplitter::source_text_since(std::size_t begin) const {
   std::string source(text_.substr(begin, at_ - begin));
   const std::size_t last = source.find_last_not_of(" \t\r\n;");
   source.resize(last == std::string::npos ? 0 : last + 1);
   std::string line;
-  for (const char c : as_written(source)) {
+  for (const char c : text_as_written(source)) {
     const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
     if (line.ends_with('\\') && c == '\n') line.pop_back();
     if (!blank) line += c;
@@ -114,7 +116,7 @@ std::string ShellWords::source_since(std::size_t begin) const {
   return line;
 }
 
-char ShellWords::next() {
+char ShellWordSplitter::next() {
   const char c = text_[at_++];
   if (c == '\n') {
     ++line_;
@@ -128,11 +130,11 @@ char ShellWords::next() {
   return c;
 }
 
-void ShellWords::skip(std::size_t characters) {
+void ShellWordSplitter::skip(std::size_t characters) {
   for (std::size_t i = 0; i < characters && !at_end(); ++i) next();
 }
 
-void ShellWords::skip_blanks() {
+void ShellWordSplitter::skip_blanks() {
   while (!at_end()) {
     const char c = here();
     if (c == ' ' || c == '\t' || c == '\r') {
@@ -149,7 +151,7 @@ void ShellWords::skip_blanks() {
   }
 }
 
-void ShellWords::skip_lines() {
+void ShellWordSplitter::skip_blank_lines() {
   skip_blanks();
   while (here() == '\n') {
     next();
@@ -157,17 +159,17 @@ void ShellWords::skip_lines() {
   }
 }
 
-bool ShellWords::ends_word(char c) {
+bool ShellWordSplitter::is_word_end_character(char c) {
   return std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos;
 }
 
-std::string_view ShellWords::peek() const {
+std::string_view ShellWordSplitter::peek_keyword_letters() const {
   std::size_t end = at_;
-  while (end < text_.size() && !ends_word(text_[end])) ++end;
+  while (end < text_.size() && !is_word_end_character(text_[end])) ++end;
   return text_.substr(at_, end - at_);
 }
 
-std::size_t ShellWords::placeholder() const {
+std::size_t ShellWordSplitter::placeholder_length() const {
   if (here() != '<' || std::isalpha(static_cast<unsigned char>(here(1))) == 0) return 0;
   const std::string_view left = text_.substr(at_ + 1);
   const std::size_t end = left.find_first_of("<>|;&()$`\"'\\\n");
@@ -180,9 +182,9 @@ std::size_t ShellWords::placeholder() const {
                                                                                          : 0;
 }
 
-ShellTerm ShellWords::word() {
-  ShellTerm term{.line = line_};
-  if (const std::size_t length = placeholder(); length > 0) {
+UnexpandedShellWord ShellWordSplitter::word() {
+  UnexpandedShellWord term{.line = line_};
+  if (const std::size_t length = placeholder_length(); length > 0) {
     add_text(term, true, text_.substr(at_, length));
     skip(length);
     return term;
@@ -196,11 +198,11 @@ ShellTerm ShellWords::word() {
                        std::string_view("@?*+!").find(text_[at_ - 1]) != std::string_view::npos;
     if (process) {
       skip(2);
-      term.pieces.push_back({PieceKind::kCommand, false, bracketed('(', ')')});
+      term.pieces.push_back({PieceKind::kCommand, false, read_bracketed_text('(', ')')});
     } else if (group) {
       next();
-      add_text(term, false, "(" + bracketed('(', ')') + ")");
-    } else if (ends_word(c)) {
+      add_text(term, false, "(" + read_bracketed_text('(', ')') + ")");
+    } else if (is_word_end_character(c)) {
       break;
     } else {
       piece(term, false);
@@ -209,7 +211,7 @@ ShellTerm ShellWords::word() {
   return term;
 }
 
-void ShellWords::piece(ShellTerm& term, bool quoted) {
+void ShellWordSplitter::piece(UnexpandedShellWord& term, bool quoted) {
   const char c = here();
   if (c == kUnknownMarkBegin) return open_place(term);
   if (c == '$') return dollar(term, quoted);
@@ -236,19 +238,19 @@ void ShellWords::piece(ShellTerm& term, bool quoted) {
   take_character(term, false);
 }
 
-void ShellWords::take_character(ShellTerm& term, bool quoted) {
+void ShellWordSplitter::take_character(UnexpandedShellWord& term, bool quoted) {
   const char c = next();
   add_text(term, quoted, std::string_view(&c, 1));
 }
 
-void ShellWords::open_place(ShellTerm& term) {
+void ShellWordSplitter::open_place(UnexpandedShellWord& term) {
   const std::size_t end = std::min(text_.find(kUnknownMarkEnd, at_), text_.size() - 1);
   std::string place;
   while (at_ <= end) place += next();
   add_text(term, true, place);
 }
 
-void ShellWords::single_quoted(ShellTerm& term) {
+void ShellWordSplitter::single_quoted(UnexpandedShellWord& term) {
   const std::uint32_t line = line_;
   next();
   add_text(term, true, "");
@@ -260,7 +262,7 @@ void ShellWords::single_quoted(ShellTerm& term) {
 }
 
 /// Returns the byte of an octal number of at most three digits, the first of which was read.
-char ShellWords::octal(char first) {
+char ShellWordSplitter::octal(char first) {
   constexpr std::size_t kMostDigits = 3;
   int value = first - '0';
   for (std::size_t i = 1; i < kMostDigits && !at_end() && here() >= '0' && here() <= '7'; ++i) {
@@ -270,7 +272,7 @@ char ShellWords::octal(char first) {
 }
 
 /// Reads the rest of `$'...'` after its `$`.
-void ShellWords::escaped_quoted(ShellTerm& term) {
+void ShellWordSplitter::escaped_quoted(UnexpandedShellWord& term) {
   const std::uint32_t line = line_;
   next();
   std::string inner;
@@ -289,7 +291,7 @@ void ShellWords::escaped_quoted(ShellTerm& term) {
   add_text(term, true, inner);
 }
 
-void ShellWords::double_quoted(ShellTerm& term) {
+void ShellWordSplitter::double_quoted(UnexpandedShellWord& term) {
   const std::uint32_t line = line_;
   next();
   add_text(term, true, "");
@@ -309,8 +311,8 @@ void ShellWords::double_quoted(ShellTerm& term) {
   next();
 }
 
-ShellTerm ShellWords::rest_quoted() {
-  ShellTerm term{.line = line_};
+UnexpandedShellWord ShellWordSplitter::read_rest_as_quoted() {
+  UnexpandedShellWord term{.line = line_};
   add_text(term, true, "");
   while (!at_end()) {
     const bool escape = here() == '\\' &&
@@ -327,13 +329,13 @@ ShellTerm ShellWords::rest_quoted() {
   return term;
 }
 
-void ShellWords::dollar(ShellTerm& term, bool quoted) {
+void ShellWordSplitter::dollar(UnexpandedShellWord& term, bool quoted) {
   next();
   if (starts("((")) {
     const std::size_t back = at_;
     const std::uint32_t line = line_;
     skip(2);
-    std::string inner = bracketed('(', ')');
+    std::string inner = read_bracketed_text('(', ')');
     if (here() == ')') {
       next();
       term.pieces.push_back({PieceKind::kArithmetic, quoted, std::move(inner)});
@@ -344,12 +346,12 @@ void ShellWords::dollar(ShellTerm& term, bool quoted) {
   }
   if (here() == '(') {
     next();
-    term.pieces.push_back({PieceKind::kCommand, quoted, bracketed('(', ')')});
+    term.pieces.push_back({PieceKind::kCommand, quoted, read_bracketed_text('(', ')')});
     return;
   }
   if (here() == '{') {
     next();
-    term.pieces.push_back({PieceKind::kVariable, quoted, bracketed('{', '}')});
+    term.pieces.push_back({PieceKind::kVariable, quoted, read_bracketed_text('{', '}')});
     return;
   }
   if (here() == '\'' && !quoted) return escaped_quoted(term);
@@ -365,7 +367,7 @@ void ShellWords::dollar(ShellTerm& term, bool quoted) {
   term.pieces.push_back({PieceKind::kVariable, quoted, std::move(name)});
 }
 
-void ShellWords::skip_quoted(std::string& inner, char quote) {
+void ShellWordSplitter::skip_quoted(std::string& inner, char quote) {
   while (!at_end()) {
     const char c = next();
     inner += c;
@@ -374,7 +376,7 @@ void ShellWords::skip_quoted(std::string& inner, char quote) {
   }
 }
 
-std::string ShellWords::bracketed(char open, char close) {
+std::string ShellWordSplitter::read_bracketed_text(char open, char close) {
   const std::uint32_t line = line_;
   std::string inner;
   for (int depth = 1; !at_end();) {
@@ -391,14 +393,14 @@ std::string ShellWords::bracketed(char open, char close) {
   fail(line, fmt::format("'{}' never closes", open));
 }
 
-ShellTerm ShellWords::heredoc() {
+UnexpandedShellWord ShellWordSplitter::read_heredoc() {
   const bool tabs = here() == '-';
   if (tabs) next();
   skip_blanks();
   const std::uint32_t line = line_;
-  const ShellTerm ending = word();
+  const UnexpandedShellWord ending = word();
   std::string last;
-  for (const ShellPiece& piece : ending.pieces) last += piece.text;
+  for (const ShellWordPiece& piece : ending.pieces) last += piece.text;
   const bool literal = ending.plain().empty();
   std::size_t begin = behind_heredocs_;
   if (begin == 0) begin = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
@@ -415,8 +417,8 @@ ShellTerm ShellWords::heredoc() {
     body += '\n';
   }
   behind_heredocs_ = std::max<std::size_t>(at, 1);
-  if (!literal) return parse_quoted(body, name_, line + 1);
-  ShellTerm term{.line = line + 1};
+  if (!literal) return parse_as_double_quoted(body, name_, line + 1);
+  UnexpandedShellWord term{.line = line + 1};
   add_text(term, true, body);
   return term;
 }

@@ -10,15 +10,15 @@
 namespace stepwright::launch_scripts {
 
 /// Splits the text of a shell script into words, from its first character to its last.
-class ShellWords {
+class ShellWordSplitter {
  public:
-  ShellWords(std::string_view text, const std::string& name, std::uint32_t line)
+  ShellWordSplitter(std::string_view text, const std::string& name, std::uint32_t line)
       : text_(text), name_(name), line_(line) {}
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
   /// Fails with `kInput` and the message that no shell accepts the character at the current
   /// position.
-  [[noreturn]] void unexpected() const;
+  [[noreturn]] void fail_unexpected_character() const;
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char here(std::size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
@@ -38,37 +38,37 @@ class ShellWords {
   /// Skips blanks, line continuations and comments.
   void skip_blanks();
   /// Skips blanks, comments and newlines.
-  void skip_lines();
+  void skip_blank_lines();
   /// True if a character ends a word of a shell script.
-  [[nodiscard]] static bool ends_word(char c);
+  [[nodiscard]] static bool is_word_end_character(char c);
   /// Returns the letters at the current position, which can be a keyword, without moving past them.
-  [[nodiscard]] std::string_view peek() const;
+  [[nodiscard]] std::string_view peek_keyword_letters() const;
 
   /// Returns the script's text from position `begin` to the current position, as one line.
-  [[nodiscard]] std::string source_since(std::size_t begin) const;
+  [[nodiscard]] std::string source_text_since(std::size_t begin) const;
 
-  ShellTerm word();
+  UnexpandedShellWord word();
   /// Returns the length of a placeholder such as `<PATH TO VOCABULARY>` at the current position,
   /// which a person must fill in before the script runs; 0: there is none, and `<` redirects input.
-  [[nodiscard]] std::size_t placeholder() const;
+  [[nodiscard]] std::size_t placeholder_length() const;
   /// Reads the rest of the text as if it were in double quotes.
-  ShellTerm rest_quoted();
+  UnexpandedShellWord read_rest_as_quoted();
   /// Reads the text up to the bracket `close` that matches the bracket `open` just read, returns it
   /// and moves past the bracket.
-  std::string bracketed(char open, char close);
+  std::string read_bracketed_text(char open, char close);
   /// Reads the text of a heredoc, of which `<<` was just read. Reading continues after the
   /// delimiter word; the next line is then read from after the heredoc's text.
-  ShellTerm heredoc();
+  UnexpandedShellWord read_heredoc();
 
  private:
-  void piece(ShellTerm& term, bool quoted);
-  void take_character(ShellTerm& term, bool quoted);
-  void single_quoted(ShellTerm& term);
-  void double_quoted(ShellTerm& term);
-  void escaped_quoted(ShellTerm& term);
+  void piece(UnexpandedShellWord& term, bool quoted);
+  void take_character(UnexpandedShellWord& term, bool quoted);
+  void single_quoted(UnexpandedShellWord& term);
+  void double_quoted(UnexpandedShellWord& term);
+  void escaped_quoted(UnexpandedShellWord& term);
   char octal(char first);
-  void dollar(ShellTerm& term, bool quoted);
-  void open_place(ShellTerm& term);
+  void dollar(UnexpandedShellWord& term, bool quoted);
+  void open_place(UnexpandedShellWord& term);
   void skip_quoted(std::string& inner, char quote);
 
   std::string_view text_;

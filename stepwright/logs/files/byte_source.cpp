@@ -88,7 +88,7 @@ std::size_t ByteSource::read(std::span<char> into) {
   return unpacker_ ? unpack(into) : read_plain(into);
 }
 
-std::string_view ByteSource::beginning() {
+std::string_view ByteSource::peek_beginning() {
   if (looked_) return beginning_;
   looked_ = true;
   std::string bytes;

@@ -33,7 +33,7 @@ class ByteSource {
   /// Returns the first bytes of the source without consuming them (`read` returns them again): up
   /// to 256 KiB, and more only if all of these are blanks. Fails with `kInput` after 16 MiB of
   /// blanks.
-  [[nodiscard]] std::string_view beginning();
+  [[nodiscard]] std::string_view peek_beginning();
   /// Reads the rest of the source. Fails with `kInput` if it has more than `most` bytes.
   std::string rest(std::size_t most);
 
@@ -53,7 +53,7 @@ class ByteSource {
   std::string ahead_;
   std::size_t taken_ = 0;               ///< Number of bytes of `ahead_` that `read` has returned.
   std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a gzip file; null: the file is not packed.
-  std::string beginning_;  ///< Bytes that `beginning` looked at and `read` must still return.
+  std::string beginning_;  ///< Bytes that `peek_beginning` looked at and `read` must still return.
   std::size_t given_ = 0;  ///< Number of bytes of `beginning_` that `read` has returned.
   bool looked_ = false;
 };

@@ -116,15 +116,15 @@ std::vector<std::int64_t> listed_ranks(const dom::element& group, std::string_vi
   return ranks;
 }
 
-bool repeats_key(const dom::element& value) {
+bool has_duplicate_key(const dom::element& value) {
   dom::array list;
   if (value.get(list) == simdjson::SUCCESS)
-    return std::any_of(list.begin(), list.end(), repeats_key);
+    return std::any_of(list.begin(), list.end(), has_duplicate_key);
   dom::object mapping;
   if (value.get(mapping) != simdjson::SUCCESS) return false;
   std::vector<std::string_view> keys;
   for (const auto [key, member] : mapping) {
-    if (repeats_key(member)) return true;
+    if (has_duplicate_key(member)) return true;
     keys.push_back(key);
   }
   std::ranges::sort(keys);

@@ -47,7 +47,7 @@ std::optional<std::int64_t> to_integer(std::string_view text);
 std::vector<std::int64_t> listed_ranks(const simdjson::dom::element& group, std::string_view key);
 
 /// True if a JSON value, or a mapping inside it, has a key twice.
-bool repeats_key(const simdjson::dom::element& value);
+bool has_duplicate_key(const simdjson::dom::element& value);
 
 /// Finds the first member with a key in a JSON text without parsing it, so that unneeded objects
 /// can be skipped. Returns its value: a text without quotes, or a number; empty if absent.

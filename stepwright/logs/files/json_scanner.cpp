@@ -237,8 +237,8 @@ void scan_json(ByteSource& source, std::span<const std::string_view> lists,
   JsonScanner(source, lists, take).run();
 }
 
-JsonOutline json_outline(std::string_view beginning) {
-  JsonOutline outline;
+JsonFirstKeys json_outline(std::string_view beginning) {
+  JsonFirstKeys outline;
   const std::size_t first = beginning.find_first_of("{[");
   if (first == std::string_view::npos) return outline;
   outline.list = beginning[first] == '[';

@@ -41,11 +41,11 @@ void scan_json(ByteSource& source, std::span<const std::string_view> lists,
 /// The first keys of a JSON document of which only the beginning was read, each once and in order,
 /// to recognise its format. For a mapping: its keys and those of the first mapping in it. For a
 /// list: the keys of its first element.
-struct JsonOutline {
+struct JsonFirstKeys {
   bool list = false;              ///< True if the JSON document is a list; false: it is a mapping.
   std::vector<std::string> keys;  ///< Keys of the mapping or, for a list, of its first element.
   std::vector<std::string> inner_keys;
 };
-JsonOutline json_outline(std::string_view beginning);
+JsonFirstKeys json_outline(std::string_view beginning);
 
 }  // namespace stepwright::logs

@@ -24,7 +24,7 @@ class LineReader {
   /// Returns the number of the line that `next` read last, from 1.
   [[nodiscard]] std::int64_t number() const { return number_; }
   /// True if the line that `next` read last was longer than `kLongest` and is cut.
-  [[nodiscard]] bool cut() const { return cut_; }
+  [[nodiscard]] bool is_line_cut() const { return cut_; }
 
   static constexpr std::size_t kLongest = std::size_t{1} << 20;
 

@@ -11,7 +11,7 @@ constexpr std::size_t kLargestObject = std::size_t{1} << 20;
 
 class ObjectSplitter {
  public:
-  explicit ObjectSplitter(const std::function<void(const TextObject&)>& take) : take_(take) {}
+  explicit ObjectSplitter(const std::function<void(const BracedTextObject&)>& take) : take_(take) {}
 
   void add(char c) {
     if (c == '\n') ++line_;
@@ -59,7 +59,7 @@ class ObjectSplitter {
 
   void give(bool whole) { take_({.text = object_, .line = begun_, .whole = whole}); }
 
-  const std::function<void(const TextObject&)>& take_;
+  const std::function<void(const BracedTextObject&)>& take_;
   std::string object_;
   std::int64_t line_ = 1;
   std::int64_t begun_ = 1;
@@ -71,7 +71,7 @@ class ObjectSplitter {
 
 }  // namespace
 
-void split_objects(ByteSource& source, const std::function<void(const TextObject&)>& take) {
+void split_objects(ByteSource& source, const std::function<void(const BracedTextObject&)>& take) {
   ObjectSplitter splitter(take);
   std::vector<char> chunk(std::size_t{256} << 10);
   for (std::size_t got = 0; (got = source.read(chunk)) > 0;) {

@@ -9,7 +9,7 @@
 namespace stepwright::logs {
 
 /// A piece of text from `{` to the matching `}`, and the line on which it begins.
-struct TextObject {
+struct BracedTextObject {
   std::string_view text;
   std::int64_t line = 0;
   bool whole = true;  ///< False if the text ends, or 1 MiB is reached, before the closing brace.
@@ -17,6 +17,6 @@ struct TextObject {
 
 /// Passes each outermost {...} of a text to `take`, whatever is between them: lines of JSON, or a
 /// list that is not quite JSON. Only braces and quotes are checked.
-void split_objects(ByteSource& source, const std::function<void(const TextObject&)>& take);
+void split_objects(ByteSource& source, const std::function<void(const BracedTextObject&)>& take);
 
 }  // namespace stepwright::logs

@@ -89,7 +89,7 @@ PickleReader::PickleReader(ByteSource& source, std::size_t most_bytes)
   values_.push_back({.kind = PickleKind::kBoolean, .pinned = true});
 }
 
-void PickleReader::on_record(std::string key, TakeRecord take) {
+void PickleReader::pass_mappings_with_key(std::string key, TakeRecord take) {
   records_.push_back({std::move(key), std::move(take)});
 }
 

@@ -20,7 +20,8 @@ using PickleId = std::uint32_t;
 inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
-  /// A record: a mapping that was already passed to the caller (`PickleReader::on_record`) and
+  /// A record: a mapping that was already passed to the caller
+  /// (`PickleReader::pass_mappings_with_key`) and
   /// freed.
   kRecord,
   kReplaced,  ///< A container in whose place the caller stored a number (`PickleReader::replace`).
@@ -37,8 +38,8 @@ enum class PickleKind : std::uint8_t {
 /// Reads a pickle of plain values from front to back: mappings, lists, tuples, texts, numbers,
 /// booleans and None. Nothing is ever executed: opcodes that name a class or a function (GLOBAL,
 /// REDUCE, BUILD, ...) are refused, and so is nesting deeper than 100 levels. Values are held until
-/// the end, except records (`on_record`), so a file of any size is read in bounded memory. Every
-/// failure is an `Error` of kind `kInput` that names file and byte.
+/// the end, except records (`pass_mappings_with_key`), so a file of any size is read in bounded
+/// memory. Every failure is an `Error` of kind `kInput` that names file and byte.
 class PickleReader {
  public:
   /// Callback that receives a record (a complete mapping). `list`: the list that contains it;
@@ -51,7 +52,7 @@ class PickleReader {
 
   /// Passes each mapping with the text key `key` to `take` as soon as it is complete, then frees it
   /// and all values in it that no later byte of the pickle can refer to.
-  void on_record(std::string key, TakeRecord take);
+  void pass_mappings_with_key(std::string key, TakeRecord take);
 
   /// Reads to the end and returns the outermost value.
   PickleId read();

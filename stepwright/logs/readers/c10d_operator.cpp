@@ -25,7 +25,7 @@ constexpr std::string_view kOutputFirst[] = {"c10d::_allgather_base_",
 
 }  // namespace
 
-C10dBuffers c10d_buffers(std::string_view operator_name) {
+C10dBufferArguments c10d_buffers(std::string_view operator_name) {
   const bool two = std::ranges::find(kOutputFirst, operator_name) != std::end(kOutputFirst);
   return {.out = 0, .in = two ? std::size_t{1} : 0};
 }

@@ -107,7 +107,7 @@ class ChakraReader {
 
   void read() {
     LogSource& source = writer_.source();
-    rank_ = rank_of_name(source.file);
+    rank_ = rank_in_file_name(source.file);
     source.note(rank_ == kUnknown
                     ? "The name of the file has no rank, and the trace does not say it."
                     : "The rank is taken from the name of the file.");
@@ -229,7 +229,7 @@ class ChakraReader {
   }
 
   ByteSource& bytes_;
-  LogWriter writer_;
+  LogCallCollector writer_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;

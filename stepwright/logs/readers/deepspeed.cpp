@@ -27,7 +27,7 @@ class DeepSpeedTextReader {
     LineReader lines(bytes_);
     for (std::string_view text; lines.next(text);) {
       ++writer_.source().lines;
-      if (lines.cut()) explain_not(lines.number(), kLineTooLongReason);
+      if (lines.is_line_cut()) explain_not(lines.number(), kLineTooLongReason);
       explain_not(lines.number(), lines_.read(text, lines.number()));
     }
     writer_.source().note("The logger rounds sizes and does not log groups.");
@@ -43,8 +43,8 @@ class DeepSpeedTextReader {
   }
 
   ByteSource& bytes_;
-  LogWriter writer_;
-  DeepSpeedLines lines_;
+  LogCallCollector writer_;
+  DeepSpeedLogReader lines_;
 };
 
 class DeepSpeedRawReader {
@@ -61,7 +61,7 @@ class DeepSpeedRawReader {
       check_utf8(text_, name_);
       fail_at_json_fault(name_, text_, "no JSON");
     }
-    if (repeats_key(root)) fail_input(fmt::format("{}: a mapping has a key twice", name_));
+    if (has_duplicate_key(root)) fail_input(fmt::format("{}: a mapping has a key twice", name_));
     dom::element operations = root;
     if (root["summary"].get(operations) == simdjson::SUCCESS) read_metadata(root);
     dom::object mapping;
@@ -123,7 +123,8 @@ class DeepSpeedRawReader {
     std::vector<double> latencies;
     for (const dom::element time : times) {
       double milliseconds = 0;
-      if (time.get(milliseconds) != simdjson::SUCCESS || !is_latency(milliseconds)) return false;
+      if (time.get(milliseconds) != simdjson::SUCCESS || !is_plausible_latency(milliseconds))
+        return false;
       latencies.push_back(milliseconds);
     }
     for (const double milliseconds : latencies) {
@@ -154,7 +155,7 @@ class DeepSpeedRawReader {
 
   std::string text_;
   std::string name_;
-  LogWriter writer_;
+  LogCallCollector writer_;
   std::int64_t rank_ = kUnknown;
 };
 

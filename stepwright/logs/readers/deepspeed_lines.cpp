@@ -72,7 +72,7 @@ std::optional<LogOperation> deepspeed_call(std::string_view name) {
   if (name == "inference_all_reduce") return LogOperation::kAllReduce;
   if (name == "reduce_scatter_fn") return LogOperation::kReduceScatter;
   if (name == "all_gather_base") return LogOperation::kAllGather;
-  return torch_call(name);
+  return operation_of_torch_call(name);
 }
 
 LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes) {
@@ -82,7 +82,7 @@ LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes) {
   return record;
 }
 
-bool is_latency(double milliseconds) {
+bool is_plausible_latency(double milliseconds) {
   constexpr double kLongest = 1e11;  // three years
   return milliseconds >= 0 && milliseconds <= kLongest;
 }
@@ -92,7 +92,7 @@ void times_from_running_totals(std::vector<double>& seconds) {
   for (std::size_t i = seconds.size(); i-- > 1;) seconds[i] -= seconds[i - 1];
 }
 
-std::string_view DeepSpeedLines::read(std::string_view text, std::int64_t number) {
+std::string_view DeepSpeedLogReader::read(std::string_view text, std::int64_t number) {
   number_ = number;
   std::string_view fault;
   // A carriage return makes a terminal overwrite the text before it; each part is read.
@@ -104,7 +104,7 @@ std::string_view DeepSpeedLines::read(std::string_view text, std::int64_t number
   return found.empty() ? fault : found;
 }
 
-std::string_view DeepSpeedLines::part(std::string_view text) {
+std::string_view DeepSpeedLogReader::part(std::string_view text) {
   if (const std::size_t at = text.find("comm op:"); at != std::string_view::npos) {
     in_table_ = false;
     const bool said = call(text.substr(at + 8));
@@ -125,7 +125,7 @@ std::string_view DeepSpeedLines::part(std::string_view text) {
   return row(text) ? std::string_view() : kNoRow;
 }
 
-void DeepSpeedLines::note_rank(std::string_view before) {
+void DeepSpeedLogReader::note_rank(std::string_view before) {
   for (const std::string_view mark : {"[Rank ", "rank="}) {
     const std::size_t at = before.find(mark);
     if (at == std::string_view::npos) continue;
@@ -136,7 +136,7 @@ void DeepSpeedLines::note_rank(std::string_view before) {
 }
 
 /// Reads a line such as "all_reduce | time (ms): 5.11 | msg size: 3.91 KB | ..."
-bool DeepSpeedLines::call(std::string_view text) {
+bool DeepSpeedLogReader::call(std::string_view text) {
   const std::size_t time = text.find("time (ms):");
   const std::size_t size = text.find("msg size:");
   if (time == std::string_view::npos || size == std::string_view::npos) return false;
@@ -146,7 +146,7 @@ bool DeepSpeedLines::call(std::string_view text) {
   std::string_view spelt_size = text.substr(size + 9);
   const auto milliseconds = take_number(spelt_time);
   const auto bytes = take_size(spelt_size);
-  if (!operation || !milliseconds || !bytes || !is_latency(*milliseconds)) return false;
+  if (!operation || !milliseconds || !bytes || !is_plausible_latency(*milliseconds)) return false;
   if (spelt_size.find("comm op:") != std::string_view::npos) return false;
   LogRecord record = deepspeed_record(*operation, *bytes);
   record.line = number_;
@@ -157,7 +157,7 @@ bool DeepSpeedLines::call(std::string_view text) {
 }
 
 /// Reads a line of a table: an operation's name alone, or "3.91 KB   3   23.25 ..." below one.
-bool DeepSpeedLines::row(std::string_view text) {
+bool DeepSpeedLogReader::row(std::string_view text) {
   if (!text.starts_with(' ')) {
     operation_ = deepspeed_call(text);
     ++names_;
@@ -167,9 +167,9 @@ bool DeepSpeedLines::row(std::string_view text) {
   const auto count = take_number(text);
   const auto total = take_number(text);
   if (!bytes || !count || !total || !(*count >= 1) || *count > 1e12) return false;
-  if (!is_latency(*total)) return false;
+  if (!is_plausible_latency(*total)) return false;
   if (in_stragglers_ || !operation_) return in_stragglers_;
-  SummaryRow& row = summary_.emplace_back();
+  DeepSpeedSummaryRow& row = summary_.emplace_back();
   row.record = deepspeed_record(*operation_, *bytes);
   row.record.line = number_;
   row.record.count = static_cast<std::int64_t>(*count);
@@ -180,14 +180,14 @@ bool DeepSpeedLines::row(std::string_view text) {
 
 /// Reads "7.75  0.01  0.00": mean time in ms, throughput and bus bandwidth in Gbit/s; each mean
 /// leaves out the tenth of the calls at either end.
-void DeepSpeedLines::take_rates(std::string_view rates, SummaryRow& row) {
+void DeepSpeedLogReader::take_rates(std::string_view rates, DeepSpeedSummaryRow& row) {
   // From here on, the two digits shown after the point are precise enough.
   constexpr double kLeastShown = 1;
   const auto mean_ms = take_number(rates);
   const auto throughput_gbps = take_number(rates);
   const auto bus_gbps = take_number(rates);
   if (!mean_ms || !throughput_gbps || !bus_gbps) return;
-  if (!(*mean_ms >= 0.1) || !is_latency(*mean_ms) || !(*throughput_gbps >= kLeastShown) ||
+  if (!(*mean_ms >= 0.1) || !is_plausible_latency(*mean_ms) || !(*throughput_gbps >= kLeastShown) ||
       *bus_gbps > *throughput_gbps) {
     return;
   }
@@ -202,7 +202,7 @@ void DeepSpeedLines::take_rates(std::string_view rates, SummaryRow& row) {
 
 /// Returns the mean rate of a row divided by the rate of its mean time: about 1 if all calls take
 /// equally long, ln(9) / 1.6 = 1.37 for running totals of many calls.
-double DeepSpeedLines::spread_of(const SummaryRow& row) const {
+double DeepSpeedLogReader::spread_of(const DeepSpeedSummaryRow& row) const {
   const LogRecord& record = row.record;
   const auto bytes =
       static_cast<double>(record.payload_bytes > 0 ? record.payload_bytes : record.logged_bytes);
@@ -218,15 +218,15 @@ double DeepSpeedLines::spread_of(const SummaryRow& row) const {
 /// Gives rows the mean time of their calls. The logger's timers may never be cleared; the times of
 /// a name are then running totals. The majority of a name's rows decides whether they are, because
 /// a single row may contain waits, or calls from the end of a run only.
-void DeepSpeedLines::time_rows() {
+void DeepSpeedLogReader::time_rows() {
   constexpr double kMostSpread = 1.15;
   constexpr std::int64_t kEnoughCalls = 8;
   std::map<std::int64_t, std::vector<double>> spreads;
-  for (const SummaryRow& row : summary_) {
+  for (const DeepSpeedSummaryRow& row : summary_) {
     const double spread = row.record.count >= kEnoughCalls ? spread_of(row) : 0;
     if (spread > 0) spreads[row.name].push_back(spread);
   }
-  for (SummaryRow& row : summary_) {
+  for (DeepSpeedSummaryRow& row : summary_) {
     std::vector<double>& all = spreads[row.name];
     if (all.empty() || row.mean_s <= 0) continue;
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -235,7 +235,7 @@ void DeepSpeedLines::time_rows() {
   }
 }
 
-std::vector<LogRecord> DeepSpeedLines::calls() && {
+std::vector<LogRecord> DeepSpeedLogReader::calls() && {
   for (auto& [name, seconds] : times_) {
     times_from_running_totals(seconds);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
@@ -245,7 +245,7 @@ std::vector<LogRecord> DeepSpeedLines::calls() && {
   std::vector<LogRecord> calls = std::move(verbose_);
   if (calls.empty()) {
     time_rows();
-    for (const SummaryRow& row : summary_) calls.push_back(row.record);
+    for (const DeepSpeedSummaryRow& row : summary_) calls.push_back(row.record);
   }
   for (LogRecord& record : calls) record.rank = rank_;
   return calls;

@@ -25,7 +25,7 @@ LogRecord deepspeed_record(LogOperation operation, std::int64_t bytes);
 
 /// True if the milliseconds are plausible as a latency, or as its sum over all calls of a run (at
 /// most three years).
-bool is_latency(double milliseconds);
+bool is_plausible_latency(double milliseconds);
 
 /// Converts printed times into times of single calls, in place, if they are running totals: times
 /// that never fall, because the logger's timer is never cleared. Lists that fall somewhere, or have
@@ -34,7 +34,7 @@ void times_from_running_totals(std::vector<double>& seconds);
 
 /// Reads what DeepSpeed's communication logger prints, line by line: verbose lines and summary
 /// tables, with any other text between them (deepspeed/utils/comms_logging.py, 0.19).
-class DeepSpeedLines {
+class DeepSpeedLogReader {
  public:
   /// Reads a line; `number`: its line number. Returns an empty text if the line was understood,
   /// else the reason why not: it is no line of the logger, or describes an impossible call.
@@ -54,7 +54,7 @@ class DeepSpeedLines {
 
  private:
   /// A row of a summary table of DeepSpeed's logger.
-  struct SummaryRow {
+  struct DeepSpeedSummaryRow {
     LogRecord record;
     /// Index of the operation's name, which the table prints above its rows.
     std::int64_t name = 0;
@@ -66,8 +66,8 @@ class DeepSpeedLines {
   void note_rank(std::string_view before);
   bool call(std::string_view text);
   bool row(std::string_view text);
-  void take_rates(std::string_view rates, SummaryRow& row);
-  [[nodiscard]] double spread_of(const SummaryRow& row) const;
+  void take_rates(std::string_view rates, DeepSpeedSummaryRow& row);
+  [[nodiscard]] double spread_of(const DeepSpeedSummaryRow& row) const;
   void time_rows();
 
   std::int64_t number_ = 0;
@@ -78,7 +78,7 @@ class DeepSpeedLines {
   /// Operation of the following table rows, from the line above them.
   std::optional<LogOperation> operation_;
   std::vector<LogRecord> verbose_;
-  std::vector<SummaryRow> summary_;
+  std::vector<DeepSpeedSummaryRow> summary_;
   std::int64_t names_ = 0;  ///< Number of operation names in the table so far.
   /// Calls of each operation name in the order of their lines: indices into `verbose_`.
   std::map<std::string, std::vector<std::size_t>, std::less<>> order_;

@@ -64,7 +64,7 @@ class ExecutionTraceReader {
     if (parser_.parse(piece.text.data(), piece.text.size(), false).get(node) != simdjson::SUCCESS) {
       return writer_.source().count_unexplained_line(piece.number, "a node that is no JSON");
     }
-    if (repeats_key(node)) {
+    if (has_duplicate_key(node)) {
       return writer_.source().count_unexplained_line(piece.number, "a node that says a key twice");
     }
     dom::element inputs = node;
@@ -190,7 +190,7 @@ class ExecutionTraceReader {
 
   void finish() {
     LogSource& source = writer_.source();
-    rank_ = rank_of_name(source.file);
+    rank_ = rank_in_file_name(source.file);
     source.note(rank_ == kUnknown
                     ? "The name of the file has no rank, and the trace does not say it."
                     : "The rank is taken from the name of the file.");
@@ -201,7 +201,9 @@ class ExecutionTraceReader {
     std::int64_t listed = 0;
     for (auto& [name, group] : groups_) {
       listed += group.size;
-      if (!group.ranks.empty() || group.size != source.world || listed > kMostRanks) continue;
+      if (!group.ranks.empty() || group.size != source.world ||
+          listed > kMaxFilledCommunicatorRanks)
+        continue;
       for (std::int64_t rank = 0; rank < group.size; ++rank) group.ranks.push_back(rank);
     }
     for (HostCall& call : described_.empty() ? operators_ : described_) add(call);
@@ -209,13 +211,13 @@ class ExecutionTraceReader {
 
   void add(HostCall& call) {
     if (is_not_torch_call(call.name)) return;
-    const auto operation = torch_call(call.name);
+    const auto operation = operation_of_torch_call(call.name);
     if (!operation) {
       return writer_.source().count_unexplained_line(
           call.node, fmt::format("an unknown operation, \"{}\"", call.name));
     }
-    const std::int64_t payload =
-        local_payload(*operation, call.in_elements, call.out_elements, call.element_bytes);
+    const std::int64_t payload = local_call_payload_bytes(*operation, call.in_elements,
+                                                          call.out_elements, call.element_bytes);
     if (payload == kUnknown) {
       return writer_.source().count_unexplained_line(call.node,
                                                      "a message of no size or an unknown type");
@@ -233,7 +235,7 @@ class ExecutionTraceReader {
       }
     }
     if (*operation == LogOperation::kAllToAll && call.parts) {
-      writer_.add_parts(record, *call.parts);
+      writer_.add_all_to_all_parts(record, *call.parts);
     }
     writer_.add(record);
   }
@@ -269,7 +271,7 @@ class ExecutionTraceReader {
   }
 
   ByteSource& bytes_;
-  LogWriter writer_;
+  LogCallCollector writer_;
   dom::parser parser_;
   std::int64_t rank_ = kUnknown;
   Groups groups_;

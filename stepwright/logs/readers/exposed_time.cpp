@@ -18,8 +18,8 @@ std::vector<TimeSpan> merge_time_spans(std::vector<TimeSpan> spans) {
   return spans;
 }
 
-std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
-                                 const std::vector<TimeSpan>& without) {
+std::vector<TimeSpan> time_spans_outside(const std::vector<TimeSpan>& spans,
+                                         const std::vector<TimeSpan>& without) {
   std::vector<TimeSpan> left;
   for (const TimeSpan& span : spans) {
     double begin_s = span.begin_s;
@@ -33,7 +33,8 @@ std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
   return left;
 }
 
-void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& computing) {
+void set_exposed_call_seconds(std::span<LogRecord> records,
+                              const std::vector<TimeSpan>& computing) {
   for (LogRecord& record : records) {
     if (!(record.duration_s >= 0)) continue;
     const double end_s = record.start_s + record.duration_s;

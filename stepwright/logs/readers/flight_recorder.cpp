@@ -56,7 +56,7 @@ class FlightRecorderReader {
   bool parse(const JsonPiece& piece, dom::element& value) {
     return parser_.parse(piece.text.data(), piece.text.size(), false).get(value) ==
                simdjson::SUCCESS &&
-           !repeats_key(value);
+           !has_duplicate_key(value);
   }
 
   void groups(const JsonPiece& piece) {
@@ -106,7 +106,7 @@ class FlightRecorderReader {
     const std::string_view name = json_text_field(entry, "profiling_name");
     note_ring(entry, piece);
     if (is_not_torch_call(name)) return;
-    const auto call = torch_call(name);
+    const auto call = operation_of_torch_call(name);
     if (!call) return fail_entry(piece, fmt::format("an unknown operation, \"{}\"", name));
     const DumpedTensors in = tensors_of(entry, "input_sizes", "input_dtypes");
     const DumpedTensors out = tensors_of(entry, "output_sizes", "output_dtypes");
@@ -114,23 +114,23 @@ class FlightRecorderReader {
     const std::int64_t payload =
         in.elements == kUnknown || out.elements == kUnknown
             ? kUnknown
-            : local_payload(*call, in.elements, out.elements, element_bytes);
+            : local_call_payload_bytes(*call, in.elements, out.elements, element_bytes);
     if (payload == kUnknown) return fail_entry(piece, "a message of no size or an unknown type");
     DumpedCall dumped{.record = {.line = piece.number,
                                  .payload_bytes = payload,
                                  .operation = *call,
                                  .element_bytes = static_cast<std::uint8_t>(element_bytes)},
-                      .group = std::string(recorder_group_part(entry, 0))};
+                      .group = std::string(recorder_group_name_or_purpose(entry, 0))};
     note_times(entry, dumped.record);
     if (is_point_to_point(*call)) {
-      dumped.peer = recorder_peer(name, *call == LogOperation::kSend);
+      dumped.peer = recorder_peer_rank(name, *call == LogOperation::kSend);
     }
     if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
       const auto [small, large] = std::minmax(in.elements, out.elements);
       if (small > 0 && large % small == 0) dumped.parts = large / small;
     }
     note_gloo(name);
-    if (!recorder_call_ended(entry)) ++open_;
+    if (!has_recorder_call_ended(entry)) ++open_;
     calls_.push_back(std::move(dumped));
   }
 
@@ -164,7 +164,7 @@ class FlightRecorderReader {
 
   void finish() {
     LogSource& source = writer_.source();
-    const std::int64_t rank = rank_of_name(source.file);
+    const std::int64_t rank = rank_in_file_name(source.file);
     if (rank == kUnknown) {
       source.note("The name of the file has no rank, and a dump does not say it.");
     }
@@ -195,7 +195,7 @@ class FlightRecorderReader {
   }
 
   ByteSource& bytes_;
-  LogWriter writer_;
+  LogCallCollector writer_;
   dom::parser parser_;
   std::int64_t open_ = 0;  ///< Number of calls that did not end.
   RecorderGroups groups_;
@@ -205,7 +205,7 @@ class FlightRecorderReader {
 }  // namespace
 
 void read_flight_recorder(ByteSource& bytes, Log& log) {
-  read_recorder_json(bytes, [&](ByteSource& json) { FlightRecorderReader(json, log).read(); });
+  with_recorder_json(bytes, [&](ByteSource& json) { FlightRecorderReader(json, log).read(); });
 }
 
 }  // namespace stepwright::logs

@@ -17,7 +17,7 @@ bool holds(std::string_view text, std::string_view word) {
 }
 
 std::optional<LogFormat> json_format(std::string_view text) {
-  const JsonOutline outline = json_outline(text);
+  const JsonFirstKeys outline = json_outline(text);
   const auto has = [&](std::string_view key) {
     return std::ranges::find(outline.keys, key) != outline.keys.end();
   };
@@ -71,8 +71,8 @@ bool is_chakra(std::string_view text) {
 
 }  // namespace
 
-LogFormat recognise_log(ByteSource& bytes) {
-  std::string_view text = bytes.beginning();
+LogFormat recognise_log_format(ByteSource& bytes) {
+  std::string_view text = bytes.peek_beginning();
   if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
   if (const std::string kind = non_text_file_kind(text, bytes.name()); !kind.empty()) {
     fail_input(fmt::format("{}: {}", bytes.name(), kind));

@@ -19,19 +19,19 @@ void check_has_events(bool has_events, const ByteSource& bytes) {
 }  // namespace
 
 bool is_kineto_trace(ByteSource& bytes) {
-  const std::string_view text = bytes.beginning();
+  const std::string_view text = bytes.peek_beginning();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-void read_kineto(ByteSource& bytes, Log& log) {
-  const auto calls = kineto_calls(bytes.name(), log);
+void read_kineto_calls(ByteSource& bytes, Log& log) {
+  const auto calls = make_kineto_call_consumer(bytes.name(), log);
   scan_kineto(bytes, {calls.get()});
 }
 
 KinetoTrace read_kineto_trace(ByteSource& bytes) {
   KinetoTrace trace{.file = bytes.name()};
-  const auto operators = kineto_operators(trace);
+  const auto operators = make_kineto_operator_consumer(trace);
   check_has_events(scan_kineto(bytes, {operators.get()}), bytes);
   if (trace.kernels.empty()) {
     fail_input(
@@ -42,10 +42,10 @@ KinetoTrace read_kineto_trace(ByteSource& bytes) {
   return trace;
 }
 
-KinetoTrace read_host_trace(ByteSource& bytes, Log& log) {
+KinetoTrace read_kineto_host_trace(ByteSource& bytes, Log& log) {
   KinetoTrace trace{.file = bytes.name()};
-  const auto operators = kineto_operators(trace);
-  const auto calls = kineto_calls(bytes.name(), log);
+  const auto operators = make_kineto_operator_consumer(trace);
+  const auto calls = make_kineto_call_consumer(bytes.name(), log);
   check_has_events(scan_kineto(bytes, {operators.get(), calls.get()}), bytes);
   return trace;
 }

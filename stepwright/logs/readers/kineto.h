@@ -11,7 +11,7 @@ namespace stepwright::logs {
 /// these, NCCL kernels that carry a description of their message; without those (Gloo), the
 /// operators `c10d::*`. Steps are the `ProfilerStep` marks. Fails with `kInput` if the document is
 /// damaged.
-void read_kineto(ByteSource& bytes, Log& log);
+void read_kineto_calls(ByteSource& bytes, Log& log);
 
 /// True if a file begins like JSON, as a PyTorch profiler trace does, and not like a table.
 bool is_kineto_trace(ByteSource& bytes);
@@ -24,6 +24,6 @@ KinetoTrace read_kineto_trace(ByteSource& bytes);
 
 /// Reads a PyTorch profiler trace of the host in one pass: returns its operators and adds its
 /// communication calls to `log`. The trace need not have kernels.
-KinetoTrace read_host_trace(ByteSource& bytes, Log& log);
+KinetoTrace read_kineto_host_trace(ByteSource& bytes, Log& log);
 
 }  // namespace stepwright::logs

@@ -43,7 +43,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     }
   }
 
-  void take_member(const JsonPiece& member) override {
+  void take_document_member(const JsonPiece& member) override {
     if (member.key == "distributedInfo") distributed(member);
   }
 
@@ -51,21 +51,22 @@ class KinetoCalls : public KinetoTraceConsumer {
     LogSource& source = writer_.source();
     source.lines = events_;
     if (rank_ == kUnknown) {
-      rank_ = rank_of_name(source.file);
+      rank_ = rank_in_file_name(source.file);
       if (rank_ != kUnknown) source.note("The rank is taken from the name of the file.");
     }
     std::ranges::sort(source.step_starts_s);
-    std::erase_if(described_, [](const TraceMessage& message) { return message.name.empty(); });
+    std::erase_if(described_,
+                  [](const TraceCommunicationCall& message) { return message.name.empty(); });
     if (!described_.empty()) {
       timed_ = time_calls_by_kernels(described_, kernels_);
-      for (const TraceMessage& message : described_) add(message);
-      explain_grouped_kernels(described_, timed_, kernels_);
+      for (const TraceCommunicationCall& message : described_) add(message);
+      remove_grouped_kernels(described_, timed_, kernels_);
     } else if (no_kernel_describes_call(kernels_)) {
       resolve_types();
-      for (TraceMessage& message : operators_) add_operator(message);
+      for (TraceCommunicationCall& message : operators_) add_operator(message);
       time_operators();
     }
-    for (const TraceMessage& kernel : kernels_) add_alone(kernel);
+    for (const TraceCommunicationCall& kernel : kernels_) add_alone(kernel);
     std::ranges::sort(writer_.records(), {}, &LogRecord::line);
     find_exposed();
   }
@@ -105,7 +106,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     double length = 0;
     if (number_glimpsed(event.text, "\"ts\"", begin) &&
         number_glimpsed(event.text, "\"dur\"", length)) {
-      spans.push_back({begin * kTraceUnit_s, (begin + length) * kTraceUnit_s});
+      spans.push_back({begin * kKinetoTimeUnitSeconds, (begin + length) * kKinetoTimeUnitSeconds});
     }
   }
 
@@ -115,14 +116,14 @@ class KinetoCalls : public KinetoTraceConsumer {
     return result.ec == std::errc();
   }
 
-  void describe(const KinetoEvent& event, std::vector<TraceMessage>& list) {
-    if (const auto* json = parse(event)) list.push_back(described_message(*json, events_));
+  void describe(const KinetoEvent& event, std::vector<TraceCommunicationCall>& list) {
+    if (const auto* json = parse(event)) list.push_back(read_described_call(*json, events_));
   }
 
   /// Reads a call of a process group that is described only by its arguments.
   void operator_of_group(const KinetoEvent& event) {
     const auto* json = parse(event);
-    auto message = json == nullptr ? std::nullopt : operator_message(*json, events_);
+    auto message = json == nullptr ? std::nullopt : read_c10d_operator_call(*json, events_);
     if (!message) return;
     sized_ = sized_ || message->in_elements > 0 || message->out_elements > 0;
     operators_.push_back(std::move(*message));
@@ -136,13 +137,15 @@ class KinetoCalls : public KinetoTraceConsumer {
     if (json == nullptr) return;
     if ((*json)["args"]["Input Dims"].at(0).get(dims) != simdjson::SUCCESS) return;
     if ((*json)["args"]["Input type"].at(0).get(type) != simdjson::SUCCESS) return;
-    annotated_[elements_of_shape(dims)].push_back({torch_type_bytes(type), span_of_event(*json)});
+    annotated_[elements_of_shape(dims)].push_back(
+        {torch_type_bytes(type), trace_event_time_span(*json)});
   }
 
   void step(const KinetoEvent& event) {
     thread_ = peek_json_member(event.text, "\"tid\"");
     const auto* json = parse(event);
-    if (json != nullptr) writer_.source().step_starts_s.push_back(span_of_event(*json).begin_s);
+    if (json != nullptr)
+      writer_.source().step_starts_s.push_back(trace_event_time_span(*json).begin_s);
   }
 
   void distributed(const JsonPiece& member) {
@@ -166,7 +169,7 @@ class KinetoCalls : public KinetoTraceConsumer {
       auto ranks = listed_ranks(group, "ranks");
       if (ranks.empty() && size == writer_.source().world) {
         listed += size;
-        if (listed <= kMostRanks) ranks = all_ranks(size);
+        if (listed <= kMaxFilledCommunicatorRanks) ranks = all_ranks(size);
       }
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
@@ -175,7 +178,8 @@ class KinetoCalls : public KinetoTraceConsumer {
 
   static std::vector<std::int64_t> all_ranks(std::int64_t size) {
     std::vector<std::int64_t> ranks;
-    for (std::int64_t rank = 0; rank < std::min(size, kMostRanks); ++rank) ranks.push_back(rank);
+    for (std::int64_t rank = 0; rank < std::min(size, kMaxFilledCommunicatorRanks); ++rank)
+      ranks.push_back(rank);
     return ranks;
   }
 
@@ -185,10 +189,10 @@ class KinetoCalls : public KinetoTraceConsumer {
     std::map<std::string_view, std::deque<std::size_t>> calls;
     const std::span<LogRecord> records = writer_.records();
     for (std::size_t i = 0; i < records.size(); ++i) {
-      calls[kernel_word(records[i].operation)].push_back(i);
+      calls[nccl_kernel_word(records[i].operation)].push_back(i);
     }
     std::ranges::stable_sort(kernels_, {}, [](const auto& kernel) { return kernel.span.begin_s; });
-    std::erase_if(kernels_, [&](const TraceMessage& kernel) {
+    std::erase_if(kernels_, [&](const TraceCommunicationCall& kernel) {
       for (auto& [word, waiting] : calls) {
         if (waiting.empty() || kernel.kernel.find(word) == std::string::npos) continue;
         LogRecord& record = records[waiting.front()];
@@ -201,7 +205,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     });
   }
 
-  void add(const TraceMessage& message) {
+  void add(const TraceCommunicationCall& message) {
     const auto index = static_cast<std::size_t>(&message - described_.data());
     if (is_not_torch_call(message.name)) return;
     LogRecord* record = add_message(message);
@@ -214,7 +218,7 @@ class KinetoCalls : public KinetoTraceConsumer {
   }
 
   /// Adds a call for a kernel whose operator is not in the trace.
-  void add_alone(const TraceMessage& kernel) {
+  void add_alone(const TraceCommunicationCall& kernel) {
     if (kernel.name.empty()) {
       writer_.source().count_unexplained_line(kernel.event,
                                               "a kernel of NCCL that says nothing of its message");
@@ -227,15 +231,15 @@ class KinetoCalls : public KinetoTraceConsumer {
     record->duration_s = kernel.span.end_s - kernel.span.begin_s;
   }
 
-  LogRecord* add_message(const TraceMessage& message) {
-    const auto call = torch_call(message.name);
+  LogRecord* add_message(const TraceCommunicationCall& message) {
+    const auto call = operation_of_torch_call(message.name);
     if (!call) {
       writer_.source().count_unexplained_line(
           message.event, fmt::format("an unknown operation, \"{}\"", message.name));
       return nullptr;
     }
-    const std::int64_t payload =
-        local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
+    const std::int64_t payload = local_call_payload_bytes(
+        *call, message.in_elements, message.out_elements, message.element_bytes);
     if (payload == kUnknown) {
       writer_.source().count_unexplained_line(message.event,
                                               "a message of no size or an unknown type");
@@ -249,7 +253,7 @@ class KinetoCalls : public KinetoTraceConsumer {
                      .element_bytes = static_cast<std::uint8_t>(message.element_bytes)};
     if (is_point_to_point(*call)) record.peer = global_peer(record.communicator, message.peer);
     if (*call == LogOperation::kAllToAll && message.parts) {
-      writer_.add_parts(record, *message.parts);
+      writer_.add_all_to_all_parts(record, *message.parts);
     }
     return &writer_.add(record);
   }
@@ -260,7 +264,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     return peer >= 0 && peer < std::ssize(ranks) ? ranks[static_cast<std::size_t>(peer)] : kUnknown;
   }
 
-  std::int32_t group_of(const TraceMessage& message) {
+  std::int32_t group_of(const TraceCommunicationCall& message) {
     if (const auto known = groups_.find(message.group); known != groups_.end()) {
       return writer_.communicator(known->first, known->second.size, known->second.ranks);
     }
@@ -284,7 +288,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     }
     std::ranges::stable_sort(operators_, {}, [](const auto& call) { return call.span.begin_s; });
     std::map<std::int64_t, std::size_t> next;
-    for (TraceMessage& message : operators_) {
+    for (TraceCommunicationCall& message : operators_) {
       const std::int64_t elements = message.in_elements;
       const auto found = annotated_.find(elements);
       if (found == annotated_.end()) continue;
@@ -302,8 +306,8 @@ class KinetoCalls : public KinetoTraceConsumer {
     }
   }
 
-  void add_operator(TraceMessage& message) {
-    const auto call = torch_call(message.name);
+  void add_operator(TraceCommunicationCall& message) {
+    const auto call = operation_of_torch_call(message.name);
     if (!call) {
       if (!is_not_torch_call(message.name)) {
         writer_.source().count_unexplained_line(
@@ -335,7 +339,7 @@ class KinetoCalls : public KinetoTraceConsumer {
     }
   }
 
-  void give_only_group_of_size(TraceMessage& message) const {
+  void give_only_group_of_size(TraceCommunicationCall& message) const {
     std::string found;
     int fitting = 0;
     for (const auto& [name, group] : groups_) {
@@ -350,11 +354,12 @@ class KinetoCalls : public KinetoTraceConsumer {
   /// operators of the host thread that runs the steps, except those that wait.
   void find_exposed() {
     if (!computing_.empty())
-      return set_exposed(writer_.records(), merge_time_spans(std::move(computing_)));
+      return set_exposed_call_seconds(writer_.records(), merge_time_spans(std::move(computing_)));
     const auto work = host_.find(thread_);
     if (work == host_.end()) return;
-    set_exposed(writer_.records(), difference(merge_time_spans(std::move(work->second.work)),
-                                              merge_time_spans(std::move(work->second.waits))));
+    set_exposed_call_seconds(writer_.records(),
+                             time_spans_outside(merge_time_spans(std::move(work->second.work)),
+                                                merge_time_spans(std::move(work->second.waits))));
   }
 
   /// The operators of one host thread.
@@ -368,16 +373,17 @@ class KinetoCalls : public KinetoTraceConsumer {
     TimeSpan span;
   };
 
-  LogWriter writer_;
+  LogCallCollector writer_;
   std::int64_t events_ = 0;
   std::int64_t rank_ = kUnknown;
   std::int64_t group_count_ = 0;
   bool sized_ = false;
   std::map<std::string, LogCommunicator> groups_;
-  std::vector<TraceMessage> described_;  ///< Messages that `record_param_comms` describes.
-  std::vector<TimeSpan> timed_;          ///< Spans of the kernels of `described_`.
-  std::vector<TraceMessage> kernels_;
-  std::vector<TraceMessage> operators_;  ///< Messages of operators `c10d::*`.
+  std::vector<TraceCommunicationCall>
+      described_;                ///< Messages that `record_param_comms` describes.
+  std::vector<TimeSpan> timed_;  ///< Spans of the kernels of `described_`.
+  std::vector<TraceCommunicationCall> kernels_;
+  std::vector<TraceCommunicationCall> operators_;  ///< Messages of operators `c10d::*`.
   /// Annotated calls, by number of elements.
   std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;
   std::vector<TimeSpan> computing_;
@@ -388,7 +394,7 @@ class KinetoCalls : public KinetoTraceConsumer {
 
 }  // namespace
 
-std::unique_ptr<KinetoTraceConsumer> kineto_calls(const std::string& file, Log& log) {
+std::unique_ptr<KinetoTraceConsumer> make_kineto_call_consumer(const std::string& file, Log& log) {
   return std::make_unique<KinetoCalls>(file, log);
 }
 

@@ -11,13 +11,14 @@
 
 namespace stepwright::logs {
 
-struct KinetoEvent::Parsed {
+struct KinetoEvent::ParsedEventFields {
   simdjson::dom::parser parser;
   simdjson::dom::element element;
   std::optional<bool> good;
 };
 
-KinetoEvent::KinetoEvent(const JsonPiece& piece, std::int64_t number_of_event, Parsed& parsed)
+KinetoEvent::KinetoEvent(const JsonPiece& piece, std::int64_t number_of_event,
+                         ParsedEventFields& parsed)
     : number(number_of_event),
       offset(piece.offset),
       text(piece.text),
@@ -36,14 +37,14 @@ const simdjson::dom::element* KinetoEvent::json() const {
 
 bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTraceConsumer*> takers) {
   constexpr std::string_view kEvents = "traceEvents";
-  const std::vector<std::string> keys = json_outline(bytes.beginning()).keys;
+  const std::vector<std::string> keys = json_outline(bytes.peek_beginning()).keys;
   bool has_events = std::ranges::find(keys, kEvents) != keys.end();
   std::int64_t number = 0;
-  KinetoEvent::Parsed parsed;
+  KinetoEvent::ParsedEventFields parsed;
   scan_json(bytes, std::span(&kEvents, 1), [&](const JsonPiece& piece) {
     has_events = has_events || piece.key == kEvents;
     if (!piece.element) {
-      for (KinetoTraceConsumer* taker : takers) taker->take_member(piece);
+      for (KinetoTraceConsumer* taker : takers) taker->take_document_member(piece);
       return;
     }
     const KinetoEvent event(piece, ++number, parsed);

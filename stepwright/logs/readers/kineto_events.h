@@ -16,9 +16,9 @@ namespace stepwright::logs {
 /// An event of a PyTorch profiler trace; it is parsed only when a reader asks for its fields.
 class KinetoEvent {
  public:
-  struct Parsed;  ///< Parsed fields of the event, shared by all its readers.
+  struct ParsedEventFields;  ///< Parsed fields of the event, shared by all its readers.
 
-  KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
+  KinetoEvent(const JsonPiece& piece, std::int64_t number, ParsedEventFields& parsed);
 
   std::int64_t number = 0;    ///< Index among the events of the file, from 1.
   std::size_t offset = 0;     ///< Offset of the event in the document, in bytes.
@@ -29,7 +29,7 @@ class KinetoEvent {
   [[nodiscard]] const simdjson::dom::element* json() const;
 
  private:
-  Parsed* parsed_;
+  ParsedEventFields* parsed_;
 };
 
 /// Receives the events of a PyTorch profiler trace; several consumers can share one pass over the
@@ -39,7 +39,7 @@ class KinetoTraceConsumer {
   virtual ~KinetoTraceConsumer() = default;
   virtual void take(const KinetoEvent& event) = 0;
   /// Receives a member of the trace document other than its list of events.
-  virtual void take_member(const JsonPiece& member) = 0;
+  virtual void take_document_member(const JsonPiece& member) = 0;
   /// Called once, after the last event of the trace.
   virtual void finish() = 0;
 };

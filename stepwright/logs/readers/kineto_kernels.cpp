@@ -9,15 +9,15 @@
 
 namespace stepwright::logs {
 
-std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceMessage>& described,
-                                            std::vector<TraceMessage>& kernels) {
+std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceCommunicationCall>& described,
+                                            std::vector<TraceCommunicationCall>& kernels) {
   std::map<std::int64_t, std::size_t> by_id;
   for (std::size_t i = 0; i < described.size(); ++i) {
     if (described[i].external >= 0) by_id.try_emplace(described[i].external, i);
   }
   std::vector<TimeSpan> timed(described.size(), TimeSpan{kNoTime, kNoTime});
-  std::vector<TraceMessage> rest;
-  for (TraceMessage& kernel : kernels) {
+  std::vector<TraceCommunicationCall> rest;
+  for (TraceCommunicationCall& kernel : kernels) {
     const auto found = by_id.find(kernel.external);
     if (found == by_id.end()) {
       rest.push_back(std::move(kernel));
@@ -25,12 +25,13 @@ std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceMessage>& des
       timed[found->second] = kernel.span;
     }
   }
-  std::map<decltype(std::declval<const TraceMessage&>().key()), std::deque<std::size_t>> by_key;
+  std::map<decltype(std::declval<const TraceCommunicationCall&>().key()), std::deque<std::size_t>>
+      by_key;
   for (std::size_t i = 0; i < described.size(); ++i) {
     if (timed[i].begin_s != timed[i].begin_s) by_key[described[i].key()].push_back(i);
   }
   kernels.clear();
-  for (TraceMessage& kernel : rest) {
+  for (TraceCommunicationCall& kernel : rest) {
     const auto found = by_key.find(kernel.key());
     if (found == by_key.end() || found->second.empty()) {
       kernels.push_back(std::move(kernel));
@@ -42,15 +43,15 @@ std::vector<TimeSpan> time_calls_by_kernels(const std::vector<TraceMessage>& des
   return timed;
 }
 
-void explain_grouped_kernels(const std::vector<TraceMessage>& described,
-                             const std::vector<TimeSpan>& timed,
-                             std::vector<TraceMessage>& kernels) {
+void remove_grouped_kernels(const std::vector<TraceCommunicationCall>& described,
+                            const std::vector<TimeSpan>& timed,
+                            std::vector<TraceCommunicationCall>& kernels) {
   std::map<std::string_view, std::size_t> untimed;  // by the word in kernel names
   for (std::size_t i = 0; i < described.size(); ++i) {
-    const auto call = torch_call(described[i].name);
-    if (call && timed[i].begin_s != timed[i].begin_s) ++untimed[kernel_word(*call)];
+    const auto call = operation_of_torch_call(described[i].name);
+    if (call && timed[i].begin_s != timed[i].begin_s) ++untimed[nccl_kernel_word(*call)];
   }
-  std::erase_if(kernels, [&](const TraceMessage& kernel) {
+  std::erase_if(kernels, [&](const TraceCommunicationCall& kernel) {
     if (!kernel.name.empty()) return false;
     for (auto& [word, calls] : untimed) {
       if (calls == 0 || kernel.kernel.find(word) == std::string::npos) continue;
@@ -61,12 +62,12 @@ void explain_grouped_kernels(const std::vector<TraceMessage>& described,
   });
 }
 
-bool no_kernel_describes_call(const std::vector<TraceMessage>& kernels) {
-  return std::ranges::all_of(kernels,
-                             [](const TraceMessage& kernel) { return kernel.name.empty(); });
+bool no_kernel_describes_call(const std::vector<TraceCommunicationCall>& kernels) {
+  return std::ranges::all_of(
+      kernels, [](const TraceCommunicationCall& kernel) { return kernel.name.empty(); });
 }
 
-std::string_view kernel_word(LogOperation operation) {
+std::string_view nccl_kernel_word(LogOperation operation) {
   switch (operation) {
     case LogOperation::kAllReduce: return "AllReduce";
     case LogOperation::kAllGather: return "AllGather";

@@ -37,15 +37,16 @@ bool has_no_parts(std::string_view split) { return split.empty() || split == "[]
 
 }  // namespace
 
-TimeSpan span_of_event(const simdjson::dom::element& event) {
-  const double begin = number_in(event, "ts").value_or(kNoTime) * kTraceUnit_s;
-  return {begin, begin + number_in(event, "dur").value_or(0) * kTraceUnit_s};
+TimeSpan trace_event_time_span(const simdjson::dom::element& event) {
+  const double begin = number_in(event, "ts").value_or(kNoTime) * kKinetoTimeUnitSeconds;
+  return {begin, begin + number_in(event, "dur").value_or(0) * kKinetoTimeUnitSeconds};
 }
 
-TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number) {
-  TraceMessage message{.event = number,
-                       .kernel = std::string(json_text_field(event, "name")),
-                       .span = span_of_event(event)};
+TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
+                                           std::int64_t number) {
+  TraceCommunicationCall message{.event = number,
+                                 .kernel = std::string(json_text_field(event, "name")),
+                                 .span = trace_event_time_span(event)};
   simdjson::dom::element args;
   if (event["args"].get(args) != simdjson::SUCCESS) return message;
   message.name = json_text_field(args, "Collective name");
@@ -65,18 +66,18 @@ TraceMessage described_message(const simdjson::dom::element& event, std::int64_t
   return message;
 }
 
-std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
-                                             std::int64_t number) {
+std::optional<TraceCommunicationCall> read_c10d_operator_call(const simdjson::dom::element& event,
+                                                              std::int64_t number) {
   simdjson::dom::element args;
   if (event["args"].get(args) != simdjson::SUCCESS) return std::nullopt;
-  TraceMessage message{.event = number,
-                       .name = std::string(json_text_field(event, "name")),
-                       .span = span_of_event(event)};
+  TraceCommunicationCall message{.event = number,
+                                 .name = std::string(json_text_field(event, "name")),
+                                 .span = trace_event_time_span(event)};
   const auto [out, in] = c10d_buffers(message.name);
   message.out_elements = elements_of_argument(args, out);
   message.in_elements = elements_of_argument(args, in);
   message.element_bytes = torch_type_bytes(type_of_argument(args, in));
-  if (const auto call = torch_call(message.name); call && is_point_to_point(*call)) {
+  if (const auto call = operation_of_torch_call(message.name); call && is_point_to_point(*call)) {
     message.peer = to_integer(spelt_argument(args, 2)).value_or(kUnknown);
   }
   if (message.name == "c10d::alltoall_base_") {

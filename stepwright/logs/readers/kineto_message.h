@@ -15,10 +15,10 @@ class element;
 namespace stepwright::logs {
 
 /// Seconds per unit of time in PyTorch profiler traces (microseconds).
-inline constexpr double kTraceUnit_s = 1e-6;
+inline constexpr double kKinetoTimeUnitSeconds = 1e-6;
 
 /// The communication call that an event of a PyTorch profiler trace describes.
-struct TraceMessage {
+struct TraceCommunicationCall {
   std::int64_t event = 0;
   std::string name;    ///< Name of the communication call; empty: the event has none.
   std::string kernel;  ///< Name of the kernel that runs the call.
@@ -45,16 +45,17 @@ struct TraceMessage {
 };
 
 /// Returns the time span in which an event of a trace ran.
-TimeSpan span_of_event(const simdjson::dom::element& event);
+TimeSpan trace_event_time_span(const simdjson::dom::element& event);
 
 /// Reads the communication call of an event that carries its own description, as those of
 /// `record_param_comms` and some kernels do; absent fields are empty. `number`: the event's index
 /// in the file.
-TraceMessage described_message(const simdjson::dom::element& event, std::int64_t number);
+TraceCommunicationCall read_described_call(const simdjson::dom::element& event,
+                                           std::int64_t number);
 
 /// Reads the communication call of a process group's operator (`c10d::*`), whose sizes are in its
 /// arguments only; nullopt if the event has no arguments.
-std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
-                                             std::int64_t number);
+std::optional<TraceCommunicationCall> read_c10d_operator_call(const simdjson::dom::element& event,
+                                                              std::int64_t number);
 
 }  // namespace stepwright::logs

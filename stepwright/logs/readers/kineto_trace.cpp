@@ -102,7 +102,7 @@ class KinetoOperators : public KinetoTraceConsumer {
     kernel ? add_kernel(from, args) : add_operator(event, args);
   }
 
-  void take_member(const JsonPiece& member) override {
+  void take_document_member(const JsonPiece& member) override {
     if (member.key == "deviceProperties") trace_.device = first_device(member.text);
   }
 
@@ -162,10 +162,10 @@ class KinetoOperators : public KinetoTraceConsumer {
     const auto [place, fresh] =
         signatures_.try_emplace(std::move(key), static_cast<int>(trace_.signatures.size()));
     if (!fresh) return place->second;
-    KinetoSignature signature{.name = json_spelled_field(event, "name"),
-                              .dims = {},
-                              .types = texts_of(args, "Input type"),
-                              .values = texts_of(args, "Concrete Inputs")};
+    KinetoOperatorSignature signature{.name = json_spelled_field(event, "name"),
+                                      .dims = {},
+                                      .types = texts_of(args, "Input type"),
+                                      .values = texts_of(args, "Concrete Inputs")};
     dom::array dims;
     if (args["Input Dims"].get(dims) == simdjson::SUCCESS) {
       for (const dom::element list : dims) signature.dims.push_back(sizes_of(list));
@@ -189,7 +189,7 @@ class KinetoOperators : public KinetoTraceConsumer {
                         .duration_us = length_us(event)};
     if (trace_.name_of(kernel).starts_with("nccl")) {
       kernel.message = static_cast<int>(trace_.messages.size());
-      trace_.messages.push_back(described_message(event, from.number));
+      trace_.messages.push_back(read_described_call(event, from.number));
     }
     trace_.kernels.push_back(kernel);
     links_.push_back({external_id(args), whole_of(args, "correlation", -1), lane_of(event)});
@@ -269,7 +269,7 @@ class KinetoOperators : public KinetoTraceConsumer {
 
 }  // namespace
 
-std::unique_ptr<KinetoTraceConsumer> kineto_operators(KinetoTrace& trace) {
+std::unique_ptr<KinetoTraceConsumer> make_kineto_operator_consumer(KinetoTrace& trace) {
   return std::make_unique<KinetoOperators>(trace);
 }
 

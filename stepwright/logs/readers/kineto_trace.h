@@ -13,7 +13,7 @@ namespace stepwright::logs {
 
 /// Name of an operator, and shapes, types and values of its arguments. Stored once for all equal
 /// events: a trace has few different ones, although each runs thousands of times.
-struct KinetoSignature {
+struct KinetoOperatorSignature {
   /// Name of the operator: "aten::mm", "MmBackward0", ...
   std::string name;
   /// `Input Dims`: a shape for each argument; empty for arguments that are no tensor.
@@ -36,7 +36,7 @@ struct KinetoOperator {
 
 /// A named span of time on a host thread (`cat: user_annotation`): a step, an optimizer update, a
 /// call of Gloo.
-struct KinetoMark {
+struct KinetoUserAnnotation {
   std::string name;
   int thread = 0;
   double start_us = 0;
@@ -61,14 +61,16 @@ struct KinetoKernel {
 struct KinetoTrace {
   std::string file;    ///< Name of the file, for messages.
   std::string device;  ///< Name of the first device in the trace: "NVIDIA H100 80GB HBM3".
-  std::vector<KinetoSignature> signatures;
+  std::vector<KinetoOperatorSignature> signatures;
   std::vector<KinetoOperator> operators;
-  std::vector<KinetoMark> marks;       ///< Named spans of time (`user_annotation`), in file order.
-  std::vector<TraceMessage> messages;  ///< Communication calls that the NCCL kernels describe.
-  std::vector<KinetoKernel> kernels;   ///< Kernels, in file order.
-  std::vector<std::string> names;      ///< Names of kernels, each once.
+  std::vector<KinetoUserAnnotation>
+      marks;  ///< Named spans of time (`user_annotation`), in file order.
+  std::vector<TraceCommunicationCall>
+      messages;                       ///< Communication calls that the NCCL kernels describe.
+  std::vector<KinetoKernel> kernels;  ///< Kernels, in file order.
+  std::vector<std::string> names;     ///< Names of kernels, each once.
 
-  [[nodiscard]] const KinetoSignature& signature_of(int op) const {
+  [[nodiscard]] const KinetoOperatorSignature& signature_of(int op) const {
     return signatures[static_cast<std::size_t>(operators[static_cast<std::size_t>(op)].signature)];
   }
   [[nodiscard]] const std::string& name_of(const KinetoKernel& kernel) const {
@@ -80,6 +82,6 @@ struct KinetoTrace {
 /// outlive it. A kernel belongs to the operator with its `External id`, or else to the launch with
 /// its `correlation`; operators nest by time on their thread. Fails with `kInput` if one of these
 /// events is no JSON.
-std::unique_ptr<KinetoTraceConsumer> kineto_operators(KinetoTrace& trace);
+std::unique_ptr<KinetoTraceConsumer> make_kineto_operator_consumer(KinetoTrace& trace);
 
 }  // namespace stepwright::logs

@@ -62,7 +62,7 @@ class LedgerLogReader {
   }
 
   Document document_;
-  LogWriter writer_;
+  LogCallCollector writer_;
 };
 
 }  // namespace

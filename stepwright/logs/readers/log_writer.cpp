@@ -26,17 +26,17 @@ std::int64_t number_at(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-LogWriter::LogWriter(Log& log, std::string file, LogFormat format)
+LogCallCollector::LogCallCollector(Log& log, std::string file, LogFormat format)
     : log_(log), source_(log.sources.size()) {
   log.sources.push_back({.file = std::move(file), .format = format});
 }
 
-LogWriter::~LogWriter() {
+LogCallCollector::~LogCallCollector() {
   for (const LogRecord& record : records_) log_.records.push_back(record);
 }
 
-std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
-                                     const std::vector<std::int64_t>& ranks) {
+std::int32_t LogCallCollector::communicator(const std::string& name, std::int64_t size,
+                                            const std::vector<std::int64_t>& ranks) {
   const auto [place, fresh] =
       known_.try_emplace(name, static_cast<std::int32_t>(log_.communicators.size()));
   if (fresh) log_.communicators.push_back({.name = name, .size = 0, .ranks = {}});
@@ -47,14 +47,15 @@ std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
   return place->second;
 }
 
-LogRecord& LogWriter::add(LogRecord record) {
+LogRecord& LogCallCollector::add(LogRecord record) {
   record.source = static_cast<std::int32_t>(source_);
   return records_.emplace_back(record);
 }
 
-void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> rows) {
+void LogCallCollector::add_all_to_all_parts(const LogRecord& record,
+                                            std::vector<std::int64_t> rows) {
   if (const std::int64_t size = group_size(record.communicator);
-      rows.empty() && size <= kMostRanks) {
+      rows.empty() && size <= kMaxFilledCommunicatorRanks) {
     equal_parts_ += size;
     if (equal_parts_ > kMostEqualParts) {
       return source().note(fmt::format(
@@ -76,7 +77,7 @@ void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> row
   log_.exchanges.push_back(std::move(exchange));
 }
 
-std::int64_t rank_of_name(const std::string& file) {
+std::int64_t rank_in_file_name(const std::string& file) {
   const std::string name = std::filesystem::path(file).filename().string();
   std::size_t at = name.rfind("rank");
   if (at != std::string::npos) {

@@ -12,17 +12,17 @@
 namespace stepwright::logs {
 
 /// Largest number of ranks of a communicator for which unlisted ranks are filled in.
-inline constexpr std::int64_t kMostRanks = 1'000'000;
+inline constexpr std::int64_t kMaxFilledCommunicatorRanks = 1'000'000;
 
 /// Collects the calls of one log file and adds them to the log when it is destroyed. Each
 /// communicator of the file is registered once.
-class LogWriter {
+class LogCallCollector {
  public:
   /// Begins a new source (file) in `log`, which must outlive this writer.
-  LogWriter(Log& log, std::string file, LogFormat format);
-  ~LogWriter();
-  LogWriter(const LogWriter&) = delete;
-  LogWriter& operator=(const LogWriter&) = delete;
+  LogCallCollector(Log& log, std::string file, LogFormat format);
+  ~LogCallCollector();
+  LogCallCollector(const LogCallCollector&) = delete;
+  LogCallCollector& operator=(const LogCallCollector&) = delete;
 
   [[nodiscard]] LogSource& source() { return log_.sources[source_]; }
   /// Returns the index of the communicator with this name, and registers it if it is new. Fills in
@@ -37,7 +37,7 @@ class LogWriter {
   /// Adds the bytes that an all-to-all sends to each member of its group, given the number of rows
   /// for each; all rows have one size. Empty `rows`: equal shares. Rows that do not divide the
   /// payload are ignored.
-  void add_parts(const LogRecord& record, std::vector<std::int64_t> rows);
+  void add_all_to_all_parts(const LogRecord& record, std::vector<std::int64_t> rows);
   /// Returns the number of ranks of a communicator; 0: not known.
   [[nodiscard]] std::int64_t group_size(std::int32_t communicator) const {
     return communicator < 0 ? 0 : log_.communicators[static_cast<std::size_t>(communicator)].size;
@@ -56,6 +56,6 @@ class LogWriter {
 /// Returns the rank in a file's name, for files that do not state their rank: the number after
 /// "rank", else the last number before the extension ("nccl_trace_rank_3", "trace.3.json");
 /// `kUnknown`: the name has no number.
-std::int64_t rank_of_name(const std::string& file);
+std::int64_t rank_in_file_name(const std::string& file);
 
 }  // namespace stepwright::logs

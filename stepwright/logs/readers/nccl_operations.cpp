@@ -46,7 +46,8 @@ std::optional<LogOperation> nccl_operation(std::string_view name) {
   return known->operation;
 }
 
-std::int64_t nccl_payload(LogOperation operation, std::int64_t bytes, std::int64_t group_size) {
+std::int64_t nccl_call_payload_bytes(LogOperation operation, std::int64_t bytes,
+                                     std::int64_t group_size) {
   if (bytes < 1 || !counts_part(operation)) return bytes;
   return group_size < 1 ? kUnknown : buffer_bytes(group_size, bytes);
 }

@@ -32,7 +32,7 @@ class NcclProfilerReader::File {
   File(NcclProfilerReader& reader, LogSource& source, std::int32_t number)
       : reader_(reader), source_(source), number_(number) {}
 
-  void event(const TextObject& object) {
+  void event(const BracedTextObject& object) {
     ++source_.lines;
     const std::string category(peek_json_member(object.text, "\"cat\""));
     const std::string_view phase = peek_json_member(object.text, "\"ph\"");
@@ -55,11 +55,11 @@ class NcclProfilerReader::File {
  private:
   using EventId = std::tuple<std::string, std::int64_t, std::int64_t>;  // category, process, id
 
-  void explain_not(const TextObject& object, std::string reason) {
+  void explain_not(const BracedTextObject& object, std::string reason) {
     source_.count_unexplained_line(object.line, std::move(reason));
   }
 
-  void begin(const TextObject& object, const EventId& id, double time_us) {
+  void begin(const BracedTextObject& object, const EventId& id, double time_us) {
     const std::string_view name = peek_json_member(object.text, "\"name\"");
     const auto operation = nccl_operation(name);
     if (!operation) return explain_not(object, fmt::format("an unknown operation, \"{}\"", name));
@@ -71,7 +71,8 @@ class NcclProfilerReader::File {
       return explain_not(object, "an event without count, type, communicator or rank");
     }
     const auto next = static_cast<std::int32_t>(reader_.groups_.size());
-    Group& seen = reader_.groups_.try_emplace(group, Group{next, {}}).first->second;
+    NcclCommunicator& seen =
+        reader_.groups_.try_emplace(group, NcclCommunicator{next, {}}).first->second;
     seen.ranks.insert(rank);
     open_[id] = reader_.log_.records.size();
     reader_.log_.records.push_back({.line = object.line,
@@ -98,7 +99,7 @@ void NcclProfilerReader::read(ByteSource& bytes) {
   log_.sources.back().note(
       "Sizes of communicators are not logged; known are those all of whose ranks are in the logs.");
   File file(*this, log_.sources.back(), number);
-  split_objects(bytes, [&](const TextObject& object) { file.event(object); });
+  split_objects(bytes, [&](const BracedTextObject& object) { file.event(object); });
 }
 
 /// A process's rank is its rank in the largest communicator.
@@ -116,7 +117,7 @@ void NcclProfilerReader::finish() {
     if (source.format != LogFormat::kNcclProfiler) return;
     record.communicator = known[static_cast<std::size_t>(record.communicator)];
     record.payload_bytes =
-        nccl_payload(record.operation, record.logged_bytes, log_.group_size(record));
+        nccl_call_payload_bytes(record.operation, record.logged_bytes, log_.group_size(record));
     if (record.payload_bytes != kUnknown) record.logged_bytes = kUnknown;
   });
 }
@@ -172,7 +173,7 @@ class NcclInspectorReader {
         writer_(log, bytes.name(), LogFormat::kNcclInspector) {}
 
   void read() {
-    split_objects(bytes_, [&](const TextObject& object) {
+    split_objects(bytes_, [&](const BracedTextObject& object) {
       ++writer_.source().lines;
       if (!this->object(object)) {
         writer_.source().count_unexplained_line(object.line, "no object of the inspector");
@@ -182,10 +183,10 @@ class NcclInspectorReader {
   }
 
  private:
-  bool object(const TextObject& object) {
+  bool object(const BracedTextObject& object) {
     dom_element root;
     if (!object.whole || parser_.parse(object.text).get(root) != simdjson::SUCCESS ||
-        repeats_key(root)) {
+        has_duplicate_key(root)) {
       return false;
     }
     dom_element header;
@@ -216,16 +217,17 @@ class NcclInspectorReader {
     rank_ = json_rank_field(header, "rank").value_or(kUnknown);
   }
 
-  bool collective(const dom_element& call, const TextObject& object) {
+  bool collective(const dom_element& call, const BracedTextObject& object) {
     const auto operation = nccl_operation(json_text_field(call, "coll"));
     if (!operation || communicator_ < 0) return false;
-    LogRecord record{.line = object.line,
-                     .rank = rank_,
-                     .payload_bytes = nccl_payload(*operation, sized(call, "coll_msg_size_bytes"),
-                                                   writer_.group_size(communicator_)),
-                     .communicator = communicator_,
-                     .source = number_,
-                     .operation = *operation};
+    LogRecord record{
+        .line = object.line,
+        .rank = rank_,
+        .payload_bytes = nccl_call_payload_bytes(*operation, sized(call, "coll_msg_size_bytes"),
+                                                 writer_.group_size(communicator_)),
+        .communicator = communicator_,
+        .source = number_,
+        .operation = *operation};
     if (const auto number = json_integer_field(call, "coll_sn");
         number && *number >= 0 && *number < kMostCalls) {
       numbers_[{communicator_, rank_}].insert(*number);
@@ -234,7 +236,7 @@ class NcclInspectorReader {
     return add(record);
   }
 
-  bool message(const dom_element& call, const TextObject& object) {
+  bool message(const dom_element& call, const BracedTextObject& object) {
     const auto operation = nccl_operation(json_text_field(call, "p2p"));
     if (!operation || communicator_ < 0) return false;
     LogRecord record{.line = object.line,
@@ -288,7 +290,7 @@ class NcclInspectorReader {
   ByteSource& bytes_;
   Log& log_;
   std::int32_t number_;  ///< Number of the source in the log.
-  LogWriter writer_;
+  LogCallCollector writer_;
   simdjson::dom::parser parser_;
   std::int32_t communicator_ = -1;
   std::int64_t rank_ = kUnknown;

@@ -25,14 +25,14 @@ class NcclProfilerReader {
  private:
   /// A communicator: the number by which its calls refer to it until `finish`, and its ranks seen
   /// so far.
-  struct Group {
+  struct NcclCommunicator {
     std::int32_t number = 0;
     std::set<std::int64_t> ranks;
   };
   class File;
 
   Log& log_;
-  std::map<std::string, Group> groups_;  ///< Communicators seen so far, by their hash.
+  std::map<std::string, NcclCommunicator> groups_;  ///< Communicators seen so far, by their hash.
 };
 
 /// Reads the output of NCCL's inspector, one JSON object a line: `coll_perf` and `p2p_perf`. A note

@@ -23,8 +23,8 @@ std::optional<std::int64_t> number_before(std::string_view& text, char before) {
 
 }  // namespace
 
-std::optional<NcclPrefix> prefix_at_end(std::string_view text) {
-  NcclPrefix prefix;
+std::optional<NcclProcessPrefix> nccl_process_prefix_at_end(std::string_view text) {
+  NcclProcessPrefix prefix;
   const std::size_t bracket = text.rfind('[');
   if (!text.ends_with(']') || bracket == std::string_view::npos || bracket == 0)
     return std::nullopt;

@@ -28,7 +28,7 @@ constexpr TestName kTestNames[] = {{"all_reduce", LogOperation::kAllReduce},
 
 void read_nccl_tests(ByteSource& bytes, Log& log) {
   const CsvTable table = read_nccl_tests_text(bytes.rest(kMostTestBytes), bytes.name());
-  LogWriter writer(log, bytes.name(), LogFormat::kNcclTests);
+  LogCallCollector writer(log, bytes.name(), LogFormat::kNcclTests);
   writer.source().note(
       "Each row is one call; its sizes are those of full buffers, its times those out of place.");
   for (const CsvRow& row : table.rows) {

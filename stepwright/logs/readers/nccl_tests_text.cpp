@@ -72,7 +72,7 @@ std::int64_t NcclTestsHeading::ranks() const {
   return sum;
 }
 
-std::vector<std::string> nccl_tests_cells(const std::string& line) {
+std::vector<std::string> nccl_tests_row_cells(const std::string& line) {
   std::vector<std::string> words = words_of(line);
   if (words.empty() || !is_number(words[0])) return {};
   return words;
@@ -106,7 +106,7 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
           "{}:{}: a carriage return (CR) inside of the line; lines end with LF or CR LF", name,
           number));
     }
-    const std::vector<std::string> cells = nccl_tests_cells(line);
+    const std::vector<std::string> cells = nccl_tests_row_cells(line);
     if (cells.empty()) {
       heading.read(line);
       continue;

@@ -28,7 +28,7 @@ class NcclTestsHeading {
 
 /// Returns the cells of a row of nccl-tests, up to the out-of-place bus bandwidth; empty: the line
 /// is no row, because it does not begin with a number.
-std::vector<std::string> nccl_tests_cells(const std::string& line);
+std::vector<std::string> nccl_tests_row_cells(const std::string& line);
 
 /// Indices of the cells in a row of nccl-tests.
 enum NcclTestsColumn : std::uint8_t {

@@ -74,7 +74,7 @@ void NcclTextReader::read(ByteSource& bytes) {
   LineReader lines(bytes);
   for (std::string_view text; lines.next(text);) {
     ++source_->lines;
-    if (lines.cut()) source_->count_unexplained_line(lines.number(), kLineTooLongReason);
+    if (lines.is_line_cut()) source_->count_unexplained_line(lines.number(), kLineTooLongReason);
     line(text, lines.number());
   }
 }
@@ -111,7 +111,7 @@ void NcclTextReader::line(std::string_view text, std::int64_t number) {
 /// Returns where the prefix of the next message begins in a text that ends with it: at the host
 /// name of a known process, which may directly follow the previous message.
 std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
-  const auto prefix = prefix_at_end(text);
+  const auto prefix = nccl_process_prefix_at_end(text);
   if (!prefix) return text.size();
   const auto hosts = hosts_.find(prefix->pid);
   if (hosts == hosts_.end()) return prefix->begin;
@@ -123,7 +123,7 @@ std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
 }
 
 void NcclTextReader::message(std::string_view prefix, std::string_view text, std::int64_t number) {
-  const auto who = prefix_at_end(prefix);
+  const auto who = nccl_process_prefix_at_end(prefix);
   const bool call = text.substr(0, kLongestName).find(": opCount ") != std::string_view::npos;
   const bool init = !call && text.find(" COMPLETE") != std::string_view::npos &&
                     text.find("comm 0x") != std::string_view::npos;
@@ -160,10 +160,10 @@ std::size_t NcclTextReader::process_of(std::string_view host, std::int64_t pid,
 
 void NcclTextReader::initialised(std::size_t process, const Said& said) {
   const std::string pointer(said.of("comm"));
-  Handle handle{.process = process,
-                .id = std::string(said.of("commId")),
-                .rank = said.number("rank"),
-                .size = said.number("nranks")};
+  NcclCommunicatorHandle handle{.process = process,
+                                .id = std::string(said.of("commId")),
+                                .rank = said.number("rank"),
+                                .size = said.number("nranks")};
   if (handle.size < 1 || handle.size > kMostJobRanks) return;
   if (const std::string_view parent = said.of("parent"); !parent.empty() && handle.id.empty()) {
     const auto known = live_.find({process, std::string(parent)});
@@ -202,7 +202,7 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
   }
   const std::int64_t element_bytes = nccl_type_bytes(said.number("datatype"));
   const std::int64_t payload =
-      nccl_payload(*known, buffer_bytes(said.number("count"), element_bytes), size);
+      nccl_call_payload_bytes(*known, buffer_bytes(said.number("count"), element_bytes), size);
   if (payload == kUnknown) {
     return source_->count_unexplained_line(number, "a count or type that no message has");
   }
@@ -224,9 +224,9 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
 
 /// Adds a call to the possible all-to-all of its handle, or ends that: all its messages have one
 /// opCount, and none occurs twice.
-void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& message) {
+void NcclTextReader::exchanged(std::size_t handle, const PossibleAllToAllMessage& message) {
   const bool of_exchange = is_point_to_point(message.operation);
-  Exchange& exchange = exchanges_[handle];
+  PossibleAllToAll& exchange = exchanges_[handle];
   const std::pair who(message.peer, message.operation);
   const bool ends =
       !exchange.messages.empty() &&
@@ -239,18 +239,19 @@ void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& messa
 
 /// Converts sends to and receives from every rank, itself included, into one all-to-all. Only
 /// all-to-alls contain a message from a rank to itself.
-void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
-  const std::vector<ExchangedMessage> batch = std::exchange(exchange, {}).messages;
+void NcclTextReader::close_exchange(PossibleAllToAll& exchange,
+                                    const NcclCommunicatorHandle& handle) {
+  const std::vector<PossibleAllToAllMessage> batch = std::exchange(exchange, {}).messages;
   bool to_self = false;
   bool from_self = false;
   std::int64_t sent = 0;
-  for (const ExchangedMessage& message : batch) {
+  for (const PossibleAllToAllMessage& message : batch) {
     const bool send = message.operation == LogOperation::kSend;
     if (send) sent += message.bytes;
     (send ? to_self : from_self) |= message.peer == handle.rank;
   }
   if (handle.rank != kUnknown && to_self && from_self) {
-    for (const ExchangedMessage& message : batch) {
+    for (const PossibleAllToAllMessage& message : batch) {
       LogRecord record = log_.records[message.record];
       record.count = 0;
       log_.records.set(message.record, record);
@@ -268,16 +269,17 @@ void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
 }
 
 /// Adds the shares of an all-to-all. Until all files are read, its rank is the process.
-void NcclTextReader::add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
-                               const LogRecord& call) {
+void NcclTextReader::add_parts(const std::vector<PossibleAllToAllMessage>& batch,
+                               const NcclCommunicatorHandle& handle, const LogRecord& call) {
   LoggedAllToAllParts exchange{.line = call.line,
                                .rank = static_cast<std::int64_t>(handle.process),
                                .source = call.source,
                                .sent_bytes = {}};
-  const auto sends = std::ranges::count(batch, LogOperation::kSend, &ExchangedMessage::operation);
+  const auto sends =
+      std::ranges::count(batch, LogOperation::kSend, &PossibleAllToAllMessage::operation);
   if (sends != handle.size) return;
   exchange.sent_bytes.resize(static_cast<std::size_t>(handle.size));
-  for (const ExchangedMessage& message : batch) {
+  for (const PossibleAllToAllMessage& message : batch) {
     if (message.operation != LogOperation::kSend) continue;
     if (message.peer < 0 || message.peer >= handle.size) return;
     exchange.sent_bytes[static_cast<std::size_t>(message.peer)] = message.bytes;
@@ -306,8 +308,9 @@ void NcclTextReader::tuned(std::size_t process, std::string_view text, std::int6
 /// Uses the lines of TUNING as calls. They name no communicator; it is known if the process has
 /// only one.
 void NcclTextReader::count_tuned() {
-  std::map<std::size_t, std::vector<const Handle*>> of_process;
-  for (const Handle& handle : handles_) of_process[handle.process].push_back(&handle);
+  std::map<std::size_t, std::vector<const NcclCommunicatorHandle*>> of_process;
+  for (const NcclCommunicatorHandle& handle : handles_)
+    of_process[handle.process].push_back(&handle);
   for (LogRecord record : tuned_) {
     const auto process = static_cast<std::size_t>(record.communicator);
     const auto handles = of_process.find(process);
@@ -316,7 +319,7 @@ void NcclTextReader::count_tuned() {
     record.rank = processes_[process].rank;
     record.run = processes_[process].run;
     record.payload_bytes =
-        nccl_payload(record.operation, record.logged_bytes, log_.group_size(record));
+        nccl_call_payload_bytes(record.operation, record.logged_bytes, log_.group_size(record));
     if (record.payload_bytes != kUnknown) record.logged_bytes = kUnknown;
     log_.sources[static_cast<std::size_t>(record.source)].note(
         "Calls are those of TUNING, which rank 0 alone prints; with COLL in NCCL_DEBUG_SUBSYS "
@@ -339,8 +342,8 @@ void NcclTextReader::finish() {
 /// the job.
 void NcclTextReader::rank_processes() {
   std::int64_t world = 0;
-  for (const Handle& handle : handles_) world = std::max(world, handle.size);
-  for (const Handle& handle : handles_) {
+  for (const NcclCommunicatorHandle& handle : handles_) world = std::max(world, handle.size);
+  for (const NcclCommunicatorHandle& handle : handles_) {
     Process& process = processes_[handle.process];
     if (handle.size != world || handle.rank == kUnknown || process.rank != kUnknown) continue;
     process.rank = handle.rank;
@@ -380,7 +383,7 @@ void NcclTextReader::assume_ranks(std::int64_t world) {
 void NcclTextReader::join_handles() {
   std::map<std::pair<std::string, std::int32_t>, std::int32_t> known;
   MembersOfGroups members;
-  for (Handle& handle : handles_) {
+  for (NcclCommunicatorHandle& handle : handles_) {
     const Process& process = processes_[handle.process];
     const auto next = static_cast<std::int32_t>(log_.communicators.size());
     handle.communicator = next;
@@ -421,8 +424,8 @@ void NcclTextReader::note_unlisted(std::int64_t world) {
 void NcclTextReader::list_world() {
   std::int64_t world = 0;
   std::int64_t listed = 0;
-  for (const Handle& handle : handles_) world = std::max(world, handle.size);
-  for (const Handle& handle : handles_) {
+  for (const NcclCommunicatorHandle& handle : handles_) world = std::max(world, handle.size);
+  for (const NcclCommunicatorHandle& handle : handles_) {
     LogCommunicator& group = log_.communicators[static_cast<std::size_t>(handle.communicator)];
     if (group.size != world || !group.ranks.empty()) continue;
     listed += world;
@@ -445,7 +448,7 @@ void NcclTextReader::resolve_calls(const MembersOfGroups& members) {
     if (log_.sources[static_cast<std::size_t>(record.source)].format != LogFormat::kNcclText) {
       return;
     }
-    const Handle& handle = handles_[static_cast<std::size_t>(record.communicator)];
+    const NcclCommunicatorHandle& handle = handles_[static_cast<std::size_t>(record.communicator)];
     const Process& process = processes_[handle.process];
     record.rank = process.rank;
     record.run = process.run;

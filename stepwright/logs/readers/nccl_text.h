@@ -35,7 +35,7 @@ class NcclTextReader {
     std::int32_t run = 0;
   };
   /// A communicator as one process sees it, identified by NCCL's pointer.
-  struct Handle {
+  struct NcclCommunicatorHandle {
     std::size_t process = 0;
     std::string id;  ///< Id of the communicator, equal on all its ranks; empty: not logged.
     std::string parent;
@@ -46,7 +46,7 @@ class NcclTextReader {
     std::int32_t communicator = -1;
   };
   /// A logged send or receive that may be part of an all-to-all.
-  struct ExchangedMessage {
+  struct PossibleAllToAllMessage {
     std::size_t record = 0;            ///< Index of the message's record in the log.
     std::int64_t sequence = kUnknown;  ///< Number that NCCL gives to the call (opCount).
     std::int64_t peer = kUnknown;  ///< Rank of the other sender or receiver in the communicator.
@@ -60,15 +60,15 @@ class NcclTextReader {
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
   void tuned(std::size_t process, std::string_view text, std::int64_t number);
   /// Sends and receives with equal opCount, of which none occurs twice: possibly one all-to-all.
-  struct Exchange {
-    std::vector<ExchangedMessage> messages{};
+  struct PossibleAllToAll {
+    std::vector<PossibleAllToAllMessage> messages{};
     /// Peer and operation of each message collected so far.
     std::set<std::pair<std::int64_t, LogOperation>> known{};
   };
-  void exchanged(std::size_t handle, const ExchangedMessage& message);
-  void close_exchange(Exchange& exchange, const Handle& handle);
-  void add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
-                 const LogRecord& call);
+  void exchanged(std::size_t handle, const PossibleAllToAllMessage& message);
+  void close_exchange(PossibleAllToAll& exchange, const NcclCommunicatorHandle& handle);
+  void add_parts(const std::vector<PossibleAllToAllMessage>& batch,
+                 const NcclCommunicatorHandle& handle, const LogRecord& call);
   void count_tuned();
   void initialised(std::size_t process, const Said& said);
   void called(std::size_t process, const Said& said, std::int64_t number);
@@ -89,15 +89,15 @@ class NcclTextReader {
   Log& log_;
   LogSource* source_ = nullptr;
   std::vector<Process> processes_;
-  std::vector<Handle> handles_;
+  std::vector<NcclCommunicatorHandle> handles_;
   /// All-to-alls that are not complete yet, by handle. Until all files are read, a logged call has
   /// its handle as communicator and a rank of that handle as peer. Messages that became part of an
   /// all-to-all get a count of 0.
-  std::map<std::size_t, Exchange> exchanges_;
+  std::map<std::size_t, PossibleAllToAll> exchanges_;
   bool called_ = false;
   /// Calls from lines of subsystem TUNING, used if there are no lines of COLL. Until `finish`,
   /// their communicator is the index of the process.
-  RecordList tuned_;
+  LoggedCallList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
   /// Handle (index of a process's communicator) that is in use now, by process and logged pointer.
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;

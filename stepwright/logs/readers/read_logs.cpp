@@ -90,9 +90,9 @@ Log read_logs(std::span<ByteSource> files) {
   NcclTextReader nccl(log);
   NcclProfilerReader profiler(log);
   for (ByteSource& bytes : files) {
-    switch (recognise_log(bytes)) {
+    switch (recognise_log_format(bytes)) {
       case LogFormat::kNcclText: nccl.read(bytes); break;
-      case LogFormat::kKineto: read_kineto(bytes, log); break;
+      case LogFormat::kKineto: read_kineto_calls(bytes, log); break;
       case LogFormat::kFlightRecorder: read_flight_recorder(bytes, log); break;
       case LogFormat::kLedger: read_ledger_log(bytes, log); break;
       case LogFormat::kExecutionTrace: read_execution_trace(bytes, log); break;
@@ -111,12 +111,12 @@ Log read_logs(std::span<ByteSource> files) {
   return log;
 }
 
-Log read_host_traces(std::span<const std::string> files,
-                     const std::function<void(const KinetoTrace&)>& take) {
+Log read_kineto_host_traces(std::span<const std::string> files,
+                            const std::function<void(const KinetoTrace&)>& take) {
   Log log;
   for (const std::string& file : files) {
     ByteSource bytes{std::filesystem::path(file)};
-    take(read_host_trace(bytes, log));
+    take(read_kineto_host_trace(bytes, log));
   }
   take_out_impossible(log);
   take_out_gigantic(log);

@@ -20,8 +20,8 @@ Log read_logs(std::span<ByteSource> files);
 
 /// Reads PyTorch profiler traces only, each in one pass. `take` receives the operators of a trace
 /// before the next file is read. Fails with `kInput` if a file is no such trace.
-Log read_host_traces(std::span<const std::string> files,
-                     const std::function<void(const KinetoTrace&)>& take);
+Log read_kineto_host_traces(std::span<const std::string> files,
+                            const std::function<void(const KinetoTrace&)>& take);
 
 /// Assumes that groups of unknown size have `ranks` ranks, so that payloads can be computed from a
 /// logged shard of one rank. A note for each file reports this.

@@ -16,8 +16,8 @@ constexpr char kPickleProtocol = '\x80';
 
 }  // namespace
 
-void read_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read) {
-  if (!bytes.beginning().starts_with(kPickleProtocol)) return read(bytes);
+void with_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read) {
+  if (!bytes.peek_beginning().starts_with(kPickleProtocol)) return read(bytes);
   ByteSource json(pickle_to_json(bytes), bytes.name());
   read(json);
 }
@@ -27,7 +27,7 @@ RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file)
   dom::element value;
   dom::object mapping;
   if (parser.parse(config.text.data(), config.text.size(), false).get(value) != simdjson::SUCCESS ||
-      repeats_key(value) || value.get(mapping) != simdjson::SUCCESS) {
+      has_duplicate_key(value) || value.get(mapping) != simdjson::SUCCESS) {
     fail_input(fmt::format("{}: byte {}: 'pg_config' must be a mapping of groups, each once", file,
                            config.offset + 1));
   }
@@ -49,12 +49,12 @@ const LogCommunicator* recorder_group(const RecorderGroups& groups, std::string_
   return groups.size() == 1 ? &groups.begin()->second : nullptr;
 }
 
-std::string_view recorder_group_part(const dom::element& entry, std::size_t i) {
+std::string_view recorder_group_name_or_purpose(const dom::element& entry, std::size_t i) {
   std::string_view part;
   return entry["process_group"].at(i).get(part) == simdjson::SUCCESS ? part : std::string_view();
 }
 
-bool recorder_call_ended(const dom::element& entry) {
+bool has_recorder_call_ended(const dom::element& entry) {
   const std::string_view state = json_text_field(entry, "state");
   if (state.empty() || state == "completed") return true;
   bool retired = false;
@@ -62,7 +62,7 @@ bool recorder_call_ended(const dom::element& entry) {
          json_text_field(entry, "profiling_name").starts_with("gloo:");
 }
 
-std::int64_t recorder_peer(std::string_view name, bool sends) {
+std::int64_t recorder_peer_rank(std::string_view name, bool sends) {
   const std::size_t arrow = name.find(sends ? "->" : "<-");
   if (arrow == std::string_view::npos) return kUnknown;
   return to_integer(name.substr(arrow + 2)).value_or(kUnknown);

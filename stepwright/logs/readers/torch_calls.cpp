@@ -75,7 +75,7 @@ std::string_view bare(std::string_view name) {
 
 }  // namespace
 
-std::optional<LogOperation> torch_call(std::string_view name) {
+std::optional<LogOperation> operation_of_torch_call(std::string_view name) {
   const auto* found = std::ranges::find(kTorchNames, bare(name), &TorchName::name);
   if (found == std::end(kTorchNames)) return std::nullopt;
   return found->operation;
@@ -85,8 +85,8 @@ bool is_not_torch_call(std::string_view name) {
   return std::ranges::find(kTorchBrackets, bare(name)) != std::end(kTorchBrackets);
 }
 
-std::int64_t local_payload(LogOperation operation, std::int64_t in_elements,
-                           std::int64_t out_elements, std::int64_t element_bytes) {
+std::int64_t local_call_payload_bytes(LogOperation operation, std::int64_t in_elements,
+                                      std::int64_t out_elements, std::int64_t element_bytes) {
   if (operation == LogOperation::kBarrier) return 0;
   const bool input = operation == LogOperation::kAllToAll && in_elements > 0;
   return buffer_bytes(input ? in_elements : std::max(in_elements, out_elements), element_bytes);

@@ -24,13 +24,13 @@ void settle_schedule(Plan& plan, const Job& job) {
                       plan.schedule.basis.chunks.empty();
   if (!placed) plan.schedule.placement.reset();
   std::int64_t& group = plan.schedule.group;
-  const bool least =
-      group > 0 && group == schedule::least_group(plan.parallel.pipeline, micro_batches(job, plan));
+  const bool least = group > 0 && group == schedule::least_group_size(plan.parallel.pipeline,
+                                                                      micro_batches(job, plan));
   if (least) group = 0;
-  const std::int64_t chunks = placement_of(plan).model_chunks();
+  const std::int64_t chunks = chunk_placement_of(plan).model_chunk_count();
   // An even split gives every chunk layers; a listed split may not.
   const bool even =
-      chunks <= job.model.layers && plan.layers == even_split(job.model.layers, chunks);
+      chunks <= job.model.layers && plan.layers == even_layer_split(job.model.layers, chunks);
   if (even) plan.layers.clear();
 }
 
@@ -51,14 +51,15 @@ Recompute settled(Recompute recompute, std::int64_t layers) {
 
 /// Removes from the list the positions whose recomputation is the same as that of most.
 void settle_recompute(Plan& plan, const Job& job) {
-  const std::int64_t layers = std::ranges::max(chunk_layers(job, plan));
+  const std::int64_t layers = std::ranges::max(layers_per_chunk(job, plan));
   const std::vector<StageRecompute> named = std::exchange(plan.recompute.stages, {});
   plan.recompute = settled(plan.recompute, layers);
   if (named.empty()) return;
   std::vector<Recompute> each(static_cast<std::size_t>(plan.parallel.pipeline), plan.recompute);
   for (const StageRecompute& stage : named) {
     if (stage.position >= std::ssize(each)) continue;
-    each[static_cast<std::size_t>(stage.position)] = settled(setting_of(stage), layers);
+    each[static_cast<std::size_t>(stage.position)] =
+        settled(recompute_settings_of_stage(stage), layers);
   }
   std::map<Recompute, std::int64_t> held;
   for (const Recompute& own : each) ++held[own];
@@ -80,13 +81,13 @@ void settle_idle(Plan& plan, const Job& job) {
     const auto matters = choice.traits.matters;
     if (matters != nullptr && !matters(job, plan)) put(choice, plan, choice.of(usual));
   });
-  plan.overlap = effective_overlap(job, plan);
+  plan.overlap = effective_overlap_flags(job, plan);
 }
 
 /// Sets the rank order to the first one, by the enumerators of its axes, that gives the same grid:
 /// on each side, axes of more than one rank keep their order.
 void settle_rank_order(Plan& plan) {
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   unsigned before[kAxes] = {};  // bits of the axes that must come before this one
   unsigned dense = 0;
   unsigned expert = 0;

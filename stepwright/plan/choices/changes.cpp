@@ -27,7 +27,7 @@ class Differences {
   int count_ = 0;
 };
 
-std::string text_of(const Recompute& recompute) { return recompute_word(recompute); }
+std::string text_of(const Recompute& recompute) { return recompute_setting_text(recompute); }
 std::string text_of(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? "even" : fmt::format("[{}]", fmt::join(layers, ", "));
 }
@@ -37,7 +37,7 @@ template <class Row>
 void compare(Differences& found, const Row& choice, const Plan& from, const Plan& to) {
   const auto& value = choice.of(to);
   if constexpr (std::is_same_v<KindOf<Row>, Overlap>) {
-    for (const auto& [flag, name] : kOverlapNames) {
+    for (const auto& [flag, name] : kOverlapFlagNames) {
       if (choice.of(from).*flag == value.*flag) continue;
       found.add(fmt::format("{}.{}", choice.key, name), value.*flag ? "true" : "false");
     }
@@ -61,10 +61,11 @@ std::string changes(const Plan& from, const Plan& to) {
     found.add("schedule.group", group > 0 ? std::to_string(group) : "as small as it can be");
   }
   if (const auto placement = to.schedule.placement; from.schedule.placement != placement) {
-    found.add("schedule.placement",
-              placement ? std::string(name_of(schedule::kFoundPlacements, *placement)) : "either");
+    found.add(
+        "schedule.placement",
+        placement ? std::string(name_of(schedule::kSearchablePlacements, *placement)) : "either");
   }
-  const schedule::OrderBasis& basis = to.schedule.basis;
+  const schedule::OrderSearchBasis& basis = to.schedule.basis;
   if (from.schedule.basis != basis) {
     found.add("order found for", basis.chunks.empty() ? "this plan" : "another");
   }

@@ -89,8 +89,8 @@ bool is_list(std::string_view text, std::string_view separator, bool (*is_one)(s
 
 bool is_module(std::string_view word) { return has(kModuleNames, word); }
 
-/// True if `recompute_word` can write this text for one position: "full", "every 2", "norm + mlp
-/// every 2".
+/// True if `recompute_setting_text` can write this text for one position: "full", "every 2", "norm
+/// + mlp every 2".
 bool is_setting(std::string_view text) {
   if (text == "none" || text == "selective" || text == "full") return true;
   const auto [modules, every] = cut(text, " every ");
@@ -120,7 +120,8 @@ Value say_recompute(std::string_view text) {
 }
 
 Value say_schedule(std::string_view word) {
-  const auto row = std::ranges::find(schedule::kScheduleRows, word, &schedule::ScheduleRow::name);
+  const auto row =
+      std::ranges::find(schedule::kScheduleRows, word, &schedule::ScheduleKindRow::name);
   if (row == std::end(schedule::kScheduleRows)) return std::nullopt;
   return fmt::format("{}: {}", word, row->definition->text);
 }
@@ -210,7 +211,7 @@ constexpr Row kRowsWithoutFlags[] = {
      "inputs that it gathers are kept for the backward",
      "Inputs that it gathers are kept for the backward, not gathered again.",
      [](const Plan& plan) {
-       return said(plan.sequence_parallel && plan.tensor_input == TensorInput::kKeep);
+       return said(plan.sequence_parallel && plan.tensor_input == GatheredInputPolicy::kKeep);
      }},
     {"cp", Follows::kNumber, true, "cpN", "parallel.context", "context parallel",
      "Each sequence is cut over {} GPUs (context parallel).",
@@ -238,9 +239,9 @@ constexpr Row kRowsWithoutFlags[] = {
      "their schedule, else 1f1b or interleaved", "The positions work by {}.",
      [](const Plan& plan) {
        const schedule::ScheduleKind kind = plan.schedule.kind;
-       return is_usual(kind) ? std::nullopt : Value(name_of(schedule::kScheduleNames, kind));
+       return is_usual(kind) ? std::nullopt : Value(name_of(schedule::kScheduleKindNames, kind));
      },
-     say_schedule, [] { return listed(schedule::kScheduleNames); }},
+     say_schedule, [] { return listed(schedule::kScheduleKindNames); }},
     {"+", Follows::kNumber, false, "+N", "schedule.strands", "strands",
      "In {} strands a forward and a backward run beside each other, operator by operator.",
      [](const Plan& plan) { return degree(plan.schedule.strands); }},
@@ -268,7 +269,8 @@ constexpr Row kRowsWithoutFlags[] = {
     {"recompute:", Follows::kWords, true, "recompute:WHAT", "recompute",
      "computed again in the backward", "Computed again in the backward: {}.",
      [](const Plan& plan) {
-       return plan.recompute == Recompute() ? std::nullopt : Value(recompute_word(plan.recompute));
+       return plan.recompute == Recompute() ? std::nullopt
+                                            : Value(recompute_setting_text(plan.recompute));
      },
      say_recompute,
      [] {
@@ -287,9 +289,10 @@ constexpr Row kRowsWithoutFlags[] = {
      "modules whose activations lie on the host",
      "Until its backward the host holds what these modules of a layer keep: {}.",
      [](const Plan& plan) {
-       const OffloadModules modules = plan.offload.activations;
-       return modules.empty() ? std::nullopt
-                              : Value(fmt::format("{}", fmt::join(offload_words(modules), ",")));
+       const OffloadModuleSet modules = plan.offload.activations;
+       return modules.empty()
+                  ? std::nullopt
+                  : Value(fmt::format("{}", fmt::join(offload_module_names(modules), ",")));
      },
      [](std::string_view text) {
        const bool good =
@@ -307,7 +310,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = [] {
     std::vector<Row> all(std::begin(kRowsWithoutFlags), std::end(kRowsWithoutFlags));
     auto place = std::ranges::find(all, "host:", &Row::mark);
-    each_flag([&](const FlagWords& words, std::string_view field, auto is_on) {
+    each_flag([&](const ChoiceFlagWords& words, std::string_view field, auto is_on) {
       const Row row{.mark = words.mark,
                     .follows = Follows::kNothing,
                     .begins = true,
@@ -366,7 +369,7 @@ class CodeReader {
  public:
   explicit CodeReader(std::string_view code) : code_(code), left_(code) {}
 
-  std::vector<CodeMark> run() {
+  std::vector<PlanCodeMark> run() {
     for (skip_spaces(); !left_.empty(); skip_spaces()) read_word();
     if (marks_.empty()) {
       fail_input(fmt::format("the code of a plan is empty; one is \"{}\"", kExample));
@@ -456,7 +459,7 @@ class CodeReader {
   std::string_view code_;
   std::string_view left_;
   Marks seen_;
-  std::vector<CodeMark> marks_;
+  std::vector<PlanCodeMark> marks_;
 };
 
 /// Wraps a text into lines of at most 100 columns.
@@ -474,14 +477,16 @@ std::string wrapped(const std::string& text) {
 
 }  // namespace
 
-std::string plan_code(const Plan& plan) {
+std::string short_plan_code(const Plan& plan) {
   Marks marks;
   return written(plan, marks);
 }
 
-std::vector<CodeMark> explain_plan_code(std::string_view code) { return CodeReader(code).run(); }
+std::vector<PlanCodeMark> explain_plan_code(std::string_view code) {
+  return CodeReader(code).run();
+}
 
-std::string code_legend(const std::vector<Plan>& plans) {
+std::string plan_code_legend(const std::vector<Plan>& plans) {
   Marks marks;
   for (const Plan& plan : plans) static_cast<void>(written(plan, marks));
   if (marks.none()) return "";

@@ -39,7 +39,7 @@ struct Path {
 enum class ChoiceAdoption : std::uint8_t { kFlag, kLayout, kAlong };
 
 /// Properties of one choice of a plan that only some choices have; defaults fit all others.
-struct ChoiceTraits {
+struct PlanChoiceTraits {
   ChoiceAdoption taken = ChoiceAdoption::kFlag;
   std::int64_t least = 1;  ///< Least allowed value of a choice that is a number.
   /// Function that says whether the choice has an effect in a plan; if not, canonical plans have
@@ -49,7 +49,7 @@ struct ChoiceTraits {
   bool unsaid_alone = false;
   /// Words in codes and sentences that say that a yes-or-no choice is on; empty: they do not say
   /// it.
-  FlagWords said = {};
+  ChoiceFlagWords said = {};
 };
 
 /// One choice of a plan (a degree, the schedule, ...): its path in plan files, its member, and the
@@ -60,10 +60,11 @@ struct Choice {
   std::string_view place;  ///< Dotted path of the choice in plan files: "schedule.chunks".
   std::string_view key;    ///< Name of the choice in a job's `search` mapping and in messages.
   InPlan of;
-  InSpace list;  ///< Member of `Space` with the values that a job's `search` allows for the choice.
-  Value (*read)(Node node, const Reading& reading);
+  InSpace list;  ///< Member of `TunerSearchSpace` with the values that a job's `search` allows for
+                 ///< the choice.
+  Value (*read)(Node node, const PlanFileReading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
-  ChoiceTraits traits = {};
+  PlanChoiceTraits traits = {};
 
   /// Returns the top-level key of plan files that contains the choice ("schedule" for
   /// "schedule.chunks").
@@ -73,41 +74,43 @@ struct Choice {
 };
 // Written out because compilers before Clang 17 cannot deduce the arguments of an aggregate.
 template <class InPlan, class InSpace, class Value>
-Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const Reading&),
-       nlohmann::ordered_json (*)(const Value&), ChoiceTraits = {})
+Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const PlanFileReading&),
+       nlohmann::ordered_json (*)(const Value&), PlanChoiceTraits = {})
     -> Choice<InPlan, InSpace, Value>;
 
 /// Wraps a reader that does not depend on the file's version, so that all choices have readers of
 /// one type.
 template <auto kRead>
-auto plain(Node node, const Reading& /*reading*/) {
+auto plain(Node node, const PlanFileReading& /*reading*/) {
   return kRead(node);
 }
 template <auto& kNames>
-auto read_word(Node node, const Reading& /*reading*/) {
+auto read_word(Node node, const PlanFileReading& /*reading*/) {
   return node.choice(kNames);
 }
 
 // The traits of the rows below.
-inline constexpr ChoiceTraits kLayoutChoice{.taken = ChoiceAdoption::kLayout};
-inline constexpr ChoiceTraits kAlongChoice{.taken = ChoiceAdoption::kAlong};
-inline constexpr ChoiceTraits kGroupChoice{.taken = ChoiceAdoption::kAlong, .least = kNodeGroup};
-inline constexpr ChoiceTraits kWhereSequenceParallel{
+inline constexpr PlanChoiceTraits kLayoutChoice{.taken = ChoiceAdoption::kLayout};
+inline constexpr PlanChoiceTraits kAlongChoice{.taken = ChoiceAdoption::kAlong};
+inline constexpr PlanChoiceTraits kGroupChoice{.taken = ChoiceAdoption::kAlong,
+                                               .least = kNodeShardingGroup};
+inline constexpr PlanChoiceTraits kWhereSequenceParallel{
     .matters = [](const Job&, const Plan& plan) { return plan.sequence_parallel; }};
-inline constexpr ChoiceTraits kWhereTensor{
+inline constexpr PlanChoiceTraits kWhereTensor{
     .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; }};
-inline constexpr ChoiceTraits kWhereContext{
+inline constexpr PlanChoiceTraits kWhereContext{
     .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; }};
-inline constexpr ChoiceTraits kWhereRouted{
+inline constexpr PlanChoiceTraits kWhereRouted{
     .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); }};
-inline constexpr ChoiceTraits kWhereReplicated{.matters = [](const Job& job, const Plan& plan) {
+inline constexpr PlanChoiceTraits kWhereReplicated{.matters = [](const Job& job, const Plan& plan) {
   return reduces_gradients(job, plan.parallel);
 }};
-inline constexpr ChoiceTraits kWhereGathered{
+inline constexpr PlanChoiceTraits kWhereGathered{
     .matters = [](const Job&, const Plan& plan) { return gathers_parameters(plan.sharding); }};
-inline constexpr ChoiceTraits kUnsaidChoice{.unsaid_alone = true};
-inline constexpr ChoiceTraits kUnsaidAlong{.taken = ChoiceAdoption::kAlong, .unsaid_alone = true};
-inline constexpr ChoiceTraits kHostParameters{
+inline constexpr PlanChoiceTraits kUnsaidChoice{.unsaid_alone = true};
+inline constexpr PlanChoiceTraits kUnsaidAlong{.taken = ChoiceAdoption::kAlong,
+                                               .unsaid_alone = true};
+inline constexpr PlanChoiceTraits kHostParameters{
     .unsaid_alone = true,
     .said = {.mark = "parameters:host",
              .words = "parameters and gradients on the host",
@@ -115,93 +118,110 @@ inline constexpr ChoiceTraits kHostParameters{
                       "rank's part."}};
 
 /// All choices of a plan, in the order in which messages print them. A choice that a job's `search`
-/// does not list is free if `tune/dimensions.cpp` has values for it, else keeps its default.
+/// does not list is free if `tune/search_space_dimensions.cpp` has values for it, else keeps its
+/// default.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
-           Path<&Space::tensor>(), &plain<read_degree>, &count_json, kLayoutChoice},
+           Path<&TunerSearchSpace::tensor>(), &plain<read_positive_number>, &count_json,
+           kLayoutChoice},
     Choice{"parallel.pipeline", "pipeline", Path<&Plan::parallel, &Parallel::pipeline>(),
-           Path<&Space::pipeline>(), &plain<read_degree>, &count_json, kLayoutChoice},
+           Path<&TunerSearchSpace::pipeline>(), &plain<read_positive_number>, &count_json,
+           kLayoutChoice},
     Choice{"parallel.context", "context", Path<&Plan::parallel, &Parallel::context>(),
-           Path<&Space::context>(), &plain<read_degree>, &count_json, kLayoutChoice},
+           Path<&TunerSearchSpace::context>(), &plain<read_positive_number>, &count_json,
+           kLayoutChoice},
     Choice{"parallel.expert", "expert", Path<&Plan::parallel, &Parallel::expert>(),
-           Path<&Space::expert>(), &plain<read_degree>, &count_json, kLayoutChoice},
+           Path<&TunerSearchSpace::expert>(), &plain<read_positive_number>, &count_json,
+           kLayoutChoice},
     Choice{"parallel.expert_tensor", "expert_tensor",
-           Path<&Plan::parallel, &Parallel::expert_tensor>(), Path<&Space::expert_tensor>(),
-           &plain<read_degree>, &count_json, kLayoutChoice},
-    Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(), Path<&Space::data>(),
-           &plain<read_degree>, &count_json, kAlongChoice},
-    Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
-           &plain<read_degree>, &count_json},
+           Path<&Plan::parallel, &Parallel::expert_tensor>(),
+           Path<&TunerSearchSpace::expert_tensor>(), &plain<read_positive_number>, &count_json,
+           kLayoutChoice},
+    Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(),
+           Path<&TunerSearchSpace::data>(), &plain<read_positive_number>, &count_json,
+           kAlongChoice},
+    Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(),
+           Path<&TunerSearchSpace::micro_batch>(), &plain<read_positive_number>, &count_json},
     Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::Schedule::kind>(),
-           Path<&Space::schedule>(), &plain<read_schedule_kind>, &schedule_kind_json},
+           Path<&TunerSearchSpace::schedule>(), &plain<read_schedule_kind>, &schedule_kind_json},
     Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::Schedule::chunks>(),
-           Path<&Space::chunks>(), &plain<read_degree>, &count_json, kAlongChoice},
+           Path<&TunerSearchSpace::chunks>(), &plain<read_positive_number>, &count_json,
+           kAlongChoice},
     Choice{"schedule.strands", "strands", Path<&Plan::schedule, &schedule::Schedule::strands>(),
-           Path<&Space::strands>(), &plain<read_strands>, &count_json, kAlongChoice},
-    Choice{"layers", "layers", Path<&Plan::layers>(), Path<&Space::layers>(), &plain<read_layers>,
-           &layers_json},
+           Path<&TunerSearchSpace::strands>(), &plain<read_micro_batch_stream_count>, &count_json,
+           kAlongChoice},
+    Choice{"layers", "layers", Path<&Plan::layers>(), Path<&TunerSearchSpace::layers>(),
+           &plain<read_chunk_layers>, &chunk_layers_json},
     Choice{"sequence_parallel", "sequence_parallel", Path<&Plan::sequence_parallel>(),
-           Path<&Space::sequence_parallel>(), &plain<read_flag>, &flag_json},
+           Path<&TunerSearchSpace::sequence_parallel>(), &plain<read_flag>, &flag_json},
     Choice{"tensor_input", "tensor_input", Path<&Plan::tensor_input>(),
-           Path<&Space::tensor_input>(), &read_word<kTensorInputNames>, &tensor_input_json,
-           kWhereSequenceParallel},
+           Path<&TunerSearchSpace::tensor_input>(), &read_word<kTensorInputNames>,
+           &tensor_input_json, kWhereSequenceParallel},
     Choice{"context_kind", "context_kind", Path<&Plan::context_kind>(),
-           Path<&Space::context_kind>(), &read_word<kContextKindNames>, &context_kind_json,
-           kWhereContext},
-    Choice{"sharding.states", "sharding", Path<&Plan::sharding>(), Path<&Space::sharding>(),
-           &read_states, &states_json},
+           Path<&TunerSearchSpace::context_kind>(), &read_word<kContextKindNames>,
+           &context_parallelism_json, kWhereContext},
+    Choice{"sharding.states", "sharding", Path<&Plan::sharding>(),
+           Path<&TunerSearchSpace::sharding>(), &read_state_sharding, &sharding_letters_json},
     Choice{"sharding.group", "sharding_group", Path<&Plan::sharding, &Sharding::group>(),
-           Path<&Space::sharding_group>(), &plain<read_group>, &group_json, kGroupChoice},
+           Path<&TunerSearchSpace::sharding_group>(), &plain<read_sharding_group>,
+           &sharding_group_json, kGroupChoice},
     Choice{"sharding.expert_group", "expert_group",
-           Path<&Plan::sharding, &Sharding::expert_group>(), Path<&Space::expert_group>(),
-           &plain<read_group>, &group_json, kGroupChoice},
-    Choice{"recompute", "recompute", Path<&Plan::recompute>(), Path<&Space::recompute>(),
+           Path<&Plan::sharding, &Sharding::expert_group>(),
+           Path<&TunerSearchSpace::expert_group>(), &plain<read_sharding_group>,
+           &sharding_group_json, kGroupChoice},
+    Choice{"recompute", "recompute", Path<&Plan::recompute>(), Path<&TunerSearchSpace::recompute>(),
            &plain<read_recompute>, &recompute_json},
-    Choice{"accumulate", "accumulate", Path<&Plan::accumulate>(), Path<&Space::accumulate>(),
-           &read_word<kAccumulateNames>, &accumulate_json},
+    Choice{"accumulate", "accumulate", Path<&Plan::accumulate>(),
+           Path<&TunerSearchSpace::accumulate>(), &read_word<kAccumulateNames>,
+           &accumulation_type_json},
     Choice{"buckets.gradients", "gradient_bucket", Path<&Plan::gradient_bucket>(),
-           Path<&Space::gradient_bucket>(), &plain<read_bucket>, &count_json, kWhereReplicated},
+           Path<&TunerSearchSpace::gradient_bucket>(), &plain<read_bucket_size>, &count_json,
+           kWhereReplicated},
     Choice{"buckets.parameters", "parameter_bucket", Path<&Plan::parameter_bucket>(),
-           Path<&Space::parameter_bucket>(), &plain<read_bucket>, &count_json, kWhereGathered},
-    Choice{"overlap", "overlap", Path<&Plan::overlap>(), Path<&Space::overlap>(),
-           &plain<read_overlap_alone>, &overlap_json},
+           Path<&TunerSearchSpace::parameter_bucket>(), &plain<read_bucket_size>, &count_json,
+           kWhereGathered},
+    Choice{"overlap", "overlap", Path<&Plan::overlap>(), Path<&TunerSearchSpace::overlap>(),
+           &plain<read_overlap_flags_or_defaults>, &overlap_json},
     Choice{"collectives.tensor", "collectives.tensor",
            Path<&Plan::collectives, &Collectives::tensor>(),
-           Path<&Space::collectives, &CollectiveLists::tensor>(), &read_algorithm, &algorithm_json,
-           kWhereTensor},
+           Path<&TunerSearchSpace::collectives, &SearchedCollectives::tensor>(),
+           &read_collective_algorithm, &collective_algorithm_json, kWhereTensor},
     Choice{"collectives.context", "collectives.context",
            Path<&Plan::collectives, &Collectives::context>(),
-           Path<&Space::collectives, &CollectiveLists::context>(), &read_algorithm, &algorithm_json,
-           kWhereContext},
+           Path<&TunerSearchSpace::collectives, &SearchedCollectives::context>(),
+           &read_collective_algorithm, &collective_algorithm_json, kWhereContext},
     Choice{"collectives.expert", "collectives.expert",
            Path<&Plan::collectives, &Collectives::expert>(),
-           Path<&Space::collectives, &CollectiveLists::expert>(), &read_algorithm, &algorithm_json,
-           kWhereRouted},
+           Path<&TunerSearchSpace::collectives, &SearchedCollectives::expert>(),
+           &read_collective_algorithm, &collective_algorithm_json, kWhereRouted},
     Choice{"collectives.data", "collectives.data", Path<&Plan::collectives, &Collectives::data>(),
-           Path<&Space::collectives, &CollectiveLists::data>(), &read_algorithm, &algorithm_json,
-           kWhereReplicated},
-    Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(), Path<&Space::rank_order>(),
-           &plain<read_rank_order>, &rank_order_json, kLayoutChoice},
-    Choice{"offload.optimizer", "offload.optimizer", Path<&Plan::offload, &Offload::optimizer>(),
-           Path<&Space::offload, &OffloadLists::optimizer>(), &plain<read_share>, &share_json,
-           kUnsaidChoice},
-    Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &Offload::masters>(),
-           Path<&Space::offload, &OffloadLists::masters>(), &plain<read_flag>, &flag_json,
-           kUnsaidAlong},
+           Path<&TunerSearchSpace::collectives, &SearchedCollectives::data>(),
+           &read_collective_algorithm, &collective_algorithm_json, kWhereReplicated},
+    Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(),
+           Path<&TunerSearchSpace::rank_order>(), &plain<read_rank_order>, &rank_order_json,
+           kLayoutChoice},
+    Choice{"offload.optimizer", "offload.optimizer",
+           Path<&Plan::offload, &HostOffload::optimizer>(),
+           Path<&TunerSearchSpace::offload, &SearchedOffloads::optimizer>(), &plain<read_share>,
+           &share_json, kUnsaidChoice},
+    Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &HostOffload::masters>(),
+           Path<&TunerSearchSpace::offload, &SearchedOffloads::masters>(), &plain<read_flag>,
+           &flag_json, kUnsaidAlong},
     Choice{"offload.activations", "offload.activations",
-           Path<&Plan::offload, &Offload::activations>(),
-           Path<&Space::offload, &OffloadLists::activations>(), &plain<read_offload_modules>,
-           &offload_modules_json, kUnsaidChoice},
-    Choice{"offload.parameters", "offload.parameters", Path<&Plan::offload, &Offload::parameters>(),
-           Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &flag_json,
-           kHostParameters}};
+           Path<&Plan::offload, &HostOffload::activations>(),
+           Path<&TunerSearchSpace::offload, &SearchedOffloads::activations>(),
+           &plain<read_offload_modules>, &offload_modules_json, kUnsaidChoice},
+    Choice{"offload.parameters", "offload.parameters",
+           Path<&Plan::offload, &HostOffload::parameters>(),
+           Path<&TunerSearchSpace::offload, &SearchedOffloads::parameters>(), &plain<read_flag>,
+           &flag_json, kHostParameters}};
 
 // Every mapping of the table is a key of plan files, which have their keys in another order than
 // messages.
 static_assert(std::apply(
     [](const auto&... choice) {
       const auto is_key = [](std::string_view group) {
-        for (const std::string_view key : kPlanKeys) {
+        for (const std::string_view key : kPlanChoiceKeys) {
           if (key == group) return true;
         }
         return false;
@@ -225,11 +245,11 @@ template <class Visit>
 void each_flag(Visit&& visit) {
   each_choice([&](const auto& choice) {
     if constexpr (std::is_same_v<KindOf<decltype(choice)>, bool>) {
-      const FlagWords& said = choice.traits.said;
+      const ChoiceFlagWords& said = choice.traits.said;
       if (!said.mark.empty()) visit(said, choice.place, choice.of);
     }
   });
-  const auto visit_overlap = [&](const FlagWords& said, auto is_on) {
+  const auto visit_overlap = [&](const ChoiceFlagWords& said, auto is_on) {
     if (!said.mark.empty()) visit(said, std::string_view("overlap"), is_on);
   };
   [&]<std::size_t... kRow>(std::index_sequence<kRow...>) {

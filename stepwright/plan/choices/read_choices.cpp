@@ -33,7 +33,7 @@ bool says_no(Node node) {
 
 }  // namespace
 
-void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists) {
+void check_allowed_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists) {
   std::vector<std::string_view> keys;
   for (const auto list : lists) {
     for (const std::string_view key : list) keys.push_back(key);
@@ -47,26 +47,28 @@ double require_above_zero(Node node, double value) {
 }
 
 void fail_unknown_word(Node node, std::span<const std::string_view> known) {
-  node.fail(fmt::format("must be one of {}; it is '{}'{}", comma_list(known),
+  node.fail(fmt::format("must be one of {}; it is '{}'{}", join_with_commas(known),
                         printable(node.text()), spelling_hint(node.text(), known)));
 }
 
-std::int64_t read_degree(Node node) { return node.integer(1, cluster::kMaxDevices); }
+std::int64_t read_positive_number(Node node) {
+  return node.integer(1, cluster::kMaxClusterDevices);
+}
 
-std::int64_t read_bucket(Node node) { return node.integer(0, kMostElements); }
+std::int64_t read_bucket_size(Node node) { return node.integer(0, kMaxPlanFileCount); }
 
 std::int64_t read_nanoseconds(Node node) { return node.integer(0, kMostNanoseconds); }
 
 bool read_flag(Node node) { return node.boolean(); }
 
-std::int64_t read_group(Node node) {
-  if (node.is_number()) return read_degree(node);
-  if (node.is_scalar() && node.text() == "node") return kNodeGroup;
-  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", cluster::kMaxDevices));
+std::int64_t read_sharding_group(Node node) {
+  if (node.is_number()) return read_positive_number(node);
+  if (node.is_scalar() && node.text() == "node") return kNodeShardingGroup;
+  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", cluster::kMaxClusterDevices));
 }
 
 schedule::ScheduleKind read_schedule_kind(Node node) {
-  const schedule::ScheduleKind kind = node.choice(schedule::kScheduleNames);
+  const schedule::ScheduleKind kind = node.choice(schedule::kScheduleKindNames);
   if (!schedule::traits_of(kind).runs) {
     node.fail_unsupported(
         "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
@@ -75,13 +77,13 @@ schedule::ScheduleKind read_schedule_kind(Node node) {
   return kind;
 }
 
-std::int64_t read_strands(Node node) {
-  const std::int64_t strands = read_degree(node);
+std::int64_t read_micro_batch_stream_count(Node node) {
+  const std::int64_t strands = read_positive_number(node);
   if (strands > 2) node.fail(fmt::format("must be 1 or 2; it is {}", strands));
   return strands;
 }
 
-Sharding read_states(Node node, const Reading& reading) {
+Sharding read_state_sharding(Node node, const PlanFileReading& reading) {
   const std::string word = node.text();
   const std::optional<Sharding> sharding = sharding_of(word);
   if (!sharding || !is_paro_strategy(*sharding)) {
@@ -93,7 +95,7 @@ Sharding read_states(Node node, const Reading& reading) {
       node.fail(
           fmt::format("{} is no strategy: optimizer states are split at least as finely as "
                       "parameters and gradients (one of {})",
-                      word, comma_list(known)));
+                      word, join_with_commas(known)));
     }
     fail_unknown_word(node, known);
   }
@@ -106,8 +108,8 @@ Sharding read_states(Node node, const Reading& reading) {
 
 namespace {
 
-ModuleSet read_modules(Node node) {
-  ModuleSet modules;
+RecomputeModuleSet read_modules(Node node) {
+  RecomputeModuleSet modules;
   if (!node.is_sequence() || node.size() == 0) node.fail("must be a list of modules");
   for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kModuleNames));
   return modules;
@@ -122,7 +124,7 @@ std::vector<StageRecompute> read_stages(Node node) {
   for (const auto& [key, value] : node.members()) {
     const IntegerParseResult at = read_integer(key);
     const bool good = at.status == IntegerParseResult::Status::kGood;
-    if (!good || at.value < 0 || at.value >= cluster::kMaxDevices) {
+    if (!good || at.value < 0 || at.value >= cluster::kMaxClusterDevices) {
       value.fail(fmt::format("stages are positions of the pipeline, from 0; it is '{}'", key));
     }
     if (std::ranges::find(stages, at.value, &StageRecompute::position) != stages.end()) {
@@ -143,14 +145,14 @@ Recompute read_recompute_mapping(Node node) {
   const auto stages = node.find("stages");
   if (!every && !modules && !stages) node.fail("must name every, modules, stages or several");
   Recompute recompute;
-  if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_degree(*every)};
+  if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_positive_number(*every)};
   if (modules) recompute.kind = RecomputeKind::kModules;
   if (modules) recompute.modules = read_modules(*modules);
   if (!stages) return recompute;
   // With `stages`, full and selective recomputation can be written only as `every: 1` and as the
   // module of the core; they are read as the words `full` and `selective`.
   if (recompute == Recompute{.kind = RecomputeKind::kEvery}) recompute = {RecomputeKind::kFull};
-  if (recompute.every == 1 && recomputed(recompute) == kCoreRecompute) {
+  if (recompute.every == 1 && recomputed_layer_part(recompute) == kCoreRecompute) {
     recompute = {RecomputeKind::kSelective};
   }
   recompute.stages = read_stages(*stages);
@@ -182,51 +184,51 @@ Recompute read_recompute(Node node) {
   fail_unknown_word(node, kWords);
 }
 
-Overlap read_overlap_alone(Node node) { return read_overlap(node, Overlap()); }
+Overlap read_overlap_flags_or_defaults(Node node) { return read_overlap_flags(node, Overlap()); }
 
-Overlap read_overlap(Node node, const Overlap& usual) {
-  if (node.is_scalar()) return overlap_all(node.boolean());
+Overlap read_overlap_flags(Node node, const Overlap& usual) {
+  if (node.is_scalar()) return all_overlap_flags(node.boolean());
   std::vector<std::string_view> keys;
-  for (const auto& [flag, name] : kOverlapNames) keys.push_back(name);
+  for (const auto& [flag, name] : kOverlapFlagNames) keys.push_back(name);
   node.allow_only(keys);
   Overlap overlap = usual;
-  for (const auto& [flag, name] : kOverlapNames) {
+  for (const auto& [flag, name] : kOverlapFlagNames) {
     if (const auto given = node.find(name)) overlap.*flag = given->boolean();
   }
   return overlap;
 }
 
-collective::Algorithm read_algorithm(Node node, const Reading& reading) {
-  const collective::Algorithm algorithm = node.choice(collective::kAlgorithmNames);
+collective::Algorithm read_collective_algorithm(Node node, const PlanFileReading& reading) {
+  const collective::Algorithm algorithm = node.choice(collective::kCollectiveAlgorithmNames);
   const bool least =
-      reading.version == FileVersion::kOne && algorithm == collective::Algorithm::kRing;
+      reading.version == PlanFileVersion::kOne && algorithm == collective::Algorithm::kRing;
   return least ? collective::Algorithm::kLibrary : algorithm;
 }
 
-void read_pipeline_algorithm(Node collectives, const Reading& reading) {
+void reject_pipeline_algorithm(Node collectives, const PlanFileReading& reading) {
   const auto word = collectives.find("pipeline");
-  if (!word || read_algorithm(*word, reading) == collective::Algorithm::kLibrary) return;
+  if (!word || read_collective_algorithm(*word, reading) == collective::Algorithm::kLibrary) return;
   word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
                          word->text()));
 }
 
 RankOrder read_rank_order(Node node) {
   const std::string word = node.text();
-  if (const auto order = rank_order_of(word)) return *order;
+  if (const auto order = parse_rank_order(word)) return *order;
   node.fail(
       fmt::format("must name tp, cp, ep, dp and pp once each, fastest first, as in "
                   "tp-cp-ep-dp-pp; it is '{}'",
                   word));
 }
 
-std::vector<std::int64_t> read_layers(Node node) {
+std::vector<std::int64_t> read_chunk_layers(Node node) {
   if (node.is_scalar() && node.text() == "even") return {};
   if (!node.is_sequence() || node.size() == 0) {
     node.fail("must be 'even' or the layers of each chunk in model order, as in [40, 40]");
   }
   std::vector<std::int64_t> layers;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    layers.push_back(node.at(i).integer(0, model::kLargestLayers));
+    layers.push_back(node.at(i).integer(0, model::kLargestLayerCount));
   }
   return layers;
 }
@@ -236,15 +238,15 @@ double read_share(Node node) {
   return node.number(0, 1);
 }
 
-OffloadModules read_offload_modules(Node node) {
-  OffloadModules modules;
+OffloadModuleSet read_offload_modules(Node node) {
+  OffloadModuleSet modules;
   if (says_no(node)) return modules;
   if (!node.is_sequence()) node.fail("must be a list of modules, as in [qkv_linear, moe_act]");
   for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kOffloadModuleNames));
   return modules;
 }
 
-void check_offload(Node node, std::span<const std::string_view> parts) {
+void check_offload_value(Node node, std::span<const std::string_view> parts) {
   if (says_no(node)) return;
   if (!node.is_mapping()) {
     node.fail("must say what of it lies on the host, as in {optimizer: 0.5}");
@@ -252,7 +254,7 @@ void check_offload(Node node, std::span<const std::string_view> parts) {
   node.allow_only(parts);
 }
 
-void check_version(Node root, std::string_view version) {
+void check_file_version(Node root, std::string_view version) {
   const Node given = root.get("stepwright");
   if (given.text() == version) return;
   given.fail(fmt::format("must be {}; it is '{}'", version, printable(given.text())));
@@ -263,16 +265,17 @@ void require_keys(Node node, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (!node.find(key)) absent.push_back(key);
   }
-  if (absent.size() > 1) node.fail(fmt::format("the keys {} are missing", comma_list(absent)));
+  if (absent.size() > 1)
+    node.fail(fmt::format("the keys {} are missing", join_with_commas(absent)));
   if (absent.size() == 1) node.fail(fmt::format("the key '{}' is missing", absent.front()));
 }
 
-FileVersion read_version(Node root, std::string_view kind) {
+PlanFileVersion read_file_version(Node root, std::string_view kind) {
   if (!root.find("stepwright")) {
     root.fail(fmt::format("the key 'stepwright' is missing: begin with `stepwright: {}/2`", kind));
   }
   const Node given = root.get("stepwright");
-  for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
+  for (const PlanFileVersion version : {PlanFileVersion::kOne, PlanFileVersion::kTwo}) {
     if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;
   }
   given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, printable(given.text())));

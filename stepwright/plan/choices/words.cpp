@@ -22,20 +22,20 @@ std::string joined(const std::vector<std::string>& parts, const std::string& sep
 
 std::string tensor_words(const Plan& plan) {
   if (!plan.sequence_parallel) return fmt::format("tensor {}", plan.parallel.tensor);
-  const bool keep = plan.tensor_input == TensorInput::kKeep;
+  const bool keep = plan.tensor_input == GatheredInputPolicy::kKeep;
   return fmt::format("tensor {} (sequence parallel, inputs {})", plan.parallel.tensor,
                      keep ? "kept" : "re-gathered");
 }
 
 std::string pipeline_words(const Plan& plan) {
-  std::string kind(name_of(schedule::kScheduleNames, plan.schedule.kind));
+  std::string kind(name_of(schedule::kScheduleKindNames, plan.schedule.kind));
   if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
   if (plan.schedule.chunks > 1) kind += fmt::format(", {} chunks", plan.schedule.chunks);
   if (const auto placement = plan.schedule.placement) {
-    kind += fmt::format(", placement {}", name_of(schedule::kFoundPlacements, *placement));
+    kind += fmt::format(", placement {}", name_of(schedule::kSearchablePlacements, *placement));
   }
   if (plan.schedule.group > 0) kind += fmt::format(", groups of {}", plan.schedule.group);
-  if (!plan.layers.empty()) kind += fmt::format("; layers {}", layers_word(plan.layers));
+  if (!plan.layers.empty()) kind += fmt::format("; layers {}", chunk_layers_text(plan.layers));
   return fmt::format("pipeline {} ({})", plan.parallel.pipeline, kind);
 }
 
@@ -95,14 +95,14 @@ std::vector<std::string> degree_words(const Plan& plan) {
 
 /// Adds the words of the flags that the plan has on.
 void add_flags(std::vector<std::string>& words, const Plan& plan) {
-  each_flag([&](const FlagWords& said, std::string_view, auto is_on) {
+  each_flag([&](const ChoiceFlagWords& said, std::string_view, auto is_on) {
     if (is_on(plan)) words.emplace_back(said.words);
   });
 }
 
 }  // namespace
 
-std::string job_line(const Job& job) {
+std::string job_summary_line(const Job& job) {
   const cluster::Cluster& cluster = job.cluster;
   return fmt::format("{} on {} x {} ({}, {}), {} of {} tokens, {}", job.model_name,
                      format_count(cluster.devices()), cluster.device.name, cluster.name,
@@ -111,11 +111,11 @@ std::string job_line(const Job& job) {
                      name_of(kPrecisionNames, job.precision));
 }
 
-std::string plan_words(const Plan& plan, const Job& job) {
+std::string plan_description(const Plan& plan, const Job& job) {
   std::vector<std::string> words = degree_words(plan);
   words.push_back(fmt::format("micro-batch {}", plan.micro_batch));
   words.push_back(sharding_text(plan, job));
-  words.push_back(recompute_text(plan.recompute));
+  words.push_back(recompute_description(plan.recompute));
   std::vector<std::string> kinds;
   for (const OverlapFlagTraits& row : kOverlapTable) {
     if (row.exposed && row.exposed(plan)) kinds.emplace_back(row.words);
@@ -129,9 +129,9 @@ std::string plan_words(const Plan& plan, const Job& job) {
   add_flags(words, plan);
   if (!plan.offload.activations.empty()) {
     words.push_back(fmt::format("activations of {} on the host",
-                                fmt::join(offload_words(plan.offload.activations), ", ")));
+                                fmt::join(offload_module_names(plan.offload.activations), ", ")));
   }
-  if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_word(plan.rank_order));
+  if (plan.rank_order != RankOrder{}) words.push_back("ranks " + rank_order_text(plan.rank_order));
   return joined(words, ", ");
 }
 

@@ -13,24 +13,27 @@ Json count_json(const std::int64_t& count) { return count; }
 Json share_json(const double& share) { return share; }
 Json flag_json(const bool& flag) { return flag; }
 Json schedule_kind_json(const schedule::ScheduleKind& kind) {
-  return name_of(schedule::kScheduleNames, kind);
+  return name_of(schedule::kScheduleKindNames, kind);
 }
-Json algorithm_json(const collective::Algorithm& algorithm) {
-  return name_of(collective::kAlgorithmNames, algorithm);
+Json collective_algorithm_json(const collective::Algorithm& algorithm) {
+  return name_of(collective::kCollectiveAlgorithmNames, algorithm);
 }
-Json accumulate_json(const DType& type) { return name_of(kAccumulateNames, type); }
-Json context_kind_json(const ContextKind& kind) { return name_of(kContextKindNames, kind); }
-Json tensor_input_json(const TensorInput& input) { return name_of(kTensorInputNames, input); }
+Json accumulation_type_json(const DType& type) { return name_of(kAccumulateNames, type); }
+Json context_parallelism_json(const ContextKind& kind) { return name_of(kContextKindNames, kind); }
+Json tensor_input_json(const GatheredInputPolicy& input) {
+  return name_of(kTensorInputNames, input);
+}
 
 Json recompute_json(const Recompute& recompute) {
   const bool word = recompute.stages.empty() && recompute.kind <= RecomputeKind::kFull;
   if (word) return name_of(kRecomputeNames, recompute.kind);
   Json json = Json::object();
-  const LayerRecompute own = recomputed(recompute);
-  if (!own.modules.empty()) json["modules"] = module_words(own.modules);
+  const LayerRecompute own = recomputed_layer_part(recompute);
+  if (!own.modules.empty()) json["modules"] = recompute_module_names(own.modules);
   if (own.whole || recompute.every > 1) json["every"] = recompute.every;
   for (const StageRecompute& stage : recompute.stages) {
-    json["stages"][std::to_string(stage.position)] = recompute_json(setting_of(stage));
+    json["stages"][std::to_string(stage.position)] =
+        recompute_json(recompute_settings_of_stage(stage));
   }
   return json;
 }
@@ -43,17 +46,17 @@ Json overlap_json(const Overlap& overlap) {
   return json;
 }
 
-Json states_json(const Sharding& sharding) { return sharding_letters(sharding); }
+Json sharding_letters_json(const Sharding& sharding) { return sharding_letters(sharding); }
 
-Json group_json(const std::int64_t& group) {
-  return group == kNodeGroup ? Json("node") : Json(group);
+Json sharding_group_json(const std::int64_t& group) {
+  return group == kNodeShardingGroup ? Json("node") : Json(group);
 }
 
-Json offload_modules_json(const OffloadModules& modules) { return offload_words(modules); }
+Json offload_modules_json(const OffloadModuleSet& modules) { return offload_module_names(modules); }
 
-Json rank_order_json(const RankOrder& order) { return rank_order_word(order); }
+Json rank_order_json(const RankOrder& order) { return rank_order_text(order); }
 
-Json layers_json(const std::vector<std::int64_t>& layers) {
+Json chunk_layers_json(const std::vector<std::int64_t>& layers) {
   return layers.empty() ? Json("even") : Json(layers);
 }
 
@@ -65,7 +68,7 @@ Json& json_at_path(Json& file, std::string_view place) {
   return head[std::string(place.substr(dot + 1))];
 }
 
-Json space_json(const Space& space) {
+Json search_space_json(const TunerSearchSpace& space) {
   Json search = Json::object();
   each_choice([&](const auto& choice) {
     const auto& values = choice.list(space);

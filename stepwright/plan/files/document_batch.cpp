@@ -19,27 +19,28 @@ using Json = nlohmann::ordered_json;
 constexpr double kLongestMedian = 1e12;
 constexpr double kWidestSigma = 4;
 
-LognormalLengths read_lognormal(Node node) {
+LognormalDocumentLengths read_lognormal(Node node) {
   node.allow_only({"median", "sigma"});
   const Node sigma = node.get("sigma");
-  LognormalLengths read{.median = node.get("median").number(1, kLongestMedian),
-                        .sigma = sigma.number(0, kWidestSigma)};
+  LognormalDocumentLengths read{.median = node.get("median").number(1, kLongestMedian),
+                                .sigma = sigma.number(0, kWidestSigma)};
   if (read.sigma == 0) sigma.fail("must be above 0");
   return read;
 }
 
-void read_lengths(Node node, const std::filesystem::path& directory, DocumentBatch& batch) {
+void read_lengths(Node node, const std::filesystem::path& directory, PackedDocumentBatch& batch) {
   node.allow_only({"file", "histogram", "lognormal"});
   if (node.size() != 1) node.fail("must be one of file, histogram and lognormal");
   if (const auto file = node.find("file")) {
-    batch.file = read_path(*file, directory);
-    batch.lengths = packing::load_lengths(batch.file);
+    batch.file = read_existing_path(*file, directory);
+    batch.lengths = packing::load_length_histogram(batch.file);
   }
   if (const auto histogram = node.find("histogram"))
-    batch.lengths = packing::read_histogram(*histogram);
+    batch.lengths = packing::read_length_histogram(*histogram);
   if (const auto formula = node.find("lognormal")) {
     batch.lognormal = read_lognormal(*formula);
-    batch.lengths = packing::lognormal_lengths(batch.lognormal->median, batch.lognormal->sigma);
+    batch.lengths =
+        packing::lognormal_length_histogram(batch.lognormal->median, batch.lognormal->sigma);
   }
 }
 
@@ -66,7 +67,7 @@ packing::Packing read_packing(Node node) {
   return packing;
 }
 
-Json lengths_json(const DocumentBatch& documents) {
+Json lengths_json(const PackedDocumentBatch& documents) {
   if (!documents.file.empty()) return {{"file", documents.file}};
   if (const auto& formula = documents.lognormal) {
     return {{"lognormal", {{"median", formula->median}, {"sigma", formula->sigma}}}};
@@ -78,7 +79,7 @@ Json lengths_json(const DocumentBatch& documents) {
 
 }  // namespace
 
-std::string read_path(Node node, const std::filesystem::path& directory) {
+std::string read_existing_path(Node node, const std::filesystem::path& directory) {
   const auto path =
       std::filesystem::absolute(directory / read_name(node, kLongestPath)).lexically_normal();
   if (!is_plain_file(path)) {
@@ -87,25 +88,25 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
   return path.string();
 }
 
-std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
-                                                 const std::filesystem::path& directory,
-                                                 const packing::Packing& unsaid) {
+std::optional<PackedDocumentBatch> read_document_batch(Node batch, std::int64_t length,
+                                                       const std::filesystem::path& directory,
+                                                       const packing::Packing& unsaid) {
   const auto lengths = batch.find("lengths");
   const auto packing = batch.find("packing");
   if (!lengths && packing) packing->fail("needs batch.lengths: how long documents are");
   if (!lengths) return std::nullopt;
-  DocumentBatch read;
+  PackedDocumentBatch read;
   read_lengths(*lengths, directory, read);
   read.packing = packing ? read_packing(*packing) : unsaid;
   try {
-    read.packs = packing::pack_with_statistics(read.lengths, read.packing, length);
+    read.packs = packing::packed_sequence_statistics(read.lengths, read.packing, length);
   } catch (const Error& error) {
     lengths->fail(error.what());
   }
   return read;
 }
 
-void write_document_batch(Json& batch, const DocumentBatch& documents) {
+void write_document_batch(Json& batch, const PackedDocumentBatch& documents) {
   batch["lengths"] = lengths_json(documents);
   const packing::Packing& packing = documents.packing;
   Json written = {{"kind", name_of(packing::kPackingKindNames, packing.kind)}};

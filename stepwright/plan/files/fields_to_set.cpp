@@ -63,7 +63,7 @@ std::string reason_idle(std::string_view path, const Job& job) {
   }
   const std::string_view inner = path.starts_with("job.") ? path.substr(4) : "";
   const std::string_view key = inner.substr(0, inner.find('.'));
-  if (is_among(key, kPlanKeys)) {
+  if (is_among(key, kPlanChoiceKeys)) {
     return fmt::format("it fixes what tune may choose; the plan's own is {}", printable(inner));
   }
   static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance",
@@ -119,17 +119,17 @@ std::vector<std::string> fields_meant(std::string_view word, const Job& job) {
 
 std::string full_path(std::string_view field, const Job& job, const std::string& name) {
   const std::string_view head = field.substr(0, field.find('.'));
-  if (head == "job" || is_among(head, kPlanKeys)) return std::string(field);
-  if (is_among(head, kJobKeys)) return "job." + std::string(field);
+  if (head == "job" || is_among(head, kPlanChoiceKeys)) return std::string(field);
+  if (is_among(head, kJobOnlyKeys)) return "job." + std::string(field);
   if (const std::vector<std::string> meant = fields_meant(field, job); !meant.empty()) {
     fail_input(fmt::format("{}: unknown field '{}'; did you mean '{}'?", name, printable(field),
                            fmt::join(meant, "' or '")));
   }
   std::vector<std::string_view> known;
-  for (const std::string_view key : kPlanKeys) known.push_back(key);
-  for (const std::string_view key : kJobKeys) known.push_back(key);
+  for (const std::string_view key : kPlanChoiceKeys) known.push_back(key);
+  for (const std::string_view key : kJobOnlyKeys) known.push_back(key);
   fail_input(fmt::format("{}: unknown field '{}'{} (fields begin with: {})", name, printable(head),
-                         spelling_hint(head, known), comma_list(known)));
+                         spelling_hint(head, known), join_with_commas(known)));
 }
 
 /// Returns the path of a field's value after the file is written out again.
@@ -147,14 +147,14 @@ std::string_view replaced_by(std::string_view path) {
 
 }  // namespace
 
-std::string path_to_set(std::string_view field, const Job& job, const std::string& name) {
+std::string settable_field_path(std::string_view field, const Job& job, const std::string& name) {
   std::string path = full_path(field, job, name);
   const std::string reason = reason_idle(path, job);
   if (!reason.empty()) fail_input(fmt::format("{}: would change nothing: {}", name, reason));
   return path;
 }
 
-bool overrides_assignment(std::string_view path, std::string_view earlier) {
+bool overrides_earlier_setting(std::string_view path, std::string_view earlier) {
   if (path == "job.cluster.profile" && earlier == "job.cluster.nodes")
     return false;  // a new profile keeps the number of nodes
   return is_at_or_below(place_of_value(earlier), replaced_by(path));

@@ -11,10 +11,10 @@ namespace stepwright::plan {
 /// be left out). Fails with `kInput` for an unknown field, with the nearest known one, and for a
 /// field that no result depends on (`search`, `cluster.source`, `imbalance` of a dense model).
 /// `name` starts the message.
-std::string path_to_set(std::string_view field, const Job& job, const std::string& name);
+std::string settable_field_path(std::string_view field, const Job& job, const std::string& name);
 
 /// True if setting the field `path` replaces the value that an earlier setting of the field
 /// `earlier` (the same or another one) has given.
-bool overrides_assignment(std::string_view path, std::string_view earlier);
+bool overrides_earlier_setting(std::string_view path, std::string_view earlier);
 
 }  // namespace stepwright::plan

@@ -4,32 +4,32 @@
 
 namespace stepwright::plan {
 
-std::vector<MemoryConditions> read_memory_conditions(Node conditions) {
-  std::vector<MemoryConditions> entries;
+std::vector<FrameworkExtraMemory> read_framework_extra_memory(Node conditions) {
+  std::vector<FrameworkExtraMemory> entries;
   const auto list = conditions.find("memory");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const Node entry = list->at(i);
     entry.allow_only({"framework", "other_bytes", "fragmentation"});
-    MemoryConditions read{.framework = read_name(entry.get("framework"))};
+    FrameworkExtraMemory read{.framework = read_name(entry.get("framework"))};
     if (const auto given = entry.find("other_bytes")) {
-      read.other_bytes = given->number(0, kMostOtherBytes);
+      read.other_bytes = given->number(0, kMaxOtherMemoryBytes);
     }
     if (const auto given = entry.find("fragmentation")) {
-      read.fragmentation = given->number(0, kMostFragmentation);
+      read.fragmentation = given->number(0, kMaxMemoryFragmentation);
     }
     entries.push_back(std::move(read));
   }
   return entries;
 }
 
-std::vector<MemoryConditions> load_memory_conditions(const std::filesystem::path& path) {
+std::vector<FrameworkExtraMemory> load_memory_conditions(const std::filesystem::path& path) {
   const Document document = Document::load(path);
-  return read_memory_conditions(document.root());
+  return read_framework_extra_memory(document.root());
 }
 
-Tree memory_conditions_tree(const std::vector<MemoryConditions>& entries) {
+Tree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries) {
   Tree list = Tree::sequence();
-  for (const MemoryConditions& entry : entries) {
+  for (const FrameworkExtraMemory& entry : entries) {
     list.add(Tree::flow_mapping()
                  .set("framework", entry.framework)
                  .set("other_bytes", entry.other_bytes)
@@ -38,10 +38,10 @@ Tree memory_conditions_tree(const std::vector<MemoryConditions>& entries) {
   return list;
 }
 
-const MemoryConditions* memory_conditions_of(const std::vector<MemoryConditions>& entries,
-                                             const Framework& framework) {
+const FrameworkExtraMemory* find_framework_extra_memory(
+    const std::vector<FrameworkExtraMemory>& entries, const Framework& framework) {
   for (const std::string_view name : {std::string_view(framework.name), std::string_view()}) {
-    for (const MemoryConditions& entry : entries) {
+    for (const FrameworkExtraMemory& entry : entries) {
       if (entry.framework == name) return &entry;
     }
   }

@@ -13,7 +13,7 @@ namespace stepwright::plan {
 
 /// Memory that a framework uses beyond a plan's model states and tensors, fitted to memory
 /// snapshots of its runs (fullest device): one entry of `memory` in a training conditions file.
-struct MemoryConditions {
+struct FrameworkExtraMemory {
   /// One of `kFrameworkNames`; empty: all frameworks without an entry.
   std::string framework;
   /// Bytes in PyTorch's allocator beyond model states and tensors of the step.
@@ -24,19 +24,19 @@ struct MemoryConditions {
 };
 
 /// Largest `other_bytes` that a memory entry may state.
-inline constexpr double kMostOtherBytes = 1e13;
+inline constexpr double kMaxOtherMemoryBytes = 1e13;
 /// Largest `fragmentation` that a memory entry may state.
-inline constexpr double kMostFragmentation = 10;
+inline constexpr double kMaxMemoryFragmentation = 10;
 
 /// Reads the `memory` entries of a training conditions file; empty if it has none. Fails with
 /// `kInput` on bad values.
-std::vector<MemoryConditions> read_memory_conditions(Node conditions);
-std::vector<MemoryConditions> load_memory_conditions(const std::filesystem::path& path);
-Tree memory_conditions_tree(const std::vector<MemoryConditions>& entries);
+std::vector<FrameworkExtraMemory> read_framework_extra_memory(Node conditions);
+std::vector<FrameworkExtraMemory> load_memory_conditions(const std::filesystem::path& path);
+Tree memory_conditions_tree(const std::vector<FrameworkExtraMemory>& entries);
 
 /// Returns the memory entry of a framework, else the entry for all other frameworks; null if there
 /// is neither.
-const MemoryConditions* memory_conditions_of(const std::vector<MemoryConditions>& entries,
-                                             const Framework& framework);
+const FrameworkExtraMemory* find_framework_extra_memory(
+    const std::vector<FrameworkExtraMemory>& entries, const Framework& framework);
 
 }  // namespace stepwright::plan

@@ -43,8 +43,8 @@ std::string cluster_comment(const cluster::Cluster& cluster) {
       cluster.devices_per_node, cluster.device.name);
 }
 
-std::string batch_comment(const NewJob& job) {
-  if (job.trained != NewJobTraining::kPretrain) {
+std::string batch_comment(const NewJobValues& job) {
+  if (job.trained != NewJobTrainingKind::kPretrain) {
     return fmt::format(
         "# Of one step, over all GPUs: {}, each filled up to {} tokens. `lengths` and\n"
         "# `packing` (docs/formats.md, \"Batch\") say how long they really are, and how they are "
@@ -56,19 +56,19 @@ std::string batch_comment(const NewJob& job) {
 }
 
 /// Writes which parameters are trained: all, or adapters beside frozen weights.
-void set_trained(const NewJob& job, Tree& mapping) {
-  if (job.trained == NewJobTraining::kPretrain) return;
+void set_trained(const NewJobValues& job, Tree& mapping) {
+  if (job.trained == NewJobTrainingKind::kPretrain) return;
   Tree objective = Tree::flow_mapping();
   mapping.set("objective", objective.set("kind", "sft"));
-  if (job.trained == NewJobTraining::kFinetune) return;
+  if (job.trained == NewJobTrainingKind::kFinetune) return;
   Tree adapters = Tree::flow_mapping();
   adapters.set("rank", std::int64_t{16}).set("alpha", std::int64_t{32}).set("targets", "all");
-  if (job.trained == NewJobTraining::kQlora) adapters.set("base", "nf4");
+  if (job.trained == NewJobTrainingKind::kQlora) adapters.set("base", "nf4");
   mapping.set("adapters", adapters);
 }
 
 /// Returns optional keys of a job, at their defaults or as examples, as comments.
-std::string other_keys(const NewJob& job) {
+std::string other_keys(const NewJobValues& job) {
   std::string text;
   if (job.framework.empty()) {
     text +=
@@ -87,12 +87,12 @@ std::string other_keys(const NewJob& job) {
                     "# What the search may choose; what is not named is free.\n"
                     "# search: {{tensor: [1, 2, 4, 8], recompute: [none, selective]}}\n",
                     words_of_table(kPrecisionNames), words_of_table(kOptimizerNames),
-                    job.trained == NewJobTraining::kPretrain ? "" : "kind: sft, ");
+                    job.trained == NewJobTrainingKind::kPretrain ? "" : "kind: sft, ");
 }
 
 }  // namespace
 
-Tree new_job_mapping(const NewJob& job) {
+Tree new_job_file_tree(const NewJobValues& job) {
   Tree batch = Tree::flow_mapping();
   batch.set("sequences", job.sequences).set("length", job.length);
   Tree mapping = Tree::mapping();
@@ -103,8 +103,8 @@ Tree new_job_mapping(const NewJob& job) {
   return mapping;
 }
 
-std::string new_job_text(const NewJob& job, const std::string& name) {
-  const Tree mapping = new_job_mapping(job);
+std::string new_job_file_text(const NewJobValues& job, const std::string& name) {
+  const Tree mapping = new_job_file_tree(job);
   const auto said = [&](std::string_view key) { return key_line(key, *mapping.find(key)); };
   std::string text = fmt::format(
       "# What is trained, on which cluster, with which batch. Next:\n"

@@ -70,7 +70,7 @@ model::AdapterTargets read_targets(Node node, const model::AdapterTargets& possi
 }
 
 /// Fails if a joined adapter covers some parts of a fused product but not all.
-void check_joined(Node node, const model::Adapters& adapters,
+void check_joined(Node node, const model::LoraAdapters& adapters,
                   const model::AdapterTargets& possible) {
   if (!adapters.joined) return;
   for (const TargetGroup& word : target_words()) {
@@ -85,7 +85,7 @@ void check_joined(Node node, const model::Adapters& adapters,
 void check_narrow(Node node, const Job& job, DType base) {
   if (job.framework.name.empty()) return;
   const WordSet runs = FrameworkSupport(job.framework).allowed(Ability::kTrained, 0);
-  const std::vector<std::string>& words = ability_words(Ability::kTrained);
+  const std::vector<std::string>& words = framework_property_words(Ability::kTrained);
   const auto has = [&](std::string_view word) {
     return runs[static_cast<std::size_t>(std::ranges::find(words, word) - words.begin())];
   };
@@ -93,13 +93,13 @@ void check_narrow(Node node, const Job& job, DType base) {
   const Framework& framework = job.framework;
   node.fail(fmt::format("{} has no base of {}: of what is trained it runs {}",
                         framework.variant.empty() ? framework.name : framework.variant, node.text(),
-                        words_text(Ability::kTrained, runs)));
+                        property_words_text(Ability::kTrained, runs)));
 }
 
 DType read_base(Node node, const Job& job) {
-  const DType base = node.choice(model::kAdapterBaseNames);
+  const DType base = node.choice(model::kAdapterBaseTypeNames);
   if (base != DType::kBf16) check_narrow(node, job, base);
-  const DType stored = storage_type(job.precision);
+  const DType stored = parameter_storage_type(job.precision);
   if (stored == DType::kBf16) return base;
   const std::string_view name = name_of(kDTypeNames, stored);
   if (base == DType::kBf16) {
@@ -111,17 +111,18 @@ DType read_base(Node node, const Job& job) {
   return base;
 }
 
-model::Adapters read_adapters(Node node, const Job& job) {
+model::LoraAdapters read_adapters(Node node, const Job& job) {
   node.allow_only({"rank", "alpha", "targets", "dropout", "base", "joined"});
-  const model::AdapterTargets possible = model::possible_targets(job.model);
+  const model::AdapterTargets possible = model::possible_adapter_targets(job.model);
   if (possible.none()) node.fail("the model has no product that an adapter could stand beside");
-  model::Adapters adapters;
+  model::LoraAdapters adapters;
   adapters.joined = framework_defaults(job.framework).joined_adapters;
   if (const auto joined = node.find("joined")) adapters.joined = joined->boolean();
   const auto targets = node.find("targets");
   adapters.targets = targets ? read_targets(*targets, possible) : possible;
   if (targets) check_joined(*targets, adapters, possible);
-  adapters.rank = node.get("rank").integer(1, model::largest_rank(job.model, adapters.targets));
+  adapters.rank =
+      node.get("rank").integer(1, model::largest_adapter_rank(job.model, adapters.targets));
   adapters.alpha = static_cast<double>(adapters.rank);
   if (const auto alpha = node.find("alpha")) {
     adapters.alpha = alpha->number(0, kMostAlpha);
@@ -138,7 +139,8 @@ model::Adapters read_adapters(Node node, const Job& job) {
 constexpr std::string_view kLayersWord = "layers ";
 
 /// Reads a range of frozen layers, as "layers 0-11".
-void read_frozen_layers(Node node, const model::Architecture& model, model::Frozen& frozen) {
+void read_frozen_layers(Node node, const model::Architecture& model,
+                        model::FrozenModelParts& frozen) {
   const std::string text = node.text();
   const std::string_view range = std::string_view(text).substr(kLayersWord.size());
   const std::size_t dash = range.find('-');
@@ -158,10 +160,10 @@ void read_frozen_layers(Node node, const model::Architecture& model, model::Froz
   frozen.layers = last.value - first.value + 1;
 }
 
-model::Frozen read_frozen(Node node, const model::Architecture& model) {
+model::FrozenModelParts read_frozen(Node node, const model::Architecture& model) {
   if (!node.is_sequence()) node.fail("must be a list, as in [embedding, layers 0-11]");
   static constexpr std::string_view kKnown[] = {"embedding", "encoder", "projector", "layers 0-11"};
-  model::Frozen frozen;
+  model::FrozenModelParts frozen;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string word = node.at(i).text();
     if (word == "embedding") {
@@ -178,7 +180,7 @@ model::Frozen read_frozen(Node node, const model::Architecture& model) {
   return frozen;
 }
 
-Json targets_json(const model::Adapters& adapters) {
+Json targets_json(const model::LoraAdapters& adapters) {
   Json list = Json::array();
   model::AdapterTargets left = adapters.targets;
   for (const TargetGroup& word : target_words()) {
@@ -191,31 +193,31 @@ Json targets_json(const model::Adapters& adapters) {
 
 }  // namespace
 
-void read_training(Node file, Job& job) {
+void read_adapters_and_frozen_parts(Node file, Job& job) {
   if (const auto frozen = file.find("frozen")) job.model.frozen = read_frozen(*frozen, job.model);
   const auto adapters = file.find("adapters");
   if (!adapters) return;
   job.model.adapters = read_adapters(*adapters, job);
-  const model::Frozen& frozen = job.model.frozen;
+  const model::FrozenModelParts& frozen = job.model.frozen;
   if (frozen.layers == job.model.layers) {
     adapters->fail("all layers are frozen: adapters have no place");
   }
 }
 
-void write_training(Json& file, const Job& job) {
+void write_adapters_and_frozen_parts(Json& file, const Job& job) {
   if (job.model.adapters) {
-    const model::Adapters& adapters = *job.model.adapters;
+    const model::LoraAdapters& adapters = *job.model.adapters;
     Json json = {{"rank", adapters.rank},
                  {"alpha", adapters.alpha},
                  {"targets", targets_json(adapters)},
                  {"dropout", adapters.dropout}};
-    if (storage_type(job.precision) == DType::kBf16 || adapters.quantised()) {
-      json["base"] = name_of(model::kAdapterBaseNames, adapters.base);
+    if (parameter_storage_type(job.precision) == DType::kBf16 || adapters.quantised()) {
+      json["base"] = name_of(model::kAdapterBaseTypeNames, adapters.base);
     }
     json["joined"] = adapters.joined;
     file["adapters"] = std::move(json);
   }
-  const model::Frozen& frozen = job.model.frozen;
+  const model::FrozenModelParts& frozen = job.model.frozen;
   if (!frozen.any()) return;
   Json list = Json::array();
   if (frozen.embedding) list.push_back("embedding");

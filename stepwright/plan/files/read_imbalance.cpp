@@ -106,14 +106,14 @@ void check_tokens(Node node, const Job& job) {
 
 }  // namespace
 
-void read_imbalance(Node node, const std::filesystem::path& directory, Job& job) {
+void read_expert_imbalance(Node node, const std::filesystem::path& directory, Job& job) {
   if (node.is_scalar()) {
     job.imbalance = node.number(1, kMostImbalance);
     return;
   }
   if (node.is_mapping()) {
     node.allow_only({"file"});
-    job.expert_tokens = load_tokens(read_path(node.get("file"), directory));
+    job.expert_tokens = load_tokens(read_existing_path(node.get("file"), directory));
   } else {
     job.expert_tokens = listed_tokens(node);
   }

@@ -43,7 +43,7 @@ void read_packed(Node parent) {
 
 /// Returns the number of sequences of a batch that is stated in tokens.
 std::int64_t sequences_of(Node tokens, std::int64_t length) {
-  const std::int64_t count = read_count(tokens, 1, kMostElements);
+  const std::int64_t count = read_batch_or_sequence_size(tokens, 1, kMaxPlanFileCount);
   if (count % length == 0) return count / length;
   const std::int64_t below = count / length * length;
   tokens.fail(fmt::format("must be a multiple of the length {}; the nearest are {}{}", length,
@@ -60,25 +60,26 @@ void tell_count(std::string_view key, Node node, std::int64_t count, Job& job) {
 /// Reads a count of the batch, which may be written as `4k`.
 std::int64_t read_batch_count(Node batch, std::string_view key, Job& job) {
   const Node node = batch.get(key);
-  const std::int64_t count = read_count(node, 1, kMostElements);
+  const std::int64_t count = read_batch_or_sequence_size(node, 1, kMaxPlanFileCount);
   tell_count(key, node, count, job);
   return count;
 }
 
 /// Reads the mean number of images per sequence, and the patches of an image.
 void read_images(Node node, Job& job) {
-  std::optional<model::Encoder>& encoder = job.model.encoder;
+  std::optional<model::ImageEncoder>& encoder = job.model.encoder;
   if (!encoder) node.fail("the model has no encoder of images");
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only({"count", "patches"});
   const auto count = mapping ? node.find("count") : node;
-  if (count) encoder->images = count->number(0, model::kMostImages);
+  if (count) encoder->images = count->number(0, model::kMaxImagesPerSequence);
   if (encoder->images > 0 && encoder->parameters == 0) {
     node.fail(fmt::format("nobody counted the model's encoder ({}): its images can be left out (0)",
                           printable(encoder->name)));
   }
   const auto patches = mapping ? node.find("patches") : std::nullopt;
-  if (patches) encoder = model::with_patches(*encoder, patches->integer(1, model::kMostPatches));
+  if (patches)
+    encoder = model::encoder_with_patches(*encoder, patches->integer(1, model::kMaxImagePatches));
   const double tokens = encoder->images * static_cast<double>(encoder->tokens);
   if (tokens > static_cast<double>(job.length)) {
     node.fail(fmt::format("images become {:.6g} tokens of a sequence of {}", tokens, job.length));
@@ -113,7 +114,7 @@ Framework read_framework(Node node) {
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only({"name", "version", "variant"});
   const Node name = mapping ? node.get("name") : node;
-  Framework framework{.name = std::string(framework_named(read_name(name)))};
+  Framework framework{.name = std::string(framework_of_file_word(read_name(name)))};
   const auto& known = kFrameworkNames;
   if (!mapping) {
     if (const auto variant = framework_of_variant(framework.name)) return *variant;
@@ -125,7 +126,7 @@ Framework read_framework(Node node) {
   if (version) framework.version = read_release(*version);
   const auto variant = mapping ? node.find("variant") : std::nullopt;
   if (!variant || variant->text().empty()) return framework;
-  const std::vector<std::string_view> variants = variant_names(framework.name);
+  const std::vector<std::string_view> variants = framework_variant_names(framework.name);
   if (std::ranges::find(variants, variant->text()) == variants.end()) {
     if (variants.empty()) variant->fail(fmt::format("{} has no variants", framework.name));
     fail_unknown_word(*variant, variants);
@@ -135,13 +136,13 @@ Framework read_framework(Node node) {
 }
 
 /// Reads CUDA graphs: true, false, or a list of layer parts.
-CudaGraphs read_graphs(Node node) {
+CudaGraphScope read_graphs(Node node) {
   if (!node.is_sequence()) return {.step = node.boolean()};
   std::vector<std::string_view> known;
-  for (const GraphPart& part : kGraphParts) known.push_back(part.name);
-  CudaGraphs graphs;
+  for (const CudaGraphPart& part : kGraphParts) known.push_back(part.name);
+  CudaGraphScope graphs;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    const auto found = std::ranges::find(kGraphParts, node.at(i).text(), &GraphPart::name);
+    const auto found = std::ranges::find(kGraphParts, node.at(i).text(), &CudaGraphPart::name);
     if (found == std::end(kGraphParts)) fail_unknown_word(node.at(i), known);
     graphs.*found->part = true;
   }
@@ -151,13 +152,13 @@ CudaGraphs read_graphs(Node node) {
 /// Key `fused_cross_entropy` (true or false) of files older than `cross_entropy`.
 constexpr std::string_view kOldCrossEntropy = "fused_cross_entropy";
 
-CrossEntropy read_cross_entropy(Node node, CrossEntropy usual) {
+CrossEntropyKernel read_cross_entropy(Node node, CrossEntropyKernel usual) {
   const auto word = node.find("cross_entropy");
   const auto old = node.find(kOldCrossEntropy);
   if (word && old) old->fail("beside cross_entropy: one of the two says how the loss is taken");
   if (word) return word->choice(kCrossEntropyNames);
   if (!old) return usual;
-  return old->boolean() ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
+  return old->boolean() ? CrossEntropyKernel::kCompiled : CrossEntropyKernel::kUnfused;
 }
 
 /// Reads kernels; returns `kernels` with the values that the file states.
@@ -192,7 +193,7 @@ Kernels read_kernels(Node node, Kernels kernels) {
 void check_targets(Node node, const Objective& objective) {
   const int targets =
       (objective.target_step_time_s > 0 ? 1 : 0) + (objective.target_tokens_per_s > 0 ? 1 : 0);
-  const bool smallest = objective.kind == ObjectiveKind::kSmallestCluster;
+  const bool smallest = objective.kind == TunerObjectiveKind::kSmallestCluster;
   if (smallest && targets != 1) {
     node.fail(
         "smallest_cluster needs target_step_time (seconds) or target_tokens_per_s, one of "
@@ -209,7 +210,7 @@ bool reads_use_all(Node cluster) {
 }
 
 /// Reads a goal of the tuner; fails if the word is neither a goal nor a method.
-ObjectiveKind read_goal(Node word) {
+TunerObjectiveKind read_goal(Node word) {
   std::vector<std::string_view> known;
   for (const auto& [kind, name] : kObjectiveNames) {
     if (word.text() == name) return kind;
@@ -229,23 +230,24 @@ Objective read_objective(Node node, bool method) {
                                           "memory_confidence",
                                           "target_step_time",
                                           "target_tokens_per_s"};
-    std::ranges::copy(method_keys(), std::back_inserter(keys));
+    std::ranges::copy(training_method_keys(), std::back_inserter(keys));
     node.allow_only(keys);
-    const auto read = [node](std::string_view key, Quantity quantity, double most, double& value) {
+    const auto read = [node](std::string_view key, QuantityKind quantity, double most,
+                             double& value) {
       const auto given = node.find(key);
       if (given) value = require_above_zero(*given, read_quantity(*given, quantity, 0, most));
     };
     const auto kind = node.find("kind");
     if (kind && !method) objective.kind = read_goal(*kind);
-    read("memory_limit", Quantity::kBytes, kMostBytes, objective.memory_limit_bytes);
+    read("memory_limit", QuantityKind::kBytes, kMostBytes, objective.memory_limit_bytes);
     if (const auto given = node.find("memory_confidence")) {
-      objective.memory_confidence = given->number(kLeastConfidence, kMostConfidence);
+      objective.memory_confidence = given->number(kMinMemoryFitConfidence, kMaxMemoryFitConfidence);
     }
     if (const auto given = node.find("memory_reserve")) {
       objective.memory_reserve = given->number(0, 1);
       if (objective.memory_reserve == 1) given->fail("must be below 1: it would leave nothing");
     }
-    read("target_step_time", Quantity::kTime, kMostRate, objective.target_step_time_s);
+    read("target_step_time", QuantityKind::kTime, kMostRate, objective.target_step_time_s);
     if (const auto rate = node.find("target_tokens_per_s")) {
       objective.target_tokens_per_s = require_above_zero(*rate, rate->number(0, kMostRate));
     }
@@ -257,20 +259,20 @@ Objective read_objective(Node node, bool method) {
 }
 
 void read_objectives(Node node, Job& job) {
-  const std::optional<MethodKind> method = method_kind(node);
+  const std::optional<TrainingMethodKind> method = training_method_of_objective(node);
   job.objective = read_objective(node, method.has_value());
   if (method) {
-    job.method = read_method(node, *method, job);
+    job.method = read_training_method(node, *method, job);
     return;
   }
-  for (const std::string_view key : method_keys()) {
+  for (const std::string_view key : training_method_keys()) {
     const auto given = node.is_mapping() ? node.find(key) : std::nullopt;
     if (given) given->fail("belongs to the kinds dpo, grpo and ppo");
   }
 }
 
 void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
-  job.model = model::read_model(node.get("model"), directory, &job.notes);
+  job.model = model::read_job_model(node.get("model"), directory, &job.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
   if (const auto dropout = node.find("dropout")) {
     job.model.dropout = dropout->number(0, 1);
@@ -281,7 +283,7 @@ void read_model_of(Node node, const std::filesystem::path& directory, Job& job) 
 void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
   if (const auto given = node.find("routing")) job.routing = given->choice(kRoutingNames);
   if (const auto given = node.find("dispatcher")) job.dispatcher = given->choice(kDispatcherNames);
-  if (const auto given = node.find("imbalance")) read_imbalance(*given, directory, job);
+  if (const auto given = node.find("imbalance")) read_expert_imbalance(*given, directory, job);
   if (const auto given = node.find("capacity_factor")) {
     job.capacity_factor = given->number(kLeastCapacityFactor, kMostCapacityFactor);
   }
@@ -308,46 +310,47 @@ void check_size(Node node, const Job& job) {
 
 }  // namespace
 
-Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVersion version,
+Job read_job_mapping(Node node, const std::filesystem::path& directory, PlanFileVersion version,
                      const Framework& unsaid) {
-  if (node.find("stepwright")) version = read_version(node, "job");
-  check_places(node);
-  allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
+  if (node.find("stepwright")) version = read_file_version(node, "job");
+  check_key_places(node);
+  check_allowed_keys(node, {kJobFileKeys, kJobOnlyKeys, kPlanChoiceKeys});
   require_keys(node, {"model", "cluster", "batch"});
   Job job;
   read_model_of(node, directory, job);
-  job.cluster = cluster::read_cluster(node.get("cluster"), directory);
+  job.cluster = cluster::read_job_cluster(node.get("cluster"), directory);
   job.use_all = reads_use_all(node.get("cluster"));
   read_batch(node.get("batch"), directory, job);
   read_packed(node);
   if (const auto given = node.find("precision")) job.precision = given->choice(kPrecisionNames);
   const auto framework = node.find("framework");
   job.framework = framework ? read_framework(*framework) : unsaid;
-  read_training(node, job);
+  read_adapters_and_frozen_parts(node, job);
   job.optimizer = default_optimizer(job.framework, job.model);
   if (const auto given = node.find("optimizer")) job.optimizer = given->choice(kOptimizerNames);
   if (const auto given = node.find("muon")) job.muon = given->choice(kMuonFormNames);
   if (const auto given = node.find("host_threads")) {
-    job.host_threads = given->integer(1, kMostHostThreads);
+    job.host_threads = given->integer(1, kMaxHostOptimizerThreads);
   }
   if (const auto given = node.find("conditions")) {
-    job.conditions = read_path(*given, directory);
+    job.conditions = read_existing_path(*given, directory);
   }
-  if (const auto given = node.find("measured")) job.measured = read_path(*given, directory);
+  if (const auto given = node.find("measured"))
+    job.measured = read_existing_path(*given, directory);
   job.kernels = default_kernels(job.framework, job.cluster.device);
   if (const auto given = node.find("kernels")) {
     job.kernels = read_kernels(*given, job.kernels);
     job.attention_stated = given->find("attention").has_value();
   }
   if (const auto given = node.find("objective")) read_objectives(*given, job);
-  if (const auto given = node.find("run")) job.run = read_run(*given);
+  if (const auto given = node.find("run")) job.run = read_run_mapping(*given);
   read_experts(node, directory, job);
-  job.space = read_space(node, version, job.notes);
+  job.space = read_search_space(node, version, job.notes);
   check_size(node.get("batch"), job);
   return job;
 }
 
-bool is_file_of(const Document& document, std::string_view kind) {
+bool is_file_of_kind(const Document& document, std::string_view kind) {
   const Node root = document.root();
   if (!root.is_mapping()) return false;
   const auto version = root.find("stepwright");
@@ -355,7 +358,7 @@ bool is_file_of(const Document& document, std::string_view kind) {
 }
 
 Job read_job(const Document& document, const std::filesystem::path& directory) {
-  const FileVersion version = read_version(document.root(), "job");
+  const PlanFileVersion version = read_file_version(document.root(), "job");
   return read_job_mapping(document.root(), directory, version);
 }
 

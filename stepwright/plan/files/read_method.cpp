@@ -21,17 +21,17 @@ constexpr double kMostTokensPerS = 1e12;
 constexpr double kLongestTime = 1e9;
 
 /// Returns the keys of each training method besides `kind`.
-std::span<const std::string_view> keys_of(MethodKind kind) {
+std::span<const std::string_view> keys_of(TrainingMethodKind kind) {
   static constexpr std::string_view kAll[] = {
       "rollout",   "updates", "old_log_probabilities", "forward_micro_batch", "staleness", "critic",
       "reference", "dispatch"};
   static constexpr std::string_view kOfPairs[] = {"updates", "forward_micro_batch", "reference"};
   switch (kind) {
-    case MethodKind::kPretrain:
-    case MethodKind::kSft: return {};
-    case MethodKind::kDpo: return kOfPairs;
-    case MethodKind::kGrpo:
-    case MethodKind::kPpo: break;
+    case TrainingMethodKind::kPretrain:
+    case TrainingMethodKind::kSft: return {};
+    case TrainingMethodKind::kDpo: return kOfPairs;
+    case TrainingMethodKind::kGrpo:
+    case TrainingMethodKind::kPpo: break;
   }
   return kAll;
 }
@@ -41,7 +41,7 @@ SecondModel read_second_model(Node node) {
   if (!node.is_mapping()) return {.place = node.choice(kSecondModelPlaceNames)};
   node.allow_only({"devices"});
   return {.place = SecondModelPlace::kOther,
-          .devices = node.get("devices").integer(1, cluster::kMaxDevices)};
+          .devices = node.get("devices").integer(1, cluster::kMaxClusterDevices)};
 }
 
 void read_speed(Node node, Rollout& rollout) {
@@ -54,7 +54,7 @@ void read_speed(Node node, Rollout& rollout) {
   if (rate) rollout.tokens_per_s = require_above_zero(*rate, rate->number(0, kMostTokensPerS));
   if (time) {
     rollout.seconds =
-        require_above_zero(*time, read_quantity(*time, Quantity::kTime, 0, kLongestTime));
+        require_above_zero(*time, read_quantity(*time, QuantityKind::kTime, 0, kLongestTime));
   }
 }
 
@@ -62,7 +62,7 @@ void read_speed(Node node, Rollout& rollout) {
 /// share of the weights leaves half of device memory for caches.
 std::int64_t engine_devices(const Job& job) {
   const auto bytes = static_cast<double>(
-      size_bytes(storage_type(job.precision), model::count_parameters(job.model)));
+      size_bytes(parameter_storage_type(job.precision), model::count_parameters(job.model)));
   std::int64_t devices = 1;
   while (2 * devices <= job.cluster.devices_per_node &&
          bytes / static_cast<double>(devices) > job.cluster.device.memory_bytes / 2) {
@@ -76,10 +76,10 @@ Rollout read_rollout(Node node, const Job& job) {
   Rollout rollout;
   read_speed(node, rollout);
   if (const auto given = node.find("longest")) {
-    rollout.longest_s = read_quantity(*given, Quantity::kTime, 0, kLongestTime);
+    rollout.longest_s = read_quantity(*given, QuantityKind::kTime, 0, kLongestTime);
   }
   if (const auto given = node.find("switch")) {
-    rollout.switch_s = read_quantity(*given, Quantity::kTime, 0, kLongestTime);
+    rollout.switch_s = read_quantity(*given, QuantityKind::kTime, 0, kLongestTime);
   }
   if (const auto given = node.find("prompt")) {
     rollout.prompt = given->number(0, static_cast<double>(job.length));
@@ -88,12 +88,12 @@ Rollout read_rollout(Node node, const Job& job) {
     }
   }
   if (const auto given = node.find("devices"))
-    rollout.devices = given->integer(1, cluster::kMaxDevices);
+    rollout.devices = given->integer(1, cluster::kMaxClusterDevices);
   const auto given = node.find("tensor");
   const bool stated = rollout.tokens_per_s || rollout.seconds;
   if (!given && !stated) rollout.tensor = engine_devices(job);
   if (given) {
-    rollout.tensor = given->integer(1, cluster::kMaxDevices);
+    rollout.tensor = given->integer(1, cluster::kMaxClusterDevices);
     if (rollout.devices % rollout.tensor != 0) {
       given->fail(fmt::format("must divide the {} devices that generate", rollout.devices));
     }
@@ -101,17 +101,17 @@ Rollout read_rollout(Node node, const Job& job) {
   return rollout;
 }
 
-SequenceDispatch read_dispatch(Node node) {
+RolloutSequenceDispatch read_dispatch(Node node) {
   node.allow_only({"padded", "token"});
-  SequenceDispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
+  RolloutSequenceDispatch dispatch{.padded = node.get("padded").integer(1, std::int64_t{1} << 40)};
   if (const auto given = node.find("token")) {
-    dispatch.token_s = require_above_zero(*given, read_quantity(*given, Quantity::kTime, 0, 1));
+    dispatch.token_s = require_above_zero(*given, read_quantity(*given, QuantityKind::kTime, 0, 1));
   }
   return dispatch;
 }
 
 void read_second_models(Node node, TrainingMethod& method) {
-  const bool preferences = method.kind == MethodKind::kDpo;
+  const bool preferences = method.kind == TrainingMethodKind::kDpo;
   method.reference.place = SecondModelPlace::kSame;
   if (const auto given = node.find("reference")) {
     method.reference = read_second_model(*given);
@@ -120,7 +120,7 @@ void read_second_models(Node node, TrainingMethod& method) {
     }
   }
   const auto critic = node.find("critic");
-  if (method.kind != MethodKind::kPpo) {
+  if (method.kind != TrainingMethodKind::kPpo) {
     if (critic) critic->fail("belongs to ppo");
     return;
   }
@@ -151,37 +151,38 @@ Json rollout_json(const Rollout& rollout) {
 
 }  // namespace
 
-std::optional<MethodKind> method_kind(Node objective) {
+std::optional<TrainingMethodKind> training_method_of_objective(Node objective) {
   const auto word = objective.is_mapping() ? objective.find("kind") : std::optional(objective);
   if (!word || !word->is_scalar()) return std::nullopt;
-  const auto found = std::ranges::find(kMethodNames, word->text(), &Named<MethodKind>::name);
+  const auto found =
+      std::ranges::find(kMethodNames, word->text(), &Named<TrainingMethodKind>::name);
   if (found == std::end(kMethodNames)) return std::nullopt;
   return found->value;
 }
 
-std::vector<std::string_view> method_keys() {
-  const auto keys = keys_of(MethodKind::kPpo);
+std::vector<std::string_view> training_method_keys() {
+  const auto keys = keys_of(TrainingMethodKind::kPpo);
   return {keys.begin(), keys.end()};
 }
 
-TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
+TrainingMethod read_training_method(Node objective, TrainingMethodKind kind, const Job& job) {
   TrainingMethod method{.kind = kind};
   const std::string_view name = name_of(kMethodNames, kind);
   const bool mapping = objective.is_mapping();
   const auto keys = keys_of(kind);
-  for (const std::string_view key : method_keys()) {
+  for (const std::string_view key : training_method_keys()) {
     const auto given = mapping ? objective.find(key) : std::nullopt;
     if (given && std::ranges::find(keys, key) == keys.end()) {
       given->fail(fmt::format("{} has no {}", name, key));
     }
   }
-  method.old_log_probabilities = generates(kind);
-  if (generates(kind)) {
+  method.old_log_probabilities = generates_sequences(kind);
+  if (generates_sequences(kind)) {
     method.rollout = Rollout{.tensor = engine_devices(job)};
     method.reference.place = SecondModelPlace::kSame;
   }
-  if (kind == MethodKind::kPpo) method.critic.place = SecondModelPlace::kSame;
-  if (kind == MethodKind::kDpo) {
+  if (kind == TrainingMethodKind::kPpo) method.critic.place = SecondModelPlace::kSame;
+  if (kind == TrainingMethodKind::kDpo) {
     method.reference.place = SecondModelPlace::kSame;
     if (job.sequences % 2 != 0) {
       objective.fail(fmt::format("dpo learns from pairs: batch.sequences must be even, and is {}",
@@ -206,13 +207,14 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
   return method;
 }
 
-void write_method(Json& objective, const TrainingMethod& method) {
+void write_training_method(Json& objective, const TrainingMethod& method) {
   objective["kind"] = name_of(kMethodNames, method.kind);
   if (keys_of(method.kind).empty()) return;
   objective["updates"] = method.updates;
   if (method.forward_micro_batch > 0) objective["forward_micro_batch"] = method.forward_micro_batch;
   objective["reference"] = second_model_json(method.reference);
-  if (method.kind == MethodKind::kPpo) objective["critic"] = second_model_json(method.critic);
+  if (method.kind == TrainingMethodKind::kPpo)
+    objective["critic"] = second_model_json(method.critic);
   if (!method.rollout) return;
   objective["old_log_probabilities"] = method.old_log_probabilities;
   objective["staleness"] = method.staleness;

@@ -33,14 +33,14 @@ auto read_each(Node node, std::string_view what, Read read) {
 std::int64_t read_kept(Node node) { return node.integer(0, kMostKeptBytes); }
 
 /// Reads the durations of each chunk, and the bytes that it keeps.
-std::vector<schedule::ChunkLoad> read_loads(Node durations, Node kept) {
-  std::vector<schedule::ChunkLoad> chunks = read_each(durations, "chunk", [](Node chunk) {
+std::vector<schedule::ChunkTimeAndMemory> read_loads(Node durations, Node kept) {
+  std::vector<schedule::ChunkTimeAndMemory> chunks = read_each(durations, "chunk", [](Node chunk) {
     if (!chunk.is_sequence() || chunk.size() != 4)
       chunk.fail("must be [forward, data gradients, weight gradients, whole backward]");
-    return schedule::ChunkLoad{.forward_ns = read_nanoseconds(chunk.at(0)),
-                               .data_ns = read_nanoseconds(chunk.at(1)),
-                               .weight_ns = read_nanoseconds(chunk.at(2)),
-                               .backward_ns = read_nanoseconds(chunk.at(3))};
+    return schedule::ChunkTimeAndMemory{.forward_ns = read_nanoseconds(chunk.at(0)),
+                                        .data_ns = read_nanoseconds(chunk.at(1)),
+                                        .weight_ns = read_nanoseconds(chunk.at(2)),
+                                        .backward_ns = read_nanoseconds(chunk.at(3))};
   });
   if (!kept.is_sequence() || kept.size() != chunks.size())
     kept.fail("must be a list with an entry for each of durations_ns");
@@ -64,7 +64,7 @@ void read_placement(Node node, schedule::Schedule& schedule) {
   if (!schedule::traits_of(schedule.kind).found)
     placement->fail("only the schedule auto has a placement");
   if (schedule.chunks == 1) placement->fail("one chunk of a position lies one way: needs chunks 2");
-  schedule.placement = placement->choice(schedule::kFoundPlacements);
+  schedule.placement = placement->choice(schedule::kSearchablePlacements);
 }
 
 /// Reads the keys of a schedule that no search chooses.
@@ -74,7 +74,7 @@ void read_schedule_rest(Node node, schedule::Schedule& schedule) {
     if (!schedule::traits_of(schedule.kind).groups) {
       group->fail("only the schedules interleaved and paired have groups of micro-batches");
     }
-    schedule.group = read_degree(*group);
+    schedule.group = read_positive_number(*group);
   }
   const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
   if (!durations) return read_placement(node, schedule);
@@ -84,20 +84,20 @@ void read_schedule_rest(Node node, schedule::Schedule& schedule) {
                     .hop_ns = read_nanoseconds(node.get("hop_ns")),
                     .room_bytes = read_each(node.get("room_bytes"), "position", read_kept)};
   if (const auto placement = node.find("placement")) {
-    schedule.basis.placement = placement->choice(schedule::kFoundPlacements);
+    schedule.basis.placement = placement->choice(schedule::kSearchablePlacements);
   }
 }
 
 /// Fails unless a found order has the plan's numbers of chunks and positions.
 void check_basis(Node node, const Plan& plan) {
-  const schedule::OrderBasis& basis = plan.schedule.basis;
-  if (basis.chunks.empty() || schedule::fits(basis, placement_of(plan))) return;
+  const schedule::OrderSearchBasis& basis = plan.schedule.basis;
+  if (basis.chunks.empty() || schedule::fits(basis, chunk_placement_of(plan))) return;
   node.fail(
       fmt::format("durations_ns has {} chunks and room_bytes {} positions, and the plan has {} and "
                   "{}; without durations_ns, kept_bytes, hop_ns and room_bytes an order is found "
                   "anew",
-                  basis.chunks.size(), basis.room_bytes.size(), placement_of(plan).model_chunks(),
-                  plan.parallel.pipeline));
+                  basis.chunks.size(), basis.room_bytes.size(),
+                  chunk_placement_of(plan).model_chunk_count(), plan.parallel.pipeline));
 }
 
 /// True if the plan's ranks fill the cluster, so that groups inside a node can be counted.
@@ -119,11 +119,11 @@ void resolve_groups(const Job& job, Plan& plan) {
   const bool routed = used && job.model.experts.has_value();
   // Without a grid the plan is illegal and its groups cannot be counted.
   const bool grid = fills_cluster(job, plan);
-  if (sharding.group == kNodeGroup) {
-    sharding.group = used && grid ? node_sharding_group(job.cluster, plan) : 1;
+  if (sharding.group == kNodeShardingGroup) {
+    sharding.group = used && grid ? node_sharding_group_size(job.cluster, plan) : 1;
   }
-  if (sharding.expert_group == kNodeGroup) {
-    sharding.expert_group = routed && grid ? node_expert_group(job.cluster, plan) : 1;
+  if (sharding.expert_group == kNodeShardingGroup) {
+    sharding.expert_group = routed && grid ? node_expert_sharding_group_size(job.cluster, plan) : 1;
   }
 }
 
@@ -133,27 +133,28 @@ void set_defaults(Node node, const Job& job, Plan& plan) {
   if (plan.sequence_parallel && !node.find("tensor_input")) {
     plan.tensor_input = default_tensor_input(job);
   }
-  if (!node.find("layers")) plan.layers = default_layers(job, plan);
+  if (!node.find("layers")) plan.layers = default_stage_layers(job, plan);
   plan.overlap = default_overlap(job, plan);
-  if (const auto given = node.find("overlap")) plan.overlap = read_overlap(*given, plan.overlap);
+  if (const auto given = node.find("overlap"))
+    plan.overlap = read_overlap_flags(*given, plan.overlap);
   if (!fills_cluster(job, plan)) return;
-  if (!node.find("accumulate")) plan.accumulate = default_gradients(job, plan);
-  const Buckets usual = default_buckets(job, plan);
-  if (!find_choice(node, "buckets.gradients")) plan.gradient_bucket = usual.gradients;
-  if (find_choice(node, "buckets.parameters")) return;
-  const Buckets beside{plan.gradient_bucket, usual.parameters};
-  plan.parameter_bucket = fixed_buckets(job.framework, job, plan, beside).parameters;
+  if (!node.find("accumulate")) plan.accumulate = default_gradient_type(job, plan);
+  const BucketSizes usual = default_bucket_sizes(job, plan);
+  if (!find_choice_node(node, "buckets.gradients")) plan.gradient_bucket = usual.gradients;
+  if (find_choice_node(node, "buckets.parameters")) return;
+  const BucketSizes beside{plan.gradient_bucket, usual.parameters};
+  plan.parameter_bucket = fixed_bucket_sizes(job.framework, job, plan, beside).parameters;
 }
 
-Plan read_choices(Node node, const Reading& reading, const Job& job) {
+Plan read_choices(Node node, const PlanFileReading& reading, const Job& job) {
   Plan plan;
-  plan.accumulate = default_gradients(job);
-  plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
-  check_parts(node, kScheduleKeys);
+  plan.accumulate = default_gradient_type(job);
+  plan.sharding.group = plan.sharding.expert_group = kNodeShardingGroup;
+  check_plan_part_keys(node, kScheduleKeys);
   const auto sharding = node.find("sharding");
   if (sharding && sharding->is_mapping()) static_cast<void>(sharding->get("states"));
   each_choice([&](const auto& choice) {
-    if (const auto given = find_choice(node, choice.place)) {
+    if (const auto given = find_choice_node(node, choice.place)) {
       put(choice, plan, choice.read(*given, reading));
     }
   });
@@ -163,7 +164,7 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   }
   resolve_groups(job, plan);
   set_defaults(node, job, plan);
-  if (const auto given = node.find("collectives")) read_pipeline_algorithm(*given, reading);
+  if (const auto given = node.find("collectives")) reject_pipeline_algorithm(*given, reading);
   return plan;
 }
 
@@ -181,14 +182,14 @@ void settle_collectives(PlannedJob& planned) {
 PlannedJob read_plan(const Document& document, const std::filesystem::path& directory,
                      const Framework& unsaid) {
   const Node root = document.root();
-  const FileVersion version = read_version(root, "plan");
-  check_places(root, kJobKeys);
-  allow_keys(root, {kPlanFileKeys, kPlanKeys});
+  const PlanFileVersion version = read_file_version(root, "plan");
+  check_key_places(root, kJobOnlyKeys);
+  check_allowed_keys(root, {kPlanFileKeys, kPlanChoiceKeys});
   PlannedJob planned;
   const Node job = root.get("job");
   planned.job = read_job_mapping(job, directory, version, unsaid);
   planned.plan = read_choices(root, {version, planned.job.notes}, planned.job);
-  if (version == FileVersion::kOne) settle_collectives(planned);
+  if (version == PlanFileVersion::kOne) settle_collectives(planned);
   return planned;
 }
 

@@ -51,22 +51,22 @@ bool lists_splits(Node node) {
 }
 
 /// Reads collectives of version 1: a list of mappings with only the key `data`.
-void read_listed_data(Node node, Space& space, const Reading& reading) {
+void read_listed_data(Node node, TunerSearchSpace& space, const PlanFileReading& reading) {
   const auto read = [&](Node choice) {
     choice.allow_only({"data"});
-    return read_algorithm(choice.get("data"), reading);
+    return read_collective_algorithm(choice.get("data"), reading);
   };
   read_many(node, space.collectives.data, read, true);
 }
 
-void read_places(Node file, Space& space, const Reading& reading, bool search) {
+void read_places(Node file, TunerSearchSpace& space, const PlanFileReading& reading, bool search) {
   each_choice([&](const auto& choice) {
-    const auto given = find_choice(file, search ? choice.key : choice.place);
+    const auto given = find_choice_node(file, search ? choice.key : choice.place);
     if (!given) return;
     const auto read = [&](Node node) { return choice.read(node, reading); };
     using Kind = KindOf<decltype(choice)>;
     const bool splits = std::is_same_v<Kind, std::vector<std::int64_t>>;
-    const bool sets = std::is_same_v<Kind, OffloadModules>;
+    const bool sets = std::is_same_v<Kind, OffloadModuleSet>;
     read_many(*given, choice.list(space), read,
               splits ? lists_splits(*given)
               : sets ? lists_sets(*given)
@@ -75,12 +75,12 @@ void read_places(Node file, Space& space, const Reading& reading, bool search) {
   const auto collectives = file.find("collectives");
   if (!collectives) return;
   if (collectives->is_sequence()) return read_listed_data(*collectives, space, reading);
-  read_pipeline_algorithm(*collectives, reading);
+  reject_pipeline_algorithm(*collectives, reading);
 }
 
 }  // namespace
 
-std::optional<Node> find_choice(Node file, std::string_view place) {
+std::optional<Node> find_choice_node(Node file, std::string_view place) {
   const std::size_t dot = place.find('.');
   const auto group = file.find(place.substr(0, dot));
   if (!group || dot == std::string_view::npos) return group;
@@ -89,13 +89,13 @@ std::optional<Node> find_choice(Node file, std::string_view place) {
   return stands_alone(part) ? group : std::nullopt;
 }
 
-void check_parts(Node file, std::span<const std::string_view> of_schedule) {
-  for (const std::string_view key : kPlanKeys) {
+void check_plan_part_keys(Node file, std::span<const std::string_view> of_schedule) {
+  for (const std::string_view key : kPlanChoiceKeys) {
     const auto group = file.find(key);
     std::vector<std::string_view> parts = parts_of(key);
     if (!group || parts.empty()) continue;
     if (key == "offload") {
-      check_offload(*group, parts);
+      check_offload_value(*group, parts);
       continue;
     }
     const bool listed = key == "collectives" && group->is_sequence();
@@ -105,7 +105,7 @@ void check_parts(Node file, std::span<const std::string_view> of_schedule) {
   }
 }
 
-void check_places(Node file, std::span<const std::string_view> of_job) {
+void check_key_places(Node file, std::span<const std::string_view> of_job) {
   const std::vector<std::string_view> degrees = parts_of("parallel");
   for (const auto& [key, value] : file.members()) {
     if (std::ranges::find(degrees, key) != degrees.end()) {
@@ -115,9 +115,9 @@ void check_places(Node file, std::span<const std::string_view> of_job) {
   }
 }
 
-Space read_space(Node job, FileVersion version, Notes& notes) {
-  const Reading reading{version, notes};
-  Space space;
+TunerSearchSpace read_search_space(Node job, PlanFileVersion version, Notes& notes) {
+  const PlanFileReading reading{version, notes};
+  TunerSearchSpace space;
   if (const auto search = job.find("search")) {
     std::vector<std::string_view> keys;
     each_choice([&](const auto& choice) {
@@ -125,13 +125,14 @@ Space read_space(Node job, FileVersion version, Notes& notes) {
       if (std::ranges::find(keys, head) == keys.end()) keys.push_back(head);
     });
     search->allow_only(keys);
-    if (const auto offload = search->find("offload")) check_offload(*offload, parts_of("offload"));
+    if (const auto offload = search->find("offload"))
+      check_offload_value(*offload, parts_of("offload"));
     const auto collectives = search->find("collectives");
     if (collectives && !collectives->is_sequence())
       collectives->allow_only(parts_of("collectives"));
     read_places(*search, space, reading, true);
   }
-  check_parts(job);
+  check_plan_part_keys(job);
   read_places(job, space, reading, false);
   return space;
 }

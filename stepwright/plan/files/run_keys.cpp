@@ -9,25 +9,26 @@
 
 namespace stepwright::plan {
 
-double read_run_number(Node node, const RunKey& key) {
+double read_run_setting_number(Node node, const RunSettingKey& key) {
   switch (key.unit) {
-    case RunUnit::kTime: return read_quantity(node, Quantity::kTime, key.low, key.high);
-    case RunUnit::kRate: return read_quantity(node, Quantity::kRate, key.low, key.high);
-    case RunUnit::kTokens: return read_quantity(node, Quantity::kTokens, key.low, key.high);
-    case RunUnit::kCount:
+    case RunSettingUnit::kTime: return read_quantity(node, QuantityKind::kTime, key.low, key.high);
+    case RunSettingUnit::kRate: return read_quantity(node, QuantityKind::kRate, key.low, key.high);
+    case RunSettingUnit::kTokens:
+      return read_quantity(node, QuantityKind::kTokens, key.low, key.high);
+    case RunSettingUnit::kCount:
       return static_cast<double>(
           node.integer(static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));
-    case RunUnit::kShare: {
+    case RunSettingUnit::kShare: {
       const double share = node.number(key.low, key.high);
       if (share == 1) node.fail("must be below 1: it would leave no time for steps");
       return share;
     }
-    case RunUnit::kNumber: break;
+    case RunSettingUnit::kNumber: break;
   }
   return node.number(key.low, key.high);
 }
 
-std::string run_contradiction(const RunSettings& s) {
+std::string run_setting_contradiction(const TrainingRunSettings& s) {
   if (s.device_mttf_s && s.failures_per_device_hour) {
     return "device_mttf and failures_per_device_hour say the same: give one of them";
   }
@@ -44,30 +45,32 @@ std::string run_contradiction(const RunSettings& s) {
   return "";
 }
 
-RunSettings read_run(Node node) {
+TrainingRunSettings read_run_mapping(Node node) {
   std::vector<std::string_view> keys = {kCheckpointsKey};
-  for (const RunKey& key : kRunKeys) keys.push_back(key.key);
+  for (const RunSettingKey& key : kRunKeys) keys.push_back(key.key);
   node.allow_only(keys);
-  RunSettings settings;
-  for (const RunKey& key : kRunKeys) {
-    if (const auto given = node.find(key.key)) settings.*key.value = read_run_number(*given, key);
+  TrainingRunSettings settings;
+  for (const RunSettingKey& key : kRunKeys) {
+    if (const auto given = node.find(key.key))
+      settings.*key.value = read_run_setting_number(*given, key);
   }
   if (const auto given = node.find(kCheckpointsKey)) {
     settings.checkpoints = given->choice(kCheckpointWritingNames);
   }
-  const std::string wrong = run_contradiction(settings);
+  const std::string wrong = run_setting_contradiction(settings);
   if (!wrong.empty()) node.fail(wrong);
   return settings;
 }
 
-RunSettings override_run_settings(RunSettings settings, const RunSettings& over) {
+TrainingRunSettings override_run_settings(TrainingRunSettings settings,
+                                          const TrainingRunSettings& over) {
   if (over.device_mttf_s || over.failures_per_device_hour) {
     settings.device_mttf_s = settings.failures_per_device_hour = std::nullopt;
   }
   if (over.evaluation || over.evaluation_tokens) {
     settings.evaluation = settings.evaluation_tokens = settings.evaluation_every = std::nullopt;
   }
-  for (const RunKey& key : kRunKeys) {
+  for (const RunSettingKey& key : kRunKeys) {
     if (over.*key.value) settings.*key.value = over.*key.value;
   }
   if (over.checkpoints) {
@@ -79,12 +82,12 @@ RunSettings override_run_settings(RunSettings settings, const RunSettings& over)
   return settings;
 }
 
-nlohmann::ordered_json run_json(const RunSettings& settings) {
+nlohmann::ordered_json run_settings_json(const TrainingRunSettings& settings) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const RunKey& key : kRunKeys) {
+  for (const RunSettingKey& key : kRunKeys) {
     const std::optional<double>& value = settings.*key.value;
     if (!value) continue;
-    if (key.unit == RunUnit::kCount) {
+    if (key.unit == RunSettingUnit::kCount) {
       json[std::string(key.key)] = static_cast<std::int64_t>(*value);
     } else {
       json[std::string(key.key)] = *value;

@@ -73,9 +73,9 @@ bool is_factor(const std::string& value) {
       known.push_back(parent->items[i].text);
     }
   }
-  fail_input(fmt::format("{}: there is no '{}' to multiply{}{}", name, printable(path),
-                         spelling_hint(key, known),
-                         known.empty() ? "" : fmt::format(" (present: {})", comma_list(known))));
+  fail_input(fmt::format(
+      "{}: there is no '{}' to multiply{}{}", name, printable(path), spelling_hint(key, known),
+      known.empty() ? "" : fmt::format(" (present: {})", join_with_commas(known))));
 }
 
 /// Returns the file with one value replaced: scalars and factors as `Document::with` does, lists
@@ -113,7 +113,7 @@ Assignment read_assignment(const std::string& text, const Job& job,
     fail_input(
         fmt::format("{}: must be FIELD=VALUE, as in micro_batch=2 or cluster.nic=2x", made.name));
   }
-  made.path = path_to_set(field, job, made.name);
+  made.path = settable_field_path(field, job, made.name);
   made.value = trimmed(std::string_view(text).substr(equals + 1));
   return made;
 }
@@ -159,17 +159,17 @@ PlannedJob applied(const PlannedJob& planned, const Assignment& set) {
 
 }  // namespace
 
-PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
-                      std::string_view option) {
+PlannedJob plan_with_field(const PlannedJob& planned, const std::string& assignment,
+                           std::string_view option) {
   return applied(planned, read_assignment(assignment, planned.job, option));
 }
 
-PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments) {
+PlannedJob plan_with_fields(PlannedJob planned, std::span<const std::string> assignments) {
   std::vector<Assignment> done;
   for (const std::string& text : assignments) {
     const Assignment next = read_assignment(text, planned.job);
     const auto undone = std::ranges::find_if(done, [&](const Assignment& before) {
-      return !is_factor(next.value) && overrides_assignment(next.path, before.path);
+      return !is_factor(next.value) && overrides_earlier_setting(next.path, before.path);
     });
     if (undone != done.end()) {
       fail_input(

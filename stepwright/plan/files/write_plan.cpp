@@ -25,12 +25,12 @@ using Json = nlohmann::ordered_json;
 std::optional<model::Architecture> built_in_of(const model::Architecture& model) {
   std::optional<model::Architecture> known = model::built_in_model(model.name);
   if (!known) return std::nullopt;
-  return model::with_training_parts_of(*known, model) == model ? known : std::nullopt;
+  return model::with_training_settings_of(*known, model) == model ? known : std::nullopt;
 }
 
 void write_model(Json& file, const Job& job, bool expanded) {
   const std::optional<model::Architecture> known = expanded ? std::nullopt : built_in_of(job.model);
-  file["model"] = known ? Json(known->name) : model::inline_model(job.model);
+  file["model"] = known ? Json(known->name) : model::inline_model_mapping(job.model);
   if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
 }
 
@@ -40,19 +40,20 @@ Json cluster_of_profile(const cluster::Cluster& cluster) {
   Json file = {{"profile", cluster.name}, {"nodes", cluster.nodes}};
   const std::optional<cluster::Cluster> known =
       cluster::built_in_cluster(cluster.name, cluster.nodes);
-  if (!known) return cluster::inline_cluster(cluster);
+  if (!known) return cluster::inline_cluster_mapping(cluster);
   if (*known == cluster) return file;
-  if (known->devices_per_node <= cluster.devices_per_node) return cluster::inline_cluster(cluster);
+  if (known->devices_per_node <= cluster.devices_per_node)
+    return cluster::inline_cluster_mapping(cluster);
   const cluster::Cluster cut =
       cluster::load_cluster(cluster.name, cluster.nodes, cluster.devices_per_node);
-  if (cut != cluster) return cluster::inline_cluster(cluster);
+  if (cut != cluster) return cluster::inline_cluster_mapping(cluster);
   file["devices_per_node"] = cluster.devices_per_node;
   return file;
 }
 
 void write_cluster(Json& file, const Job& job, bool expanded) {
   file["cluster"] =
-      expanded ? cluster::inline_cluster(job.cluster) : cluster_of_profile(job.cluster);
+      expanded ? cluster::inline_cluster_mapping(job.cluster) : cluster_of_profile(job.cluster);
 }
 
 Json framework_json(const Framework& framework, bool expanded) {
@@ -62,10 +63,10 @@ Json framework_json(const Framework& framework, bool expanded) {
   return json;
 }
 
-Json graphs_json(const CudaGraphs& graphs) {
-  if (graphs.step || graphs == CudaGraphs{}) return graphs.step;
+Json graphs_json(const CudaGraphScope& graphs) {
+  if (graphs.step || graphs == CudaGraphScope{}) return graphs.step;
   Json parts = Json::array();
-  for (const GraphPart& part : kGraphParts) {
+  for (const CudaGraphPart& part : kGraphParts) {
     if (graphs.*part.part) parts.push_back(part.name);
   }
   return parts;
@@ -90,7 +91,7 @@ Json kernels_json(const Job& job) {
       json["loss_keeps"] = name_of(kLossSavedTensorsNames, kernels.loss_keeps);
     }
   }
-  const DType storage = storage_type(precision);
+  const DType storage = parameter_storage_type(precision);
   if (storage != precision) json["casts"] = name_of(kCastScalingNames, kernels.casts);
   if (size_bytes(storage, 1) == 2) json["masters"] = name_of(kMasterWeightsNames, kernels.masters);
   return json;
@@ -99,7 +100,7 @@ Json kernels_json(const Job& job) {
 Json objective_json(const Job& job, bool expanded) {
   const Objective& objective = job.objective;
   Json mapping = {{"kind", name_of(kObjectiveNames, objective.kind)}};
-  if (job.method.kind != MethodKind::kPretrain) write_method(mapping, job.method);
+  if (job.method.kind != TrainingMethodKind::kPretrain) write_training_method(mapping, job.method);
   const auto write = [&mapping](const char* key, double value) {
     if (value > 0) mapping[key] = value;
   };
@@ -114,12 +115,12 @@ Json objective_json(const Job& job, bool expanded) {
 }
 
 /// Writes the basis of an order that was found.
-void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
+void write_basis(Json& schedule, const schedule::OrderSearchBasis& basis) {
   if (basis.chunks.empty()) return;
-  schedule["placement"] = name_of(schedule::kFoundPlacements, basis.placement);
+  schedule["placement"] = name_of(schedule::kSearchablePlacements, basis.placement);
   schedule["durations_ns"] = Json::array();
   schedule["kept_bytes"] = Json::array();
-  for (const schedule::ChunkLoad& chunk : basis.chunks) {
+  for (const schedule::ChunkTimeAndMemory& chunk : basis.chunks) {
     schedule["durations_ns"].push_back(
         Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns, chunk.backward_ns}));
     schedule["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
@@ -129,8 +130,8 @@ void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  // keys appear in the order of `kPlanKeys`
-  for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;
+  // keys appear in the order of `kPlanChoiceKeys`
+  for (const std::string_view key : kPlanChoiceKeys) file[std::string(key)] = nullptr;
   each_choice([&](const auto& choice) {
     if (choice.traits.unsaid_alone && has_default_choices(plan, choice.group())) {
       file.erase(std::string(choice.group()));
@@ -140,7 +141,8 @@ void write_plan(Json& file, const Plan& plan) {
   });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   if (plan.schedule.placement) {
-    file["schedule"]["placement"] = name_of(schedule::kFoundPlacements, *plan.schedule.placement);
+    file["schedule"]["placement"] =
+        name_of(schedule::kSearchablePlacements, *plan.schedule.placement);
   }
   write_basis(file["schedule"], plan.schedule.basis);
 }
@@ -179,7 +181,7 @@ Json job_json(const Job& job, bool expanded) {
   file["batch"] = {{"sequences", job.sequences}, {"length", job.length}};
   if (job.documents) write_document_batch(file["batch"], *job.documents);
   file["precision"] = name_of(kPrecisionNames, job.precision);
-  write_training(file, job);
+  write_adapters_and_frozen_parts(file, job);
   file["optimizer"] = name_of(kOptimizerNames, job.optimizer);
   if (job.optimizer == Optimizer::kMuon || job.muon != Job{}.muon) {
     file["muon"] = name_of(kMuonFormNames, job.muon);
@@ -205,8 +207,8 @@ Json job_json(const Job& job, bool expanded) {
   if (job.capacity_factor > 0) file["capacity_factor"] = job.capacity_factor;
   if (job.pad_to_capacity) file["pad_to_capacity"] = true;
   file["objective"] = objective_json(job, expanded);
-  if (Json run = run_json(job.run); !run.empty()) file["run"] = std::move(run);
-  Json search = space_json(job.space);
+  if (Json run = run_settings_json(job.run); !run.empty()) file["run"] = std::move(run);
+  Json search = search_space_json(job.space);
   if (!search.empty()) file["search"] = std::move(search);
   return file;
 }

@@ -76,7 +76,7 @@ std::vector<std::string> sharding_words() {
 /// Words of schedules: the kinds, a forward interleaved with a backward, an order other than 1f1b's
 /// on one position, and groups of more micro-batches than positions (PyTorch's, and others).
 std::vector<std::string> schedule_words() {
-  std::vector<std::string> words = words_of(schedule::kScheduleNames);
+  std::vector<std::string> words = words_of(schedule::kScheduleKindNames);
   words.insert(words.end(), {"two-strands", "one-position", "even-groups", "any-groups"});
   return words;
 }
@@ -85,7 +85,7 @@ std::vector<std::string> schedule_words() {
 /// CUDA has the user buffers of Transformer Engine (ROCm/TransformerEngine README.rst, "comm-gemm
 /// overlap").
 std::vector<std::string> overlap_words() {
-  std::vector<std::string> words = words_of(kOverlapNames);
+  std::vector<std::string> words = words_of(kOverlapFlagNames);
   words.emplace_back("tensor_on_rocm");
   return words;
 }
@@ -95,7 +95,7 @@ std::vector<std::string> rank_order_words() {
   std::vector<std::string> words;
   RankOrder order;
   do {
-    words.push_back(rank_order_word(order));
+    words.push_back(rank_order_text(order));
   } while (std::ranges::next_permutation(order.axes).found);
   return words;
 }
@@ -115,8 +115,8 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
     case Ability::kHostActivations: return words_of(kOffloadModuleNames);
     case Ability::kOverlap: return overlap_words();
-    case Ability::kExposed: return words_of(kOverlapNames);
-    case Ability::kAlgorithms: return words_of(collective::kAlgorithmNames);
+    case Ability::kExposed: return words_of(kOverlapFlagNames);
+    case Ability::kAlgorithms: return words_of(collective::kCollectiveAlgorithmNames);
     case Ability::kAlgorithmScope: return {"run", "scheme"};
     case Ability::kRankOrder: return rank_order_words();
     case Ability::kDispatcher: return words_of(kDispatcherNames);
@@ -137,7 +137,7 @@ WordSet word(const Named<Enum> (&table)[kCount], Enum value) {
 }
 
 WordSet word(Ability ability, std::string_view text) {
-  const std::vector<std::string>& words = ability_words(ability);
+  const std::vector<std::string>& words = framework_property_words(ability);
   const auto found = std::ranges::find(words, text);
   return WordSet().set(static_cast<std::size_t>(found - words.begin()));
 }
@@ -145,15 +145,15 @@ WordSet word(Ability ability, std::string_view text) {
 WordSet taken_schedule(const Job& job, const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && plan.schedule.kind == schedule::ScheduleKind::kOneForwardOneBackward) return {};
-  constexpr std::size_t kKinds = std::size(schedule::kScheduleNames);
-  WordSet words = word(schedule::kScheduleNames, plan.schedule.kind)
+  constexpr std::size_t kKinds = std::size(schedule::kScheduleKindNames);
+  WordSet words = word(schedule::kScheduleKindNames, plan.schedule.kind)
                       .set(kKinds, plan.schedule.strands > 1)
                       .set(kKinds + 1, alone);
   if (!schedule::traits_of(plan.schedule.kind).groups) return words;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t count = micro_batches(job, plan);
-  const std::int64_t group = schedule::group_of(plan.schedule, pipeline, count);
-  const bool even = schedule::is_even_group(group, pipeline, count);
+  const std::int64_t group = schedule::group_size_of(plan.schedule, pipeline, count);
+  const bool even = schedule::is_pytorch_group_size(group, pipeline, count);
   return words.set(kKinds + 2, even && group != pipeline).set(kKinds + 3, !even);
 }
 
@@ -175,7 +175,7 @@ WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
     const bool counts = row.matters(job, plan) && (on || !row.chosen);
     words.set(i, counts && plan.overlap.*row.flag == on);
     if (row.flag == &Overlap::tensor && on && words[i]) {
-      words.set(std::size(kOverlapTable), cluster::runs_rocm(job.cluster.device));
+      words.set(std::size(kOverlapTable), cluster::is_rocm_device(job.cluster.device));
     }
   }
   return words;
@@ -229,7 +229,7 @@ WordSet taken_groups(const Job& job, const Plan& plan) {
 }
 
 WordSet taken_accumulate(const Job& job, const Plan& plan) {
-  const DType own = storage_type(job.precision);
+  const DType own = parameter_storage_type(job.precision);
   if (own == DType::kFp32 || own == DType::kFp64) return {};
   // Every framework can keep gradients in the type of their parameters.
   if (job.kernels.masters == MasterWeights::kNone && plan.accumulate == own) return {};
@@ -238,7 +238,7 @@ WordSet taken_accumulate(const Job& job, const Plan& plan) {
 
 WordSet taken_model(const model::Architecture& model) {
   WordSet words;
-  const std::span<const ModelWord> known = model_words();
+  const std::span<const ModelFeatureWord> known = model_words();
   for (std::size_t i = 0; i < known.size(); ++i) words.set(i, known[i].has(model));
   return words;
 }
@@ -256,7 +256,7 @@ WordSet taken_recompute(const Recompute& recompute) {
   return words;
 }
 
-WordSet taken_offload(const Offload& offload) {
+WordSet taken_offload(const HostOffload& offload) {
   if (offload.optimizer == 0) return {};
   return WordSet()
       .set(kOptimizerThere, offload.optimizer == 1 && !offload.parameters)
@@ -265,7 +265,7 @@ WordSet taken_offload(const Offload& offload) {
       .set(kParametersThere, offload.parameters);
 }
 
-WordSet taken_activations(OffloadModules modules) {
+WordSet taken_activations(OffloadModuleSet modules) {
   WordSet words;
   for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
     words.set(i, modules.has(kOffloadModuleNames[i].value));
@@ -276,7 +276,7 @@ WordSet taken_activations(OffloadModules modules) {
 WordSet taken_collectives(const Plan& plan) {
   WordSet words;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
-    words |= word(collective::kAlgorithmNames, plan.collectives.*choice);
+    words |= word(collective::kCollectiveAlgorithmNames, plan.collectives.*choice);
   }
   return words;
 }
@@ -288,14 +288,14 @@ bool adapts_part_of_mlp(const model::Architecture& model) {
        {model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2}) {
     mlp.set(model::place_of(target));
   }
-  mlp &= model::possible_targets(model);
+  mlp &= model::possible_adapter_targets(model);
   const model::AdapterTargets here = model.adapters->targets & mlp;
   return here.any() && here != mlp;
 }
 
 WordSet taken_trained(const model::Architecture& model) {
   return WordSet()
-      .set(kWhole, !model.freezes())
+      .set(kWhole, !model.has_frozen_weights())
       .set(kAdapters, model.adapters.has_value())
       .set(kNarrowBase, model.adapters && model.adapters->quantised())
       .set(kFrozenParts, model.frozen.any())
@@ -304,7 +304,7 @@ WordSet taken_trained(const model::Architecture& model) {
 }
 
 WordSet taken_scope(const Plan& plan) {
-  const auto schemes = active_schemes(plan);
+  const auto schemes = active_parallelism_schemes(plan);
   const bool differ = std::ranges::any_of(schemes, [&](const auto scheme) {
     return plan.collectives.*scheme != plan.collectives.*schemes.front();
   });
@@ -313,7 +313,7 @@ WordSet taken_scope(const Plan& plan) {
 
 }  // namespace
 
-const std::vector<std::string>& ability_words(Ability ability) {
+const std::vector<std::string>& framework_property_words(Ability ability) {
   static const auto kWords = [] {
     std::array<std::vector<std::string>, kAbilities> all;
     for (std::size_t i = 0; i < kAbilities; ++i) all[i] = words_of(kAbilityNames[i].value);
@@ -322,8 +322,8 @@ const std::vector<std::string>& ability_words(Ability ability) {
   return kWords[static_cast<std::size_t>(ability)];
 }
 
-std::string words_text(Ability ability, const WordSet& words) {
-  const std::vector<std::string>& known = ability_words(ability);
+std::string property_words_text(Ability ability, const WordSet& words) {
+  const std::vector<std::string>& known = framework_property_words(ability);
   if (words.none()) return "none";
   constexpr std::size_t kMany = 20;
   if (known.size() > kMany && words.count() == known.size()) return "any";
@@ -343,7 +343,7 @@ DegreeSet degrees_above_one(const Parallel& parallel) {
   return degrees;
 }
 
-WordSet chosen_words(Ability ability, const Job& job, const Plan& plan) {
+WordSet property_words_of_plan(Ability ability, const Job& job, const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   switch (ability) {
     case Ability::kParallel: return degrees_above_one(degrees);
@@ -368,7 +368,7 @@ WordSet chosen_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kExposed: return taken_overlap(job, plan, false);
     case Ability::kAlgorithms: return taken_collectives(plan);
     case Ability::kAlgorithmScope: return taken_scope(plan);
-    case Ability::kRankOrder: return word(ability, rank_order_word(plan.rank_order));
+    case Ability::kRankOrder: return word(ability, rank_order_text(plan.rank_order));
     case Ability::kDispatcher:
       return routes(degrees) ? word(kDispatcherNames, job.dispatcher) : WordSet();
     case Ability::kPrecision: return word(kPrecisionNames, job.precision);
@@ -380,7 +380,7 @@ WordSet chosen_words(Ability ability, const Job& job, const Plan& plan) {
   return {};
 }
 
-std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan) {
+std::vector<collective::Algorithm Collectives::*> active_parallelism_schemes(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
   std::vector<collective::Algorithm Collectives::*> active;
   if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
@@ -390,7 +390,7 @@ std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& pla
   return active;
 }
 
-WordSet degree_dependent_words() {
+WordSet degree_dependent_group_words() {
   WordSet words;
   for (const GroupsWord value :
        {GroupsWord::kCutContext, GroupsWord::kWithinContext, GroupsWord::kExpertsCutApart,
@@ -400,9 +400,9 @@ WordSet degree_dependent_words() {
   return words;
 }
 
-Overlap overlap_within(Overlap overlap, const WordSet& words) {
-  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
-    bool& on = overlap.*kOverlapNames[i].value;
+Overlap overlap_limited_to_words(Overlap overlap, const WordSet& words) {
+  for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
+    bool& on = overlap.*kOverlapFlagNames[i].value;
     on = on && words[i];
   }
   return overlap;

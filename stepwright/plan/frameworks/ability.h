@@ -74,7 +74,7 @@ inline constexpr std::size_t kAbilities = std::size(kAbilityNames);
 constexpr bool of_plan(Ability ability) { return ability <= Ability::kRankOrder; }
 
 /// A set of values of one framework property (as "1f1b", "interleaved" of the schedule); bit i
-/// stands for word i of `ability_words`.
+/// stands for word i of `framework_property_words`.
 using WordSet = std::bitset<128>;
 
 /// Returns the words for all values of a framework property. Most are those of plan and job files;
@@ -101,11 +101,11 @@ using WordSet = std::bitset<128>;
 ///   `part_of_mlp` (adapters beside some, not all, products of an MLP).
 /// - `accumulate`: `own` (gradients in the parameters' type), `wide` (in a wider one). `overlap`
 ///   also has `tensor_on_rocm` (tensor-parallel messages that overlap products, on ROCm).
-const std::vector<std::string>& ability_words(Ability ability);
+const std::vector<std::string>& framework_property_words(Ability ability);
 
 /// Returns a set of values of a framework property as text: "1f1b, interleaved"; "none" if it is
 /// empty. For properties with many values: "any" for all, "all but tied" for most.
-std::string words_text(Ability ability, const WordSet& words);
+std::string property_words_text(Ability ability, const WordSet& words);
 
 /// The set of parallelism degrees that are above 1 in a plan, one bit each, in the order of the
 /// words of `Ability::kParallel`.
@@ -115,18 +115,18 @@ DegreeSet degrees_above_one(const Parallel& parallel);
 /// Returns the values of a framework property that a plan and its job use; empty if the choice has
 /// no effect (the kind of context parallelism on one rank). The plan must be canonical, and legal
 /// as far as the property depends on it.
-WordSet chosen_words(Ability ability, const Job& job, const Plan& plan);
+WordSet property_words_of_plan(Ability ability, const Job& job, const Plan& plan);
 
 /// Returns the parallelism schemes (tensor, context, expert, data) that have groups of more than
 /// one rank in this plan, as members of `Collectives`.
-std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan);
+std::vector<collective::Algorithm Collectives::*> active_parallelism_schemes(const Plan& plan);
 
 /// Returns the values of `Ability::kGroups` that depend on all parallelism degrees of a plan, not
 /// on one alone.
-WordSet degree_dependent_words();
+WordSet degree_dependent_group_words();
 
 /// Returns `overlap` with only those flags left on that `words` (values of `Ability::kOverlap`)
 /// contains.
-Overlap overlap_within(Overlap overlap, const WordSet& words);
+Overlap overlap_limited_to_words(Overlap overlap, const WordSet& words);
 
 }  // namespace stepwright::plan

@@ -4,23 +4,26 @@
 
 namespace stepwright::plan {
 
-bool holds(DefaultCondition circumstance, const Job& job, const Plan& plan) {
+bool holds(FrameworkDefaultCondition circumstance, const Job& job, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   switch (circumstance) {
-    case DefaultCondition::kEverywhere: return true;
-    case DefaultCondition::kNowhere: return false;
-    case DefaultCondition::kOneStage: return plan.parallel.pipeline == 1;
-    case DefaultCondition::kInterleaved: return plan.schedule.chunks > 1;
-    case DefaultCondition::kReplicatedOptimizer: return sharding.optimizer == Spread::kNone;
-    case DefaultCondition::kGradientsAsOptimizer: return sharding.gradients == sharding.optimizer;
-    case DefaultCondition::kShardedGradients:
+    case FrameworkDefaultCondition::kEverywhere: return true;
+    case FrameworkDefaultCondition::kNowhere: return false;
+    case FrameworkDefaultCondition::kOneStage: return plan.parallel.pipeline == 1;
+    case FrameworkDefaultCondition::kInterleaved: return plan.schedule.chunks > 1;
+    case FrameworkDefaultCondition::kReplicatedOptimizer:
+      return sharding.optimizer == Spread::kNone;
+    case FrameworkDefaultCondition::kGradientsAsOptimizer:
+      return sharding.gradients == sharding.optimizer;
+    case FrameworkDefaultCondition::kShardedGradients:
       return sharding.gradients != Spread::kNone || sharding.parameters != Spread::kNone;
-    case DefaultCondition::kShardedParameters: return sharding.parameters != Spread::kNone;
-    case DefaultCondition::kSequenceParallel: return plan.sequence_parallel;
-    case DefaultCondition::kTensorOrContext:
+    case FrameworkDefaultCondition::kShardedParameters: return sharding.parameters != Spread::kNone;
+    case FrameworkDefaultCondition::kSequenceParallel: return plan.sequence_parallel;
+    case FrameworkDefaultCondition::kTensorOrContext:
       return plan.parallel.tensor > 1 || plan.parallel.context > 1;
-    case DefaultCondition::kExpertOverlap: return plan.overlap.expert && plan.parallel.expert > 1;
-    case DefaultCondition::kBlackwell:
+    case FrameworkDefaultCondition::kExpertOverlap:
+      return plan.overlap.expert && plan.parallel.expert > 1;
+    case FrameworkDefaultCondition::kBlackwell:
       return cluster::device_generation_of(job.cluster.device).compute_capability >= 10;
   }
   return false;

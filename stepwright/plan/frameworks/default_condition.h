@@ -5,7 +5,7 @@
 namespace stepwright::plan {
 
 /// Conditions on a plan and its job under which a framework's default applies.
-enum class DefaultCondition : std::uint8_t {
+enum class FrameworkDefaultCondition : std::uint8_t {
   kEverywhere,
   kNowhere,
   kOneStage,              ///< The plan has no pipeline parallelism.
@@ -19,21 +19,21 @@ enum class DefaultCondition : std::uint8_t {
   kExpertOverlap,    ///< Expert-parallel all-to-alls overlap computation.
   kBlackwell,        ///< The device has compute capability 10 or above.
 };
-inline constexpr Named<DefaultCondition> kCircumstanceNames[] = {
-    {DefaultCondition::kEverywhere, "always"},
-    {DefaultCondition::kNowhere, "never"},
-    {DefaultCondition::kOneStage, "one_stage"},
-    {DefaultCondition::kInterleaved, "interleaved"},
-    {DefaultCondition::kReplicatedOptimizer, "replicated_optimizer"},
-    {DefaultCondition::kGradientsAsOptimizer, "gradients_as_optimizer"},
-    {DefaultCondition::kShardedGradients, "sharded_gradients"},
-    {DefaultCondition::kShardedParameters, "sharded_parameters"},
-    {DefaultCondition::kSequenceParallel, "sequence_parallel"},
-    {DefaultCondition::kTensorOrContext, "tensor_or_context"},
-    {DefaultCondition::kExpertOverlap, "expert_overlap"},
-    {DefaultCondition::kBlackwell, "blackwell"}};
+inline constexpr Named<FrameworkDefaultCondition> kCircumstanceNames[] = {
+    {FrameworkDefaultCondition::kEverywhere, "always"},
+    {FrameworkDefaultCondition::kNowhere, "never"},
+    {FrameworkDefaultCondition::kOneStage, "one_stage"},
+    {FrameworkDefaultCondition::kInterleaved, "interleaved"},
+    {FrameworkDefaultCondition::kReplicatedOptimizer, "replicated_optimizer"},
+    {FrameworkDefaultCondition::kGradientsAsOptimizer, "gradients_as_optimizer"},
+    {FrameworkDefaultCondition::kShardedGradients, "sharded_gradients"},
+    {FrameworkDefaultCondition::kShardedParameters, "sharded_parameters"},
+    {FrameworkDefaultCondition::kSequenceParallel, "sequence_parallel"},
+    {FrameworkDefaultCondition::kTensorOrContext, "tensor_or_context"},
+    {FrameworkDefaultCondition::kExpertOverlap, "expert_overlap"},
+    {FrameworkDefaultCondition::kBlackwell, "blackwell"}};
 
 /// True if a condition for a framework's default applies to a plan and its job.
-bool holds(DefaultCondition circumstance, const Job& job, const Plan& plan);
+bool holds(FrameworkDefaultCondition circumstance, const Job& job, const Plan& plan);
 
 }  // namespace stepwright::plan

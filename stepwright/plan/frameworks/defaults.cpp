@@ -20,8 +20,8 @@ namespace stepwright::plan {
 FrameworkDefaults::FrameworkDefaults() {
   const Overlap usual;
   for (std::size_t i = 0; i < overlap.size(); ++i) {
-    overlap[i] =
-        usual.*kOverlapNames[i].value ? DefaultCondition::kEverywhere : DefaultCondition::kNowhere;
+    overlap[i] = usual.*kOverlapFlagNames[i].value ? FrameworkDefaultCondition::kEverywhere
+                                                   : FrameworkDefaultCondition::kNowhere;
   }
 }
 
@@ -29,7 +29,7 @@ namespace {
 
 FrameworkDefaults unnamed_defaults() {
   FrameworkDefaults defaults;
-  defaults.memory.evidence = MemoryEvidence::kLabels;
+  defaults.memory.evidence = FrameworkMemoryEvidence::kLabels;
   return defaults;
 }
 
@@ -37,9 +37,9 @@ FrameworkDefaults unnamed_defaults() {
 std::vector<bool> lines_of(const FrameworkEntry& entry, const Framework& framework) {
   std::vector<bool> lines;
   lines.reserve(entry.defaults.size());
-  for (const DefaultLine& line : entry.defaults) {
+  for (const FrameworkDefaultLine& line : entry.defaults) {
     const bool mine = line.variant.empty() || line.variant == framework.variant;
-    lines.push_back(mine && covers_release(line.releases, framework.version));
+    lines.push_back(mine && range_covers_release(line.releases, framework.version));
   }
   return lines;
 }
@@ -77,13 +77,13 @@ const FrameworkDefaults& framework_defaults(const Framework& framework) {
   return *last.second;
 }
 
-std::vector<std::string> framework_words() {
+std::vector<std::string> framework_field_words() {
   // All entries are needed below, and reading one takes a millisecond.
   parallel_for(static_cast<int>(std::thread::hardware_concurrency()), std::size(kFrameworkNames),
                [](std::size_t i) { framework_entry(kFrameworkNames[i]); });
   std::vector<std::string> words(std::begin(kFrameworkNames), std::end(kFrameworkNames));
   for (const std::string_view name : kFrameworkNames) {
-    for (const std::string_view variant : variant_names(name)) {
+    for (const std::string_view variant : framework_variant_names(name)) {
       const std::optional<Framework> main = framework_of_variant(variant);
       if (main && main->name == name) words.emplace_back(variant);
     }
@@ -104,7 +104,7 @@ std::optional<Framework> framework_of_variant(std::string_view word) {
   return found;
 }
 
-std::vector<std::string_view> variant_names(std::string_view framework) {
+std::vector<std::string_view> framework_variant_names(std::string_view framework) {
   std::vector<std::string_view> names;
   for (const FrameworkVariant& one : framework_entry(framework).variants) names.push_back(one.name);
   return names;
@@ -115,7 +115,7 @@ std::string_view base_framework(const Framework& framework) {
   return entry.like.empty() ? entry.name : entry.like;
 }
 
-Kernels default_kernels(const Framework& framework, const cluster::Device& device) {
+Kernels default_kernels(const Framework& framework, const cluster::DeviceModel& device) {
   const FrameworkDefaults& defaults = framework_defaults(framework);
   Kernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
@@ -125,7 +125,7 @@ Kernels default_kernels(const Framework& framework, const cluster::Device& devic
   return kernels;
 }
 
-WordSet selected_attention(const Framework& framework) {
+WordSet selectable_attention_kernels(const Framework& framework) {
   if (framework.name.empty()) return WordSet().set();
   return framework_defaults(framework).selects &
          FrameworkSupport(framework).allowed(Ability::kAttention, 0);
@@ -147,7 +147,7 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
       said->first == LossSavedTensors::kLogits || said->first == LossSavedTensors::kAllLogits;
   // other losses get the cross entropy with which the written files are read back
   if (whole) return;
-  kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
+  kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropyKernel::kCompiled;
 }
 
 }  // namespace
@@ -157,12 +157,13 @@ Kernels configured_kernels(const Job& job) {
   if (job.framework.name.empty()) return asked;
   Kernels kernels = default_kernels(job.framework, job.cluster.device);
   const auto place = static_cast<std::size_t>(asked.attention);
-  if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
+  if (selectable_attention_kernels(job.framework)[place]) kernels.attention = asked.attention;
   kernels.cross_entropy = asked.cross_entropy;
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
   if (defaults.compiles) {
     kernels.fused_norm = asked.fused_norm || asked.fused_loss();
-    kernels.cross_entropy = kernels.fused_norm ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
+    kernels.cross_entropy =
+        kernels.fused_norm ? CrossEntropyKernel::kCompiled : CrossEntropyKernel::kUnfused;
   }
   take_loss(asked, defaults, kernels);
   kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;
@@ -191,62 +192,63 @@ Overlap default_overlap(const Job& job, const Plan& plan) {
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
   Overlap overlap;
   for (std::size_t i = 0; i < defaults.overlap.size(); ++i) {
-    overlap.*kOverlapNames[i].value = holds(defaults.overlap[i], job, plan);
+    overlap.*kOverlapFlagNames[i].value = holds(defaults.overlap[i], job, plan);
   }
   return overlap;
 }
 
-DType default_gradients(const Job& job) {
-  const DType stored = storage_type(job.precision);
+DType default_gradient_type(const Job& job) {
+  const DType stored = parameter_storage_type(job.precision);
   const bool scaled = stored == DType::kFp16 && !job.framework.name.empty();
   const bool narrow = job.kernels.masters == MasterWeights::kNone;
   if (scaled || narrow || framework_defaults(job.framework).stored_gradients) return stored;
-  return default_accumulate(job.precision);
+  return default_accumulation_type(job.precision);
 }
 
-DType default_gradients(const Job& job, Plan plan) {
-  const DType usual = default_gradients(job);
+DType default_gradient_type(const Job& job, Plan plan) {
+  const DType usual = default_gradient_type(job);
   if (job.framework.name.empty()) return usual;
   const FrameworkSupport law(job.framework);
-  for (const DType type : {usual, storage_type(job.precision), default_accumulate(job.precision)}) {
+  for (const DType type :
+       {usual, parameter_storage_type(job.precision), default_accumulation_type(job.precision)}) {
     plan.accumulate = type;
     if (law.runs(Ability::kAccumulate, job, plan)) return type;
   }
   return usual;
 }
 
-TensorInput default_tensor_input(const Job& job) {
+GatheredInputPolicy default_tensor_input(const Job& job) {
   const FrameworkDefaults& defaults = framework_defaults(job.framework);
   // Transformer Engine's layers pass gathered rows to their adapters, which keep them
   // (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, sequence_parallel_input_regather
   // is off).
   const bool handed = job.kernels.transformer_engine && !defaults.local_adapters;
-  return job.model.adapters && handed ? TensorInput::kKeep : defaults.tensor_input;
+  return job.model.adapters && handed ? GatheredInputPolicy::kKeep : defaults.tensor_input;
 }
 
-std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan) {
+std::vector<std::int64_t> default_stage_layers(const Job& job, const Plan& plan) {
   if (plan.schedule.chunks > 1) return {};
-  const StageSplit split = framework_defaults(job.framework).layers;
-  return split_layers(split, job.model, plan.parallel.pipeline);
+  const StageSplitRule split = framework_defaults(job.framework).layers;
+  return framework_stage_layers(split, job.model, plan.parallel.pipeline);
 }
 
-Buckets default_buckets(const Job& job, const Plan& plan) {
+BucketSizes default_bucket_sizes(const Job& job, const Plan& plan) {
   constexpr std::int64_t kWhole = 1'000'000'000'000;
   const std::int64_t bytes = framework_defaults(job.framework).bucket_bytes;
-  Buckets usual{Plan{}.gradient_bucket, Plan{}.parameter_bucket};
+  BucketSizes usual{Plan{}.gradient_bucket, Plan{}.parameter_bucket};
   if (bytes > 0) {
-    const std::int64_t least = bytes / size_bytes(storage_type(job.precision), 1);
-    usual = {mean_filled_bucket(job.model, plan.parallel.tensor, least), kWhole};
+    const std::int64_t least = bytes / size_bytes(parameter_storage_type(job.precision), 1);
+    usual = {mean_filled_bucket_elements(job.model, plan.parallel.tensor, least), kWhole};
     if (!plan.overlap.gradients) usual.gradients = kWhole;
   }
-  return fixed_buckets(job.framework, job, plan, usual);
+  return fixed_bucket_sizes(job.framework, job, plan, usual);
 }
 
-Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan,
-                      Buckets chosen) {
+BucketSizes fixed_bucket_sizes(const Framework& framework, const Job& job, const Plan& plan,
+                               BucketSizes chosen) {
   if (framework.name.empty()) return chosen;
-  const WordSet taken = chosen_words(Ability::kSharding, job, plan);
-  for (const FrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
+  const WordSet taken = property_words_of_plan(Ability::kSharding, job, plan);
+  for (const FixedFrameworkBuckets& buckets : framework_entry(framework.name).buckets) {
     if ((taken & buckets.sharding).none()) continue;
     if (!buckets.variant.empty() && buckets.variant != framework.variant) continue;
     const std::int64_t ranks = plan.parallel.data * plan.parallel.context;

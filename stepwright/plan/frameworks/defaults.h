@@ -19,19 +19,19 @@
 namespace stepwright::plan {
 
 /// Evidence by which predicted memory of a framework was checked.
-enum class MemoryEvidence : std::uint8_t {
+enum class FrameworkMemoryEvidence : std::uint8_t {
   kNone,    ///< No measured run; the error observed over other frameworks is used.
   kLabels,  ///< Runs known only to fit or not to fit in memory.
   kPeaks,   ///< Runs with measured peaks of the allocator or the process.
 };
-inline constexpr Named<MemoryEvidence> kMemoryEvidenceNames[] = {
-    {MemoryEvidence::kNone, "none"},
-    {MemoryEvidence::kLabels, "labels"},
-    {MemoryEvidence::kPeaks, "peaks"}};
+inline constexpr Named<FrameworkMemoryEvidence> kMemoryEvidenceNames[] = {
+    {FrameworkMemoryEvidence::kNone, "none"},
+    {FrameworkMemoryEvidence::kLabels, "labels"},
+    {FrameworkMemoryEvidence::kPeaks, "peaks"}};
 
 /// Device memory that a framework needs beyond tensors, as shares of what a plan's rank stores
 /// (`DeviceReserve` of memory/memory.h).
-struct MemoryMargins {
+struct FrameworkMemoryMargins {
   /// Allocator waste, as a share of the tensors that a step allocates and frees. PyTorch's caching
   /// allocator rounds blocks above 10 MiB up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed
   /// blocks that fit no tensor. The default is half of what stacks of 2022 and 2023 show, as newer
@@ -45,10 +45,10 @@ struct MemoryMargins {
   /// each as large as the parameters.
   double narrow_gradients = 0;
   /// Number of parameters that an update works on at once if parameters are sharded (DeepSpeed's
-  /// `sub_group_size`): the update then holds their gradients twice, narrow and in fp32, in place of
-  /// the margins `optimizer_share` and `narrow_gradients`. 0: the margins hold for all plans.
+  /// `sub_group_size`): the update then holds their gradients twice, narrow and in fp32, in place
+  /// of the margins `optimizer_share` and `narrow_gradients`. 0: the margins hold for all plans.
   double sub_group_parameters = 0;
-  MemoryEvidence evidence = MemoryEvidence::kNone;
+  FrameworkMemoryEvidence evidence = FrameworkMemoryEvidence::kNone;
 };
 
 /// Kinds of memory that a framework keeps in PyTorch's allocator beyond model states and the
@@ -162,10 +162,10 @@ struct HostLoading {
 
 /// An environment variable that a framework's processes need if all conditions in `when` and none
 /// in `unless` apply.
-struct FrameworkVariable {
+struct FrameworkEnvironmentVariable {
   std::string name;
   std::string value;  ///< Required value of the variable; empty: it must be unset.
-  std::vector<DefaultCondition> when, unless;
+  std::vector<FrameworkDefaultCondition> when, unless;
   std::string reason;
 };
 
@@ -203,19 +203,19 @@ struct FrameworkDefaults {
   bool compiles = false;
   /// Default optimizer for models with latent attention.
   Optimizer latent_optimizer = Optimizer::kAdam;
-  /// For each communication of `kOverlapNames`, in order: the condition under which it overlaps
+  /// For each communication of `kOverlapFlagNames`, in order: the condition under which it overlaps
   /// computation by default.
-  std::array<DefaultCondition, std::size(kOverlapNames)> overlap{};
+  std::array<FrameworkDefaultCondition, std::size(kOverlapFlagNames)> overlap{};
   /// True if gradients are accumulated in the parameters' own type by default; false: in fp32.
   bool stored_gradients = false;
-  TensorInput tensor_input = Plan{}.tensor_input;
+  GatheredInputPolicy tensor_input = Plan{}.tensor_input;
   /// True if a fused product (qkv, gate and up) gets one LoRA adapter by default
   /// (`Adapters::joined`).
   bool joined_adapters = false;
   /// True if, under sequence parallelism, LoRA's A is applied to each rank's shard of the sequence
   /// and its result is gathered.
   bool local_adapters = false;
-  StageSplit layers = StageSplit::kEven;
+  StageSplitRule layers = StageSplitRule::kEven;
   /// Bytes of a DistributedDataParallel bucket when reductions overlap the backward (without
   /// overlap, all gradients are one message). 0: plans choose bucket sizes.
   std::int64_t bucket_bytes = 0;
@@ -223,7 +223,7 @@ struct FrameworkDefaults {
   /// theirs; plans must state it.
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
-  MemoryMargins memory;
+  FrameworkMemoryMargins memory;
   /// Kinds of memory (`AllocatorMemoryKind`) that the framework keeps beyond states and tensors;
   /// every line of its file that names one adds it.
   WordSet holds;
@@ -241,8 +241,8 @@ struct FrameworkDefaults {
   HostLoading loading;
   /// The framework's own name for the setting behind each kind of memory remedy, for answers about
   /// frameworks whose configuration files this program does not write.
-  std::map<RemedyKind, std::string> remedies;
-  std::vector<FrameworkVariable> environment;
+  std::map<MemoryRemedyKind, std::string> remedies;
+  std::vector<FrameworkEnvironmentVariable> environment;
   MessageHostOverhead host_overhead;
   /// Threads with which each process updates optimizer states in host memory; 0: enough that host
   /// memory bandwidth is the limit.
@@ -260,7 +260,7 @@ const FrameworkDefaults& framework_defaults(const Framework& framework);
 
 /// Returns the names of a framework's variants (forks, and programs built on it); the framework
 /// must be one of `kFrameworkNames`.
-std::vector<std::string_view> variant_names(std::string_view framework);
+std::vector<std::string_view> framework_variant_names(std::string_view framework);
 
 /// Returns the name of the framework on which `framework` is built; its own name if on none.
 std::string_view base_framework(const Framework& framework);
@@ -271,15 +271,15 @@ std::optional<Framework> framework_of_variant(std::string_view word);
 
 /// Returns all words allowed as a job's `framework:`: framework names, then variant names that
 /// belong to one framework only.
-std::vector<std::string> framework_words();
+std::vector<std::string> framework_field_words();
 
 /// Returns the kernels that a framework uses on a device by default; the defaults of `Kernels`
 /// without a framework.
-Kernels default_kernels(const Framework& framework, const cluster::Device& device);
+Kernels default_kernels(const Framework& framework, const cluster::DeviceModel& device);
 
 /// Returns the attention kernels that a framework's configuration files can select; all of them
 /// without a framework.
-WordSet selected_attention(const Framework& framework);
+WordSet selectable_attention_kernels(const Framework& framework);
 
 /// Returns the kernels that the job's framework really uses when started from its configuration
 /// files: its defaults, plus the job's attention kernel, loss and master-weight setting if those
@@ -303,36 +303,37 @@ Optimizer default_optimizer(const Framework& framework, const model::Architectur
 /// own defaults without a framework. All other choices of the plan must be final.
 Overlap default_overlap(const Job& job, const Plan& plan);
 
-/// Returns the default type in which gradients are accumulated: `default_accumulate`; the
+/// Returns the default type in which gradients are accumulated: `default_accumulation_type`; the
 /// parameters' own type in some frameworks, for fp16 (whose losses are scaled), and for updates
 /// without master copies (`MasterWeights::kNone`).
-DType default_gradients(const Job& job);
+DType default_gradient_type(const Job& job);
 
 /// Returns the default type in which a plan accumulates gradients: the job's default, or, if the
 /// framework does not support that, the parameters' type or the wider one. All other choices must
 /// be final.
-DType default_gradients(const Job& job, Plan plan);
+DType default_gradient_type(const Job& job, Plan plan);
 
 /// Returns whether column-parallel layers by default keep their gathered input for the backward or
 /// gather it again (under sequence parallelism).
-TensorInput default_tensor_input(const Job& job);
+GatheredInputPolicy default_tensor_input(const Job& job);
 
 /// Returns the framework's default number of layers in each pipeline stage; empty: the even split.
 /// Degrees and schedule of the plan must be final.
-std::vector<std::int64_t> default_layers(const Job& job, const Plan& plan);
+std::vector<std::int64_t> default_stage_layers(const Job& job, const Plan& plan);
 
 /// Sizes of communication buckets: elements of gradients reduced, and of parameters gathered, at a
 /// time.
-struct Buckets {
+struct BucketSizes {
   std::int64_t gradients, parameters;
 };
 
 /// Returns the framework's default bucket sizes for a plan. All other choices must be final, and
 /// the plan's ranks must fill the cluster.
-Buckets default_buckets(const Job& job, const Plan& plan);
+BucketSizes default_bucket_sizes(const Job& job, const Plan& plan);
 
 /// Returns the bucket sizes that a framework uses without a choice (`buckets:` of its file), else
 /// `chosen`. The plan's ranks must fill the cluster.
-Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan, Buckets chosen);
+BucketSizes fixed_bucket_sizes(const Framework& framework, const Job& job, const Plan& plan,
+                               BucketSizes chosen);
 
 }  // namespace stepwright::plan

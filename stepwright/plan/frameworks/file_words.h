@@ -9,23 +9,23 @@ namespace stepwright::plan {
 
 /// A framework whose configuration files have another name on the command line (`export --to`,
 /// `import --from`) than the framework; commands accept both names.
-struct FileWord {
+struct FrameworkFileWord {
   std::string_view word;
   std::string_view framework;
 };
-inline constexpr FileWord kFileWords[] = {{"megatron", "megatron-core"}};
+inline constexpr FrameworkFileWord kFileWords[] = {{"megatron", "megatron-core"}};
 
 /// Returns `words` plus the names of frameworks whose configuration files have another name on the
 /// command line.
 inline std::vector<std::string> with_framework_names(std::vector<std::string> words) {
-  for (const FileWord& one : kFileWords) words.emplace_back(one.framework);
+  for (const FrameworkFileWord& one : kFileWords) words.emplace_back(one.framework);
   return words;
 }
 
 /// Returns the framework whose configuration files `word` names on the command line ("megatron":
 /// "megatron-core"); `word` itself if it is a framework.
-constexpr std::string_view framework_named(std::string_view word) {
-  for (const FileWord& one : kFileWords) {
+constexpr std::string_view framework_of_file_word(std::string_view word) {
+  for (const FrameworkFileWord& one : kFileWords) {
     if (one.word == word) return one.framework;
   }
   return word;
@@ -33,8 +33,8 @@ constexpr std::string_view framework_named(std::string_view word) {
 
 /// Returns the name of a framework's configuration files on the command line ("megatron-core":
 /// "megatron").
-constexpr std::string_view file_word_of(std::string_view framework) {
-  for (const FileWord& one : kFileWords) {
+constexpr std::string_view file_word_of_framework(std::string_view framework) {
+  for (const FrameworkFileWord& one : kFileWords) {
     if (one.framework == framework) return one.word;
   }
   return framework;

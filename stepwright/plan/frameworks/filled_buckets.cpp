@@ -4,8 +4,8 @@
 
 namespace stepwright::plan {
 
-std::int64_t mean_filled_bucket(const model::Architecture& model, std::int64_t tensor,
-                                std::int64_t least) {
+std::int64_t mean_filled_bucket_elements(const model::Architecture& model, std::int64_t tensor,
+                                         std::int64_t least) {
   const std::int64_t attention = model.heads * model.head_dim;
   const std::int64_t joined = attention + 2 * model.kv_heads * model.head_dim;
   const std::int64_t widths[] = {model.ffn, (model.gated ? 2 : 1) * model.ffn, attention, joined};

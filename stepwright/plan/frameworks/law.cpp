@@ -12,35 +12,35 @@
 namespace stepwright::plan {
 namespace {
 
-/// Bits of `AbilityCoupling` for lines; the higher bits are collective algorithms.
+/// Bits of `PropertyCoupling` for lines; the higher bits are collective algorithms.
 constexpr std::size_t kMostLines = 48;
 
 constexpr std::uint64_t bit(std::size_t place) { return std::uint64_t{1} << place; }
 
 /// Returns the lines that apply to a framework's release. A variant's line on an ability replaces
 /// the framework's own line.
-std::vector<const AbilityEntry*> lines_of(const Framework& framework) {
-  std::vector<const AbilityEntry*> lines;
+std::vector<const FrameworkPropertyLine*> lines_of(const Framework& framework) {
+  std::vector<const FrameworkPropertyLine*> lines;
   std::bitset<kAbilities> varied;
-  for (const AbilityEntry& line : framework_entry(framework.name).runs) {
+  for (const FrameworkPropertyLine& line : framework_entry(framework.name).runs) {
     const bool own = line.variant.empty() || line.variant == framework.variant;
-    if (!own || !covers_release(line.releases, framework.version)) continue;
+    if (!own || !range_covers_release(line.releases, framework.version)) continue;
     lines.push_back(&line);
     if (!line.variant.empty()) varied.set(static_cast<std::size_t>(line.ability));
   }
-  std::erase_if(lines, [&](const AbilityEntry* line) {
+  std::erase_if(lines, [&](const FrameworkPropertyLine* line) {
     return line->variant.empty() && varied[static_cast<std::size_t>(line->ability)];
   });
   return lines;
 }
 
-bool joins(const AbilityEntry& line) { return line.other != Ability::kParallel; }
+bool joins(const FrameworkPropertyLine& line) { return line.other != Ability::kParallel; }
 
-bool holds_of_job(const AbilityEntry& line, const Job& job, const Plan& plan) {
+bool holds_of_job(const FrameworkPropertyLine& line, const Job& job, const Plan& plan) {
   return std::ranges::all_of(line.of_job, [&](const auto& one) { return one.holds(job, plan); });
 }
 
-bool counts_with(const AbilityEntry& line, DegreeSet degrees) {
+bool counts_with(const FrameworkPropertyLine& line, DegreeSet degrees) {
   if ((line.without & WordSet(degrees)).any()) return false;
   return line.with.none() || (line.with & WordSet(degrees)).any();
 }
@@ -57,7 +57,7 @@ std::string with_text(const FrameworkSupport& law, Ability ability, DegreeSet de
   if (allowed != law.allowed(ability, degrees)) return " beside the rest of the plan";
   const WordSet& here = law.allowed(ability, degrees);
   std::string text;
-  const std::vector<std::string>& names = ability_words(Ability::kParallel);
+  const std::vector<std::string>& names = framework_property_words(Ability::kParallel);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const DegreeSet alone = DegreeSet{1} << i;
     if ((degrees & alone) == 0) continue;
@@ -73,13 +73,13 @@ FrameworkSupport::FrameworkSupport(const Framework& framework) : framework_(fram
   for (auto& of_degrees : allowed_) {
     for (WordSet& words : of_degrees) words.set();
   }
-  for (const AbilityEntry* line : lines_of(framework)) {
+  for (const FrameworkPropertyLine* line : lines_of(framework)) {
     if (joins(*line)) {
       joining_.push_back(line);
       continue;
     }
     auto& of_degrees = allowed_[static_cast<std::size_t>(line->ability)];
-    for (DegreeSet degrees = 0; degrees < kDegreeSets; ++degrees) {
+    for (DegreeSet degrees = 0; degrees < kDegreeCombinations; ++degrees) {
       if (counts_with(*line, degrees)) of_degrees[degrees] &= line->words;
     }
   }
@@ -87,9 +87,9 @@ FrameworkSupport::FrameworkSupport(const Framework& framework) : framework_(fram
 
 WordSet FrameworkSupport::allowed(Ability ability, const Job& job, const Plan& plan) const {
   WordSet words = allowed(ability, degrees_above_one(plan.parallel));
-  for (const AbilityEntry* line : joining_) {
+  for (const FrameworkPropertyLine* line : joining_) {
     const bool holds = line->ability == ability &&
-                       (chosen_words(line->other, job, plan) & line->with).any() &&
+                       (property_words_of_plan(line->other, job, plan) & line->with).any() &&
                        holds_of_job(*line, job, plan);
     if (holds) words &= line->words;
   }
@@ -100,8 +100,8 @@ bool FrameworkSupport::runs(Ability ability, const Job& job, const Plan& plan) c
   return within(ability, job, plan, allowed(ability, job, plan));
 }
 
-std::vector<Ability> FrameworkSupport::not_run(const Job& job, const Plan& plan,
-                                               std::size_t most) const {
+std::vector<Ability> FrameworkSupport::unsupported_choices(const Job& job, const Plan& plan,
+                                                           std::size_t most) const {
   std::vector<Ability> all;
   for (const auto& [ability, name] : kAbilityNames) {
     if (all.size() < most && !runs(ability, job, plan)) all.push_back(ability);
@@ -113,25 +113,26 @@ std::vector<Ability> FrameworkSupport::not_run(const Job& job, const Plan& plan,
 static_assert(std::end(kAbilityNames)[-1].value == Ability::kAttention);
 
 bool FrameworkSupport::runs(const Job& job, const Plan& plan) const {
-  const std::vector<Ability> first = not_run(job, plan, 1);
+  const std::vector<Ability> first = unsupported_choices(job, plan, 1);
   const bool all = first.empty() || first.front() == Ability::kAttention;
-  return all && with_buckets(job, plan) == plan;
+  return all && with_fixed_buckets(job, plan) == plan;
 }
 
-bool FrameworkSupport::runs_alone(Ability ability, const Job& job, const Plan& plan) const {
+bool FrameworkSupport::supports_choice_alone(Ability ability, const Job& job,
+                                             const Plan& plan) const {
   return within(ability, job, plan, allowed(ability, degrees_above_one(plan.parallel)));
 }
 
-FrameworkSupport::AbilityCoupling FrameworkSupport::joint(std::span<const Ability> decided,
-                                                          const Job& job, const Plan& plan) const {
-  AbilityCoupling joint;
+FrameworkSupport::PropertyCoupling FrameworkSupport::joint(std::span<const Ability> decided,
+                                                           const Job& job, const Plan& plan) const {
+  PropertyCoupling joint;
   if (joining_.empty()) return joint;
   std::array<std::optional<WordSet>, kAbilities> taken;
   for (const Ability ability : decided) {
-    taken[static_cast<std::size_t>(ability)] = chosen_words(ability, job, plan);
+    taken[static_cast<std::size_t>(ability)] = property_words_of_plan(ability, job, plan);
   }
   for (std::size_t i = 0; i < joining_.size(); ++i) {
-    const AbilityEntry& line = *joining_[i];
+    const FrameworkPropertyLine& line = *joining_[i];
     const auto& here = taken[static_cast<std::size_t>(line.ability)];
     const auto& other = taken[static_cast<std::size_t>(line.other)];
     const bool broken =
@@ -143,12 +144,13 @@ FrameworkSupport::AbilityCoupling FrameworkSupport::joint(std::span<const Abilit
   return joint;
 }
 
-FrameworkSupport::AbilityCoupling FrameworkSupport::joint(
+FrameworkSupport::PropertyCoupling FrameworkSupport::joint(
     std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const {
-  AbilityCoupling joint;
+  PropertyCoupling joint;
   if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
-  const auto active = active_schemes(plan);
-  constexpr std::uint64_t kAll = (bit(std::size(collective::kAlgorithmNames)) - 1) << kMostLines;
+  const auto active = active_parallelism_schemes(plan);
+  constexpr std::uint64_t kAll = (bit(std::size(collective::kCollectiveAlgorithmNames)) - 1)
+                                 << kMostLines;
   for (const auto scheme : schemes) {
     if (std::ranges::find(active, scheme) == active.end()) continue;
     const auto algorithm = static_cast<std::size_t>(plan.collectives.*scheme);
@@ -158,18 +160,18 @@ FrameworkSupport::AbilityCoupling FrameworkSupport::joint(
   return joint;
 }
 
-std::vector<WordSet> FrameworkSupport::coupled_words(Ability ability) const {
+std::vector<WordSet> FrameworkSupport::coupled_property_words(Ability ability) const {
   std::vector<WordSet> all;
-  for (const AbilityEntry* line : joining_) {
+  for (const FrameworkPropertyLine* line : joining_) {
     if (line->ability == ability && line->other != Ability::kExposed) all.push_back(line->words);
   }
   return all;
 }
 
-std::uint64_t FrameworkSupport::lines_without(Ability ability, std::size_t word) const {
+std::uint64_t FrameworkSupport::lines_forbidding_word(Ability ability, std::size_t word) const {
   std::uint64_t lines = 0;
   for (std::size_t i = 0; i < joining_.size(); ++i) {
-    const AbilityEntry& line = *joining_[i];
+    const FrameworkPropertyLine& line = *joining_[i];
     const bool lacks =
         line.ability == ability && line.other != Ability::kExposed && !line.words[word];
     if (lacks) lines |= bit(i);
@@ -177,9 +179,9 @@ std::uint64_t FrameworkSupport::lines_without(Ability ability, std::size_t word)
   return lines;
 }
 
-Plan FrameworkSupport::with_buckets(const Job& job, Plan plan) const {
-  const Buckets own =
-      fixed_buckets(framework_, job, plan, {plan.gradient_bucket, plan.parameter_bucket});
+Plan FrameworkSupport::with_fixed_buckets(const Job& job, Plan plan) const {
+  const BucketSizes own =
+      fixed_bucket_sizes(framework_, job, plan, {plan.gradient_bucket, plan.parameter_bucket});
   plan.gradient_bucket = own.gradients;
   plan.parameter_bucket = own.parameters;
   return canonical(plan, job);
@@ -187,39 +189,39 @@ Plan FrameworkSupport::with_buckets(const Job& job, Plan plan) const {
 
 bool FrameworkSupport::within(Ability ability, const Job& job, const Plan& plan,
                               const WordSet& words) const {
-  if ((chosen_words(ability, job, plan) & ~words).none()) return true;
+  if ((property_words_of_plan(ability, job, plan) & ~words).none()) return true;
   if (ability != Ability::kRankOrder) return false;
   // Another rank order may give this plan the same grid.
-  const std::vector<std::string>& orders = ability_words(ability);
+  const std::vector<std::string>& orders = framework_property_words(ability);
   for (std::size_t i = 0; i < orders.size(); ++i) {
     if (!words[i]) continue;
     Plan other = plan;
-    other.rank_order = rank_order_of(orders[i]).value();
+    other.rank_order = parse_rank_order(orders[i]).value();
     if (canonical(other, job).rank_order == plan.rank_order) return true;
   }
   return false;
 }
 
-std::string FrameworkSupport::sentence(Ability ability) const {
+std::string FrameworkSupport::framework_support_sentence(Ability ability) const {
   return fmt::format("{} runs {} {}", whose(framework_), name_of(kAbilityNames, ability),
-                     words_text(ability, allowed(ability, 0)));
+                     property_words_text(ability, allowed(ability, 0)));
 }
 
-std::vector<UnsupportedChoice> not_run(const Framework& framework, const Job& job,
-                                       const Plan& plan) {
+std::vector<UnsupportedChoice> unsupported_choices(const Framework& framework, const Job& job,
+                                                   const Plan& plan) {
   const FrameworkSupport law(framework);
   const Plan usual = canonical(plan, job);
   const DegreeSet degrees = degrees_above_one(usual.parallel);
   std::vector<UnsupportedChoice> all;
-  for (const Ability ability : law.not_run(job, usual)) {
+  for (const Ability ability : law.unsupported_choices(job, usual)) {
     const WordSet allowed = law.allowed(ability, job, usual);
-    const WordSet refused = chosen_words(ability, job, usual) & ~allowed;
+    const WordSet refused = property_words_of_plan(ability, job, usual) & ~allowed;
     all.push_back({ability, fmt::format("{} {}: {} runs {}{}", name_of(kAbilityNames, ability),
-                                        words_text(ability, refused), whose(framework),
-                                        words_text(ability, allowed),
+                                        property_words_text(ability, refused), whose(framework),
+                                        property_words_text(ability, allowed),
                                         with_text(law, ability, degrees, allowed))});
   }
-  const Plan bucketed = law.with_buckets(job, usual);
+  const Plan bucketed = law.with_fixed_buckets(job, usual);
   if (bucketed != usual) {
     all.push_back({Ability::kOverlap,
                    fmt::format("buckets: {} has {}", whose(framework), changes(usual, bucketed))});

@@ -12,13 +12,13 @@
 
 namespace stepwright::plan {
 
-struct AbilityEntry;
+struct FrameworkPropertyLine;
 
 /// The plans and jobs that one framework supports, in one release (the newest if none is stated).
 class FrameworkSupport {
  public:
   /// Number of combinations of parallelism degrees above 1 (2^5).
-  static constexpr DegreeSet kDegreeSets = 32;
+  static constexpr DegreeSet kDegreeCombinations = 32;
 
   /// Reads what `framework` supports; its name must be one of `kFrameworkNames`.
   explicit FrameworkSupport(const Framework& framework);
@@ -37,48 +37,48 @@ class FrameworkSupport {
   [[nodiscard]] bool runs(Ability ability, const Job& job, const Plan& plan) const;
   /// Returns the first `most` properties whose value in a plan or its job the framework does not
   /// support. Attention kernels come last, as each framework has its own.
-  [[nodiscard]] std::vector<Ability> not_run(const Job& job, const Plan& plan,
-                                             std::size_t most = kAbilities) const;
+  [[nodiscard]] std::vector<Ability> unsupported_choices(const Job& job, const Plan& plan,
+                                                         std::size_t most = kAbilities) const;
   /// True if the framework supports a canonical plan without any change, buckets included.
   /// Attention kernels are ignored, as each framework has its own.
   [[nodiscard]] bool runs(const Job& job, const Plan& plan) const;
   /// True if the framework supports a plan's value of one property together with the plan's
   /// parallelism degrees; other choices are ignored.
-  [[nodiscard]] bool runs_alone(Ability ability, const Job& job, const Plan& plan) const;
+  [[nodiscard]] bool supports_choice_alone(Ability ability, const Job& job, const Plan& plan) const;
 
   /// The lines of a framework's file that restrict one property if another has certain values, one
   /// bit each. `breaks`: lines that these choices violate if they apply; `holds`: lines that these
   /// choices make apply. A plan is supported if no line is in both.
-  struct AbilityCoupling {
+  struct PropertyCoupling {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
-    [[nodiscard]] AbilityCoupling operator|(const AbilityCoupling& other) const {
+    [[nodiscard]] PropertyCoupling operator|(const PropertyCoupling& other) const {
       return {breaks | other.breaks, holds | other.holds};
     }
     [[nodiscard]] bool runs() const { return (breaks & holds) == 0; }
-    auto operator<=>(const AbilityCoupling&) const = default;
+    auto operator<=>(const PropertyCoupling&) const = default;
   };
-  [[nodiscard]] AbilityCoupling joint(std::span<const Ability> decided, const Job& job,
-                                      const Plan& plan) const;
-  /// Returns an `AbilityCoupling` that rules out plans in which `schemes` use different collective
+  [[nodiscard]] PropertyCoupling joint(std::span<const Ability> decided, const Job& job,
+                                       const Plan& plan) const;
+  /// Returns an `PropertyCoupling` that rules out plans in which `schemes` use different collective
   /// algorithms, if the framework wants one algorithm for all schemes with messages; else empty
   /// sets.
-  [[nodiscard]] AbilityCoupling joint(std::span<collective::Algorithm Collectives::* const> schemes,
-                                      const Plan& plan) const;
+  [[nodiscard]] PropertyCoupling joint(
+      std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const;
   /// For each line that restricts a property depending on another one, returns the values that it
   /// still allows. Lines by which overlap restricts itself are left out.
-  [[nodiscard]] std::vector<WordSet> coupled_words(Ability ability) const;
-  /// Returns the conditional lines (bits of `AbilityCoupling`) that forbid the value with index
+  [[nodiscard]] std::vector<WordSet> coupled_property_words(Ability ability) const;
+  /// Returns the conditional lines (bits of `PropertyCoupling`) that forbid the value with index
   /// `word` of a property.
-  [[nodiscard]] std::uint64_t lines_without(Ability ability, std::size_t word) const;
+  [[nodiscard]] std::uint64_t lines_forbidding_word(Ability ability, std::size_t word) const;
 
   /// Returns a canonical plan with the bucket sizes that the framework fixes, if it offers no
   /// choice.
-  [[nodiscard]] Plan with_buckets(const Job& job, Plan plan) const;
+  [[nodiscard]] Plan with_fixed_buckets(const Job& job, Plan plan) const;
 
   /// Returns a sentence with the values of a property that the framework supports: "megatron-lm
   /// runs schedule 1f1b, interleaved".
-  [[nodiscard]] std::string sentence(Ability ability) const;
+  [[nodiscard]] std::string framework_support_sentence(Ability ability) const;
 
  private:
   [[nodiscard]] bool within(Ability ability, const Job& job, const Plan& plan,
@@ -87,8 +87,8 @@ class FrameworkSupport {
   Framework framework_;
   /// Lines of the framework's file that restrict a property only together with certain values of
   /// others.
-  std::vector<const AbilityEntry*> joining_;
-  std::array<std::array<WordSet, kDegreeSets>, kAbilities> allowed_;
+  std::vector<const FrameworkPropertyLine*> joining_;
+  std::array<std::array<WordSet, kDegreeCombinations>, kAbilities> allowed_;
 };
 
 /// A choice of a plan or its job that a framework does not support.
@@ -100,8 +100,8 @@ struct UnsupportedChoice {
 
 /// Returns all choices of a legal plan and its job that a framework does not support, in the order
 /// of `kAbilityNames`; empty: it runs the plan unchanged.
-std::vector<UnsupportedChoice> not_run(const Framework& framework, const Job& job,
-                                       const Plan& plan);
+std::vector<UnsupportedChoice> unsupported_choices(const Framework& framework, const Job& job,
+                                                   const Plan& plan);
 
 /// Returns the frameworks that support a legal plan without any change, in the order of
 /// `kFrameworkNames`. Attention kernels are ignored, as each framework has its own.

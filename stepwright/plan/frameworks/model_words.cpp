@@ -49,19 +49,19 @@ bool has_other_state_mixer(const model::Architecture& model) {
   if (!model.state_mixer) return false;
   for (const model::Mixer kind : {model::Mixer::kDeltaNet, model::Mixer::kMamba2}) {
     if (model::has_mixer(model, kind) &&
-        *model.state_mixer != usual_mixer(kind, *model.state_mixer)) {
+        *model.state_mixer != megatron_recurrent_mixer(kind, *model.state_mixer)) {
       return true;
     }
   }
   return false;
 }
 
-constexpr ModelWord kModelWords[] = {
+constexpr ModelFeatureWord kModelWords[] = {
     {"experts", [](const model::Architecture& m) { return m.experts.has_value(); }},
     {"shared_experts", [](const model::Architecture& m) { return m.has_shared_experts(); }},
     {"latent_experts", [](const model::Architecture& m) { return m.experts && m.experts->latent > 0; }},
     {"dense_layers",
-     [](const model::Architecture& m) { return m.experts && !model::dense_layers_of(m).empty(); }},
+     [](const model::Architecture& m) { return m.experts && !model::dense_layer_flags(m).empty(); }},
     {"biased_routing",
      [](const model::Architecture& m) { return m.experts && m.experts->correction_bias; }},
     {"plain_routing",
@@ -69,18 +69,18 @@ constexpr ModelWord kModelWords[] = {
        return m.experts && !m.experts->normalize_top_k && !routes_by_sigmoids(m);
      }},
     {"latent_attention", [](const model::Architecture& m) { return m.latent.has_value(); }},
-    {"indexers", [](const model::Architecture& m) { return m.has_indexer(); }},
-    {"windows", [](const model::Architecture& m) { return !model::windows_of(m).empty(); }},
+    {"indexers", [](const model::Architecture& m) { return m.has_sparse_attention_indexer(); }},
+    {"windows", [](const model::Architecture& m) { return !model::attention_windows_of_layers(m).empty(); }},
     {"mixed_windows",
      [](const model::Architecture& m) {
-       const std::vector<std::int64_t> windows = model::windows_of(m);
+       const std::vector<std::int64_t> windows = model::attention_windows_of_layers(m);
        return !windows.empty() &&
               std::ranges::count(windows, windows.front()) != std::ssize(windows);
      }},
     {"unlike_windows",
      [](const model::Architecture& m) {
        std::set<std::int64_t> widths;
-       for (const std::int64_t window : model::windows_of(m)) widths.insert(window);
+       for (const std::int64_t window : model::attention_windows_of_layers(m)) widths.insert(window);
        widths.erase(0);
        return widths.size() > 1;
      }},
@@ -172,16 +172,16 @@ constexpr ModelWord kModelWords[] = {
      [](const model::Architecture& m) { return model::has_mixer(m, model::Mixer::kShortConvolution); }},
     {"other_state_mixers", [](const model::Architecture& m) { return has_other_state_mixer(m); }},
     {"multi_token", [](const model::Architecture& m) { return m.extra_predicted_tokens() > 0; }},
-    {"branch_layers", [](const model::Architecture& m) { return any_layer(m, model::has_one_branch); }},
+    {"branch_layers", [](const model::Architecture& m) { return any_layer(m, model::layer_has_one_branch); }},
     {"mixed_branches",
      [](const model::Architecture& m) {
-       return any_layer(m, model::has_one_branch) &&
-              any_layer(m, [](const model::LayerClass& layer) { return !model::has_one_branch(layer); });
+       return any_layer(m, model::layer_has_one_branch) &&
+              any_layer(m, [](const model::LayerClass& layer) { return !model::layer_has_one_branch(layer); });
      }},
     {"mamba_with_mlp",
      [](const model::Architecture& m) {
        return any_layer(m, [](const model::LayerClass& layer) {
-         return layer.has_mixer(model::Mixer::kMamba2) && !model::has_one_branch(layer);
+         return layer.has_mixer(model::Mixer::kMamba2) && !model::layer_has_one_branch(layer);
        });
      }},
     {"unrotated_layers",
@@ -197,7 +197,8 @@ constexpr ModelWord kModelWords[] = {
 
 }  // namespace
 
-model::RecurrentMixer usual_mixer(model::Mixer kind, const model::RecurrentMixer& sizes) {
+model::RecurrentMixer megatron_recurrent_mixer(model::Mixer kind,
+                                               const model::RecurrentMixer& sizes) {
   model::RecurrentMixer mixer{.heads = sizes.heads,
                               .head_dim = sizes.head_dim,
                               .groups = sizes.groups,
@@ -212,6 +213,6 @@ model::RecurrentMixer usual_mixer(model::Mixer kind, const model::RecurrentMixer
   return mixer;
 }
 
-std::span<const ModelWord> model_words() { return kModelWords; }
+std::span<const ModelFeatureWord> model_words() { return kModelWords; }
 
 }  // namespace stepwright::plan

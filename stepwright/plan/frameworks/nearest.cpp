@@ -19,10 +19,10 @@ namespace {
 class Towards {
  public:
   Towards(const FrameworkSupport& law, const Job& job, const Plan& plan)
-      : law_(law), job_(job), plan_(law.with_buckets(job, canonical(plan, job))) {}
+      : law_(law), job_(job), plan_(law.with_fixed_buckets(job, canonical(plan, job))) {}
 
   [[nodiscard]] std::optional<Ability> first_not_run() const {
-    const std::vector<Ability> first = law_.not_run(job_, plan_, 1);
+    const std::vector<Ability> first = law_.unsupported_choices(job_, plan_, 1);
     if (first.empty() || first.front() == Ability::kAttention) return std::nullopt;
     return first.front();
   }
@@ -83,7 +83,7 @@ class Towards {
     Plan plan = plan_;
     Parallel& degrees = plan.parallel;
     // Degrees in the order of the ability's words.
-    const WordSet extra = chosen_words(Ability::kParallel, job_, plan_) &
+    const WordSet extra = property_words_of_plan(Ability::kParallel, job_, plan_) &
                           ~law_.allowed(Ability::kParallel, job_, plan_);
     std::size_t word = 0;
     for (std::int64_t* degree : {&degrees.tensor, &degrees.pipeline, &degrees.context}) {
@@ -104,10 +104,10 @@ class Towards {
                                .chunks = schedule::has_chunk_choice(kind) ? 2 : least};
     };
     add(schedule::ScheduleKind::kOneForwardOneBackward);
-    for (const auto& [kind, name] : schedule::kScheduleNames) {
+    for (const auto& [kind, name] : schedule::kScheduleKindNames) {
       const bool between = kind != schedule::ScheduleKind::kOneForwardOneBackward &&
                            kind != schedule::ScheduleKind::kGpipe &&
-                           (schedule::is_named_order(kind) || schedule::traits_of(kind).found);
+                           (schedule::is_fixed_order_kind(kind) || schedule::traits_of(kind).found);
       if (between) add(kind);
     }
     add(schedule::ScheduleKind::kGpipe);
@@ -142,8 +142,8 @@ class Towards {
       plan.sharding.optimizer = states.optimizer;
       if (!states.uses(Spread::kInner)) plan.sharding.group = plan.sharding.expert_group = 1;
       if (states.uses(Spread::kInner) && !own.uses(Spread::kInner)) {
-        plan.sharding.group = node_sharding_group(job_.cluster, plan_);
-        plan.sharding.expert_group = node_expert_group(job_.cluster, plan_);
+        plan.sharding.group = node_sharding_group_size(job_.cluster, plan_);
+        plan.sharding.expert_group = node_expert_sharding_group_size(job_.cluster, plan_);
       }
     }
     const auto steps = [this](const Plan& plan) {
@@ -186,7 +186,7 @@ class Towards {
 
   [[nodiscard]] std::vector<Plan> fewer_activations() const {
     std::vector<Plan> plans(1, plan_);
-    OffloadModules& left = plans.front().offload.activations = {};
+    OffloadModuleSet& left = plans.front().offload.activations = {};
     const WordSet allowed = law_.allowed(Ability::kHostActivations, job_, plan_);
     for (std::size_t i = 0; i < std::size(kOffloadModuleNames); ++i) {
       const OffloadModule module = kOffloadModuleNames[i].value;
@@ -198,19 +198,19 @@ class Towards {
   [[nodiscard]] std::vector<Plan> less_overlap() const {
     const WordSet allowed = law_.allowed(Ability::kOverlap, job_, plan_);
     const bool runs_tensor =
-        allowed[std::size(kOverlapTable)] || !cluster::runs_rocm(job_.cluster.device);
+        allowed[std::size(kOverlapTable)] || !cluster::is_rocm_device(job_.cluster.device);
     return with([&](Plan& plan) {
-      plan.overlap = overlap_within(plan.overlap, allowed);
+      plan.overlap = overlap_limited_to_words(plan.overlap, allowed);
       plan.overlap.tensor = plan.overlap.tensor && runs_tensor;
     });
   }
 
   [[nodiscard]] std::vector<Plan> less_exposed() const {
-    const WordSet extra = chosen_words(Ability::kExposed, job_, plan_) &
+    const WordSet extra = property_words_of_plan(Ability::kExposed, job_, plan_) &
                           ~law_.allowed(Ability::kExposed, job_, plan_);
     return with([&](Plan& plan) {
-      for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
-        if (extra[i]) plan.overlap.*kOverlapNames[i].value = true;
+      for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
+        if (extra[i]) plan.overlap.*kOverlapFlagNames[i].value = true;
       }
     });
   }
@@ -218,7 +218,7 @@ class Towards {
   [[nodiscard]] std::vector<Plan> types() const {
     std::vector<Plan> plans(2, plan_);
     plans.front().accumulate = DType::kFp32;
-    plans.back().accumulate = storage_type(job_.precision);
+    plans.back().accumulate = parameter_storage_type(job_.precision);
     return plans;
   }
 
@@ -263,11 +263,11 @@ class Towards {
 
   [[nodiscard]] std::vector<Plan> orders() const {
     std::vector<Plan> plans;
-    const std::vector<std::string>& words = ability_words(Ability::kRankOrder);
+    const std::vector<std::string>& words = framework_property_words(Ability::kRankOrder);
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (!allows(Ability::kRankOrder, i)) continue;
       plans.push_back(plan_);
-      plans.back().rank_order = rank_order_of(words[i]).value();
+      plans.back().rank_order = parse_rank_order(words[i]).value();
     }
     return plans;
   }
@@ -277,7 +277,7 @@ class Towards {
   [[nodiscard]] std::vector<Plan> settled(Ability ability, const std::vector<Plan>& plans) const {
     std::vector<Plan> good;
     for (Plan plan : plans) {
-      follow(job_, plan);
+      adapt_dependent_choices(job_, plan);
       const std::optional<PlanRejection> refused = find_plan_rejection(job_, plan);
       for (const Plan& legal : refused ? refused->nearest : std::vector{plan}) {
         const Plan usual = canonical(legal, job_);
@@ -302,8 +302,8 @@ bool runs_job(const FrameworkSupport& law, const Job& job, const Plan& plan) {
   return std::ranges::all_of(kAbilityNames, [&](const Named<Ability>& entry) {
     const Ability ability = entry.value;
     if (of_plan(ability) || ability == Ability::kAttention) return true;
-    const WordSet taken = chosen_words(ability, job, plan);
-    for (DegreeSet degrees = 0; degrees < FrameworkSupport::kDegreeSets; ++degrees) {
+    const WordSet taken = property_words_of_plan(ability, job, plan);
+    for (DegreeSet degrees = 0; degrees < FrameworkSupport::kDegreeCombinations; ++degrees) {
       if ((taken & ~law.allowed(ability, degrees)).none()) return true;
     }
     return false;
@@ -332,12 +332,12 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
   };
   std::vector<std::pair<double, Parallel>> all;
-  for (const std::int64_t tensor : legal_tensor_sizes(job)) {
-    for (const std::int64_t pipeline : legal_pipeline_sizes(job)) {
-      for (const std::int64_t context : legal_context_sizes(job)) {
+  for (const std::int64_t tensor : legal_tensor_degrees(job)) {
+    for (const std::int64_t pipeline : legal_pipeline_degrees(job)) {
+      for (const std::int64_t context : legal_context_degrees(job)) {
         const std::int64_t model = tensor * pipeline * context;
         if (job.cluster.devices() % model != 0) continue;
-        for (const std::int64_t expert : legal_expert_sizes(job)) {
+        for (const std::int64_t expert : legal_expert_degrees(job)) {
           const Parallel& own = plan.parallel;
           all.emplace_back(apart(tensor, own.tensor) + apart(pipeline, own.pipeline) +
                                apart(context, own.context) + apart(expert, own.expert),
@@ -359,7 +359,7 @@ std::vector<Plan> in_other_degrees(const Job& job, const Plan& plan) {
     other.layers.clear();
     other.micro_batch = 1;
     if (parallel.pipeline == 1) other.schedule = {};
-    follow(job, other);
+    adapt_dependent_choices(job, other);
     if (first_broken_rule(job, other)) other.sequence_parallel = false;
     if (!first_broken_rule(job, other)) plans.push_back(canonical(other, job));
   }

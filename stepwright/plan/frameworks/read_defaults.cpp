@@ -16,7 +16,7 @@ constexpr double kMostSubGroup = 1e15;  // parameters
 /// Reads attention kernels: one for all devices, or one for each of some generations and one for
 /// other devices.
 DefaultSetting attention(Node node) {
-  const Node others = node.is_mapping() ? node.get(cluster::kFallbackGeneration) : node;
+  const Node others = node.is_mapping() ? node.get(cluster::kFallbackGenerationName) : node;
   const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
   decltype(FrameworkDefaults::attention) kernels;
   for (const auto& [name, kernel] :
@@ -65,7 +65,7 @@ DefaultSetting kernels(Node node) {
   std::vector<std::string_view> keys = names_in(kKernelFlags);
   keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps", "expert_weights"});
   node.allow_only(keys);
-  std::optional<CastScaling> casts;
+  std::optional<LowPrecisionCastScaling> casts;
   if (const auto word = node.find("casts")) casts = word->choice(kCastScalingNames);
   std::optional<MasterWeights> masters;
   if (const auto word = node.find("masters")) masters = word->choice(kMasterWeightsNames);
@@ -90,10 +90,10 @@ DefaultSetting kernels(Node node) {
 }
 
 DefaultSetting overlap(Node node) {
-  node.allow_only(names_in(kOverlapNames));
-  std::vector<std::pair<std::size_t, DefaultCondition>> given;
-  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
-    const auto value = node.find(kOverlapNames[i].name);
+  node.allow_only(names_in(kOverlapFlagNames));
+  std::vector<std::pair<std::size_t, FrameworkDefaultCondition>> given;
+  for (std::size_t i = 0; i < std::size(kOverlapFlagNames); ++i) {
+    const auto value = node.find(kOverlapFlagNames[i].name);
     if (value) given.emplace_back(i, value->choice(kCircumstanceNames));
   }
   return [given](FrameworkDefaults& defaults) {
@@ -119,14 +119,15 @@ constexpr Named<bool> kGradientNames[] = {{false, "fp32"}, {true, "stored"}};
 
 DefaultSetting bucket(Node node) {
   const auto bytes = static_cast<std::int64_t>(
-      read_quantity(node, Quantity::kBytes, 1, static_cast<double>(kMostElements)));
+      read_quantity(node, QuantityKind::kBytes, 1, static_cast<double>(kMaxPlanFileCount)));
   return [bytes](FrameworkDefaults& defaults) { defaults.bucket_bytes = bytes; };
 }
 
 DefaultSetting recipe(Node node) {
   node.allow_only({"sharding", "sequence_parallel"});
   Notes notes;
-  const Sharding sharding = read_states(node.get("sharding"), {FileVersion::kTwo, notes});
+  const Sharding sharding =
+      read_state_sharding(node.get("sharding"), {PlanFileVersion::kTwo, notes});
   const bool sequence_parallel = node.get("sequence_parallel").boolean();
   return [=](FrameworkDefaults& defaults) {
     defaults.recipe_sharding = sharding;
@@ -137,7 +138,7 @@ DefaultSetting recipe(Node node) {
 DefaultSetting memory(Node node) {
   node.allow_only({"evidence", "share", "parameter_share", "optimizer_share", "narrow_gradients",
                    "sub_group_parameters"});
-  MemoryMargins margins;
+  FrameworkMemoryMargins margins;
   const auto read = [node](std::string_view key, double& share) {
     if (const auto given = node.find(key)) share = given->number(0, kMostShare);
   };
@@ -168,8 +169,8 @@ DefaultSetting apart(Node node) {
   return [apart](FrameworkDefaults& defaults) { defaults.apart |= apart; };
 }
 
-std::vector<DefaultCondition> read_circumstances(Node variable, std::string_view key) {
-  std::vector<DefaultCondition> list;
+std::vector<FrameworkDefaultCondition> read_circumstances(Node variable, std::string_view key) {
+  std::vector<FrameworkDefaultCondition> list;
   const auto given = variable.find(key);
   for (std::size_t i = 0; given && i < given->size(); ++i) {
     list.push_back(given->at(i).choice(kCircumstanceNames));
@@ -179,18 +180,18 @@ std::vector<DefaultCondition> read_circumstances(Node variable, std::string_view
 
 DefaultSetting environment(Node node) {
   node.allow_only({"name", "value", "when", "unless", "reason"});
-  FrameworkVariable variable{.name = node.get("name").text(),
-                             .value = node.get("value").text(),
-                             .when = read_circumstances(node, "when"),
-                             .unless = read_circumstances(node, "unless"),
-                             .reason = node.get("reason").text()};
+  FrameworkEnvironmentVariable variable{.name = node.get("name").text(),
+                                        .value = node.get("value").text(),
+                                        .when = read_circumstances(node, "when"),
+                                        .unless = read_circumstances(node, "unless"),
+                                        .reason = node.get("reason").text()};
   return [variable](FrameworkDefaults& defaults) { defaults.environment.push_back(variable); };
 }
 
 DefaultSetting host_overhead(Node node) {
   node.allow_only({"tensor", "data"});
   const auto seconds = [node](std::string_view key) {
-    return read_quantity(node.get(key), Quantity::kTime, 0, 1);
+    return read_quantity(node.get(key), QuantityKind::kTime, 0, 1);
   };
   const MessageHostOverhead host_overhead{.tensor_s = seconds("tensor"), .data_s = seconds("data")};
   return [host_overhead](FrameworkDefaults& defaults) { defaults.host_overhead = host_overhead; };
@@ -208,12 +209,12 @@ DefaultSetting host_processes(Node node) {
   constexpr double kMostProcessBytes = 1e12;
   const auto bytes = [node](std::string_view key) {
     const auto given = node.find(key);
-    return given ? read_quantity(*given, Quantity::kBytes, 0, kMostProcessBytes) : 0;
+    return given ? read_quantity(*given, QuantityKind::kBytes, 0, kMostProcessBytes) : 0;
   };
   const double process = bytes("process");
   const double worker = bytes("worker");
   const auto given = node.find("workers");
-  const std::int64_t workers = given ? given->integer(0, kMostHostThreads) : 0;
+  const std::int64_t workers = given ? given->integer(0, kMaxHostOptimizerThreads) : 0;
   return [=](FrameworkDefaults& defaults) {
     defaults.host_process_bytes = process;
     defaults.host_workers = workers;
@@ -232,7 +233,7 @@ DefaultSetting loading(Node node) {
 /// Reads the remedies of a framework, as {host_optimizer: "--optimizer-cpu-offload"}.
 DefaultSetting remedies(Node node) {
   node.allow_only(names_in(kRemedyKindNames));
-  std::map<RemedyKind, std::string> words;
+  std::map<MemoryRemedyKind, std::string> words;
   for (const auto& [kind, name] : kRemedyKindNames) {
     if (const auto word = node.find(name)) words[kind] = word->text();
   }
@@ -242,7 +243,7 @@ DefaultSetting remedies(Node node) {
 }
 
 DefaultSetting host_threads_of(Node node) {
-  const std::int64_t threads = node.integer(0, kMostHostThreads);
+  const std::int64_t threads = node.integer(0, kMaxHostOptimizerThreads);
   return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
 }
 
@@ -306,24 +307,24 @@ std::string as_written(Node node) {
 
 }  // namespace
 
-std::string read_source(Node line) {
+std::string read_line_source(Node line) {
   std::string source = line.get("source").text();
   if (source.empty()) line.fail("names no source");
   return source;
 }
 
-Releases read_releases(Node line) {
-  Releases releases;
+ReleaseRange read_release_range(Node line) {
+  ReleaseRange releases;
   if (const auto from = line.find("from")) releases.from = from->text();
   if (const auto before = line.find("before")) releases.before = before->text();
   return releases;
 }
 
-DefaultLine read_default_line(Node node) {
+FrameworkDefaultLine read_framework_default_line(Node node) {
   std::vector<std::string_view> keys = {"variant", "from", "before", "source"};
   for (const DefaultKey& key : kDefaultKeys) keys.push_back(key.key);
   node.allow_only(keys);
-  DefaultLine line{.releases = read_releases(node), .source = read_source(node)};
+  FrameworkDefaultLine line{.releases = read_release_range(node), .source = read_line_source(node)};
   for (const DefaultKey& key : kDefaultKeys) {
     const auto given = node.find(key.key);
     if (!given) continue;

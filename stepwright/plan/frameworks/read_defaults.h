@@ -15,9 +15,9 @@ namespace stepwright::plan {
 using DefaultSetting = std::function<void(FrameworkDefaults& defaults)>;
 
 /// One line of `defaults:` in a framework's file, with the source that proves it.
-struct DefaultLine {
+struct FrameworkDefaultLine {
   std::string variant;  ///< The only variant to which the line applies; empty: all variants.
-  Releases releases;
+  ReleaseRange releases;
   std::vector<DefaultSetting> settings;
   /// Keys and values as the file has them, for messages.
   std::vector<std::pair<std::string, std::string>> said;
@@ -26,13 +26,13 @@ struct DefaultLine {
 
 /// Reads one line of `defaults:` in a framework's file. Fails with `kInput` on a line without
 /// source or setting, and on unknown words.
-DefaultLine read_default_line(Node node);
+FrameworkDefaultLine read_framework_default_line(Node node);
 
 /// Reads the source (file or URL) that proves a line of a framework's file; fails with `kInput` if
 /// it is empty.
-std::string read_source(Node line);
+std::string read_line_source(Node line);
 
 /// Reads the range of framework releases to which a line applies.
-Releases read_releases(Node line);
+ReleaseRange read_release_range(Node line);
 
 }  // namespace stepwright::plan

@@ -31,7 +31,7 @@ std::string invalid_release_reason(std::string_view release) {
   if (!release_numbers(release).empty()) return "";
   if (std::ranges::find(kNewest, release) != std::end(kNewest)) return "";
   return fmt::format("must be a release, as 0.12 or core_v0.12.1, or one of {}; it is '{}'",
-                     comma_list(kNewest), printable(release));
+                     join_with_commas(kNewest), printable(release));
 }
 
 bool is_earlier_release(std::string_view release, std::string_view other) {
@@ -39,7 +39,7 @@ bool is_earlier_release(std::string_view release, std::string_view other) {
   return !numbers.empty() && numbers < release_numbers(other);
 }
 
-bool covers_release(const Releases& releases, std::string_view release) {
+bool range_covers_release(const ReleaseRange& releases, std::string_view release) {
   if (!releases.from.empty() && is_earlier_release(release, releases.from)) return false;
   return releases.before.empty() || is_earlier_release(release, releases.before);
 }

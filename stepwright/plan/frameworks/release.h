@@ -19,12 +19,12 @@ std::string invalid_release_reason(std::string_view release);
 bool is_earlier_release(std::string_view release, std::string_view other);
 
 /// A range of framework releases, to which a line of a framework's file applies.
-struct Releases {
+struct ReleaseRange {
   std::string from;    ///< First release in the range; empty: no lower end.
   std::string before;  ///< First release after the range; empty: no upper end.
 };
 
 /// True if a release is in the range; a release without numbers counts as the newest.
-bool covers_release(const Releases& releases, std::string_view release);
+bool range_covers_release(const ReleaseRange& releases, std::string_view release);
 
 }  // namespace stepwright::plan

@@ -7,7 +7,7 @@
 
 namespace stepwright::plan {
 
-cluster::AttentionKernel runnable_attention(const Job& job, const Plan& plan) {
+cluster::AttentionKernel runnable_attention_kernel(const Job& job, const Plan& plan) {
   const cluster::AttentionKernel own = job.kernels.attention;
   if (job.framework.name.empty()) return own;
   const cluster::AttentionKernel usual =
@@ -17,7 +17,7 @@ cluster::AttentionKernel runnable_attention(const Job& job, const Plan& plan) {
     Job with = job;
     with.kernels.attention = kernel;
     return std::ranges::count_if(
-        not_run(job.framework, with, plan),
+        unsupported_choices(job.framework, with, plan),
         [](const UnsupportedChoice& what) { return what.ability != Ability::kAttention; });
   };
   return refusals(usual) < refusals(own) ? usual : own;

@@ -27,7 +27,7 @@ void fill_empty(std::vector<std::int64_t>& shares) {
 
 }  // namespace
 
-std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t stages) {
+std::vector<std::int64_t> stage_layers_by_modules(std::int64_t layers, std::int64_t stages) {
   constexpr std::int64_t kBefore = 1;  // modules before the layers: the embedding
   constexpr std::int64_t kBehind = 2;  // modules after the layers: the final norm and the head
   const std::int64_t modules = kBefore + layers + kBehind;
@@ -39,8 +39,8 @@ std::vector<std::int64_t> layers_by_modules(std::int64_t layers, std::int64_t st
   return shares;
 }
 
-std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stages,
-                                          const ModuleCosts& costs) {
+std::vector<std::int64_t> stage_layers_by_costs(std::int64_t layers, std::int64_t stages,
+                                                const ModuleCosts& costs) {
   const double all = static_cast<double>(layers) * costs.layer + costs.head;
   std::vector<std::int64_t> shares(stages, 0);
   std::int64_t stage = 0;
@@ -55,13 +55,15 @@ std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stag
   return shares;
 }
 
-std::vector<std::int64_t> split_layers(StageSplit split, const model::Architecture& model,
-                                       std::int64_t stages) {
+std::vector<std::int64_t> framework_stage_layers(StageSplitRule split,
+                                                 const model::Architecture& model,
+                                                 std::int64_t stages) {
   if (stages == 1 || model.layers < stages) return {};
   switch (split) {
-    case StageSplit::kModules: return layers_by_modules(model.layers, stages);
-    case StageSplit::kCosts: return layers_by_costs(model.layers, stages, costs_of(model));
-    case StageSplit::kEven: break;
+    case StageSplitRule::kModules: return stage_layers_by_modules(model.layers, stages);
+    case StageSplitRule::kCosts:
+      return stage_layers_by_costs(model.layers, stages, costs_of(model));
+    case StageSplitRule::kEven: break;
   }
   return {};
 }

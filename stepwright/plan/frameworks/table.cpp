@@ -16,12 +16,12 @@ std::span<const EmbeddedFile> embedded_frameworks();
 namespace {
 
 WordSet all_words(Ability ability) {
-  return WordSet().set() >> (WordSet().size() - ability_words(ability).size());
+  return WordSet().set() >> (WordSet().size() - framework_property_words(ability).size());
 }
 
 /// Reads a list of words of an ability, or `any`.
 WordSet read_words(Node node, Ability ability) {
-  const std::vector<std::string>& known = ability_words(ability);
+  const std::vector<std::string>& known = framework_property_words(ability);
   WordSet words;
   if (node.is_scalar() && node.text() == "any") return all_words(ability);
   for (std::size_t i = 0; i < node.size(); ++i) {
@@ -41,35 +41,35 @@ Ability named_ability(Node node, std::string_view name) {
   return found->value;
 }
 
-FrameworkBuckets read_buckets(Node node) {
+FixedFrameworkBuckets read_buckets(Node node) {
   node.allow_only({"sharding", "gradients", "parameters", "variant", "source"});
-  FrameworkBuckets buckets;
+  FixedFrameworkBuckets buckets;
   buckets.sharding = read_words(node.get("sharding"), Ability::kSharding);
   const Node gradients = node.get("gradients");
   if (gradients.is_mapping()) {
     gradients.allow_only({"least", "of_rank"});
-    buckets.gradients = gradients.get("least").integer(1, kMostElements);
-    buckets.of_rank = gradients.get("of_rank").integer(1, kMostElements);
+    buckets.gradients = gradients.get("least").integer(1, kMaxPlanFileCount);
+    buckets.of_rank = gradients.get("of_rank").integer(1, kMaxPlanFileCount);
   } else if (gradients.text() == "plan") {
     buckets.of_plan = true;
   } else if (gradients.text() != "layer") {
-    buckets.gradients = gradients.integer(1, kMostElements);
+    buckets.gradients = gradients.integer(1, kMaxPlanFileCount);
   }
   buckets.parameters = node.find("parameters").has_value();
-  buckets.source = read_source(node);
+  buckets.source = read_line_source(node);
   return buckets;
 }
 
 /// Reads the conditions of a line: degrees or words of another ability, and words of abilities of
 /// the job.
-void read_with(Node with, AbilityEntry& entry) {
+void read_with(Node with, FrameworkPropertyLine& entry) {
   if (!with.is_mapping()) {
     entry.with = read_words(with, Ability::kParallel);
     return;
   }
   for (const auto& [name, words] : with.members()) {
     const Ability ability = named_ability(with, name);
-    const AbilityCondition condition{ability, read_words(words, ability)};
+    const FrameworkPropertyCondition condition{ability, read_words(words, ability)};
     if (entry.with.none()) {
       entry.other = ability;
       entry.with = condition.words;
@@ -81,10 +81,10 @@ void read_with(Node with, AbilityEntry& entry) {
   }
 }
 
-AbilityEntry read_line(Node node) {
+FrameworkPropertyLine read_line(Node node) {
   node.allow_only(
       {"ability", "words", "except", "with", "without", "variant", "from", "before", "source"});
-  AbilityEntry entry;
+  FrameworkPropertyLine entry;
   entry.ability = node.get("ability").choice(kAbilityNames);
   if (const auto except = node.find("except")) {
     if (node.find("words")) except->fail("beside words: one of the two says what runs");
@@ -92,12 +92,12 @@ AbilityEntry read_line(Node node) {
   } else {
     entry.words = read_words(node.get("words"), entry.ability);
   }
-  entry.source = read_source(node);
+  entry.source = read_line_source(node);
   if (const auto without = node.find("without")) {
     entry.without = read_words(*without, Ability::kParallel);
   }
   if (const auto with = node.find("with")) read_with(*with, entry);
-  entry.releases = read_releases(node);
+  entry.releases = read_release_range(node);
   return entry;
 }
 
@@ -141,13 +141,13 @@ void read_lines(Node node, std::string_view key, Line (*read)(Node line), Framew
 
 /// Replaces inherited lines by the entry's own lines about the same ability under the same
 /// conditions.
-void put_in_place(std::vector<AbilityEntry>& runs, std::size_t inherited) {
-  const std::vector<AbilityEntry> own(runs.begin() + static_cast<std::ptrdiff_t>(inherited),
-                                      runs.end());
+void put_in_place(std::vector<FrameworkPropertyLine>& runs, std::size_t inherited) {
+  const std::vector<FrameworkPropertyLine> own(
+      runs.begin() + static_cast<std::ptrdiff_t>(inherited), runs.end());
   runs.resize(inherited);
-  std::erase_if(runs, [&](const AbilityEntry& line) {
+  std::erase_if(runs, [&](const FrameworkPropertyLine& line) {
     return line.other != Ability::kParallel &&
-           std::ranges::any_of(own, [&](const AbilityEntry& one) {
+           std::ranges::any_of(own, [&](const FrameworkPropertyLine& one) {
              return one.ability == line.ability && one.other == line.other &&
                     one.with == line.with && one.of_job == line.of_job;
            });
@@ -161,7 +161,7 @@ void erase_variants(std::vector<Line>& lines) {
 }
 
 FrameworkEntry read_embedded(std::string_view name) {
-  const EmbeddedFile* file = find_embedded(embedded_frameworks(), name);
+  const EmbeddedFile* file = find_embedded_file(embedded_frameworks(), name);
   const Document document = Document::parse(file->text, fmt::format("{}.yaml", name));
   return read_framework_entry(document.root());
 }
@@ -207,7 +207,7 @@ FrameworkEntry read_framework_entry(Node node) {
   read_lines(node, "runs", read_line, entry, entry.runs);
   put_in_place(entry.runs, inherited);
   read_lines(node, "buckets", read_buckets, entry, entry.buckets);
-  read_lines(node, "defaults", read_default_line, entry, entry.defaults);
+  read_lines(node, "defaults", read_framework_default_line, entry, entry.defaults);
   if (const auto notes = node.find("notes")) {
     entry.notes.clear();
     for (std::size_t i = 0; i < notes->size(); ++i) entry.notes.push_back(notes->at(i).text());

@@ -12,35 +12,36 @@
 namespace stepwright::plan {
 
 /// A condition that a plan or its job has one of some values (`words`) of a framework property.
-struct AbilityCondition {
+struct FrameworkPropertyCondition {
   Ability ability{};
   WordSet words;
-  bool operator==(const AbilityCondition&) const = default;
+  bool operator==(const FrameworkPropertyCondition&) const = default;
 
   [[nodiscard]] bool holds(const Job& job, const Plan& plan) const {
-    return (chosen_words(ability, job, plan) & words).any();
+    return (property_words_of_plan(ability, job, plan) & words).any();
   }
 };
 
 /// One line of a framework's file: the values (`words`) of a property that it supports, and the
 /// source that says so. If several lines for a property apply to a plan, only values in all of them
 /// are supported.
-struct AbilityEntry {
+struct FrameworkPropertyLine {
   Ability ability{};
   WordSet words;
   /// Property on which the line depends: it applies only if a plan has one of the values `with`
   /// (for kParallel: one of these degrees above 1). `with` empty: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< Further conditions on the job, which must all hold.
+  std::vector<FrameworkPropertyCondition>
+      of_job;           ///< Further conditions on the job, which must all hold.
   WordSet without;      ///< Parallelism degrees that must all be 1 for the line to apply.
   std::string variant;  ///< The only variant to which the line applies; empty: all variants.
-  Releases releases;
+  ReleaseRange releases;
   std::string source;
 };
 
 /// Fixed bucket sizes of a framework that offers no choice: elements reduced or gathered at a time.
-struct FrameworkBuckets {
+struct FixedFrameworkBuckets {
   WordSet sharding;  ///< Sharding strategies for which these bucket sizes apply.
   /// Elements of a gradient bucket; 0: each transformer block is one bucket.
   std::int64_t gradients = 0;
@@ -70,10 +71,10 @@ struct FrameworkEntry {
   std::string like;
   std::string about;    ///< Description of the framework in plain words.
   std::string checked;  ///< Releases of the framework whose source code was read for this entry.
-  std::vector<AbilityEntry> runs;
-  std::vector<FrameworkBuckets> buckets;
+  std::vector<FrameworkPropertyLine> runs;
+  std::vector<FixedFrameworkBuckets> buckets;
   /// Default settings, line by line; later lines override earlier ones.
-  std::vector<DefaultLine> defaults;
+  std::vector<FrameworkDefaultLine> defaults;
   /// Forks of the framework, and programs built on it, that differ from it.
   std::vector<FrameworkVariant> variants;
   /// Facts about the framework, in words, that no other field can express.

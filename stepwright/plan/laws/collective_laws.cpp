@@ -62,7 +62,7 @@ Messages context_messages(const Job& /*job*/, const Plan& plan) {
 
 Messages expert_messages(const Job& job, const Plan& /*plan*/) {
   Messages found;
-  if (job.dispatcher == Dispatcher::kAllGather) {
+  if (job.dispatcher == TokenDispatcher::kAllGather) {
     found.add(kHalves, GroupKind::kExpertModel);
     return found;
   }
@@ -137,8 +137,8 @@ bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
     if (grid.size(group) < 2) continue;
     any = true;
     const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(group));
-    const collective::GroupNodeLayout form = collective::group_form(layout, job.cluster);
-    if (collective::settled(algorithm, operation, form) == algorithm) return true;
+    const collective::GroupNodeLayout form = collective::group_node_layout(layout, job.cluster);
+    if (collective::algorithm_in_effect(algorithm, operation, form) == algorithm) return true;
   }
   return !any;
 }
@@ -146,14 +146,14 @@ bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
 /// Describes where a group's ranks are: "tensor has 8 ranks on 1 node".
 std::string lying(const Job& job, const Grid& grid, GroupKind kind) {
   const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(kind));
-  const std::int64_t nodes = collective::group_form(layout, job.cluster).nodes;
+  const std::int64_t nodes = collective::group_node_layout(layout, job.cluster).nodes;
   return fmt::format("{} has {} ranks on {} {}", name_of(kGroupNames, kind), layout.size, nodes,
                      nodes == 1 ? "node" : "nodes");
 }
 
 std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
   const collective::Algorithm algorithm = plan.collectives.*scheme.choice;
-  const std::string_view word = name_of(collective::kAlgorithmNames, algorithm);
+  const std::string_view word = name_of(collective::kCollectiveAlgorithmNames, algorithm);
   const Messages messages = scheme.messages(job, plan);
   const Grid grid = grid_of(scheme, plan);
   std::vector<std::string> groups;
@@ -166,14 +166,15 @@ std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
     return fmt::format("{} carries out none of the collectives that {} parallelism has here", word,
                        scheme.name);
   }
-  const bool lacks = algorithm == collective::Algorithm::kNvls &&
-                     !cluster::node_switches_reduce(cluster::in_network_reduction(job.cluster));
-  return fmt::format("{} needs {}; {}{}", word, collective::needs(algorithm),
+  const bool lacks =
+      algorithm == collective::Algorithm::kNvls &&
+      !cluster::node_switches_reduce(cluster::in_network_reduction_support(job.cluster));
+  return fmt::format("{} needs {}; {}{}", word, collective::group_requirement_text(algorithm),
                      fmt::join(groups, ", "),
                      lacks ? fmt::format(", and no switch of {} adds", job.cluster.name) : "");
 }
 
-void repair_to(LegalPlanSearch& repairs, const Scheme& scheme) {
+void repair_to(NearestLegalPlanSearch& repairs, const Scheme& scheme) {
   Plan plan = repairs.plan();
   plan.collectives.*scheme.choice = collective::Algorithm::kLibrary;
   repairs.plans({plan});
@@ -186,7 +187,7 @@ constexpr Law collective_law(Rule rule, std::string_view name, std::string_view 
           sentence,
           [](const Job& job, const Plan& plan) { return !carries(job, plan, kScheme); },
           [](const Job& job, const Plan& plan) { return values_of(job, plan, kScheme); },
-          [](LegalPlanSearch& repairs) { repair_to(repairs, kScheme); }};
+          [](NearestLegalPlanSearch& repairs) { repair_to(repairs, kScheme); }};
 }
 
 constexpr Law kBlockLaws[] = {
@@ -205,8 +206,8 @@ constexpr Law kDataLaws[] = {collective_law<kData>(
 
 }  // namespace
 
-std::span<const Law> block_collective_laws() { return kBlockLaws; }
+std::span<const Law> block_collective_rules() { return kBlockLaws; }
 
-std::span<const Law> data_collective_laws() { return kDataLaws; }
+std::span<const Law> data_collective_rules() { return kDataLaws; }
 
 }  // namespace stepwright::plan

@@ -21,17 +21,17 @@ std::string unfused_context_values(const Job& /*job*/, const Plan& plan) {
          ": nothing covers scores of a part of the keys yet";
 }
 
-void repair_unfused_context(LegalPlanSearch& repairs) {
+void repair_unfused_context(NearestLegalPlanSearch& repairs) {
   Plan ulysses = repairs.plan();
   ulysses.context_kind = ContextKind::kUlysses;
   repairs.plans({ulysses});
-  repairs.values(kContextKnob, {1});
+  repairs.propose_values(kContextKnob, {1});
 }
 
 /// True if a pipeline splits a model whose first layers have no backward: a position with only such
 /// layers would wait for no gradient.
 bool cuts_resting_layers(const Job& job, const Plan& plan) {
-  return plan.parallel.pipeline > 1 && job.model.freezes() &&
+  return plan.parallel.pipeline > 1 && job.model.has_frozen_weights() &&
          job.model.layer_class(0).gradients == model::LayerGradientFlow::kAbove;
 }
 
@@ -40,7 +40,9 @@ std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
          " cuts layers that have no backward, and nothing covers that yet";
 }
 
-void repair_frozen_step(LegalPlanSearch& repairs) { repairs.values(kPipelineKnob, {1}); }
+void repair_frozen_step(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kPipelineKnob, {1});
+}
 
 /// True if a model with multi-token layers has more than a look-up in its embedding (positions, a
 /// norm), or is partly frozen.
@@ -48,7 +50,7 @@ bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
   const bool plain = job.model.position == model::PositionEncoding::kRope ||
                      job.model.position == model::PositionEncoding::kNone;
   return job.model.extra_predicted_tokens() > 0 &&
-         (!plain || job.model.embedding_norm || job.model.freezes());
+         (!plain || job.model.embedding_norm || job.model.has_frozen_weights());
 }
 
 std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
@@ -58,14 +60,14 @@ std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
          ": nothing covers multi-token layers that add more to embedded tokens yet";
 }
 
-void leave_multi_token_out(LegalPlanSearch& repairs) {
-  repairs.job_change("nearest legal: model.count_multi_token false");
+void leave_multi_token_out(NearestLegalPlanSearch& repairs) {
+  repairs.set_job_change("nearest legal: model.count_multi_token false");
 }
 
 /// True if a deferred head gradient meets a loss in chunks, which computes it chunk by chunk, or
 /// multi-token layers, which add to it after the head.
 bool defers_part_of_head(const Job& job, const Plan& plan) {
-  if (!effective_overlap(job, plan).defer_embedding_gradient) return false;
+  if (!effective_overlap_flags(job, plan).defer_embedding_gradient) return false;
   return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossSavedTensors::kLogits ||
          job.model.extra_predicted_tokens() > 0;
 }
@@ -78,7 +80,7 @@ std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
       job.model.extra_predicted_tokens());
 }
 
-void repair_deferred_head(LegalPlanSearch& repairs) {
+void repair_deferred_head(NearestLegalPlanSearch& repairs) {
   Plan at_once = repairs.plan();
   at_once.overlap.defer_embedding_gradient = false;
   repairs.plans({at_once});
@@ -107,6 +109,6 @@ constexpr Law kCoverageLaws[] = {
 
 }  // namespace
 
-std::span<const Law> coverage_laws() { return kCoverageLaws; }
+std::span<const Law> unsupported_plan_rules() { return kCoverageLaws; }
 
 }  // namespace stepwright::plan

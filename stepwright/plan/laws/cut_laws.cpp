@@ -12,7 +12,7 @@ namespace {
 // --- Laws of tensor parallelism. ---
 
 bool heads_cut(const Job& job, const Plan& plan) {
-  return evenly_shared_heads(job.model) % plan.parallel.tensor != 0;
+  return evenly_split_heads(job.model) % plan.parallel.tensor != 0;
 }
 
 /// Names the number of heads that the tensor degree does not divide.
@@ -27,8 +27,8 @@ std::string heads_values(const Job& job, const Plan& plan) {
   return fmt::format("{} {} are not a multiple of tensor {}", count, name, tensor);
 }
 
-void repair_tensor(LegalPlanSearch& repairs) {
-  repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
+void repair_tensor(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kTensorKnob, legal_tensor_degrees(repairs.job()));
 }
 
 bool dense_ffn_cut(const model::Architecture& model, std::int64_t tensor) {
@@ -59,7 +59,7 @@ std::string sequence_without_tensor_values(const Job& /*job*/, const Plan& /*pla
   return "sequence_parallel cuts over the tensor ranks, and tensor is 1";
 }
 
-void drop_sequence_parallel(LegalPlanSearch& repairs) {
+void drop_sequence_parallel(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = false;
   repairs.plans({plan});
@@ -69,11 +69,12 @@ void drop_sequence_parallel(LegalPlanSearch& repairs) {
 
 bool length_cut(const Job& job, const Plan& plan) {
   const std::int64_t context = plan.parallel.context;
-  return context > 1 && (job.model.has_indexer() || job.length % (2 * context) != 0);
+  return context > 1 &&
+         (job.model.has_sparse_attention_indexer() || job.length % (2 * context) != 0);
 }
 
 std::string length_cut_values(const Job& job, const Plan& plan) {
-  if (job.model.has_indexer()) {
+  if (job.model.has_sparse_attention_indexer()) {
     return fmt::format("context {}: an indexer chooses among the keys of whole sequences",
                        plan.parallel.context);
   }
@@ -81,8 +82,8 @@ std::string length_cut_values(const Job& job, const Plan& plan) {
                      plan.parallel.context);
 }
 
-void repair_context(LegalPlanSearch& repairs) {
-  repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
+void repair_context(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kContextKnob, legal_context_degrees(repairs.job()));
 }
 
 bool ulysses_heads_cut(const Job& job, const Plan& plan) {
@@ -102,11 +103,11 @@ std::string ulysses_values(const Job& job, const Plan& plan) {
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
   }
   return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
-                     evenly_shared_heads(job.model), job.model.latent ? "heads" : "kv_heads",
+                     evenly_split_heads(job.model), job.model.latent ? "heads" : "kv_heads",
                      plan.parallel.tensor, plan.parallel.context);
 }
 
-void repair_ulysses(LegalPlanSearch& repairs) {
+void repair_ulysses(NearestLegalPlanSearch& repairs) {
   repair_context(repairs);
   Plan plan = repairs.plan();
   plan.context_kind = ContextKind::kRing;
@@ -125,31 +126,31 @@ std::string tokens_values(const Job& job, const Plan& plan) {
                      job.length, plan.parallel.context, plan.parallel.tensor);
 }
 
-void repair_tokens(LegalPlanSearch& repairs) {
+void repair_tokens(NearestLegalPlanSearch& repairs) {
   drop_sequence_parallel(repairs);
   repair_tensor(repairs);
   repair_context(repairs);
 }
 
 std::int64_t positions_of(const Job& job) {
-  return job.documents ? job.documents->longest_positions(job.length) : job.length;
+  return job.documents ? job.documents->needed_position_count(job.length) : job.length;
 }
 
 bool beyond_positions(const Job& job, const Plan& /*plan*/) {
   return job.model.position == model::PositionEncoding::kLearned &&
-         positions_of(job) > job.model.longest();
+         positions_of(job) > job.model.longest_learned_sequence();
 }
 
 std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
   return fmt::format("length {} is beyond the {} learned positions of {}", positions_of(job),
-                     job.model.longest(), job.model_name);
+                     job.model.longest_learned_sequence(), job.model_name);
 }
 
-void shorten(LegalPlanSearch& repairs) {
+void shorten(NearestLegalPlanSearch& repairs) {
   const Parallel& degrees = repairs.plan().parallel;
   const std::int64_t step = 2 * degrees.context * degrees.tensor;
-  const std::int64_t length = repairs.job().model.longest() / step * step;
-  if (length > 0) repairs.job_change(fmt::format("nearest legal: batch.length {}", length));
+  const std::int64_t length = repairs.job().model.longest_learned_sequence() / step * step;
+  if (length > 0) repairs.set_job_change(fmt::format("nearest legal: batch.length {}", length));
 }
 
 constexpr Law kCutLaws[] = {
@@ -176,6 +177,6 @@ constexpr Law kCutLaws[] = {
 
 }  // namespace
 
-std::span<const Law> cut_laws() { return kCutLaws; }
+std::span<const Law> tensor_and_context_rules() { return kCutLaws; }
 
 }  // namespace stepwright::plan

@@ -17,7 +17,7 @@ std::string no_experts_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert_tensor, job.model_name);
 }
 
-void drop_expert_parallel(LegalPlanSearch& repairs) {
+void drop_expert_parallel(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.parallel.expert = plan.parallel.expert_tensor = 1;
   repairs.plans({plan});
@@ -32,8 +32,8 @@ std::string experts_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert);
 }
 
-void repair_expert(LegalPlanSearch& repairs) {
-  repairs.values(kExpertKnob, legal_expert_sizes(repairs.job()));
+void repair_expert(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kExpertKnob, legal_expert_degrees(repairs.job()));
 }
 
 bool expert_ffn_cut(const Job& job, const Plan& plan) {
@@ -45,8 +45,8 @@ std::string expert_ffn_values(const Job& job, const Plan& plan) {
                      plan.parallel.expert_tensor);
 }
 
-void repair_expert_tensor(LegalPlanSearch& repairs) {
-  repairs.values(kExpertTensorKnob, legal_expert_tensor_sizes(repairs.job()));
+void repair_expert_tensor(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kExpertTensorKnob, legal_expert_tensor_degrees(repairs.job()));
 }
 
 bool grid_cut(const Job& /*job*/, const Plan& plan) { return plan.parallel.expert_data() == 0; }
@@ -58,7 +58,7 @@ std::string grid_values(const Job& /*job*/, const Plan& plan) {
       expert_tensor, tensor, context, data, tensor * context * data);
 }
 
-void repair_grid(LegalPlanSearch& repairs) {
+void repair_grid(NearestLegalPlanSearch& repairs) {
   repair_expert(repairs);
   repair_expert_tensor(repairs);
   drop_expert_parallel(repairs);
@@ -75,7 +75,7 @@ std::string duplicate_tokens_values(const Job& /*job*/, const Plan& plan) {
       plan.parallel.expert, plan.parallel.expert_tensor, plan.parallel.tensor);
 }
 
-void repair_duplicate_tokens(LegalPlanSearch& repairs) {
+void repair_duplicate_tokens(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.sequence_parallel = true;
   repairs.plans({plan});
@@ -99,6 +99,6 @@ constexpr Law kExpertLaws[] = {
 
 }  // namespace
 
-std::span<const Law> expert_laws() { return kExpertLaws; }
+std::span<const Law> expert_parallelism_rules() { return kExpertLaws; }
 
 }  // namespace stepwright::plan

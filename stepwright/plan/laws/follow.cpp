@@ -21,7 +21,7 @@ void follow_sharding(const Job& job, Plan& plan) {
   if (plan.parallel.expert_data() == 0) return;
   if (!sharding.uses(Spread::kInner)) sharding.group = sharding.expert_group = 1;
   if (!job.model.experts) sharding.expert_group = 1;
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   sharding.group = nearest_cut(data_context_extents(axes), sharding.group);
   sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
 }
@@ -38,10 +38,11 @@ void follow_rank_order(Plan& plan) {
 void follow_layers(const Job& job, Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
-  const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
+  const bool each =
+      possible && std::ssize(plan.layers) == chunk_placement_of(plan).model_chunk_count();
   if (!each) plan.layers.clear();
   const bool settled = schedule::traits_of(plan.schedule.kind).found && possible &&
-                       schedule::fits(plan.schedule.basis, placement_of(plan));
+                       schedule::fits(plan.schedule.basis, chunk_placement_of(plan));
   if (!settled) plan.schedule.basis = {};
 }
 
@@ -83,7 +84,7 @@ void follow_schedule(Plan& plan) {
 
 }  // namespace
 
-void follow(const Job& job, Plan& plan) {
+void adapt_dependent_choices(const Job& job, Plan& plan) {
   const std::optional<Rule> broken = first_broken_rule(job, plan);
   // nothing can follow before the degrees fit the cluster
   if (broken && *broken <= Rule::kWorldSize) return;

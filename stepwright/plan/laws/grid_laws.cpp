@@ -55,7 +55,7 @@ std::string below_one_values(const Job& /*job*/, const Plan& plan) {
   return text + ", and sizes are at least 1";
 }
 
-void raise_to_one(LegalPlanSearch& repairs) {
+void raise_to_one(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   for (const auto& [field, value, least] : sizes(plan)) *value = std::max(least, *value);
   repairs.plans({plan});
@@ -81,11 +81,11 @@ std::string world_values(const Job& job, const Plan& plan) {
                      job.cluster.devices());
 }
 
-void repair_world(LegalPlanSearch& repairs) {
+void repair_world(NearestLegalPlanSearch& repairs) {
   repairs.plans({repairs.plan()});  // the data degree follows
-  repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
-  repairs.values(kContextKnob, legal_context_sizes(repairs.job()));
-  repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
+  repairs.propose_values(kPipelineKnob, legal_pipeline_degrees(repairs.job()));
+  repairs.propose_values(kContextKnob, legal_context_degrees(repairs.job()));
+  repairs.propose_values(kTensorKnob, legal_tensor_degrees(repairs.job()));
 }
 
 // --- Laws of the rank order. ---
@@ -102,19 +102,19 @@ bool wrong_rank_order(const Job& job, const Plan& plan) {
   // Compares the pipeline's strides on both sides; later rules check sizes that do not divide.
   const Parallel& degrees = plan.parallel;
   if (degrees.pipeline == 1 || degrees.expert_data() == 0) return false;
-  const GridAxes axes = grid_axes(degrees, plan.rank_order);
+  const RankGridAxes axes = grid_axes(degrees, plan.rank_order);
   return axes.dense[kPipelineIndex].stride != axes.expert[kPipelineIndex].stride;
 }
 
 std::string rank_order_values(const Job& /*job*/, const Plan& plan) {
-  const std::string word = rank_order_word(plan.rank_order);
+  const std::string word = rank_order_text(plan.rank_order);
   if (repeats_axis(plan.rank_order)) return fmt::format("{} does not name each axis once", word);
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  const RankGridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return fmt::format("under {} the pipeline has stride {} on the dense and {} on the expert side",
                      word, axes.dense[kPipelineIndex].stride, axes.expert[kPipelineIndex].stride);
 }
 
-void repair_rank_order(LegalPlanSearch& repairs) {
+void repair_rank_order(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   if (repeats_axis(plan.rank_order)) {
     plan.rank_order = RankOrder{};
@@ -138,6 +138,6 @@ constexpr Law kGridLaws[] = {
 
 }  // namespace
 
-std::span<const Law> grid_laws() { return kGridLaws; }
+std::span<const Law> rank_grid_rules() { return kGridLaws; }
 
 }  // namespace stepwright::plan

@@ -20,7 +20,7 @@ struct Law {
   /// Returns a sentence with the values of a plan that break the rule.
   std::string (*values)(const Job& job, const Plan& plan);
   /// Proposes changed plans that obey the rule, nearest first.
-  void (*repair)(LegalPlanSearch& repairs);
+  void (*repair)(NearestLegalPlanSearch& repairs);
   /// True if the rule depends only on the job, so that all plans of a job break it or none.
   bool of_job = false;
   /// True if plans that break the rule make sense but no code covers them yet (`kUnsupported`);
@@ -30,26 +30,27 @@ struct Law {
 
 // Concatenated in this order, these tables are all rules in the order of `Rule`.
 /// Returns the rules on degrees, number of ranks and rank order.
-std::span<const Law> grid_laws();
+std::span<const Law> rank_grid_rules();
 /// Returns the rules on tensor and context parallelism and on the sequence length.
-std::span<const Law> cut_laws();
-std::span<const Law> expert_laws();  ///< Returns the rules on expert parallelism.
+std::span<const Law> tensor_and_context_rules();
+std::span<const Law> expert_parallelism_rules();  ///< Returns the rules on expert parallelism.
 /// Returns the rules on collective algorithms of tensor, context and expert parallelism.
-std::span<const Law> block_collective_laws();
+std::span<const Law> block_collective_rules();
 /// Returns the rules that forbid plans for which no code can build a step yet.
-std::span<const Law> coverage_laws();
+std::span<const Law> unsupported_plan_rules();
 /// Returns the rules on pipeline stages, chunks and micro-batches.
-std::span<const Law> schedule_laws();
-std::span<const Law> state_laws();  ///< Returns the rules on sharding of model states.
+std::span<const Law> pipeline_schedule_rules();
+std::span<const Law> state_sharding_rules();  ///< Returns the rules on sharding of model states.
 /// Returns the rules on collective algorithms of data parallelism and sharding.
-std::span<const Law> data_collective_laws();
-std::span<const Law> type_laws();  ///< Returns the rules on recomputation and data types.
+std::span<const Law> data_collective_rules();
+std::span<const Law>
+recompute_and_type_rules();  ///< Returns the rules on recomputation and data types.
 /// Returns the rules on offload of states and activations to host memory.
-std::span<const Law> offload_laws();
+std::span<const Law> host_offload_rules();
 
 /// Returns the number of heads that tensor and Ulysses parallelism must split evenly: the greatest
 /// common divisor of heads and key-value heads (with latent attention, of heads only) and of the
 /// heads of recurrent mixers.
-std::int64_t evenly_shared_heads(const model::Architecture& model);
+std::int64_t evenly_split_heads(const model::Architecture& model);
 
 }  // namespace stepwright::plan

@@ -26,11 +26,11 @@ std::int64_t dealt_ffn(const model::Architecture& model) {
 
 }  // namespace
 
-std::int64_t evenly_shared_heads(const model::Architecture& model) {
+std::int64_t evenly_split_heads(const model::Architecture& model) {
   const std::int64_t attention = model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
   if (!model.state_mixer) return attention;
-  return std::gcd(attention,
-                  std::gcd(model.state_mixer->heads, model.state_mixer->evenly_shared_groups()));
+  return std::gcd(
+      attention, std::gcd(model.state_mixer->heads, model.state_mixer->evenly_split_mixer_heads()));
 }
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
@@ -45,44 +45,44 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
   return low;
 }
 
-std::vector<std::int64_t> legal_tensor_sizes(const Job& job) {
-  const std::int64_t dealt = std::gcd(evenly_shared_heads(job.model), dealt_ffn(job.model));
+std::vector<std::int64_t> legal_tensor_degrees(const Job& job) {
+  const std::int64_t dealt = std::gcd(evenly_split_heads(job.model), dealt_ffn(job.model));
   return divisors(std::gcd(dealt, job.cluster.devices()));
 }
 
-std::vector<std::int64_t> legal_context_sizes(const Job& job) {
-  if (job.model.has_indexer()) return {1};
+std::vector<std::int64_t> legal_context_degrees(const Job& job) {
+  if (job.model.has_sparse_attention_indexer()) return {1};
   std::vector<std::int64_t> sizes = divisors(job.cluster.devices());
   std::erase_if(sizes, [&](std::int64_t c) { return c > 1 && job.length % (2 * c) != 0; });
   return sizes;
 }
 
-std::vector<std::int64_t> legal_pipeline_sizes(const Job& job) {
+std::vector<std::int64_t> legal_pipeline_degrees(const Job& job) {
   std::vector<std::int64_t> sizes = divisors(job.cluster.devices());
   std::erase_if(sizes, [&](std::int64_t p) { return p > job.model.layers; });
   return sizes;
 }
 
-std::vector<std::int64_t> legal_expert_sizes(const Job& job) {
+std::vector<std::int64_t> legal_expert_degrees(const Job& job) {
   if (!job.model.experts) return {1};
   return divisors(std::gcd(job.model.experts->count, job.cluster.devices()));
 }
 
-std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job) {
+std::vector<std::int64_t> legal_expert_tensor_degrees(const Job& job) {
   if (!job.model.experts) return {1};
   return divisors(std::gcd(job.model.experts->ffn, job.cluster.devices()));
 }
 
-std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data) {
+std::vector<std::int64_t> legal_micro_batch_sizes(const Job& job, std::int64_t data) {
   if (data < 1 || job.sequences % data != 0) return {};
   return divisors(job.sequences / data);
 }
 
-std::vector<std::int64_t> legal_sharding_groups(const Plan& plan) {
+std::vector<std::int64_t> legal_sharding_group_sizes(const Plan& plan) {
   return cuts_of(data_context_extents(grid_axes(plan.parallel, plan.rank_order)));
 }
 
-std::vector<std::int64_t> legal_expert_groups(const Plan& plan) {
+std::vector<std::int64_t> legal_expert_sharding_group_sizes(const Plan& plan) {
   return cuts_of(expert_data_extents(grid_axes(plan.parallel, plan.rank_order)));
 }
 

@@ -16,9 +16,10 @@ namespace {
 
 /// Returns the laws in the order of their checks, which is the order of `Rule`.
 std::array<std::span<const Law>, 10> all_laws() {
-  return {grid_laws(),     cut_laws(),      expert_laws(), block_collective_laws(),
-          coverage_laws(), schedule_laws(), state_laws(),  data_collective_laws(),
-          type_laws(),     offload_laws()};
+  return {rank_grid_rules(),        tensor_and_context_rules(), expert_parallelism_rules(),
+          block_collective_rules(), unsupported_plan_rules(),   pipeline_schedule_rules(),
+          state_sharding_rules(),   data_collective_rules(),    recompute_and_type_rules(),
+          host_offload_rules()};
 }
 
 const Law& law_of(Rule rule) {
@@ -41,17 +42,18 @@ const Law* broken_law(const Job& job, const Plan& plan) {
 }
 
 PlanRejection rejected(const Job& job, const Plan& plan, const Law& law) {
-  LegalPlanSearch repairs(job, plan, law.rule);
+  NearestLegalPlanSearch repairs(job, plan, law.rule);
   law.repair(repairs);
-  return {law.rule, fmt::format("{}: {}; {}", law.name, law.values(job, plan), repairs.advice()),
+  return {law.rule,
+          fmt::format("{}: {}; {}", law.name, law.values(job, plan), repairs.repair_advice()),
           repairs.found()};
 }
 
 }  // namespace
 
-std::string_view rule_name(Rule rule) { return law_of(rule).name; }
+std::string_view plan_rule_name(Rule rule) { return law_of(rule).name; }
 
-std::string_view rule_sentence(Rule rule) { return law_of(rule).sentence; }
+std::string_view plan_rule_sentence(Rule rule) { return law_of(rule).sentence; }
 
 std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan) {
   const Law* law = broken_law(job, plan);
@@ -60,7 +62,7 @@ std::optional<Rule> first_broken_rule(const Job& job, const Plan& plan) {
 }
 
 std::optional<Rule> first_broken_recompute_rule(const Job& job, const Plan& plan) {
-  for (const Law& law : type_laws()) {
+  for (const Law& law : recompute_and_type_rules()) {
     const bool asked = law.rule >= Rule::kRecomputeEvery && law.rule <= Rule::kRecomputeStages;
     if (asked && law.broken(job, plan)) return law.rule;
   }
@@ -87,7 +89,7 @@ std::vector<PlanRejection> job_rejections(const Job& job) {
 void fail_rejected_plan(const PlanRejection& refused, std::string_view where) {
   const std::string message =
       where.empty() ? refused.message : fmt::format("{}: {}", where, refused.message);
-  const InputPlace place{.file = std::string(where)};
+  const InputErrorPlace place{.file = std::string(where)};
   if (law_of(refused.rule).not_covered) fail_unsupported(message, place);
   fail_input(message, place);
 }

@@ -12,7 +12,7 @@
 namespace stepwright::plan {
 
 /// The rules that a legal plan obeys, in the order of their checks; each check may assume that the
-/// earlier rules hold. `rule_sentence` gives the text of each.
+/// earlier rules hold. `plan_rule_sentence` gives the text of each.
 enum class Rule : std::uint8_t {
   kPositive,
   kWorldSize,
@@ -69,10 +69,10 @@ enum class Rule : std::uint8_t {
 inline constexpr std::size_t kRules = static_cast<std::size_t>(Rule::kCount);
 
 /// Returns the name of a rule: "heads-per-tensor".
-std::string_view rule_name(Rule rule);
+std::string_view plan_rule_name(Rule rule);
 
 /// Returns what a rule demands of a plan, as one sentence without full stop.
-std::string_view rule_sentence(Rule rule);
+std::string_view plan_rule_sentence(Rule rule);
 
 /// Why a plan is not legal, and the nearest legal plans.
 struct PlanRejection {
@@ -105,28 +105,28 @@ std::optional<PlanRejection> find_plan_rejection(const Job& job, const Plan& pla
 std::vector<PlanRejection> job_rejections(const Job& job);
 
 /// Returns, ascending, the tensor-parallel degrees that obey all rules on this degree alone.
-std::vector<std::int64_t> legal_tensor_sizes(const Job& job);
+std::vector<std::int64_t> legal_tensor_degrees(const Job& job);
 /// Returns, ascending, the context-parallel degrees that obey all rules on this degree alone.
-std::vector<std::int64_t> legal_context_sizes(const Job& job);
+std::vector<std::int64_t> legal_context_degrees(const Job& job);
 /// Returns, ascending, the pipeline degrees that obey all rules on this degree alone, with evenly
 /// divided layers.
-std::vector<std::int64_t> legal_pipeline_sizes(const Job& job);
+std::vector<std::int64_t> legal_pipeline_degrees(const Job& job);
 /// Returns, ascending, the expert-parallel degrees that obey all rules on this degree alone.
-std::vector<std::int64_t> legal_expert_sizes(const Job& job);
+std::vector<std::int64_t> legal_expert_degrees(const Job& job);
 /// Returns, ascending, the expert-tensor degrees that obey all rules on this degree alone.
-std::vector<std::int64_t> legal_expert_tensor_sizes(const Job& job);
+std::vector<std::int64_t> legal_expert_tensor_degrees(const Job& job);
 
 /// Returns the micro-batch sizes that divide the sequences of one data rank; empty if `data` does
 /// not divide the batch.
-std::vector<std::int64_t> legal_micro_batches(const Job& job, std::int64_t data);
+std::vector<std::int64_t> legal_micro_batch_sizes(const Job& job, std::int64_t data);
 
 /// Returns the possible sizes of sharding groups in a plan: 1, all data x context ranks, and every
 /// size between that divides them into runs of equal shape. The plan's degrees and rank order must
 /// be legal.
-std::vector<std::int64_t> legal_sharding_groups(const Plan& plan);
+std::vector<std::int64_t> legal_sharding_group_sizes(const Plan& plan);
 /// Returns the possible sizes of sharding groups of experts in a plan: 1, all ranks with the same
 /// experts, and every size between that divides them into runs of equal shape.
-std::vector<std::int64_t> legal_expert_groups(const Plan& plan);
+std::vector<std::int64_t> legal_expert_sharding_group_sizes(const Plan& plan);
 
 /// Returns the divisors of `number` (at least 1), ascending.
 std::vector<std::int64_t> divisors(std::int64_t number);

@@ -18,7 +18,7 @@ bool offloads(const Plan& plan) { return plan.offload.optimizer != 0; }
 
 bool asks_host(const Plan& plan) { return offloads(plan) || !plan.offload.activations.empty(); }
 
-void repair_without(LegalPlanSearch& repairs) {
+void repair_without(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload = {};
   repairs.plans({plan});
@@ -30,7 +30,7 @@ Plan without_states(Plan plan) {
   return plan;
 }
 
-void repair_without_states(LegalPlanSearch& repairs) {
+void repair_without_states(NearestLegalPlanSearch& repairs) {
   repairs.plans({without_states(repairs.plan())});
 }
 
@@ -43,27 +43,28 @@ std::string share_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("offload.optimizer is {}", plan.offload.optimizer);
 }
 
-void repair_share(LegalPlanSearch& repairs) {
+void repair_share(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.offload.optimizer = plan.offload.optimizer > 1 ? 1 : 0;
   repairs.plans({plan});
 }
 
 bool absent_host_modules(const Job& job, const Plan& plan) {
-  const OffloadModules listed = plan.offload.activations;
-  return modules_of_model(job.model, listed) != listed;
+  const OffloadModuleSet listed = plan.offload.activations;
+  return modules_existing_in_model(job.model, listed) != listed;
 }
 
 std::string host_module_values(const Job& job, const Plan& plan) {
-  const OffloadModules listed = plan.offload.activations;
-  const OffloadModules absent = listed.without(modules_of_model(job.model, listed));
+  const OffloadModuleSet listed = plan.offload.activations;
+  const OffloadModuleSet absent = listed.without(modules_existing_in_model(job.model, listed));
   return fmt::format("offload.activations: {} has no {}", job.model.name,
-                     fmt::join(offload_words(absent), ", "));
+                     fmt::join(offload_module_names(absent), ", "));
 }
 
-void repair_host_modules(LegalPlanSearch& repairs) {
+void repair_host_modules(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
-  plan.offload.activations = modules_of_model(repairs.job().model, plan.offload.activations);
+  plan.offload.activations =
+      modules_existing_in_model(repairs.job().model, plan.offload.activations);
   repairs.plans({plan});
 }
 
@@ -102,7 +103,7 @@ std::string host_parameters_values(const Job& /*job*/, const Plan& plan) {
 
 /// Proposes the sharding and the optimizer offload that parameters in host memory need, or
 /// parameters in device memory.
-void repair_parameters(LegalPlanSearch& repairs) {
+void repair_parameters(NearestLegalPlanSearch& repairs) {
   Plan there = repairs.plan();
   Sharding& sharding = there.sharding;
   if (sharding.parameters == Spread::kNone) sharding.parameters = Spread::kGlobal;
@@ -125,20 +126,20 @@ std::string link_values(const Job& job, const Plan& /*plan*/) {
 
 bool too_little_host_memory(const Job& job, const Plan& plan) {
   const double memory = job.cluster.host.memory_bytes;
-  return offloads(plan) && memory > 0 && least_host_bytes(job, plan) > memory;
+  return offloads(plan) && memory > 0 && least_host_memory_bytes(job, plan) > memory;
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
   return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
-                     100 * plan.offload.optimizer, format_bytes(least_host_bytes(job, plan)),
+                     100 * plan.offload.optimizer, format_bytes(least_host_memory_bytes(job, plan)),
                      format_bytes(job.cluster.host.memory_bytes));
 }
 
 /// Proposes the largest whole percentage of the optimizer for which the host has memory.
-void repair_host_memory(LegalPlanSearch& repairs) {
+void repair_host_memory(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
-  const double room =
-      repairs.job().cluster.host.memory_bytes / least_host_bytes(repairs.job(), repairs.plan());
+  const double room = repairs.job().cluster.host.memory_bytes /
+                      least_host_memory_bytes(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
   plan.offload.parameters = false;
   if (plan.offload.optimizer == 0) plan = without_states(plan);
@@ -166,6 +167,6 @@ constexpr Law kOffloadLaws[] = {
 
 }  // namespace
 
-std::span<const Law> offload_laws() { return kOffloadLaws; }
+std::span<const Law> host_offload_rules() { return kOffloadLaws; }
 
 }  // namespace stepwright::plan

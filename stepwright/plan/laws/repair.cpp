@@ -32,7 +32,7 @@ bool is_degree(PlanNumber knob) {
 
 }  // namespace
 
-bool LegalPlanSearch::take(const Plan& candidate) {
+bool NearestLegalPlanSearch::take(const Plan& candidate) {
   const std::optional<Rule> broken = first_broken_rule(job_, candidate);
   if (!broken) {
     if (std::ranges::find(found_, candidate) == found_.end()) found_.push_back(candidate);
@@ -45,23 +45,24 @@ bool LegalPlanSearch::take(const Plan& candidate) {
   return false;
 }
 
-bool LegalPlanSearch::take_value(PlanNumber knob, std::int64_t value) {
+bool NearestLegalPlanSearch::take_value(PlanNumber knob, std::int64_t value) {
   Plan changed = plan_;
   knob(changed) = value;
   if (!is_degree(knob)) {
-    follow(job_, changed);
+    adapt_dependent_choices(job_, changed);
     return take(changed);
   }
   for (const PlanNumber other : {kDataKnob, kPipelineKnob, kTensorKnob, kContextKnob}) {
     Plan candidate = changed;
     if (other == knob || !absorb(job_, candidate, other)) continue;
-    follow(job_, candidate);
+    adapt_dependent_choices(job_, candidate);
     if (take(candidate)) return true;
   }
   return false;
 }
 
-void LegalPlanSearch::values(PlanNumber knob, const std::vector<std::int64_t>& candidates) {
+void NearestLegalPlanSearch::propose_values(PlanNumber knob,
+                                            const std::vector<std::int64_t>& candidates) {
   if (!found_.empty()) return;
   Plan copy = plan_;
   const std::int64_t present = knob(copy);
@@ -73,19 +74,19 @@ void LegalPlanSearch::values(PlanNumber knob, const std::vector<std::int64_t>& c
   if (std::find_if(above, candidates.end(), takes) == candidates.end()) wants_partial_ = false;
 }
 
-void LegalPlanSearch::plans(const std::vector<Plan>& candidates) {
+void NearestLegalPlanSearch::plans(const std::vector<Plan>& candidates) {
   if (!found_.empty()) return;
   for (Plan candidate : candidates) {
     wants_partial_ = true;
-    follow(job_, candidate);
+    adapt_dependent_choices(job_, candidate);
     if (!take(candidate) && absorb(job_, candidate, kDataKnob)) {
-      follow(job_, candidate);
+      adapt_dependent_choices(job_, candidate);
       take(candidate);
     }
   }
 }
 
-std::string LegalPlanSearch::advice() const {
+std::string NearestLegalPlanSearch::repair_advice() const {
   if (!job_change_.empty()) return job_change_;
   const auto listed = [this](const std::vector<Plan>& plans) {
     std::string text;

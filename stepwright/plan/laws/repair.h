@@ -34,11 +34,11 @@ inline constexpr PlanNumber kExpertGroupKnob = [](Plan& plan) -> auto& {
 /// Collects the legal plans nearest to an illegal one. The broken rule proposes changes of the
 /// choice at fault; dependent choices follow (the data degree that keeps the number of ranks, a
 /// micro-batch that divides, ...). Once a proposal has led to a legal plan, later ones are ignored.
-class LegalPlanSearch {
+class NearestLegalPlanSearch {
  public:
   /// Starts the search for plans near `plan`, which breaks `rule`. Keeps references to `job` and
   /// `plan`, which must outlive this object.
-  LegalPlanSearch(const Job& job, const Plan& plan, Rule rule)
+  NearestLegalPlanSearch(const Job& job, const Plan& plan, Rule rule)
       : job_(job), plan_(plan), rule_(rule) {}
 
   [[nodiscard]] const Job& job() const { return job_; }
@@ -46,16 +46,16 @@ class LegalPlanSearch {
 
   /// Proposes values for one number of the plan, ascending; keeps the nearest value below and above
   /// the present one that lead to a legal plan.
-  void values(PlanNumber knob, const std::vector<std::int64_t>& candidates);
+  void propose_values(PlanNumber knob, const std::vector<std::int64_t>& candidates);
   /// Proposes whole plans and keeps all legal ones.
   void plans(const std::vector<Plan>& candidates);
   /// Sets text that says how to change the job, used if no plan of the job is legal.
-  void job_change(std::string advice) { job_change_ = std::move(advice); }
+  void set_job_change(std::string repair_advice) { job_change_ = std::move(repair_advice); }
 
   [[nodiscard]] const std::vector<Plan>& found() const { return found_; }
   /// Returns text about the legal plans found: "nearest legal: tensor 8 with data 16, or tensor 20
   /// with data 8".
-  [[nodiscard]] std::string advice() const;
+  [[nodiscard]] std::string repair_advice() const;
 
  private:
   bool take(const Plan& candidate);
@@ -74,6 +74,6 @@ class LegalPlanSearch {
 /// is no longer possible, and replaces a micro-batch or sharding group that no longer divides, a
 /// layer list for another number of chunks, and a rank order that no longer fits. Does nothing if
 /// the ranks do not fill the cluster.
-void follow(const Job& job, Plan& plan);
+void adapt_dependent_choices(const Job& job, Plan& plan);
 
 }  // namespace stepwright::plan

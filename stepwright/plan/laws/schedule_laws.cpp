@@ -22,10 +22,10 @@ const schedule::ScheduleTraits& traits(const Plan& plan) {
 }
 
 std::string_view kind_of(const Plan& plan) {
-  return name_of(schedule::kScheduleNames, plan.schedule.kind);
+  return name_of(schedule::kScheduleKindNames, plan.schedule.kind);
 }
 
-schedule::ChunkRange range_of(const Plan& plan) {
+schedule::ChunkCountRange range_of(const Plan& plan) {
   return schedule::chunk_range(plan.schedule.kind, plan.parallel.pipeline);
 }
 
@@ -55,19 +55,19 @@ std::string stages_values(const Job& job, const Plan& plan) {
                      plan.schedule.chunks, job.model.layers);
 }
 
-void repair_stages(LegalPlanSearch& repairs) {
-  repairs.values(kChunksKnob, possible_chunks(repairs.job(), repairs.plan()));
-  repairs.values(kPipelineKnob, legal_pipeline_sizes(repairs.job()));
+void repair_stages(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kChunksKnob, possible_chunks(repairs.job(), repairs.plan()));
+  repairs.propose_values(kPipelineKnob, legal_pipeline_degrees(repairs.job()));
 }
 
 /// True if a pipeline position would hold no part of the model.
 bool idle_position(const Plan& plan) {
-  const schedule::Placement placement = placement_of(plan);
+  const schedule::Placement placement = chunk_placement_of(plan);
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     bool holds = placement.holds_embedding(position) || placement.holds_head(position);
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
-      holds =
-          holds || plan.layers[static_cast<std::size_t>(placement.model_chunk({position, i}))] > 0;
+      holds = holds ||
+              plan.layers[static_cast<std::size_t>(placement.model_chunk_index({position, i}))] > 0;
     }
     if (!holds) return true;
   }
@@ -78,13 +78,13 @@ bool idle_position(const Plan& plan) {
 /// as in interleaved schedules (Megatron-Core's
 /// megatron/core/transformer/pipeline_parallel_layer_layout.py, "(empty stage)").
 bool may_be_hollow(const Plan& plan) {
-  return traits(plan).placement == schedule::PlacementKind::kCyclic && !traits(plan).found &&
+  return traits(plan).placement == schedule::ChunkPlacementKind::kCyclic && !traits(plan).found &&
          plan.schedule.strands == 1;
 }
 
 bool wrong_split(const Job& job, const Plan& plan) {
   if (plan.layers.empty()) return false;
-  if (std::ssize(plan.layers) != placement_of(plan).model_chunks()) return true;
+  if (std::ssize(plan.layers) != chunk_placement_of(plan).model_chunk_count()) return true;
   std::int64_t rest = job.model.layers;
   for (const std::int64_t layers : plan.layers) {
     if (layers < 0 || layers > rest) return true;
@@ -98,11 +98,11 @@ std::string split_values(const Job& job, const Plan& plan) {
   return fmt::format(
       "layers [{}] do not split {} layers into {} chunks (pipeline {} x chunks {}) that leave no "
       "{} without any part of the model",
-      fmt::join(plan.layers, ", "), job.model.layers, placement_of(plan).model_chunks(),
+      fmt::join(plan.layers, ", "), job.model.layers, chunk_placement_of(plan).model_chunk_count(),
       plan.parallel.pipeline, plan.schedule.chunks, may_be_hollow(plan) ? "position" : "chunk");
 }
 
-void repair_split(LegalPlanSearch& repairs) {
+void repair_split(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
   plan.layers.clear();
   repairs.plans({plan});
@@ -128,7 +128,7 @@ std::string many_chunks_values(const Job& /*job*/, const Plan& plan) {
                      kind_of(plan));
 }
 
-void repair_many_chunks(LegalPlanSearch& repairs) {
+void repair_many_chunks(NearestLegalPlanSearch& repairs) {
   Plan fewer = repairs.plan();
   fewer.schedule.chunks = range_of(fewer).most;
   Plan more = repairs.plan();
@@ -146,7 +146,7 @@ std::string few_chunks_values(const Job& /*job*/, const Plan& plan) {
                      range_of(plan).most > least ? "at least " : "", least, plan.schedule.chunks);
 }
 
-void repair_few_chunks(LegalPlanSearch& repairs) {
+void repair_few_chunks(NearestLegalPlanSearch& repairs) {
   Plan two = repairs.plan();
   two.schedule.chunks = range_of(two).least;
   repairs.plans({plain(repairs.plan()), two});
@@ -160,10 +160,11 @@ std::string pipeline_missing_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("the schedule {} needs a pipeline, and pipeline is 1", kind_of(plan));
 }
 
-void repair_to_plain(LegalPlanSearch& repairs) { repairs.plans({plain(repairs.plan())}); }
+void repair_to_plain(NearestLegalPlanSearch& repairs) { repairs.plans({plain(repairs.plan())}); }
 
-void repair_rounds(LegalPlanSearch& repairs) {
-  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
+void repair_rounds(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kMicroBatchKnob,
+                         legal_micro_batch_sizes(repairs.job(), repairs.plan().parallel.data));
   repair_to_plain(repairs);
 }
 
@@ -198,7 +199,7 @@ std::string strands_values(const Job& /*job*/, const Plan& plan) {
       fmt::join(std::span(pairing).first(pairing.size() - 1), ", "), pairing.back());
 }
 
-void repair_strands(LegalPlanSearch& repairs) {
+void repair_strands(NearestLegalPlanSearch& repairs) {
   Plan one = repairs.plan();
   one.schedule.strands = 1;
   Plan folded = repairs.plan();
@@ -214,7 +215,7 @@ std::string_view beside_shared_vocabulary(const Job& job) {
   if (job.kernels.plain_loss) return "kernels.plain_loss";
   if (model.encodes_images()) return "an encoder of images";
   if (model.extra_predicted_tokens() > 0) return "model.count_multi_token";
-  if (model.freezes() || model.adapters) return "model.adapters or frozen parts";
+  if (model.has_frozen_weights() || model.adapters) return "model.adapters or frozen parts";
   return {};
 }
 
@@ -226,7 +227,7 @@ std::string_view beside_passes(const Job& job, const Plan& plan) {
   if (kernels.loss_chunks != 1) return "kernels.loss_chunks";
   if (kernels.loss_keeps != LossSavedTensors::kLogits) return "kernels.loss_keeps";
   if (kernels.document_loss) return "kernels.document_loss";
-  if (job.method.kind > MethodKind::kSft) return "method.kind beyond sft";
+  if (job.method.kind > TrainingMethodKind::kSft) return "method.kind beyond sft";
   if (sharding.parameters != Spread::kNone) return "sharded parameters";
   if (sharding.gradients != Spread::kNone) return "sharded gradients";
   if (traits(plan).barriers == 1 && job.model.logit_cap > 0) return "model.logit_cap";
@@ -256,8 +257,9 @@ std::string strands_of_one_values(const Job& /*job*/, const Plan& /*plan*/) {
   return "two strands are two micro-batches, and a step has 1";
 }
 
-void repair_strands_of_one(LegalPlanSearch& repairs) {
-  repairs.values(kMicroBatchKnob, legal_micro_batches(repairs.job(), repairs.plan().parallel.data));
+void repair_strands_of_one(NearestLegalPlanSearch& repairs) {
+  repairs.propose_values(kMicroBatchKnob,
+                         legal_micro_batch_sizes(repairs.job(), repairs.plan().parallel.data));
   Plan one = repairs.plan();
   one.schedule.strands = 1;
   repairs.plans({one});
@@ -281,20 +283,22 @@ std::string batch_values(const Job& job, const Plan& plan) {
                      below > 0 ? fmt::format("{} and ", below) : "", below + pass);
 }
 
-void repair_batch(LegalPlanSearch& repairs) {
+void repair_batch(NearestLegalPlanSearch& repairs) {
   const Job& job = repairs.job();
-  repairs.values(kMicroBatchKnob, legal_micro_batches(job, repairs.plan().parallel.data));
-  repairs.values(kDataKnob, divisors(std::gcd(job.sequences, job.cluster.devices())));
+  repairs.propose_values(kMicroBatchKnob,
+                         legal_micro_batch_sizes(job, repairs.plan().parallel.data));
+  repairs.propose_values(kDataKnob, divisors(std::gcd(job.sequences, job.cluster.devices())));
 }
 
 /// Number of micro-batches in a group of an interleaved schedule.
 std::int64_t group_size(const Job& job, const Plan& plan) {
-  return schedule::group_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
+  return schedule::group_size_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
 }
 
 bool groups_cut(const Job& job, const Plan& plan) {
-  return traits(plan).groups && !schedule::is_group(group_size(job, plan), plan.parallel.pipeline,
-                                                    micro_batches(job, plan));
+  return traits(plan).groups &&
+         !schedule::is_legal_group_size(group_size(job, plan), plan.parallel.pipeline,
+                                        micro_batches(job, plan));
 }
 
 std::string groups_values(const Job& job, const Plan& plan) {
@@ -304,10 +308,10 @@ std::string groups_values(const Job& job, const Plan& plan) {
       micro_batches(job, plan), group_size(job, plan), plan.parallel.pipeline, kind_of(plan));
 }
 
-void repair_groups(LegalPlanSearch& repairs) {
+void repair_groups(NearestLegalPlanSearch& repairs) {
   Plan least = repairs.plan();
   least.schedule.group =
-      schedule::least_group(least.parallel.pipeline, micro_batches(repairs.job(), least));
+      schedule::least_group_size(least.parallel.pipeline, micro_batches(repairs.job(), least));
   repairs.plans({least});
   repair_rounds(repairs);
 }
@@ -390,6 +394,6 @@ constexpr Law kScheduleLaws[] = {
 
 }  // namespace
 
-std::span<const Law> schedule_laws() { return kScheduleLaws; }
+std::span<const Law> pipeline_schedule_rules() { return kScheduleLaws; }
 
 }  // namespace stepwright::plan

@@ -20,7 +20,7 @@ std::string strategy_values(const Job& /*job*/, const Plan& plan) {
       sharding_letters(plan.sharding));
 }
 
-void repair_strategy(LegalPlanSearch& repairs) {
+void repair_strategy(NearestLegalPlanSearch& repairs) {
   Plan finer = repairs.plan();
   Sharding& up = finer.sharding;
   up.optimizer = std::max(up.parameters, up.gradients);
@@ -47,9 +47,9 @@ std::string group_values(const Job& /*job*/, const Plan& plan) {
                      sharding.group, plan.parallel.context, plan.parallel.data);
 }
 
-void repair_group(LegalPlanSearch& repairs) {
-  if (!repairs.plan().sharding.uses(Spread::kInner)) return repairs.values(kGroupKnob, {1});
-  repairs.values(kGroupKnob, legal_sharding_groups(repairs.plan()));
+void repair_group(NearestLegalPlanSearch& repairs) {
+  if (!repairs.plan().sharding.uses(Spread::kInner)) return repairs.propose_values(kGroupKnob, {1});
+  repairs.propose_values(kGroupKnob, legal_sharding_group_sizes(repairs.plan()));
 }
 
 bool expert_group_cut(const Job& job, const Plan& plan) {
@@ -72,10 +72,10 @@ std::string expert_group_values(const Job& job, const Plan& plan) {
                      sharding.expert_group, plan.parallel.expert_data());
 }
 
-void repair_expert_group(LegalPlanSearch& repairs) {
+void repair_expert_group(NearestLegalPlanSearch& repairs) {
   const bool used = repairs.plan().sharding.uses(Spread::kInner) && repairs.job().model.experts;
-  if (!used) return repairs.values(kExpertGroupKnob, {1});
-  repairs.values(kExpertGroupKnob, legal_expert_groups(repairs.plan()));
+  if (!used) return repairs.propose_values(kExpertGroupKnob, {1});
+  repairs.propose_values(kExpertGroupKnob, legal_expert_sharding_group_sizes(repairs.plan()));
 }
 
 // --- Laws of recomputation and types. ---
@@ -107,7 +107,7 @@ std::string every_values(const Job& /*job*/, const Plan& plan) {
   return fmt::format("recompute every {} layers; it is at least 1", least);
 }
 
-void repair_every(LegalPlanSearch& repairs) {
+void repair_every(NearestLegalPlanSearch& repairs) {
   repairs.plans({with_settings(repairs.plan(), [](auto& setting) {
     setting.every = std::max<std::int64_t>(1, setting.every);
   })});
@@ -115,25 +115,25 @@ void repair_every(LegalPlanSearch& repairs) {
 
 bool absent_modules(const Job& job, const Plan& plan) {
   return any_setting(plan.recompute, [&](const Recompute& setting) {
-    const ModuleSet listed = setting.modules;
+    const RecomputeModuleSet listed = setting.modules;
     return setting.kind == RecomputeKind::kModules &&
-           (listed.empty() || modules_of_model(job.model, listed) != listed);
+           (listed.empty() || modules_existing_in_model(job.model, listed) != listed);
   });
 }
 
 std::string module_values(const Job& job, const Plan& plan) {
-  ModuleSet absent;
+  RecomputeModuleSet absent;
   each_setting(plan.recompute, [&](const Recompute& setting) {
-    absent.add(setting.modules.without(modules_of_model(job.model, setting.modules)));
+    absent.add(setting.modules.without(modules_existing_in_model(job.model, setting.modules)));
   });
   if (absent.empty()) return "recompute lists no module";
   return fmt::format("{} has no {} to recompute", job.model.name,
-                     fmt::join(module_words(absent), ", "));
+                     fmt::join(recompute_module_names(absent), ", "));
 }
 
-void repair_modules(LegalPlanSearch& repairs) {
+void repair_modules(NearestLegalPlanSearch& repairs) {
   repairs.plans({with_settings(repairs.plan(), [&](auto& setting) {
-    setting.modules = modules_of_model(repairs.job().model, setting.modules);
+    setting.modules = modules_existing_in_model(repairs.job().model, setting.modules);
     if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
     setting.kind = RecomputeKind::kNone;
     setting.every = 1;
@@ -156,7 +156,7 @@ std::string stage_values(const Job& /*job*/, const Plan& plan) {
                      fmt::join(absent, ", "), plan.parallel.pipeline - 1);
 }
 
-void repair_named_stages(LegalPlanSearch& repairs) { repairs.plans({repairs.plan()}); }
+void repair_named_stages(NearestLegalPlanSearch& repairs) { repairs.plans({repairs.plan()}); }
 
 bool is_precision(DType type) { return type <= DType::kNvfp4; }
 
@@ -171,33 +171,35 @@ std::string precision_values(const Job& job, const Plan& /*plan*/) {
                      name_of(kDTypeNames, job.precision));
 }
 
-void repair_precision(LegalPlanSearch& repairs) {
+void repair_precision(NearestLegalPlanSearch& repairs) {
   std::vector<std::string_view> names;
   for (const auto& [type, rate] : repairs.job().cluster.device.peak_flops) {
     if (is_precision(type) && rate > 0) names.push_back(name_of(kDTypeNames, type));
   }
-  repairs.job_change(fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
+  repairs.set_job_change(fmt::format("nearest legal: precision {}", fmt::join(names, " or ")));
 }
 
 /// Bits of a type in which gradients can be stored; 0 for other types.
 std::int64_t accumulator_bits(DType type) {
-  return is_precision(type) && storage_type(type) == type ? centibits(type) / 100 : 0;
+  return is_precision(type) && parameter_storage_type(type) == type
+             ? element_size_centibits(type) / 100
+             : 0;
 }
 
 bool narrow_accumulate(const Job& job, const Plan& plan) {
-  const DType stored = storage_type(job.precision);
+  const DType stored = parameter_storage_type(job.precision);
   return plan.accumulate != stored && accumulator_bits(plan.accumulate) <= accumulator_bits(stored);
 }
 
 std::string accumulate_values(const Job& job, const Plan& plan) {
   return fmt::format("gradients stored as {} are not accumulated in {}",
-                     name_of(kDTypeNames, storage_type(job.precision)),
+                     name_of(kDTypeNames, parameter_storage_type(job.precision)),
                      name_of(kDTypeNames, plan.accumulate));
 }
 
-void repair_accumulate(LegalPlanSearch& repairs) {
+void repair_accumulate(NearestLegalPlanSearch& repairs) {
   Plan plan = repairs.plan();
-  plan.accumulate = default_accumulate(repairs.job().precision);
+  plan.accumulate = default_accumulation_type(repairs.job().precision);
   repairs.plans({plan});
 }
 
@@ -228,8 +230,8 @@ constexpr Law kTypeLaws[] = {
 
 }  // namespace
 
-std::span<const Law> state_laws() { return kStateLaws; }
+std::span<const Law> state_sharding_rules() { return kStateLaws; }
 
-std::span<const Law> type_laws() { return kTypeLaws; }
+std::span<const Law> recompute_and_type_rules() { return kTypeLaws; }
 
 }  // namespace stepwright::plan

@@ -11,7 +11,7 @@ std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int
   for (std::int64_t local = first; local < end;) {
     const std::int64_t left = slice.local_columns - local % slice.local_columns;
     const std::int64_t length = std::min(left, end - local);
-    const std::int64_t whole = slice.whole_index(local);
+    const std::int64_t whole = slice.whole_parameter_index(local);
     const bool continues = !runs.empty() && whole == runs.back().whole + runs.back().length &&
                            local - first == runs.back().local + runs.back().length;
     if (whole >= 0 && continues) runs.back().length += length;
@@ -21,13 +21,15 @@ std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int
   return runs;
 }
 
-std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<ContiguousRun>& runs) {
-  std::vector<checkpoint::ShardPiece> pieces;
-  for (const ContiguousRun& run : runs) checkpoint::append_to_pieces(pieces, run.whole, run.length);
+std::vector<checkpoint::StridedShardPiece> parameter_shard_pieces(
+    const std::vector<ContiguousRun>& runs) {
+  std::vector<checkpoint::StridedShardPiece> pieces;
+  for (const ContiguousRun& run : runs)
+    checkpoint::append_run_to_pieces(pieces, run.whole, run.length);
   return pieces;
 }
 
-std::vector<std::int64_t> whole_shape(const ParameterSlice& slice) {
+std::vector<std::int64_t> whole_parameter_shape(const ParameterSlice& slice) {
   std::vector<std::int64_t> shape{slice.rows};
   if (slice.expert) shape.insert(shape.begin(), slice.copies);
   if (slice.columns > 1) shape.push_back(slice.columns);

@@ -24,10 +24,11 @@ std::vector<ContiguousRun> contiguous_runs(const ParameterSlice& slice, std::int
                                            std::int64_t count);
 
 /// Returns the pieces of the whole parameter that these runs of a rank's elements cover.
-std::vector<checkpoint::ShardPiece> whole_pieces(const std::vector<ContiguousRun>& runs);
+std::vector<checkpoint::StridedShardPiece> parameter_shard_pieces(
+    const std::vector<ContiguousRun>& runs);
 
 /// Returns the shape of the whole parameter in checkpoints and exported weights: [rows, columns],
 /// [rows] for a vector, with a first dimension for the experts of an expert parameter.
-std::vector<std::int64_t> whole_shape(const ParameterSlice& slice);
+std::vector<std::int64_t> whole_parameter_shape(const ParameterSlice& slice);
 
 }  // namespace stepwright::runtime

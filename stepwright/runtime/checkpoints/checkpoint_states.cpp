@@ -30,12 +30,13 @@ struct StateGroup {
 };
 
 StateGroup of_elements(const StoredParameter& p) {
-  StateGroup group{
-      .slice = p.slice, .writes = p.slice, .first = p.first_element(p.layout->sharding.optimizer)};
+  StateGroup group{.slice = p.slice,
+                   .writes = p.slice,
+                   .first = p.first_held_element(p.layout->sharding.optimizer)};
   const auto add = [&](std::string_view state, const at::Tensor& held) {
     if (held.defined() && held.numel() > 0) group.states[state] = held;
   };
-  add(checkpoint::kWeightsState, p.master);
+  add(checkpoint::kWeightsStateName, p.master);
   add(kFirstMoment, p.first_moment);
   add(kSecondMoment, p.second_moment);
   if (p.first_bytes) {
@@ -59,15 +60,15 @@ at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
   return held.cpu().to(type).contiguous();
 }
 
-void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
+void copy_group(const StateGroup& group, const RankState& rank, CheckpointStateCopy& copy) {
   const std::vector<ContiguousRun> runs =
       contiguous_runs(group.writes, group.first, group.states.begin()->second.numel());
-  const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
+  const std::vector<checkpoint::StridedShardPiece> pieces = parameter_shard_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = group.slice.name;
-  checkpoint::IndexedTensor& indexed = copy.indexed.emplace_back(
-      checkpoint::IndexedTensor{name, whole_shape(group.slice), {{0, pieces}}});
-  const std::vector<std::string> names = state_names(rank);
+  checkpoint::CheckpointTensorEntry& indexed = copy.indexed.emplace_back(
+      checkpoint::CheckpointTensorEntry{name, whole_parameter_shape(group.slice), {{0, pieces}}});
+  const std::vector<std::string> names = checkpoint_state_names(rank);
   for (const std::string& state : names) {
     const auto found = group.states.find(state);
     if (found == group.states.end()) continue;
@@ -82,25 +83,26 @@ void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy)
                     from + (run.local + run.length) * width);
     }
     copy.tensors.push_back({checkpoint::shard_tensor_name(state, name),
-                            state_dtype(rank),
+                            checkpoint_state_dtype(rank),
                             {checkpoint::pieces_element_count(pieces)},
                             buffer});
   }
   if (indexed.states == names) indexed.states.clear();
 }
 
-void copy_parameter(const StoredParameter& parameter, const RankState& rank, StateCopy& copy) {
+void copy_parameter(const StoredParameter& parameter, const RankState& rank,
+                    CheckpointStateCopy& copy) {
   const plan::Spread spread = parameter.layout->sharding.optimizer;
-  if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
+  if (parameter.slice.duplicate || !parameter.layout->is_first_holder(spread)) return;
   if (parameter.master.numel() > 0) copy_group(of_elements(parameter), rank, copy);
   if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
 }
 
 /// Returns the values of local elements from `first` on; padding stays 0.
-at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
-                    checkpoint::ShardReader& reader, const std::vector<ContiguousRun>& runs,
-                    const at::Tensor& like) {
-  const std::vector<checkpoint::ShardPiece> pieces = whole_pieces(runs);
+at::Tensor assemble(const checkpoint::CheckpointTensorEntry& tensor, std::string_view state,
+                    checkpoint::CheckpointShardReader& reader,
+                    const std::vector<ContiguousRun>& runs, const at::Tensor& like) {
+  const std::vector<checkpoint::StridedShardPiece> pieces = parameter_shard_pieces(runs);
   const auto width = static_cast<std::int64_t>(like.element_size());
   std::vector<std::byte> packed(
       static_cast<std::size_t>(checkpoint::pieces_element_count(pieces) * width));
@@ -115,40 +117,41 @@ at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view st
   return values;
 }
 
-const checkpoint::IndexedTensor& indexed(const checkpoint::ShardReader& reader,
-                                         const ParameterSlice& slice) {
-  const checkpoint::IndexedTensor* tensor = reader.find(slice.name);
+const checkpoint::CheckpointTensorEntry& indexed(const checkpoint::CheckpointShardReader& reader,
+                                                 const ParameterSlice& slice) {
+  const checkpoint::CheckpointTensorEntry* tensor = reader.find(slice.name);
   const std::string where = reader.directory().string();
   if (tensor == nullptr) {
     fail_input(fmt::format("{}: of another model: it has no parameter '{}'", where, slice.name));
   }
-  if (tensor->shape != whole_shape(slice)) {
+  if (tensor->shape != whole_parameter_shape(slice)) {
     fail_input(fmt::format("{}: of another model: '{}' has the shape [{}], this plan's has [{}]",
                            where, slice.name, fmt::join(tensor->shape, ", "),
-                           fmt::join(whole_shape(slice), ", ")));
+                           fmt::join(whole_parameter_shape(slice), ", ")));
   }
   return *tensor;
 }
 
 /// Loads all states of a group but the weights.
-void load_group(const StateGroup& group, const RankState& rank, checkpoint::ShardReader& reader) {
-  const checkpoint::IndexedTensor& tensor = indexed(reader, group.slice);
+void load_group(const StateGroup& group, const RankState& rank,
+                checkpoint::CheckpointShardReader& reader) {
+  const checkpoint::CheckpointTensorEntry& tensor = indexed(reader, group.slice);
   for (const auto& [state, held] : group.states) {
-    if (state == checkpoint::kWeightsState) continue;
-    const at::Tensor like = at::empty({held.numel()}, rank.options_of(rank.setting.exact));
+    if (state == checkpoint::kWeightsStateName) continue;
+    const at::Tensor like = at::empty({held.numel()}, rank.tensor_options_of(rank.setting.exact));
     const std::vector<ContiguousRun> runs = contiguous_runs(group.slice, group.first, held.numel());
     held.copy_(assemble(tensor, state, reader, runs, like));
   }
 }
 
 void load_parameter(StoredParameter& parameter, const RankState& rank,
-                    checkpoint::ShardReader& reader) {
-  const checkpoint::IndexedTensor& tensor = indexed(reader, parameter.slice);
+                    checkpoint::CheckpointShardReader& reader) {
+  const checkpoint::CheckpointTensorEntry& tensor = indexed(reader, parameter.slice);
   const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
-  const std::vector<ContiguousRun> all =
-      contiguous_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
-  const at::Tensor weights = assemble(tensor, checkpoint::kWeightsState, reader, all, exact);
+  const std::vector<ContiguousRun> all = contiguous_runs(
+      parameter.slice, parameter.first_held_element(sharding.parameters), exact.numel());
+  const at::Tensor weights = assemble(tensor, checkpoint::kWeightsStateName, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
   const StateGroup elements = of_elements(parameter);
@@ -163,12 +166,12 @@ void load_parameter(StoredParameter& parameter, const RankState& rank,
 
 }  // namespace
 
-std::string state_dtype(const RankState& rank) {
+std::string checkpoint_state_dtype(const RankState& rank) {
   return rank.setting.exact == DType::kFp64 ? "F64" : "F32";
 }
 
-std::vector<std::string> state_names(const RankState& rank) {
-  std::vector<std::string> names{std::string(checkpoint::kWeightsState)};
+std::vector<std::string> checkpoint_state_names(const RankState& rank) {
+  std::vector<std::string> names{std::string(checkpoint::kWeightsStateName)};
   if (rank.job.optimizer == plan::Optimizer::kSgd) return names;
   if (rank.job.optimizer != plan::Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
   names.emplace_back(kSecondMoment);
@@ -178,24 +181,25 @@ std::vector<std::string> state_names(const RankState& rank) {
   return names;
 }
 
-StateCopy copy_states(RankState& rank) {
-  StateCopy copy;
+CheckpointStateCopy copy_states_to_host(RankState& rank) {
+  CheckpointStateCopy copy;
   for (const StoredParameter* parameter : rank.store.kept()) {
     copy_parameter(*parameter, rank, copy);
   }
   return copy;
 }
 
-void load_states(RankState& rank, checkpoint::ShardReader& reader) {
+void load_checkpoint_states(RankState& rank, checkpoint::CheckpointShardReader& reader) {
   const checkpoint::CheckpointIndex& index = reader.index();
   const std::string where = reader.directory().string();
-  if (index.dtype != state_dtype(rank)) {
+  if (index.dtype != checkpoint_state_dtype(rank)) {
     fail_input(fmt::format("{}: its states are {}, those of this plan's precision {}", where,
-                           index.dtype, state_dtype(rank)));
+                           index.dtype, checkpoint_state_dtype(rank)));
   }
-  if (index.states != state_names(rank)) {
+  if (index.states != checkpoint_state_names(rank)) {
     fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
-                           fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
+                           fmt::join(index.states, ", "),
+                           fmt::join(checkpoint_state_names(rank), ", ")));
   }
   for (StoredParameter* parameter : rank.store.kept()) {
     load_parameter(*parameter, rank, reader);

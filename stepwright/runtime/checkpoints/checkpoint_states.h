@@ -12,27 +12,27 @@ namespace stepwright::runtime {
 /// Copy in host memory of the tensors that a rank writes to a checkpoint: weights (in the
 /// optimizer's type) and optimizer states. Of ranks with equal values, only the first one writes
 /// them.
-struct StateCopy {
+struct CheckpointStateCopy {
   std::vector<std::vector<std::byte>> buffers;
   /// Tensors to write; their bytes are in `buffers`.
-  std::vector<checkpoint::ShardTensor> tensors;
+  std::vector<checkpoint::FlatTensorView> tensors;
   /// For each tensor, the pieces of the whole parameter that it holds.
-  std::vector<checkpoint::IndexedTensor> indexed;
+  std::vector<checkpoint::CheckpointTensorEntry> indexed;
 };
 /// Copies a rank's weights and optimizer states to host memory, so that training continues while
 /// the copy is written to a checkpoint.
-StateCopy copy_states(RankState& rank);
+CheckpointStateCopy copy_states_to_host(RankState& rank);
 
 /// Returns the number format of weights and optimizer states in checkpoints, as safetensors spells
 /// it: "F32" or "F64".
-std::string state_dtype(const RankState& rank);
+std::string checkpoint_state_dtype(const RankState& rank);
 /// Returns the names of the tensors that a checkpoint has for each parameter, such as
 /// "first_moment"; they depend on the optimizer.
-std::vector<std::string> state_names(const RankState& rank);
+std::vector<std::string> checkpoint_state_names(const RankState& rank);
 
 /// Loads this rank's weights and optimizer states from a checkpoint that any plan of the same model
 /// wrote. Fails with `kInput`, naming the parameter, if the checkpoint has another model, type or
 /// optimizer.
-void load_states(RankState& rank, checkpoint::ShardReader& reader);
+void load_checkpoint_states(RankState& rank, checkpoint::CheckpointShardReader& reader);
 
 }  // namespace stepwright::runtime

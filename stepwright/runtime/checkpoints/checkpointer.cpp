@@ -27,7 +27,7 @@ std::string shard_name(std::int64_t rank) { return fmt::format("rank-{:05}.safet
 }  // namespace
 
 Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
-                           checkpoint::CheckpointRun run)
+                           checkpoint::CheckpointRunFacts run)
     : rank_(rank),
       world_(world),
       run_(std::move(run)),
@@ -41,7 +41,7 @@ Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
       told = std::string("-") + error.what();
     }
   }
-  told = exchange(world, "checkpoint/open", told).front();
+  told = exchange_texts(world, "checkpoint/open", told).front();
   if (told.front() == '-') fail_input(told.substr(1));
   const std::size_t end = told.find('\n');
   token_ = told.substr(1, end - 1);
@@ -70,8 +70,8 @@ void Checkpointer::open() {
 
 /// Fails if the data differ from those of the checkpoint: with the same options it would be another
 /// run under this one's name.
-void Checkpointer::check_data(const checkpoint::ShardReader& reader) const {
-  const checkpoint::CheckpointRun& old = reader.index().run;
+void Checkpointer::check_data(const checkpoint::CheckpointShardReader& reader) const {
+  const checkpoint::CheckpointRunFacts& old = reader.index().run;
   const bool summed = !old.data_sum.empty();  // older versions wrote no checksum
   if (old.tokens == run_.tokens && (!summed || old.data_sum == run_.data_sum)) return;
   fail_input(
@@ -80,8 +80,8 @@ void Checkpointer::check_data(const checkpoint::ShardReader& reader) const {
                   summed ? old.data_sum : "unknown", run_.data, run_.tokens, run_.data_sum));
 }
 
-void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
-  const checkpoint::CheckpointRun& old = reader.index().run;
+void Checkpointer::check_run(const checkpoint::CheckpointShardReader& reader) const {
+  const checkpoint::CheckpointRunFacts& old = reader.index().run;
   const auto same = [&](const char* what, auto then, auto now) {
     if (then == now) return;
     fail_input(
@@ -107,14 +107,14 @@ std::string Checkpointer::resume() {
   std::string said = "+";
   std::string note;
   try {
-    checkpoint::ShardReader reader(last_);
+    checkpoint::CheckpointShardReader reader(last_);
     check_run(reader);
-    const std::vector<checkpoint::IndexedFile>& files = reader.index().files;
+    const std::vector<checkpoint::CheckpointFileEntry>& files = reader.index().files;
     for (auto i = static_cast<std::size_t>(world_.rank); i < files.size();
          i += static_cast<std::size_t>(world_.size)) {
-      reader.verify(files[i]);
+      reader.verify_shard_file(files[i]);
     }
-    load_states(rank_, reader);
+    load_checkpoint_states(rank_, reader);
     rank_.step = reader.index().run.step;
     note = fmt::format("goes on from {}: step {} is next", last_, rank_.step + 1);
     if (reader.index().run.data_sum.empty()) {
@@ -125,7 +125,7 @@ std::string Checkpointer::resume() {
   } catch (const Error& error) {
     said = std::string("-") + error.what();
   }
-  for (const std::string& text : exchange(world_, "checkpoint/loaded", said)) {
+  for (const std::string& text : exchange_texts(world_, "checkpoint/loaded", said)) {
     if (text.front() == '-') fail_input(text.substr(1));
   }
   return note;
@@ -133,7 +133,7 @@ std::string Checkpointer::resume() {
 
 void Checkpointer::save(std::int64_t step) {
   finish();
-  writer_ = std::thread([this, copy = copy_states(rank_), step]() mutable {
+  writer_ = std::thread([this, copy = copy_states_to_host(rank_), step]() mutable {
     try {
       write(std::move(copy), step);
     } catch (const std::exception& error) {
@@ -152,7 +152,7 @@ void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) tr
   return;  // the process that serves the store died or hangs, which the watch of every rank notices
 }
 
-void Checkpointer::write(StateCopy copy, std::int64_t step) {
+void Checkpointer::write(CheckpointStateCopy copy, std::int64_t step) {
   const auto writing =
       checkpoint::uncommitted_checkpoint_directory(rank_.options.checkpoint, step, token_);
   std::error_code error;
@@ -177,7 +177,7 @@ void Checkpointer::write(StateCopy copy, std::int64_t step) {
 
 void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64_t step) {
   checkpoint::CheckpointIndex index{
-      .run = run_, .dtype = state_dtype(rank_), .states = state_names(rank_)};
+      .run = run_, .dtype = checkpoint_state_dtype(rank_), .states = checkpoint_state_names(rank_)};
   index.run.step = step;
   index.run.samples = step * rank_.job.sequences;
   for (std::int64_t r = 0; r < world_.size; ++r) {
@@ -189,7 +189,7 @@ void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64
         index, checkpoint::parse_checkpoint_part(std::string_view(said).substr(1)));
   }
   checkpoint::check_tensor_coverage(index, writing / checkpoint::kCheckpointIndexName);
-  checkpoint::commit(writing, rank_.options.checkpoint, index);
+  checkpoint::commit_checkpoint_folder(writing, rank_.options.checkpoint, index);
   if (rank_.options.keep_checkpoints > 0) {
     checkpoint::remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
   }

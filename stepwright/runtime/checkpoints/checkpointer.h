@@ -21,7 +21,7 @@ class Checkpointer {
   /// `run`: the facts that all checkpoints of the run have in common. Fails with `kInput`, on every
   /// rank, if another run writes to the directory, if it cannot be written, or if it has
   /// checkpoints and the options do not say to continue from them.
-  Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRun run);
+  Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRunFacts run);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -41,16 +41,16 @@ class Checkpointer {
 
  private:
   void open();
-  void check_run(const checkpoint::ShardReader& reader) const;
-  void check_data(const checkpoint::ShardReader& reader) const;
-  void write(StateCopy copy, std::int64_t step);
+  void check_run(const checkpoint::CheckpointShardReader& reader) const;
+  void check_data(const checkpoint::CheckpointShardReader& reader) const;
+  void write(CheckpointStateCopy copy, std::int64_t step);
   void tell_failure_of(std::int64_t step, const std::string& why);
   void commit_parts(const std::filesystem::path& writing, std::int64_t step);
   [[nodiscard]] std::string wait_for(const std::string& key);
 
   RankState& rank_;
   const Groups::World& world_;
-  checkpoint::CheckpointRun run_;
+  checkpoint::CheckpointRunFacts run_;
   c10::intrusive_ptr<c10d::Store> store_;
   /// Lock of the checkpoint directory; null on all ranks but rank 0.
   std::unique_ptr<checkpoint::DirectoryLock> lock_;

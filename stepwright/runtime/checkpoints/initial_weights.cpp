@@ -10,7 +10,7 @@ void load(StoredParameter& parameter, const huggingface::HuggingFaceWeights& wei
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
   for (const ContiguousRun& run : contiguous_runs(
-           parameter.slice, parameter.first_element(sharding.parameters), exact.numel())) {
+           parameter.slice, parameter.first_held_element(sharding.parameters), exact.numel())) {
     weights.read(parameter.slice.name, run.whole,
                  {out + run.local, static_cast<std::size_t>(run.length)});
   }

@@ -32,7 +32,7 @@ std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState
   for (std::int64_t i = 0; i < model.layers + model.extra_predicted_tokens(); ++i) {
     add(list, "layers." + std::to_string(i) + ".",
         i < model.layers ? model::layer_parameters(model, model.layer_class(i))
-                         : model::multi_token_parameters(model),
+                         : model::multi_token_module_parameters(model),
         which);
   }
   add(list, "", model::head_parameters(model), which);
@@ -41,29 +41,29 @@ std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState
 
 /// Adds to a whole parameter the elements of which this rank is the first holder.
 void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& whole) {
-  const StateLayout& layout = *parameter.layout;
+  const StateShardingLayout& layout = *parameter.layout;
   const bool weights = which == WholeState::kWeights;
   if (parameter.frozen && !weights) return;  // a frozen parameter has no gradient: zeros
   const plan::Spread spread =
       parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
-  if (parameter.slice.duplicate || !layout.first_holder(spread)) return;
+  if (parameter.slice.duplicate || !layout.is_first_holder(spread)) return;
   const at::Tensor held = parameter.frozen ? parameter.value
                           : weights        ? parameter.master
                                            : parameter.optimizer_gradient();
   const at::Tensor exact = held.to(at::kCPU, at::kDouble).contiguous();
-  const std::int64_t first = parameter.first_element(spread);
+  const std::int64_t first = parameter.first_held_element(spread);
   auto* out = whole.data_ptr<double>();
   const auto* in = exact.data_ptr<double>();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
     if (first + i >= parameter.slice.local_elements()) break;
-    const std::int64_t index = parameter.slice.whole_index(first + i);
+    const std::int64_t index = parameter.slice.whole_parameter_index(first + i);
     if (index >= 0) out[index] = in[i];
   }
 }
 
 void write_values(const std::filesystem::path& path, const std::vector<Whole>& list,
                   const std::vector<at::Tensor>& values) {
-  std::vector<checkpoint::ShardTensor> tensors;
+  std::vector<checkpoint::FlatTensorView> tensors;
   for (std::size_t i = 0; i < list.size(); ++i) {
     tensors.push_back(
         {.name = list[i].name,
@@ -93,10 +93,10 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
     for (const StoredParameter* parameter : held[one.name]) {
       contribute(*parameter, which, whole);
     }
-    if (rank.groups.control() != nullptr) {
+    if (rank.groups.control_group() != nullptr) {
       std::vector<at::Tensor> buffers{whole};
       wait_for_message(world.watch, "the sum of " + one.name + " over all ranks",
-                       *rank.groups.control()->allreduce(buffers));
+                       *rank.groups.control_group()->allreduce(buffers));
     }
     values.push_back(std::move(whole));
   }

@@ -4,8 +4,8 @@
 
 namespace stepwright::runtime {
 
-std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
-                                            std::int64_t rank) {
+std::vector<std::int64_t> context_rank_token_positions(std::int64_t length, std::int64_t ranks,
+                                                       std::int64_t rank) {
   const std::int64_t chunk = length / (2 * ranks);
   std::vector<std::int64_t> positions;
   if (ranks == 1) {
@@ -18,19 +18,21 @@ std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ra
   return positions;
 }
 
-Batches::Batches(const TokenFile& tokens, Samples samples, const plan::Job& job,
-                 const plan::Plan& plan, const plan::Coordinates& place)
+MicroBatchSlicer::MicroBatchSlicer(const TokenFile& tokens, ShuffledSamples samples,
+                                   const plan::Job& job, const plan::Plan& plan,
+                                   const plan::RankCoordinates& place)
     : tokens_(tokens),
       samples_(std::move(samples)),
       sequences_(job.sequences),
       length_(job.length),
       rank_first_(place.data * (job.sequences / plan.parallel.data)),
       micro_batch_(plan.micro_batch),
-      positions_(context_positions(job.length, plan.parallel.context, place.context)),
+      positions_(context_rank_token_positions(job.length, plan.parallel.context, place.context)),
       documents_(job),
       ahead_(job.model.extra_predicted_tokens()) {}
 
-at::Tensor Batches::shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by) {
+at::Tensor MicroBatchSlicer::shifted_tokens(std::int64_t step, std::int64_t micro_batch,
+                                            std::int64_t by) {
   const auto width = static_cast<std::int64_t>(positions_.size());
   const at::Tensor found = at::full({micro_batch_ * width}, -1, at::kLong);
   auto* out = found.data_ptr<std::int64_t>();
@@ -45,7 +47,7 @@ at::Tensor Batches::shifted(std::int64_t step, std::int64_t micro_batch, std::in
   return found;
 }
 
-MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
+MicroBatch MicroBatchSlicer::of(std::int64_t step, std::int64_t micro_batch) {
   const auto width = static_cast<std::int64_t>(positions_.size());
   const at::Tensor positions = at::empty({micro_batch_ * width}, at::kLong);
   const at::Tensor places = at::empty_like(positions);
@@ -58,13 +60,13 @@ MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
       places.data_ptr<std::int64_t>()[at] = sequence * length_ + position;
     }
   }
-  MicroBatch made{.tokens = shifted(step, micro_batch, 0),
-                  .targets = shifted(step, micro_batch, 1),
+  MicroBatch made{.tokens = shifted_tokens(step, micro_batch, 0),
+                  .targets = shifted_tokens(step, micro_batch, 1),
                   .positions = positions,
                   .places = places};
   for (std::int64_t depth = 1; depth <= ahead_; ++depth) {
-    made.embedded_ahead.push_back(shifted(step, micro_batch, depth).clamp_min(0));
-    made.targets_ahead.push_back(shifted(step, micro_batch, depth + 1));
+    made.embedded_ahead.push_back(shifted_tokens(step, micro_batch, depth).clamp_min(0));
+    made.targets_ahead.push_back(shifted_tokens(step, micro_batch, depth + 1));
   }
   made.step_targets = documents_.targets(step);
   if (documents_.any()) {
@@ -75,11 +77,11 @@ MicroBatch Batches::of(std::int64_t step, std::int64_t micro_batch) {
 
 /// Cuts the sequences of a micro-batch into their documents; `first`: number of its first sequence
 /// in the run.
-void Batches::cut_documents(MicroBatch& batch, std::int64_t first) const {
+void MicroBatchSlicer::cut_documents(MicroBatch& batch, std::int64_t first) const {
   const auto width = static_cast<std::int64_t>(positions_.size());
   batch.documents = at::empty({micro_batch_, length_}, at::kLong);
   for (std::int64_t row = 0; row < micro_batch_; ++row) {
-    const DocumentPlaces places = document_places(documents_.of(first + row), length_);
+    const TokenDocumentPositions places = document_places(documents_.of(first + row), length_);
     for (std::int64_t i = 0; i < length_; ++i) {
       batch.documents.data_ptr<std::int64_t>()[row * length_ + i] =
           places.document[static_cast<std::size_t>(i)];

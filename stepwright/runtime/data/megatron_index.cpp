@@ -34,7 +34,7 @@ int token_width(std::uint8_t code) {
 
 }  // namespace
 
-MegatronIndex read_megatron_index(const std::filesystem::path& data) {
+MegatronDatasetIndex read_megatron_index(const std::filesystem::path& data) {
   std::filesystem::path path = data;
   path.replace_extension(".idx");
   const MappedFile file(path);
@@ -47,7 +47,7 @@ MegatronIndex read_megatron_index(const std::filesystem::path& data) {
   }
   const auto version = read_at<std::uint64_t>(bytes, 9);
   if (version != 1) fail(fmt::format("has version {}; only 1 is known", version));
-  MegatronIndex index;
+  MegatronDatasetIndex index;
   const auto code = read_at<std::uint8_t>(bytes, 17);
   index.token_bytes = token_width(code);
   if (index.token_bytes == 0) fail(fmt::format("type code {} is no type of tokens", code));

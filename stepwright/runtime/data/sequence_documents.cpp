@@ -4,17 +4,17 @@
 
 namespace stepwright::runtime {
 
-SequenceDocuments::SequenceDocuments(const plan::Job& job)
+SequenceDocumentLengths::SequenceDocumentLengths(const plan::Job& job)
     : sequences_(job.sequences), length_(job.length) {
   if (!job.documents) return;
   packs_ = packing::packed_sequences(job.documents->lengths, job.documents->packing, job.length);
 }
 
-const packing::Documents& SequenceDocuments::of(std::int64_t sequence) const {
+const packing::Documents& SequenceDocumentLengths::of(std::int64_t sequence) const {
   return packs_[static_cast<std::size_t>(sequence) % packs_.size()];
 }
 
-std::int64_t SequenceDocuments::targets(std::int64_t step) const {
+std::int64_t SequenceDocumentLengths::targets(std::int64_t step) const {
   if (!any()) return sequences_ * length_;
   std::int64_t targets = 0;
   for (std::int64_t i = 0; i < sequences_; ++i) {
@@ -25,8 +25,8 @@ std::int64_t SequenceDocuments::targets(std::int64_t step) const {
   return targets;
 }
 
-DocumentPlaces document_places(const packing::Documents& documents, std::int64_t length) {
-  DocumentPlaces places;
+TokenDocumentPositions document_places(const packing::Documents& documents, std::int64_t length) {
+  TokenDocumentPositions places;
   std::int64_t number = 0;
   for (const std::int64_t tokens : documents) {
     for (std::int64_t i = 0; i < tokens; ++i) {

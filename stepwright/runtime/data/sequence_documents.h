@@ -11,11 +11,11 @@ namespace stepwright::runtime {
 /// Lengths of the documents packed into each training sequence: the job's document lengths are
 /// packed once, and the packs repeat. Each token predicts the next one of its document; a
 /// document's last token and the filling of a sequence predict none.
-class SequenceDocuments {
+class SequenceDocumentLengths {
  public:
   /// Packs the documents of a job. A job without documents has one document in each sequence, in
   /// which every token predicts the next.
-  explicit SequenceDocuments(const plan::Job& job);
+  explicit SequenceDocumentLengths(const plan::Job& job);
 
   [[nodiscard]] bool any() const { return !packs_.empty(); }
   /// Returns the document lengths of a sequence, whose number counts over all steps of the run.
@@ -32,7 +32,7 @@ class SequenceDocuments {
 };
 
 /// Document and position of each token of a packed sequence.
-struct DocumentPlaces {
+struct TokenDocumentPositions {
   /// Index of the document that holds the token, from 0; each filling token at the end of the
   /// sequence has a further index of its own.
   std::vector<std::int64_t> document;
@@ -40,6 +40,6 @@ struct DocumentPlaces {
   /// True if the token has a target: the next token belongs to the same document.
   std::vector<bool> predicts;
 };
-DocumentPlaces document_places(const packing::Documents& documents, std::int64_t length);
+TokenDocumentPositions document_places(const packing::Documents& documents, std::int64_t length);
 
 }  // namespace stepwright::runtime

@@ -100,8 +100,8 @@ std::int64_t TokenFile::at(std::int64_t index) const {
   }
 }
 
-Samples::Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
-                 const std::filesystem::path& path)
+ShuffledSamples::ShuffledSamples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
+                                 const std::filesystem::path& path)
     : length_(length), seed_(seed) {
   const std::int64_t windows = (tokens.size() - 1) / length;
   if (windows < 1) {
@@ -111,16 +111,16 @@ Samples::Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t see
   order_.resize(static_cast<std::size_t>(windows));
 }
 
-void Samples::shuffle(std::int64_t epoch) {
-  const std::uint64_t key = mix(seed_, static_cast<std::uint64_t>(epoch));
+void ShuffledSamples::shuffle(std::int64_t epoch) {
+  const std::uint64_t key = hash_with_seed(seed_, static_cast<std::uint64_t>(epoch));
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<std::int64_t>(i);
   for (std::size_t i = order_.size(); i > 1; --i) {
-    std::swap(order_[i - 1], order_[mix(key, i) % i]);
+    std::swap(order_[i - 1], order_[hash_with_seed(key, i) % i]);
   }
   epoch_ = epoch;
 }
 
-std::int64_t Samples::begin(std::int64_t number) {
+std::int64_t ShuffledSamples::begin(std::int64_t number) {
   const auto windows = static_cast<std::int64_t>(order_.size());
   if (number / windows != epoch_) shuffle(number / windows);
   return order_[static_cast<std::size_t>(number % windows)] * length_;

@@ -53,11 +53,11 @@ class TokenFile {
 
 /// Samples of a data file in a reproducible random order that differs in each epoch. A sample has
 /// `length + 1` tokens: each token and its target.
-class Samples {
+class ShuffledSamples {
  public:
   /// Fails with `kInput` if the file has fewer tokens than one sample (`length + 1`).
-  Samples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
-          const std::filesystem::path& path);
+  ShuffledSamples(const TokenFile& tokens, std::int64_t length, std::uint64_t seed,
+                  const std::filesystem::path& path);
   /// Returns the index in the file of the first token of a sample. `number` counts samples over all
   /// epochs.
   [[nodiscard]] std::int64_t begin(std::int64_t number);

@@ -11,7 +11,7 @@ double since(Moment begin) {
 
 }  // namespace
 
-void ClockedPerformer::begin_step() {
+void TimingOperatorRunner::begin_step() {
   inner_.begin_step();
   if (steps_ == 1) {
     const std::scoped_lock lock(mutex_);
@@ -20,7 +20,7 @@ void ClockedPerformer::begin_step() {
   begin_ = std::chrono::steady_clock::now();
 }
 
-Work ClockedPerformer::issue(PlacedOperator placed) {
+Work TimingOperatorRunner::issue(OperatorWithOperands placed) {
   const step::Operator& op = placed.op;
   const auto index = static_cast<std::size_t>(&op - placed.piece.operators.data());
   const double predicted_s = times_.at(static_cast<std::size_t>(placed.item.which)).at(index);
@@ -32,15 +32,15 @@ Work ClockedPerformer::issue(PlacedOperator placed) {
   };
 }
 
-void ClockedPerformer::add(const step::Operator& op, double predicted_s, double measured_s) {
+void TimingOperatorRunner::add(const step::Operator& op, double predicted_s, double measured_s) {
   const std::scoped_lock lock(mutex_);
-  StepSummary::Times& times = total_.times[summary_key(op)];
+  StepTimeSummary::PredictedMeasuredTimes& times = total_.times[step_time_summary_key(op)];
   times.predicted_s += predicted_s;
   times.measured_s += measured_s;
   if (op.stream == step::Stream::kCompute) total_.between_s -= measured_s;
 }
 
-void ClockedPerformer::end_step() {
+void TimingOperatorRunner::end_step() {
   inner_.end_step();
   const std::scoped_lock lock(mutex_);
   const double step_s = since(begin_);
@@ -49,9 +49,9 @@ void ClockedPerformer::end_step() {
   ++steps_;
 }
 
-StepSummary ClockedPerformer::summary() const {
+StepTimeSummary TimingOperatorRunner::summary() const {
   const std::scoped_lock lock(mutex_);
-  StepSummary mean = total_;
+  StepTimeSummary mean = total_;
   const double steps = steps_ > 1 ? steps_ - 1 : 1;
   mean.step_s /= steps;
   mean.between_s /= steps;

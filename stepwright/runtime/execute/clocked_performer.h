@@ -10,27 +10,28 @@ namespace stepwright::runtime {
 
 /// Measures the time of each operator that another performer runs, on a device where an operator
 /// has finished when its call returns (a CPU).
-class ClockedPerformer : public Performer {
+class TimingOperatorRunner : public OperatorRunner {
  public:
   /// `times`: predicted seconds of each operator of the program. Both arguments must outlive this
   /// object.
-  ClockedPerformer(Performer& inner, const OperatorTimes& times) : inner_(inner), times_(times) {}
+  TimingOperatorRunner(OperatorRunner& inner, const OperatorTimes& times)
+      : inner_(inner), times_(times) {}
 
   void begin_step() override;
-  Work issue(PlacedOperator placed) override;
+  Work issue(OperatorWithOperands placed) override;
   void end_step() override;
 
   /// Returns measured and predicted times, averaged over the steps so far. The first step, which
   /// also allocates memory, is left out if there are others.
-  [[nodiscard]] StepSummary summary() const;
+  [[nodiscard]] StepTimeSummary summary() const;
 
  private:
   void add(const step::Operator& op, double predicted_s, double measured_s);
 
-  Performer& inner_;
+  OperatorRunner& inner_;
   const OperatorTimes& times_;
   mutable std::mutex mutex_;
-  StepSummary total_;
+  StepTimeSummary total_;
   Moment begin_{};
   int steps_ = 0;
 };

@@ -8,14 +8,14 @@
 
 namespace stepwright::runtime {
 
-Moment ComputeClock::spend(Moment earliest, double seconds) {
+Moment StreamPacer::sleep_until_work_ends(Moment earliest, double seconds) {
   done_ = std::max(done_, earliest) +
           std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
   std::this_thread::sleep_until(done_);
   return done_;
 }
 
-void ComputeClock::catch_up() { done_ = Moment::clock::now(); }
+void StreamPacer::reset_to_now() { done_ = Moment::clock::now(); }
 
 void enable_precise_sleep() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
 

@@ -7,14 +7,14 @@ namespace stepwright::runtime {
 /// Makes work of a stream take a prescribed time, by sleeping. End times are computed from each
 /// other, so that a sleep that was too long shortens the next one. Only for the thread of that
 /// stream.
-class ComputeClock {
+class StreamPacer {
  public:
   /// Sleeps until work of `seconds` would have ended, and returns that moment. The work starts when
   /// the stream is free, but not before `earliest`.
-  Moment spend(Moment earliest, double seconds);
+  Moment sleep_until_work_ends(Moment earliest, double seconds);
   /// Marks the stream as free from now on, after work that took its real time instead of a
   /// prescribed one.
-  void catch_up();
+  void reset_to_now();
 
  private:
   Moment done_ = Moment::min();

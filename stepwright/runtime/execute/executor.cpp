@@ -31,8 +31,9 @@ std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece
 
 }  // namespace
 
-Executor::Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
-                   RankStreams::Compute compute, RankDevice& device)
+StageStepExecutor::StageStepExecutor(const step::StepProgram& program, const step::Stage& stage,
+                                     OperatorRunner& performer, RankStreams::Compute compute,
+                                     RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
   for (const step::Template& piece : program.templates) {
     const bool computes = piece.operators.empty() ||
@@ -43,24 +44,24 @@ Executor::Executor(const step::StepProgram& program, const step::Stage& stage, P
   }
 }
 
-const step::Template& Executor::piece_of(const step::Item& item) const {
+const step::Template& StageStepExecutor::piece_of(const step::Item& item) const {
   return program_.templates[static_cast<std::size_t>(item.which)];
 }
 
-void Executor::run_step() {
+void StageStepExecutor::run_step() {
   performer_.begin_step();
-  for (const step::Slot& slot : stage_.schedule) run_slot(slot);
-  if (lanes_.queues(step::Stream::kCompute)) lanes_.wait(lanes_.last(step::Stream::kCompute));
+  for (const step::ScheduleSlot& slot : stage_.schedule) run_slot(slot);
+  if (lanes_.has_queue(step::Stream::kCompute)) lanes_.wait(lanes_.last(step::Stream::kCompute));
   performer_.end_step();
   saved_.clear();
 }
 
-void Executor::run_slot(const step::Slot& slot) {
+void StageStepExecutor::run_slot(const step::ScheduleSlot& slot) {
   const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
-  if (sequence.direction == schedule::Direction::kUpdate) lanes_.wait_all();
+  if (sequence.direction == schedule::Direction::kUpdate) lanes_.wait_for_all_streams();
   Run run{.sequence = sequence,
           .slot = slot,
-          .frames = std::vector<Frame>(sequence.items.size()),
+          .frames = std::vector<TemplateRunState>(sequence.items.size()),
           .begin = lanes_.last(step::Stream::kCompute)};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     issue_ahead(run, i);
@@ -68,7 +69,7 @@ void Executor::run_slot(const step::Slot& slot) {
   }
 }
 
-void Executor::issue_ahead(Run& run, std::size_t from) {
+void StageStepExecutor::issue_ahead(Run& run, std::size_t from) {
   std::array<bool, step::kStreams> blocked{};
   const std::vector<step::Item>& items = run.sequence.items;
   for (std::size_t i = from; i < items.size(); ++i) {
@@ -96,14 +97,14 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
 /// Waits for the last message on a stream of states, so that at most one buffer per stream is
 /// alive, as the memory model assumes (`memory/sequences.h`): on a slow network they would pile up.
 /// A walk that runs ahead of its computations does not wait.
-void Executor::bound_buffers(const step::Template& piece) {
-  if (piece.operators.empty() || lanes_.queues(step::Stream::kCompute)) return;
+void StageStepExecutor::bound_buffers(const step::Template& piece) {
+  if (piece.operators.empty() || lanes_.has_queue(step::Stream::kCompute)) return;
   const step::Stream stream = piece.operators.front().stream;
   if (stream != step::Stream::kGather && stream != step::Stream::kReduce) return;
   lanes_.wait(last_[static_cast<std::size_t>(stream)]);
 }
 
-void Executor::place_cells(Run& run, const step::Item& item, Frame& frame) {
+void StageStepExecutor::place_cells(Run& run, const step::Item& item, TemplateRunState& frame) {
   const step::Template& piece = piece_of(item);
   frame.cells.resize(piece.tensors.size());
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
@@ -114,13 +115,13 @@ void Executor::place_cells(Run& run, const step::Item& item, Frame& frame) {
   }
   if (!piece.restored.empty()) restore(run, item, frame);
   for (PlacedTensorPtr& cell : frame.cells) {
-    if (!cell) cell = std::make_shared<PlacedTensor>();
+    if (!cell) cell = std::make_shared<TensorWithReadyMoment>();
   }
 }
 
-void Executor::restore(const Run& run, const step::Item& item, Frame& frame) {
+void StageStepExecutor::restore(const Run& run, const step::Item& item, TemplateRunState& frame) {
   const step::Template& piece = piece_of(item);
-  const SavedKey key{item.units.back(), run.slot.micro_batch_of(last_strand(item))};
+  const SavedTensorsKey key{item.units.back(), run.slot.micro_batch_of(last_strand(item))};
   const auto found = saved_.find(key);
   const std::size_t count = found == saved_.end() ? 0 : found->second.size();
   if (count != piece.restored.size()) {
@@ -134,10 +135,10 @@ void Executor::restore(const Run& run, const step::Item& item, Frame& frame) {
   saved_.erase(found);
 }
 
-void Executor::issue(Run& run, std::size_t index) {
+void StageStepExecutor::issue(Run& run, std::size_t index) {
   const step::Item& item = run.sequence.items[index];
   const step::Template& piece = piece_of(item);
-  Frame& frame = run.frames[index];
+  TemplateRunState& frame = run.frames[index];
   frame.issued = true;
   bound_buffers(piece);
   place_cells(run, item, frame);
@@ -147,7 +148,7 @@ void Executor::issue(Run& run, std::size_t index) {
     append(before, run.frames[static_cast<std::size_t>(earlier)].tickets);
   }
   frame.tickets.resize(piece.operators.size());
-  const Lives& lives = lives_[static_cast<std::size_t>(item.which)];
+  const TemplateFacts& lives = lives_[static_cast<std::size_t>(item.which)];
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     issue_operator(run, item, frame, i, before);
     for (const step::TensorId id : lives.dies_after[i])
@@ -156,7 +157,8 @@ void Executor::issue(Run& run, std::size_t index) {
   keep_outputs(run, item, frame);
 }
 
-void Executor::keep_outputs(const Run& run, const step::Item& item, Frame& frame) {
+void StageStepExecutor::keep_outputs(const Run& run, const step::Item& item,
+                                     TemplateRunState& frame) {
   const step::Template& piece = piece_of(item);
   for (const step::TensorId id : piece.outputs) {
     frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
@@ -176,18 +178,19 @@ void Executor::keep_outputs(const Run& run, const step::Item& item, Frame& frame
   frame.cells.clear();
 }
 
-void Executor::issue_operator(const Run& run, const step::Item& item, Frame& frame,
-                              std::size_t index, const std::vector<StreamTicket>& before) {
+void StageStepExecutor::issue_operator(const Run& run, const step::Item& item,
+                                       TemplateRunState& frame, std::size_t index,
+                                       const std::vector<StreamTicket>& before) {
   const step::Template& piece = piece_of(item);
   const step::Operator& op = piece.operators[index];
-  const std::size_t strand = item.strand_of(op);
-  PlacedOperator placed{.op = op,
-                        .piece = piece,
-                        .item = item,
-                        .layer = item.layer_of(op),
-                        .unit = item.unit_of(op),
-                        .chunk = run.sequence.chunk_of(strand),
-                        .micro_batch = run.slot.micro_batch_of(strand)};
+  const std::size_t strand = item.merged_micro_batch_of(op);
+  OperatorWithOperands placed{.op = op,
+                              .piece = piece,
+                              .item = item,
+                              .layer = item.layer_of(op),
+                              .unit = item.unit_of(op),
+                              .chunk = run.sequence.chunk_of(strand),
+                              .micro_batch = run.slot.micro_batch_of(strand)};
   std::vector<StreamTicket> waits = before;
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
@@ -206,7 +209,7 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
     append(waits, add(id, placed.writes, placed.gathered_writes)->read);
   }
   Work work = performer_.issue(placed);
-  if (!lanes_.queues(op.stream)) return work(wait_for(waits, op.stream));
+  if (!lanes_.has_queue(op.stream)) return work(wait_for(waits, op.stream));
   const StreamTicket ticket = lanes_.submit(
       op.stream,
       [this, work = std::move(work), waits, stream = op.stream] { work(wait_for(waits, stream)); });
@@ -221,7 +224,7 @@ void Executor::issue_operator(const Run& run, const step::Item& item, Frame& fra
 }
 
 /// Waits for work on streams other than `own`, whose work is in order anyway.
-Moment Executor::wait_for(const std::vector<StreamTicket>& before, step::Stream own) {
+Moment StageStepExecutor::wait_for(const std::vector<StreamTicket>& before, step::Stream own) {
   Moment ready = Moment::min();
   for (const StreamTicket& ticket : before) {
     if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));

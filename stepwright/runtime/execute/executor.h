@@ -12,13 +12,13 @@ namespace stepwright::runtime {
 /// operator to the performer, on the thread of the operator's stream, after the work that it waits
 /// for. Parameter gathers and other items without computation are issued ahead, as soon as all that
 /// they wait for has been issued.
-class Executor {
+class StageStepExecutor {
  public:
   /// `compute`: kThread: the compute stream has a thread of its own, so that operators are issued
   /// ahead, as on a GPU; kWhereIssued: computations run on the issuing thread, and a tensor is
   /// freed as early as the program says.
-  Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
-           RankStreams::Compute compute, RankDevice& device);
+  StageStepExecutor(const step::StepProgram& program, const step::Stage& stage,
+                    OperatorRunner& performer, RankStreams::Compute compute, RankDevice& device);
 
   /// Runs the whole schedule of a step and waits for its end. Fails with `kRuntime` if a template
   /// (operators of one block) restores a tensor that was not saved before; rethrows exceptions of
@@ -28,14 +28,14 @@ class Executor {
  private:
   /// Facts about a template (the operators of one block in one direction) that hold wherever it is
   /// used.
-  struct Lives {
+  struct TemplateFacts {
     /// For each operator, the tensors to free after it, because no later operator reads them.
     std::vector<std::vector<step::TensorId>> dies_after;
     /// True if the template has an operator on the compute stream, or has no operators.
     bool computes = false;
   };
   /// State of a template (the operators of one block in one direction) while it runs.
-  struct Frame {
+  struct TemplateRunState {
     std::vector<PlacedTensorPtr> cells;
     /// For each operator, the position of its work in the queue of its stream; 0 on the compute
     /// stream.
@@ -45,36 +45,36 @@ class Executor {
   };
   struct Run {
     const step::Sequence& sequence;
-    const step::Slot& slot;
-    std::vector<Frame> frames;
+    const step::ScheduleSlot& slot;
+    std::vector<TemplateRunState> frames;
     /// Position of the compute stream's queue when this entry of the schedule began.
     StreamTicket begin;
   };
   /// Key of tensors that are saved for later work on the same block and micro-batch, as from a
   /// forward to its backward.
-  struct SavedKey {
+  struct SavedTensorsKey {
     std::int32_t unit;
     std::int32_t micro_batch;
-    auto operator<=>(const SavedKey&) const = default;
+    auto operator<=>(const SavedTensorsKey&) const = default;
   };
 
-  void run_slot(const step::Slot& slot);
+  void run_slot(const step::ScheduleSlot& slot);
   void issue(Run& run, std::size_t item);
   void issue_ahead(Run& run, std::size_t from);
   void bound_buffers(const step::Template& piece);
-  void place_cells(Run& run, const step::Item& item, Frame& frame);
-  void restore(const Run& run, const step::Item& item, Frame& frame);
-  void issue_operator(const Run& run, const step::Item& item, Frame& frame, std::size_t index,
-                      const std::vector<StreamTicket>& before);
+  void place_cells(Run& run, const step::Item& item, TemplateRunState& frame);
+  void restore(const Run& run, const step::Item& item, TemplateRunState& frame);
+  void issue_operator(const Run& run, const step::Item& item, TemplateRunState& frame,
+                      std::size_t index, const std::vector<StreamTicket>& before);
   Moment wait_for(const std::vector<StreamTicket>& before, step::Stream own);
-  void keep_outputs(const Run& run, const step::Item& item, Frame& frame);
+  void keep_outputs(const Run& run, const step::Item& item, TemplateRunState& frame);
   [[nodiscard]] const step::Template& piece_of(const step::Item& item) const;
 
   const step::StepProgram& program_;
   const step::Stage& stage_;
-  Performer& performer_;
-  std::vector<Lives> lives_;
-  std::map<SavedKey, std::vector<PlacedTensorPtr>> saved_;
+  OperatorRunner& performer_;
+  std::vector<TemplateFacts> lives_;
+  std::map<SavedTensorsKey, std::vector<PlacedTensorPtr>> saved_;
   /// For each stream, the position of its last work in the queue.
   std::array<StreamTicket, step::kStreams> last_{};
   RankStreams lanes_;

@@ -8,19 +8,19 @@
 
 namespace stepwright::runtime {
 
-SleepingPerformer::SleepingPerformer(const EmulatedRankProgram& held, Groups& groups)
+SleepingOperatorRunner::SleepingOperatorRunner(const EmulatedRankProgram& held, Groups& groups)
     : held_(held), groups_(groups) {}
 
-Work SleepingPerformer::issue(PlacedOperator placed) {
+Work SleepingOperatorRunner::issue(OperatorWithOperands placed) {
   if (!step::is_communication(placed.op.kind)) return held_computation(placed);
   if (placed.op.stream != step::Stream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
     send(ready);
-    clocks_[static_cast<std::size_t>(step::Stream::kCompute)].catch_up();
+    clocks_[static_cast<std::size_t>(step::Stream::kCompute)].reset_to_now();
   };
 }
 
-Work SleepingPerformer::message(PlacedOperator placed) {
+Work SleepingOperatorRunner::message(OperatorWithOperands placed) {
   if (held_.program.group_sizes[static_cast<std::size_t>(placed.op.group)] < 2) {
     return [](Moment /*ready*/) {};
   }
@@ -35,31 +35,32 @@ Work SleepingPerformer::message(PlacedOperator placed) {
   };
 }
 
-Work SleepingPerformer::held_computation(const PlacedOperator& placed) {
+Work SleepingOperatorRunner::held_computation(const OperatorWithOperands& placed) {
   const auto index = static_cast<std::size_t>(&placed.op - placed.piece.operators.data());
   const double seconds =
       held_.times[static_cast<std::size_t>(placed.item.which)][index] / held_.scale;
-  ComputeClock& clock = clocks_.at(static_cast<std::size_t>(placed.op.stream));
+  StreamPacer& clock = clocks_.at(static_cast<std::size_t>(placed.op.stream));
   return [&clock, seconds, issued = Moment::clock::now()](Moment ready) {
-    clock.spend(std::max(issued, ready), seconds);
+    clock.sleep_until_work_ends(std::max(issued, ready), seconds);
   };
 }
 
-Work SleepingPerformer::held_receive(const PlacedOperator& placed) {
-  const PipelineNeighbour from = neighbour_of(placed, held_.plan, held_.place);
+Work SleepingOperatorRunner::held_receive(const OperatorWithOperands& placed) {
+  const PipelineNeighbour from = pipeline_neighbour_of(placed, held_.plan, held_.place);
   Communicator& group = groups_.of(placed.op);
-  return [&op = placed.op, &group,
-          expected = group.expect(emulated_buffer(scaled_bytes(placed.op), 1), from.position,
-                                  from.tag)](Moment /*ready*/) { group.receive(op, expected); };
+  return
+      [&op = placed.op, &group,
+       expected = group.post_receive(emulated_buffer(scaled_bytes(placed.op), 1), from.position,
+                                     from.tag)](Moment /*ready*/) { group.receive(op, expected); };
 }
 
-void SleepingPerformer::send(const PlacedOperator& placed) {
-  const PipelineNeighbour to = neighbour_of(placed, held_.plan, held_.place);
+void SleepingOperatorRunner::send(const OperatorWithOperands& placed) {
+  const PipelineNeighbour to = pipeline_neighbour_of(placed, held_.plan, held_.place);
   groups_.of(placed.op).send(placed.op, emulated_buffer(scaled_bytes(placed.op), 1), to.position,
                              to.tag);
 }
 
-double SleepingPerformer::scaled_bytes(const step::Operator& op) const {
+double SleepingOperatorRunner::scaled_bytes(const step::Operator& op) const {
   return static_cast<double>(op.payload_bytes()) / held_.scale;
 }
 

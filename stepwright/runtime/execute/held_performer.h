@@ -18,32 +18,32 @@ struct EmulatedRankProgram {
   const plan::Plan& plan;
   const OperatorTimes& times;
   double scale = 1;  ///< Divisor of all computation times and message bytes.
-  plan::Coordinates place;
+  plan::RankCoordinates place;
 };
 
 /// Emulates a step: sleeps for the predicted time of each computation, and sends real messages of
 /// the operators' sizes between the ranks; tensors have no values. Receives are posted as early as
 /// a GPU's host would post them.
-class SleepingPerformer : public Performer {
+class SleepingOperatorRunner : public OperatorRunner {
  public:
   /// The objects that `held` refers to, and `groups`, must outlive this object.
-  SleepingPerformer(const EmulatedRankProgram& held, Groups& groups);
+  SleepingOperatorRunner(const EmulatedRankProgram& held, Groups& groups);
 
   void begin_step() override {}
-  Work issue(PlacedOperator placed) override;
+  Work issue(OperatorWithOperands placed) override;
   void end_step() override { groups_.finish(); }
 
  private:
-  [[nodiscard]] Work message(PlacedOperator placed);
-  [[nodiscard]] Work held_computation(const PlacedOperator& placed);
-  [[nodiscard]] Work held_receive(const PlacedOperator& placed);
+  [[nodiscard]] Work message(OperatorWithOperands placed);
+  [[nodiscard]] Work held_computation(const OperatorWithOperands& placed);
+  [[nodiscard]] Work held_receive(const OperatorWithOperands& placed);
   [[nodiscard]] double scaled_bytes(const step::Operator& op) const;
-  void send(const PlacedOperator& placed);
+  void send(const OperatorWithOperands& placed);
 
   EmulatedRankProgram held_;
   Groups& groups_;
   /// For each stream, the clock that sleeps for its computations.
-  std::array<ComputeClock, step::kStreams> clocks_;
+  std::array<StreamPacer, step::kStreams> clocks_;
 };
 
 }  // namespace stepwright::runtime

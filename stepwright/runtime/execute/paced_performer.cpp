@@ -17,18 +17,19 @@ double processor_s() {
 
 }  // namespace
 
-PacedPerformer::PacedPerformer(Performer& inner, double pace) : inner_(inner), pace_(pace) {
+PacedOperatorRunner::PacedOperatorRunner(OperatorRunner& inner, double pace)
+    : inner_(inner), pace_(pace) {
   if (pace == 1) return;
   at::set_num_threads(1);
   enable_precise_sleep();
 }
 
-void PacedPerformer::begin_step() {
+void PacedOperatorRunner::begin_step() {
   inner_.begin_step();
-  clock_.catch_up();
+  clock_.reset_to_now();
 }
 
-Work PacedPerformer::issue(PlacedOperator placed) {
+Work PacedOperatorRunner::issue(OperatorWithOperands placed) {
   const bool sends = step::is_communication(placed.op.kind);
   const bool computes = placed.op.stream == step::Stream::kCompute;
   Work work = inner_.issue(std::move(placed));
@@ -36,14 +37,14 @@ Work PacedPerformer::issue(PlacedOperator placed) {
   if (!sends) return [this, work = std::move(work)](Moment ready) { compute(work, ready); };
   return [this, work = std::move(work)](Moment ready) {
     work(ready);
-    clock_.catch_up();
+    clock_.reset_to_now();
   };
 }
 
-void PacedPerformer::compute(const Work& work, Moment ready) {
+void PacedOperatorRunner::compute(const Work& work, Moment ready) {
   const double before = processor_s();
   work(ready);
-  clock_.spend(ready, pace_ * (processor_s() - before));
+  clock_.sleep_until_work_ends(ready, pace_ * (processor_s() - before));
 }
 
 }  // namespace stepwright::runtime

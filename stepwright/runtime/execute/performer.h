@@ -12,18 +12,18 @@ using Work = std::function<void(Moment ready)>;
 
 /// Interface that executes the operators of a rank's step program: by computing on tensors, or by
 /// sleeping for their predicted times.
-class Performer {
+class OperatorRunner {
  public:
-  Performer() = default;
-  virtual ~Performer() = default;
-  Performer(const Performer&) = delete;
-  Performer& operator=(const Performer&) = delete;
+  OperatorRunner() = default;
+  virtual ~OperatorRunner() = default;
+  OperatorRunner(const OperatorRunner&) = delete;
+  OperatorRunner& operator=(const OperatorRunner&) = delete;
 
   /// Called before the first operator of a step.
   virtual void begin_step() = 0;
   /// Returns the function that does an operator's work. Called in the order of the schedule, by the
   /// thread that walks through it.
-  virtual Work issue(PlacedOperator placed) = 0;
+  virtual Work issue(OperatorWithOperands placed) = 0;
   /// Waits for computations and messages in progress. Called when the last operator of a step has
   /// been issued.
   virtual void end_step() = 0;

@@ -35,7 +35,7 @@ void check_results(const Call& call, std::span<const step::TensorId> ids) {
 /// Prevents that a device's memory is reused while this thread's queue still reads it.
 void note_use(const Call& call) {
   RankDevice& device = call.rank.device;
-  if (!device.runs_behind()) return;
+  if (!device.runs_asynchronously()) return;
   for (const auto& cells : {call.reads, call.gathered_reads, call.writes, call.gathered_writes}) {
     for (const PlacedTensorPtr& cell : cells) {
       if (cell->value.defined()) device.use(cell->value);
@@ -52,7 +52,7 @@ void count_results(const Call& call, LiveTensorCounter& held) {
     const bool states = kind == step::TensorKind::kGathered;
     (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
   }
-  held.note_peak();
+  held.update_peak_bytes();
 }
 
 void move_to(at::Device device, MicroBatch& made) {
@@ -68,7 +68,7 @@ void move_to(at::Device device, MicroBatch& made) {
 void perform(Call& call, LiveTensorCounter& held) {
   note_use(call);
   if (step::is_communication(call.op.kind)) {
-    run_message(call);
+    run_communication_operator(call);
   } else {
     const Kernel kernel = find_kernel(call.op);
     if (kernel == nullptr) {
@@ -84,10 +84,10 @@ void perform(Call& call, LiveTensorCounter& held) {
 
 }  // namespace
 
-TensorPerformer::TensorPerformer(RankState& rank, MicroBatchSource batch_of)
+TensorOperatorRunner::TensorOperatorRunner(RankState& rank, MicroBatchSource batch_of)
     : rank_(rank), batch_of_(std::move(batch_of)) {}
 
-Work TensorPerformer::issue(PlacedOperator placed) {
+Work TensorOperatorRunner::issue(OperatorWithOperands placed) {
   const MicroBatch* batch = nullptr;
   if (placed.micro_batch >= 0) {
     auto found = batches_.find(placed.micro_batch);
@@ -102,14 +102,14 @@ Work TensorPerformer::issue(PlacedOperator placed) {
   return [this, call](Moment /*ready*/) { perform(*call, held_); };
 }
 
-StepSums zero_step_sums(const RankState& rank) {
+StepLossAndNormSums zero_step_sums(const RankState& rank) {
   const auto zeros = [&](std::int64_t n) {
-    return at::zeros({n}, rank.options_of(rank.setting.exact));
+    return at::zeros({n}, rank.tensor_options_of(rank.setting.exact));
   };
   return {.loss = zeros(2), .dense_square = zeros(1), .expert_square = zeros(1)};
 }
 
-void TensorPerformer::end_step() {
+void TensorOperatorRunner::end_step() {
   rank_.groups.finish();
   batches_.clear();
 }

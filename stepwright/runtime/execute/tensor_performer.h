@@ -12,19 +12,19 @@ namespace stepwright::runtime {
 
 /// Runs operators on real tensors: computations by calling kernels, messages through the rank's
 /// process groups.
-class TensorPerformer : public Performer {
+class TensorOperatorRunner : public OperatorRunner {
  public:
   /// Function that returns the tokens of a micro-batch of the current step.
   using MicroBatchSource = std::function<MicroBatch(std::int64_t micro_batch)>;
   /// `rank` must outlive this object. `batch_of` is called once for each micro-batch of a step.
-  TensorPerformer(RankState& rank, MicroBatchSource batch_of);
+  TensorOperatorRunner(RankState& rank, MicroBatchSource batch_of);
 
   void begin_step() override { held_.begin_step(); }
-  Work issue(PlacedOperator placed) override;
+  Work issue(OperatorWithOperands placed) override;
   void end_step() override;
 
   /// Returns the bytes of tensors at the memory peak of the last step.
-  [[nodiscard]] HeldBytes held_at_peak() const { return held_.at_peak(); }
+  [[nodiscard]] LiveTensorBytes held_bytes_at_step_peak() const { return held_.at_peak(); }
 
  private:
   RankState& rank_;
@@ -34,6 +34,6 @@ class TensorPerformer : public Performer {
 };
 
 /// Returns the loss and squared gradient norms at the start of a step: zero tensors.
-StepSums zero_step_sums(const RankState& rank);
+StepLossAndNormSums zero_step_sums(const RankState& rank);
 
 }  // namespace stepwright::runtime

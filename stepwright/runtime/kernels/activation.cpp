@@ -19,7 +19,7 @@ at::Tensor apply(model::Activation kind, const at::Tensor& x) {
     case model::Activation::kSquaredRelu: return at::relu(x).square();
     case model::Activation::kQuickGelu:
     case model::Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
-    case model::Activation::kXielu: break;  // `check_executable` refuses it before a run
+    case model::Activation::kXielu: break;  // `check_runtime_supports_plan` refuses it before a run
   }
   return {};
 }

@@ -37,7 +37,7 @@ std::vector<MatrixRows> matrices_in(const ParameterSlice& slice) {
 /// Returns a whole local part with the held elements of a state, copy by copy, and zeros elsewhere.
 at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
   const at::Tensor all = at::zeros({p.padded}, held.options());
-  all.narrow(0, p.first_element(p.layout->sharding.optimizer), held.numel()).copy_(held);
+  all.narrow(0, p.first_held_element(p.layout->sharding.optimizer), held.numel()).copy_(held);
   const ParameterSlice& slice = p.slice;
   return all.narrow(0, 0, slice.local_elements())
       .view({slice.local_copies, slice.local_rows, slice.local_columns});
@@ -48,11 +48,11 @@ at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
   const at::Tensor all = at::zeros({p.padded}, whole.options());
   all.narrow(0, 0, p.slice.local_elements()).copy_(whole.reshape({-1}));
   const plan::Spread spread = p.layout->sharding.optimizer;
-  return all.narrow(0, p.first_element(spread), p.held_elements(spread));
+  return all.narrow(0, p.first_held_element(spread), p.held_elements(spread));
 }
 
 /// Returns the mean squares along all rows and columns, [copies, edges], padded and flat.
-at::Tensor mean_squares(const StoredParameter& p, const UpdateRates& rates) {
+at::Tensor mean_squares(const StoredParameter& p, const OptimizerUpdateInputs& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
   const at::Tensor squares = spread_out(p, gradient * gradient + kLeastSquare);
   std::vector<at::Tensor> edges{squares.sum(2) / p.slice.columns};
@@ -70,8 +70,8 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   const std::int64_t columns = slice.local_columns;
   const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.local_elements())
                                .view({slice.local_copies, p.sums->slice.local_rows});
-  const bool whole_rows =
-      slice.cut == model::TensorSplit::kReplicated || slice.cut == model::TensorSplit::kRow;
+  const bool whole_rows = slice.cut == model::TensorParallelSplit::kReplicated ||
+                          slice.cut == model::TensorParallelSplit::kRow;
   std::vector<at::Tensor> parts;
   std::int64_t column = slice.local_rows;
   for (const MatrixRows& rows : matrices_in(slice)) {
@@ -86,7 +86,7 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
 
 /// Returns the update before its norm is limited.
 at::Tensor update_of(const StoredParameter& p, const AdafactorProgress& step,
-                     const UpdateRates& rates) {
+                     const OptimizerUpdateInputs& rates) {
   const at::Tensor gradient = clipped_gradient(p, rates);
   const at::Tensor scale =
       p.sums ? held_of(p, inverse_roots(p, step.moments.at(&p))) : p.second_moment.rsqrt();
@@ -124,14 +124,14 @@ at::Tensor limits(const StoredParameter& p, const at::Tensor& squares) {
 
 }  // namespace
 
-std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert) {
+std::vector<StoredParameter*> trained_parameters_of_kind(RankState& rank, bool expert) {
   std::vector<StoredParameter*> list = rank.store.own();
   std::erase_if(list, [&](const StoredParameter* p) { return p->slice.expert != expert; });
   return list;
 }
 
-std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert) {
-  std::vector<StoredParameter*> list = own_of_kind(rank, expert);
+std::vector<StoredParameter*> trained_matrices_of_kind(RankState& rank, bool expert) {
+  std::vector<StoredParameter*> list = trained_parameters_of_kind(rank, expert);
   std::erase_if(list, [](const StoredParameter* p) { return !p->sums; });
   return list;
 }
@@ -139,8 +139,8 @@ std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert) {
 AdafactorProgress& compute_row_column_means(RankState& rank, bool expert) {
   AdafactorProgress& step = rank.factored[expert ? 1 : 0];
   if (!step.sums.empty()) return step;
-  const UpdateRates rates = update_rates(rank);
-  for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
+  const OptimizerUpdateInputs rates = update_rates(rank);
+  for (const StoredParameter* p : trained_matrices_of_kind(rank, expert)) {
     const at::Tensor& sums = step.sums[p] = mean_squares(*p, rates);
     step.own[p] = sums.narrow(0, p->sums->first, p->sums->held.numel());
   }
@@ -151,18 +151,18 @@ AdafactorProgress& update_row_column_moments(RankState& rank, bool expert) {
   AdafactorProgress& step = compute_row_column_means(rank, expert);
   if (!step.moments.empty()) return step;
   const bool updates = std::isfinite(update_rates(rank).norm);
-  for (const StoredParameter* p : matrices_of_kind(rank, expert)) {
+  for (const StoredParameter* p : trained_matrices_of_kind(rank, expert)) {
     if (updates) p->sums->held.lerp_(step.own.at(p), 1 - decay_of(rank.step));
     step.moments[p] = p->sums->held;
   }
   return step;
 }
 
-AdafactorProgress& compute_update_squares(RankState& rank, bool expert) {
+AdafactorProgress& compute_update_square_sums(RankState& rank, bool expert) {
   AdafactorProgress& step = update_row_column_moments(rank, expert);
   if (!step.squares.empty()) return step;
-  const UpdateRates rates = update_rates(rank);
-  for (const StoredParameter* p : own_of_kind(rank, expert)) {
+  const OptimizerUpdateInputs rates = update_rates(rank);
+  for (const StoredParameter* p : trained_parameters_of_kind(rank, expert)) {
     if (!p->sums && std::isfinite(rates.norm)) {
       const at::Tensor gradient = clipped_gradient(*p, rates);
       p->second_moment.lerp_(gradient * gradient + kLeastSquare, 1 - decay_of(rank.step));
@@ -172,8 +172,9 @@ AdafactorProgress& compute_update_squares(RankState& rank, bool expert) {
   return step;
 }
 
-void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
-  const AdafactorProgress& step = compute_update_squares(rank, parameter.slice.expert);
+void apply_adafactor_update(StoredParameter& parameter, RankState& rank,
+                            const OptimizerUpdateInputs& rates) {
+  const AdafactorProgress& step = compute_update_square_sums(rank, parameter.slice.expert);
   const at::Tensor update =
       update_of(parameter, step, rates) / limits(parameter, step.squares.at(&parameter));
   parameter.master.mul_(1 - rates.learning * rank.options.weight_decay);

@@ -17,9 +17,9 @@ namespace stepwright::runtime {
 // update.
 
 /// Return a rank's trained parameters of one kind (dense or expert), block by block: all of them
-/// (`own_of_kind`), or only the matrices (`matrices_of_kind`).
-std::vector<StoredParameter*> own_of_kind(RankState& rank, bool expert);
-std::vector<StoredParameter*> matrices_of_kind(RankState& rank, bool expert);
+/// (`trained_parameters_of_kind`), or only the matrices (`trained_matrices_of_kind`).
+std::vector<StoredParameter*> trained_parameters_of_kind(RankState& rank, bool expert);
+std::vector<StoredParameter*> trained_matrices_of_kind(RankState& rank, bool expert);
 
 /// Runs the first stage of Adafactor: computes the mean squared gradient of each row and column of
 /// each matrix, as far as this rank holds them. Returns the progress of the update.
@@ -29,9 +29,10 @@ AdafactorProgress& compute_row_column_means(RankState& rank, bool expert);
 AdafactorProgress& update_row_column_moments(RankState& rank, bool expert);
 /// Runs Adafactor up to its third stage: computes, for each matrix or vector (for experts: of each
 /// expert), the sum of squares of its update. Returns the progress of the update.
-AdafactorProgress& compute_update_squares(RankState& rank, bool expert);
+AdafactorProgress& compute_update_square_sums(RankState& rank, bool expert);
 
 /// Applies the Adafactor update of this step to one parameter.
-void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
+void apply_adafactor_update(StoredParameter& parameter, RankState& rank,
+                            const OptimizerUpdateInputs& rates);
 
 }  // namespace stepwright::runtime

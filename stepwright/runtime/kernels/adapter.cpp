@@ -13,26 +13,26 @@ struct AdaptedColumns {
   std::int64_t count = 0;
 };
 
-const model::Adapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
+const model::LoraAdapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
 
 /// Returns, for each A, this rank's columns to which its B adds; all columns if one adapter covers
 /// all parts.
 std::vector<AdaptedColumns> adapted_columns(const Call& call) {
   const model::Architecture& model = *call.rank.setting.model;
-  const model::AdaptedWeight& entry = *model::adapted_weight(step::name_of(call.op.part));
+  const model::AdaptableWeight& entry = *model::find_adaptable_weight(step::name_of(call.op.part));
   std::vector<AdaptedColumns> found;
   for (const model::Parameter& weight :
        model::layer_parameters(model, model.layer_class(call.layer))) {
     if (weight.name != entry.weight) continue;
     const std::int64_t cut =
         weight.expert ? call.rank.setting.expert_tensor : call.rank.setting.tensor;
-    const std::int64_t ranks = weight.split == model::TensorSplit::kColumn ? cut : 1;
+    const std::int64_t ranks = weight.split == model::TensorParallelSplit::kColumn ? cut : 1;
     if (adapters(call).joined || weight.fused[0] == 0) return {{0, weight.rows / ranks}};
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < weight.fused.size(); ++i) {
       const std::int64_t count = weight.fused[i] / ranks;
       const auto target =
-          i < entry.parts.size() ? model::target_of(entry, weight, i) : std::nullopt;
+          i < entry.parts.size() ? model::adapter_target_of_part(entry, weight, i) : std::nullopt;
       if (target && adapters(call).has(*target)) found.push_back({begin, count});
       begin += count;
     }
@@ -77,11 +77,11 @@ double adapter_kept_scale(const Call& call) { return 1 / (1 - adapters(call).dro
 
 }  // namespace
 
-std::int64_t adapter_width(const Call& call) {
+std::int64_t adapter_down_output_columns(const Call& call) {
   return adapters(call).rank * static_cast<std::int64_t>(adapted_columns(call).size());
 }
 
-at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight) {
+at::Tensor adapter_up_product(const Call& call, const at::Tensor& rows, const at::Tensor& weight) {
   std::vector<at::Tensor> parts;
   each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
     parts.push_back(at::mm(narrow_part(call, rows, i), weight.narrow(0, first, count).t()));
@@ -98,7 +98,7 @@ at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
   return at::cat(parts, 1);
 }
 
-void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
+void adapter_up_weight_gradient(const Call& call, const AdapterGradientInputs& rows,
                                 const at::Tensor& gradient, double share) {
   each_part(call, [&](std::size_t i, std::int64_t first, std::int64_t count) {
     const at::Tensor own = rows.gradient.narrow(1, first, count);
@@ -143,12 +143,12 @@ void adapter_dropout(Call& call) {
                    part == step::LayerPart::kSharedFc2;
   const std::int64_t ranks = cut ? call.rank.setting.tensor : 1;
   const std::int64_t first = cut ? call.rank.place.tensor * own : 0;
-  DropoutDraw draw = draw_of(call, adapter_place(call.op.part));
+  DropoutGeneratorInputs draw = dropout_generator_inputs(call, adapter_place(call.op.part));
   draw.probability = adapters(call).dropout;
-  at::Tensor kept =
-      kept_elements(draw, {.rows = call.places(x.size(0)),
-                           .columns = at::arange(first, first + own, call.rank.index_options()),
-                           .width = own * ranks});
+  at::Tensor kept = dropout_keep_mask(
+      draw, {.rows = call.places(x.size(0)),
+             .columns = at::arange(first, first + own, call.rank.index_tensor_options()),
+             .width = own * ranks});
   call.write(0, (x * kept).mul_(adapter_kept_scale(call)));
   call.write(1, std::move(kept));
 }

@@ -79,7 +79,7 @@ void accumulate_forward(Call& call) {
 
 void accumulate_weight_gradient(Call& call) {
   if (call.op.purpose == step::Purpose::kHeldGradient)
-    return accumulate(call.gradient(), call.read(0));
+    return accumulate_gradient(call.gradient(), call.read(0));
   at::Tensor gradient = call.gradient();
   const at::Tensor& dx = call.read(0);
   gradient.index_add_(0, rows_of_table(call, dx.size(0)), dx.to(gradient.scalar_type()));

@@ -21,8 +21,8 @@ std::int64_t query_width(const step::Shape& s) { return s.heads * s.head_dim; }
 /// Returns the positions of the rows of one sequence on a context rank.
 at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
   const step::Setting& s = call.rank.setting;
-  return at::tensor(context_positions(s.length, s.context, context_rank),
-                    call.rank.index_options());
+  return at::tensor(context_rank_token_positions(s.length, s.context, context_rank),
+                    call.rank.index_tensor_options());
 }
 
 /// The keys and values of an attention, and their positions.
@@ -38,7 +38,7 @@ at::Tensor heads_of_call(const Call& call) {
   const bool exchanged = s.context > 1 && s.context_kind == plan::ContextKind::kUlysses;
   const std::int64_t first = call.rank.place.tensor * s.heads() +
                              (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
-  return at::arange(first, first + call.op.shape.heads, call.rank.index_options());
+  return at::arange(first, first + call.op.shape.heads, call.rank.index_tensor_options());
 }
 
 /// Returns a slope for each head. With n the largest power of two up to the number of heads, the
@@ -46,7 +46,7 @@ at::Tensor heads_of_call(const Call& call) {
 /// these (ALiBi, arXiv 2108.12409; huggingface/transformers models/bloom/modeling_bloom.py,
 /// `build_alibi_tensor`).
 at::Tensor slopes_of(const Call& call) {
-  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const auto exact = call.rank.tensor_options_of(call.rank.setting.exact);
   const auto even = static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(call.rank.setting.model->heads)));
   const at::Tensor head = heads_of_call(call).to(exact.dtype());
@@ -68,10 +68,11 @@ at::Tensor probability_rows(const Call& call, const at::Tensor& queries) {
 AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
   const double probability = call.rank.setting.model->dropout;
   if (probability == 0) return {};
-  const at::Tensor kept = kept_elements(draw_of(call, DropoutPlace::kProbabilities),
-                                        {.rows = probability_rows(call, mask.queries),
-                                         .columns = mask.keys,
-                                         .width = call.rank.setting.length});
+  const at::Tensor kept =
+      dropout_keep_mask(dropout_generator_inputs(call, DropoutPlace::kProbabilities),
+                        {.rows = probability_rows(call, mask.queries),
+                         .columns = mask.keys,
+                         .width = call.rank.setting.length});
   const step::Shape& s = call.op.shape;
   return {.kept = kept.view({s.batch, s.heads, mask.queries.numel(), mask.keys.numel()}),
           .probability = probability};
@@ -79,7 +80,7 @@ AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
 
 /// Returns the keys that an indexer chose for each query, the last operand; undefined: all.
 at::Tensor chosen_keys(const Call& call) {
-  if (!call.rank.setting.model->has_indexer()) return {};
+  if (!call.rank.setting.model->has_sparse_attention_indexer()) return {};
   const at::Tensor& rows = call.read(call.reads.size() - 1);
   return rows.view({call.op.shape.batch, call.op.shape.queries, -1});
 }
@@ -88,9 +89,9 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   const step::Shape& s = call.op.shape;
   const std::int64_t k = s.kv_heads * s.head_dim;
   const std::int64_t v = s.kv_heads * s.value_dim;
-  AttentionInputs in{.queries = heads_of(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
-                     .keys = heads_of(visitors.rows.narrow(1, 0, k), s.batch, s.kv_heads),
-                     .values = heads_of(visitors.rows.narrow(1, k, v), s.batch, s.kv_heads)};
+  AttentionInputs in{.queries = rows_to_heads(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
+                     .keys = rows_to_heads(visitors.rows.narrow(1, 0, k), s.batch, s.kv_heads),
+                     .values = rows_to_heads(visitors.rows.narrow(1, k, v), s.batch, s.kv_heads)};
   in.mask = {
       .queries = visitors.whole ? visitors.positions : positions_of(call, call.rank.place.context),
       .keys = visitors.positions,
@@ -104,7 +105,7 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
   in.mask.chunked = layer.chunked;
   in.mask.chosen = chosen_keys(call);
   const model::Architecture& model = *call.rank.setting.model;
-  in.scale = score_scale(model);
+  in.scale = attention_score_scale(model);
   in.cap = model.attention_cap;
   if (model.position == model::PositionEncoding::kAlibi) in.slopes = slopes_of(call);
   in.dropout = dropout_of(call, in.mask);
@@ -121,7 +122,7 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
   const step::Setting& s = call.rank.setting;
   const bool whole = s.context == 1 || s.context_kind == plan::ContextKind::kUlysses;
   return {.rows = own_rows(call, qkv),
-          .positions = whole ? at::arange(s.length, call.rank.index_options())
+          .positions = whole ? at::arange(s.length, call.rank.index_tensor_options())
                              : positions_of(call, call.rank.place.context),
           .whole = whole};
 }
@@ -158,16 +159,16 @@ bool gathers_keys(const Call& call) {
 
 AttentionResult result_of(const Call& call, const at::Tensor& out, const at::Tensor& lse) {
   const step::Shape& s = call.op.shape;
-  return {.out = heads_of(out, s.batch, s.heads),
-          .log_sum_exp = heads_of(lse, s.batch, s.heads).squeeze(-1)};
+  return {.out = rows_to_heads(out, s.batch, s.heads),
+          .log_sum_exp = rows_to_heads(lse, s.batch, s.heads).squeeze(-1)};
 }
 
 at::Tensor lse_rows(const Call& call, const at::Tensor& lse) {
-  return rows_of(lse.unsqueeze(-1)).to(scalar_type(call.rank.setting.exact));
+  return heads_to_rows(lse.unsqueeze(-1)).to(scalar_type(call.rank.setting.exact));
 }
 
 at::Tensor joined(const AttentionGradients& g) {
-  return at::cat({rows_of(g.keys), rows_of(g.values)}, 1);
+  return at::cat({heads_to_rows(g.keys), heads_to_rows(g.values)}, 1);
 }
 
 /// Returns the sinks of this rank's heads (or their gradient) out of those of its tensor rank.
@@ -179,15 +180,15 @@ at::Tensor own_sinks(const Call& call, const at::Tensor& all) {
 void add_sinks_gradient(const Call& call, std::size_t out) {
   if (!call.rank.setting.model->sinks) return;
   const step::Shape& s = call.op.shape;
-  accumulate(own_sinks(call, call.gradient(kSinks)),
-             sinks_gradient(result_of(call, call.read(out), call.read(out + 1)),
-                            own_sinks(call, call.weight(kSinks)),
-                            heads_of(call.read(0), s.batch, s.heads)));
+  accumulate_gradient(own_sinks(call, call.gradient(kSinks)),
+                      attention_sinks_gradient(result_of(call, call.read(out), call.read(out + 1)),
+                                               own_sinks(call, call.weight(kSinks)),
+                                               rows_to_heads(call.read(0), s.batch, s.heads)));
 }
 
 /// Returns the gradient of rows of queries, keys, values and any columns after these.
 at::Tensor of_rows(const AttentionGradients& g, const at::Tensor& rows) {
-  at::Tensor d = at::cat({rows_of(g.queries), joined(g)}, 1);
+  at::Tensor d = at::cat({heads_to_rows(g.queries), joined(g)}, 1);
   const std::int64_t behind = rows.size(1) - d.size(1);
   return behind == 0 ? d : at::constant_pad_nd(d, {0, behind});
 }
@@ -195,9 +196,9 @@ at::Tensor of_rows(const AttentionGradients& g, const at::Tensor& rows) {
 /// Returns the gradients of a call; those of keys are in the order of the visitors.
 AttentionGradients gradients(const Call& call, const Visitors& visitors, std::size_t out) {
   const step::Shape& s = call.op.shape;
-  return attend_backward(inputs(call, call.read(1), visitors),
-                         result_of(call, call.read(out), call.read(out + 1)),
-                         heads_of(call.read(0), s.batch, s.heads));
+  return compute_attention_gradients(inputs(call, call.read(1), visitors),
+                                     result_of(call, call.read(out), call.read(out + 1)),
+                                     rows_to_heads(call.read(0), s.batch, s.heads));
 }
 
 void gathered_backward(Call& call) {
@@ -206,7 +207,7 @@ void gathered_backward(Call& call) {
   const AttentionGradients g = gradients(call, of_all(call, call.read(2)), 3);
   add_sinks_gradient(call, 3);
   at::Tensor d_qkv = at::zeros_like(qkv);
-  d_qkv.narrow(1, 0, query_width(call.op.shape)).copy_(rows_of(g.queries));
+  d_qkv.narrow(1, 0, query_width(call.op.shape)).copy_(heads_to_rows(g.queries));
   call.write(0, std::move(d_qkv));
   const at::Tensor d_all = joined(g);
   call.write(1, d_all.view({s.batch, s.context, s.local_length(), -1})
@@ -221,7 +222,7 @@ void visiting_backward(Call& call) {
   const bool first = call.reads.size() == 6;
   const at::Tensor d_visitors = joined(g);
   at::Tensor d_qkv = call.read(call.reads.size() - 1);
-  d_qkv.narrow(1, 0, query_width(call.op.shape)).add_(rows_of(g.queries));
+  d_qkv.narrow(1, 0, query_width(call.op.shape)).add_(heads_to_rows(g.queries));
   call.write(0, std::move(d_qkv));
   call.write(1, first ? d_visitors : d_visitors + call.read(5));
 }
@@ -231,25 +232,26 @@ void visiting_backward(Call& call) {
 void attention_forward(Call& call) {
   if (call.op.part == step::LayerPart::kIndexScores) return choose_keys(call);
   const at::Tensor& qkv = call.read(0);
-  const bool of_others = call.has(1) && !call.rank.setting.model->has_indexer();
+  const bool of_others = call.has(1) && !call.rank.setting.model->has_sparse_attention_indexer();
   Visitors visitors = of_others ? Visitors{} : own(call, qkv);
   if (of_others) {
     visitors = gathers_keys(call) ? of_all(call, call.read(1)) : of_ring(call, call.read(1));
   }
-  AttentionResult result = attend(inputs(call, qkv, visitors));
+  AttentionResult result = compute_attention(inputs(call, qkv, visitors));
   if (call.reads.size() == 4) {
-    result = merge(result_of(call, call.read(2), call.read(3)), result);
+    result = merge_attention_results(result_of(call, call.read(2), call.read(3)), result);
   } else if (call.rank.setting.model->sinks) {  // added once, with the first keys of a ring
-    result = with_sinks(result, own_sinks(call, call.weight(kSinks)));
+    result = with_attention_sinks(result, own_sinks(call, call.weight(kSinks)));
   }
-  call.write(0, rows_of(result.out));
+  call.write(0, heads_to_rows(result.out));
   call.write(1, lse_rows(call, result.log_sum_exp));
 }
 
 void attention_backward(Call& call) {
   if (call.op.part == step::LayerPart::kIndexScores) return choose_keys_backward(call);
   if (gathers_keys(call)) return gathered_backward(call);
-  const bool of_others = call.reads.size() > 4 && !call.rank.setting.model->has_indexer();
+  const bool of_others =
+      call.reads.size() > 4 && !call.rank.setting.model->has_sparse_attention_indexer();
   if (of_others) return visiting_backward(call);
   const AttentionGradients g = gradients(call, own(call, call.read(1)), 2);
   add_sinks_gradient(call, 2);

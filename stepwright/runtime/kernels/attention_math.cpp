@@ -53,7 +53,7 @@ at::Tensor biased(const AttentionInputs& in, const at::Tensor& scores) {
 /// Returns the scores, with minus infinity where a query does not see a key.
 at::Tensor masked(const AttentionInputs& in, const at::Tensor& scores) {
   return biased(in, scores)
-      .masked_fill(hidden_keys(in.mask), -std::numeric_limits<double>::infinity());
+      .masked_fill(hidden_key_mask(in.mask), -std::numeric_limits<double>::infinity());
 }
 
 /// True if PyTorch's fused CPU kernel covers an attention; otherwise, and on other devices,
@@ -89,7 +89,7 @@ at::Tensor passed_over(const AttentionMask& mask) {
 
 }  // namespace
 
-at::Tensor hidden_keys(const AttentionMask& mask) {
+at::Tensor hidden_key_mask(const AttentionMask& mask) {
   at::Tensor hidden = hidden_by_position(mask);
   if (mask.key_documents.defined()) {
     const at::Tensor others = mask.query_documents.unsqueeze(2).ne(mask.key_documents.unsqueeze(1));
@@ -98,7 +98,7 @@ at::Tensor hidden_keys(const AttentionMask& mask) {
   return mask.chosen.defined() ? hidden.logical_or(passed_over(mask)) : hidden;
 }
 
-AttentionResult attend(const AttentionInputs& in) {
+AttentionResult compute_attention(const AttentionInputs& in) {
   const std::int64_t heads = in.queries.size(1);
   if (fused(in)) {
     auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
@@ -114,22 +114,22 @@ AttentionResult attend(const AttentionInputs& in) {
   return {at::matmul(dropped(in, weights), values).to(in.queries.scalar_type()), lse};
 }
 
-AttentionResult with_sinks(const AttentionResult& result, const at::Tensor& sinks) {
+AttentionResult with_attention_sinks(const AttentionResult& result, const at::Tensor& sinks) {
   const at::Tensor lse =
       at::logaddexp(result.log_sum_exp, sinks.to(result.log_sum_exp.dtype()).view({1, -1, 1}));
   const at::Tensor share = at::exp(result.log_sum_exp - lse).unsqueeze(-1);
   return {(result.out * share).to(result.out.scalar_type()), lse};
 }
 
-at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
-                          const at::Tensor& d_out) {
+at::Tensor attention_sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
+                                    const at::Tensor& d_out) {
   const auto type = wide_type(d_out);
   const at::Tensor share = at::exp(sinks.to(type).view({1, -1, 1}) - result.log_sum_exp);
   const at::Tensor along = (d_out.to(type) * result.out.to(type)).sum(-1);
   return -(share * along).sum({0, 2});
 }
 
-AttentionResult merge(const AttentionResult& a, const AttentionResult& b) {
+AttentionResult merge_attention_results(const AttentionResult& a, const AttentionResult& b) {
   const at::Tensor lse = at::logaddexp(a.log_sum_exp, b.log_sum_exp);
   const auto share = [&](const AttentionResult& one) {
     return at::exp(one.log_sum_exp - lse).unsqueeze(-1) * one.out;
@@ -137,8 +137,9 @@ AttentionResult merge(const AttentionResult& a, const AttentionResult& b) {
   return {(share(a) + share(b)).to(a.out.scalar_type()), lse};
 }
 
-AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
-                                   const at::Tensor& d_out) {
+AttentionGradients compute_attention_gradients(const AttentionInputs& in,
+                                               const AttentionResult& result,
+                                               const at::Tensor& d_out) {
   if (fused(in)) return fused_backward(in, result, d_out);
   const std::int64_t heads = in.queries.size(1);
   const auto type = wide_type(in.queries);
@@ -158,11 +159,11 @@ AttentionGradients attend_backward(const AttentionInputs& in, const AttentionRes
           collect(d_values, in.values.size(1)).to(stored)};
 }
 
-at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads) {
+at::Tensor rows_to_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads) {
   return rows.view({batch, -1, heads, rows.size(1) / heads}).transpose(1, 2);
 }
 
-at::Tensor rows_of(const at::Tensor& heads) {
+at::Tensor heads_to_rows(const at::Tensor& heads) {
   const at::Tensor rows = heads.transpose(1, 2);
   return rows.reshape({heads.size(0) * heads.size(2), heads.size(1) * heads.size(3)});
 }

@@ -50,7 +50,7 @@ struct AttentionInputs {
 };
 
 /// Attention output over a part of the keys, with what is needed to combine it with the output over
-/// other keys (`merge`).
+/// other keys (`merge_attention_results`).
 struct AttentionResult {
   at::Tensor out;  ///< Attention output, [batch, heads, queries, value dim].
   /// Logarithm of the sum of exponentials of each query's scores, [batch, heads, queries].
@@ -66,31 +66,32 @@ struct AttentionGradients {
 
 /// Returns true for each key that a query must not see: [queries, keys], or [batch, 1, queries,
 /// keys] if documents or chosen keys differ in the batch.
-at::Tensor hidden_keys(const AttentionMask& mask);
+at::Tensor hidden_key_mask(const AttentionMask& mask);
 
 /// Computes scaled dot-product attention. A query that sees no key gets zeros and a `log_sum_exp`
 /// of minus infinity. Dropout does not change `log_sum_exp`.
-AttentionResult attend(const AttentionInputs& in);
+AttentionResult compute_attention(const AttentionInputs& in);
 
 /// Adds attention sinks to an attention: one more logit for each head (`sinks`, [heads]) enters the
 /// softmax, for a key without a value.
-AttentionResult with_sinks(const AttentionResult& result, const at::Tensor& sinks);
+AttentionResult with_attention_sinks(const AttentionResult& result, const at::Tensor& sinks);
 /// Returns the gradient of the attention sinks ([heads]). `result`: the attention that includes
 /// them.
-at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
-                          const at::Tensor& d_out);
+at::Tensor attention_sinks_gradient(const AttentionResult& result, const at::Tensor& sinks,
+                                    const at::Tensor& d_out);
 
 /// Combines attentions of the same queries over two sets of keys into the attention over both sets.
-AttentionResult merge(const AttentionResult& a, const AttentionResult& b);
+AttentionResult merge_attention_results(const AttentionResult& a, const AttentionResult& b);
 
 /// Returns the gradients of queries, keys and values. `result` may cover more keys than `in`, as in
 /// ring attention; the gradients are then those of the keys in `in`.
-AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
-                                   const at::Tensor& d_out);
+AttentionGradients compute_attention_gradients(const AttentionInputs& in,
+                                               const AttentionResult& result,
+                                               const at::Tensor& d_out);
 
 /// Convert activation rows [batch * length, heads * dim] to [batch, heads, length, dim]
-/// (`heads_of`), and back (`rows_of`).
-at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
-at::Tensor rows_of(const at::Tensor& heads);
+/// (`rows_to_heads`), and back (`heads_to_rows`).
+at::Tensor rows_to_heads(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
+at::Tensor heads_to_rows(const at::Tensor& heads);
 
 }  // namespace stepwright::runtime

@@ -16,7 +16,7 @@ at::Tensor shifted(const at::Tensor& x, std::int64_t by) {
 }
 
 struct Convolution {
-  MixerParts parts;
+  MixerLayerSizes parts;
   at::Tensor input;   ///< Rows that are convolved, [batch, length, channels].
   at::Tensor weight;  ///< Weights of the convolution, [channels, tokens].
   at::Tensor bias;
@@ -28,14 +28,14 @@ struct Convolution {
 };
 
 Convolution convolution(const Call& call, const at::Tensor& rows) {
-  Convolution c{.parts = mixer_parts(call.rank, call.layer_class().carrier())};
-  c.weight = own_part(call, c.parts, kTaps, c.parts.convolution());
+  Convolution c{.parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind())};
+  c.weight = own_parameter_part(call, c.parts, kTaps, c.parts.convolution());
   if (c.weight.dim() == 1) c.weight = c.weight.unsqueeze(1);  // one tap
-  c.bias = own_part(call, c.parts, kTapsBias, c.parts.convolution());
+  c.bias = own_parameter_part(call, c.parts, kTapsBias, c.parts.convolution());
   if (c.bias.defined()) c.bias = c.bias.flatten();
-  c.input =
-      split_by_head(call, rows, c.activates() ? c.parts.convolved_at() : 0, c.weight.size(0), 1)
-          .squeeze(2);
+  c.input = split_by_head(call, rows, c.activates() ? c.parts.convolution_input_first_column() : 0,
+                          c.weight.size(0), 1)
+                .squeeze(2);
   return c;
 }
 
@@ -75,7 +75,7 @@ void convolution_backward(Call& call) {
   const at::Tensor rows = as_rows(d_input, call.read(1));
   if (!c.activates()) return call.write(0, rows);
   at::Tensor all = call.read(2);
-  all.narrow(1, c.parts.convolved_at(), rows.size(1)).copy_(rows);
+  all.narrow(1, c.parts.convolution_input_first_column(), rows.size(1)).copy_(rows);
   call.write(0, std::move(all));
 }
 

@@ -22,10 +22,11 @@ void dropout_forward(Call& call) {
   if (call.op.purpose == step::Purpose::kAdapterDown) return adapter_dropout(call);
   at::Tensor x = call.read(0);
   const std::int64_t width = x.size(1);
-  at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.part)),
-                                  {.rows = call.places(x.size(0)),
-                                   .columns = at::arange(width, call.rank.index_options()),
-                                   .width = width});
+  at::Tensor kept =
+      dropout_keep_mask(dropout_generator_inputs(call, place_of(call.op.part)),
+                        {.rows = call.places(x.size(0)),
+                         .columns = at::arange(width, call.rank.index_tensor_options()),
+                         .width = width});
   x.mul_(kept).mul_(kept_scale(call));
   call.write(0, std::move(x));
   call.write(1, std::move(kept));

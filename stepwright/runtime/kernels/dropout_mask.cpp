@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kLanes = 4;  // numbers of one counter
 
 /// Returns the upper half of the counter: the place and layer, then the step.
-std::uint64_t stream_of(const DropoutDraw& draw) {
+std::uint64_t stream_of(const DropoutGeneratorInputs& draw) {
   const auto place = static_cast<std::uint64_t>(draw.place);
   const auto layer = static_cast<std::uint64_t>(draw.layer + 1);
   return ((layer * 4 + place) << 32U) + static_cast<std::uint64_t>(draw.step);
@@ -45,11 +45,11 @@ class RowNumbers {
   std::array<std::uint32_t, kLanes> numbers_{};
 };
 
-std::uint32_t dropped_below(const DropoutDraw& draw) {
+std::uint32_t dropped_below(const DropoutGeneratorInputs& draw) {
   return static_cast<std::uint32_t>(std::ldexp(draw.probability, 32));
 }
 
-std::int64_t counters_of_row(const DropoutSheet& sheet) {
+std::int64_t counters_of_row(const DropoutMaskRegion& sheet) {
   return (sheet.width + kLanes - 1) / kLanes;
 }
 
@@ -66,7 +66,7 @@ std::pair<at::Tensor, at::Tensor> high_and_low(const at::Tensor& words, std::int
 }
 
 /// Returns the random numbers of all columns of rows: [rows, columns rounded up to whole counters].
-at::Tensor numbers_of_rows(const DropoutDraw& draw, const DropoutSheet& sheet) {
+at::Tensor numbers_of_rows(const DropoutGeneratorInputs& draw, const DropoutMaskRegion& sheet) {
   const std::int64_t counters = counters_of_row(sheet);
   const at::Tensor counter =
       sheet.rows.unsqueeze(1) * counters + at::arange(counters, sheet.rows.options());
@@ -88,14 +88,15 @@ at::Tensor numbers_of_rows(const DropoutDraw& draw, const DropoutSheet& sheet) {
 
 }  // namespace
 
-at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet) {
+at::Tensor dropout_keep_mask_by_tensors(const DropoutGeneratorInputs& draw,
+                                        const DropoutMaskRegion& sheet) {
   return numbers_of_rows(draw, sheet)
       .index_select(1, sheet.columns)
       .ge(static_cast<std::int64_t>(dropped_below(draw)));
 }
 
-at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet) {
-  if (!sheet.rows.is_cpu()) return kept_by_tensors(draw, sheet);
+at::Tensor dropout_keep_mask(const DropoutGeneratorInputs& draw, const DropoutMaskRegion& sheet) {
+  if (!sheet.rows.is_cpu()) return dropout_keep_mask_by_tensors(draw, sheet);
   const at::Tensor rows = sheet.rows.contiguous();
   const at::Tensor columns = sheet.columns.contiguous();
   const std::int64_t count = columns.numel();
@@ -117,7 +118,7 @@ at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet) {
   return kept;
 }
 
-DropoutDraw draw_of(const Call& call, DropoutPlace place) {
+DropoutGeneratorInputs dropout_generator_inputs(const Call& call, DropoutPlace place) {
   return {.seed = call.rank.options.seed,
           .step = call.rank.step,
           .layer = std::max(call.unit, -1),

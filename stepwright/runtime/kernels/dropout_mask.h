@@ -27,7 +27,7 @@ enum class DropoutPlace : std::uint8_t {
 };
 
 /// Inputs of the random generator for one dropout in one step.
-struct DropoutDraw {
+struct DropoutGeneratorInputs {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
   /// Layer index from 0; -1: a dropout outside of the layers (embedding).
@@ -37,7 +37,7 @@ struct DropoutDraw {
 };
 
 /// Part of a global-batch activation matrix for which a rank draws its dropout mask.
-struct DropoutSheet {
+struct DropoutMaskRegion {
   at::Tensor rows;         ///< Indices, in the whole matrix, of the rank's rows.
   at::Tensor columns;      ///< Indices, in the whole matrix, of the rank's columns.
   std::int64_t width = 0;  ///< Number of columns of the whole matrix, over all ranks.
@@ -47,13 +47,14 @@ struct DropoutSheet {
 /// are those of Philox4x32-10 (Salmon et al. 2011, as in ATen), keyed by the seed, with step,
 /// layer, place and the element's index in the whole matrix as counter, so all parallel plans draw
 /// the same mask.
-at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet);
+at::Tensor dropout_keep_mask(const DropoutGeneratorInputs& draw, const DropoutMaskRegion& sheet);
 
-/// Computes the mask of `kept_elements` with tensor operations, for GPUs, so that the host need not
-/// read the row indices. Draws whole rows and then selects the columns.
-at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
+/// Computes the mask of `dropout_keep_mask` with tensor operations, for GPUs, so that the host need
+/// not read the row indices. Draws whole rows and then selects the columns.
+at::Tensor dropout_keep_mask_by_tensors(const DropoutGeneratorInputs& draw,
+                                        const DropoutMaskRegion& sheet);
 
 /// Returns the seed, step, layer and probability with which the dropout of an operator is drawn.
-DropoutDraw draw_of(const Call& call, DropoutPlace place);
+DropoutGeneratorInputs dropout_generator_inputs(const Call& call, DropoutPlace place);
 
 }  // namespace stepwright::runtime

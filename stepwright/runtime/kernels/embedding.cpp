@@ -6,15 +6,16 @@ namespace stepwright::runtime {
 namespace {
 
 const at::Tensor& tokens(const Call& call) {
-  const std::int64_t ahead = call.ahead();
-  return ahead > 0 ? call.batch->embedded_ahead.at(static_cast<std::size_t>(ahead - 1))
-                   : call.batch->tokens;
+  const std::int64_t multi_token_depth = call.multi_token_depth();
+  return multi_token_depth > 0
+             ? call.batch->embedded_ahead.at(static_cast<std::size_t>(multi_token_depth - 1))
+             : call.batch->tokens;
 }
 
 /// Returns token numbers counted from the first that this rank holds.
 at::Tensor local_tokens(const Call& call) {
   return tokens(call) -
-         step::vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.inner;
+         step::vocabulary_part_index(call.rank.setting, call.rank.place) * call.op.shape.inner;
 }
 
 at::Tensor held(const Call& call, const at::Tensor& local) {
@@ -30,9 +31,9 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
 /// vocabulary, the first adds them.
 at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
   const model::Architecture& model = *call.rank.setting.model;
-  const bool first = step::vocabulary_part(call.rank.setting, call.rank.place) == 0;
+  const bool first = step::vocabulary_part_index(call.rank.setting, call.rank.place) == 0;
   if (model.position != model::PositionEncoding::kSinusoidal || !first) return rows;
-  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const auto exact = call.rank.tensor_options_of(call.rank.setting.exact);
   const std::int64_t pairs = model.hidden / 2;
   const at::Tensor series =
       at::pow(model.rotary_base, at::arange(pairs, exact) / -static_cast<double>(pairs));
@@ -45,9 +46,9 @@ at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
 }  // namespace
 
 void embedding_forward(Call& call) {
-  if (call.op.purpose == step::Purpose::kTargetRows) return target_rows(call);
+  if (call.op.purpose == step::Purpose::kTargetRows) return read_target_table_rows(call);
   const at::Tensor table = call.weight();
-  if (!step::shares_vocabulary(call.rank.setting)) {
+  if (!step::splits_vocabulary(call.rank.setting)) {
     call.write(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));
     return;
   }
@@ -62,7 +63,7 @@ void embedding_weight_gradient(Call& call) {
   at::Tensor gradient = call.gradient();
   at::Tensor rows = scaled(call, call.read(0).to(gradient.scalar_type()));
   at::Tensor local = local_tokens(call);
-  if (step::shares_vocabulary(call.rank.setting)) {
+  if (step::splits_vocabulary(call.rank.setting)) {
     rows = rows * held(call, local).unsqueeze(1);
     local = local.clamp(0, call.op.shape.inner - 1);
   }

@@ -16,13 +16,13 @@ ExpertRowExchange::ExpertRowExchange(const RankState& rank, const at::Tensor& co
   const std::int64_t all = experts_ * ranks_;
   counts_.resize(static_cast<std::size_t>(tensor_ranks_ * ranks_ * all));
   const plan::Grid grid(rank.plan);
-  const plan::Coordinates& at = rank.place;
+  const plan::RankCoordinates& at = rank.place;
   const std::vector<std::int64_t> members = grid.members(
       plan::GroupKind::kExpertModel, grid.rank_at(at.tensor, at.context, at.data, at.pipeline));
   const at::Tensor here = counts.cpu();
   const auto* from = here.data_ptr<std::int64_t>();
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const plan::Coordinates there = grid.coordinates(members[m]);
+    const plan::RankCoordinates there = grid.coordinates(members[m]);
     const std::int64_t row = there.expert_tensor * ranks_ + there.expert;
     std::copy_n(from + static_cast<std::int64_t>(m) * all, all, counts_.begin() + row * all);
   }
@@ -64,7 +64,7 @@ std::vector<std::int64_t> ExpertRowExchange::rows_from_expert_ranks() const {
   return rows;
 }
 
-std::vector<std::int64_t> ExpertRowExchange::of_experts() const {
+std::vector<std::int64_t> ExpertRowExchange::row_counts_of_own_experts() const {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(experts_));
   for (std::int64_t tensor = 0; tensor < tensor_ranks_; ++tensor) {
     for (std::int64_t from = 0; from < ranks_; ++from) {
@@ -76,7 +76,7 @@ std::vector<std::int64_t> ExpertRowExchange::of_experts() const {
   return rows;
 }
 
-at::Tensor ExpertRowExchange::order() const {
+at::Tensor ExpertRowExchange::order_by_expert() const {
   std::vector<std::vector<std::int64_t>> by_expert(static_cast<std::size_t>(experts_));
   std::int64_t next = 0;
   for (std::int64_t tensor = 0; tensor < tensor_ranks_; ++tensor) {
@@ -90,33 +90,34 @@ at::Tensor ExpertRowExchange::order() const {
       }
     }
   }
-  std::vector<std::int64_t> order;
-  order.reserve(static_cast<std::size_t>(next));
-  for (const auto& own : by_expert) order.insert(order.end(), own.begin(), own.end());
-  return at::tensor(order, at::kLong);
+  std::vector<std::int64_t> order_by_expert;
+  order_by_expert.reserve(static_cast<std::size_t>(next));
+  for (const auto& own : by_expert)
+    order_by_expert.insert(order_by_expert.end(), own.begin(), own.end());
+  return at::tensor(order_by_expert, at::kLong);
 }
 
-at::Tensor sort_copies_by_expert(const at::Tensor& indices) {
+at::Tensor sort_routed_copies_by_expert(const at::Tensor& indices) {
   return at::argsort(indices.reshape({-1}), /*stable=*/true, /*dim=*/0, /*descending=*/false);
 }
 
-at::Tensor copies_for_own_experts(const RankState& rank, const at::Tensor& indices) {
+at::Tensor routed_copies_for_own_experts(const RankState& rank, const at::Tensor& indices) {
   const std::int64_t experts = rank.setting.model->experts->count / rank.setting.expert;
   const std::int64_t first = rank.place.expert * experts;
-  const at::Tensor order = sort_copies_by_expert(indices);
-  const at::Tensor expert = indices.reshape({-1}).index_select(0, order);
+  const at::Tensor order_by_expert = sort_routed_copies_by_expert(indices);
+  const at::Tensor expert = indices.reshape({-1}).index_select(0, order_by_expert);
   const at::Tensor own = expert.ge(first).logical_and(expert.lt(first + experts));
-  return order.masked_select(own);
+  return order_by_expert.masked_select(own);
 }
 
 at::Tensor routing_weight_indices(const RankState& rank, const at::Tensor& where) {
-  if (!step::travels(rank.setting)) return sort_copies_by_expert(where);
-  if (gathers_rows(rank.setting)) return copies_for_own_experts(rank, where);
-  return ExpertRowExchange(rank, where).order().to(where.device());
+  if (!step::sends_rows_to_other_ranks(rank.setting)) return sort_routed_copies_by_expert(where);
+  if (gathers_expert_rows(rank.setting)) return routed_copies_for_own_experts(rank, where);
+  return ExpertRowExchange(rank, where).order_by_expert().to(where.device());
 }
 
-bool gathers_rows(const step::Setting& s) {
-  return s.dispatcher == plan::Dispatcher::kAllGather && s.expert * s.expert_tensor > 1;
+bool gathers_expert_rows(const step::Setting& s) {
+  return s.dispatcher == plan::TokenDispatcher::kAllGather && s.expert * s.expert_tensor > 1;
 }
 
 }  // namespace stepwright::runtime

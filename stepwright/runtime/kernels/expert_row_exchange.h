@@ -25,10 +25,10 @@ class ExpertRowExchange {
   /// ranks. Expert-tensor ranks then share all of these rows with each other.
   [[nodiscard]] std::vector<std::int64_t> rows_from_expert_ranks() const;
   /// Returns, for each expert of this rank, the number of rows that it processes.
-  [[nodiscard]] std::vector<std::int64_t> of_experts() const;
+  [[nodiscard]] std::vector<std::int64_t> row_counts_of_own_experts() const;
   /// Returns a permutation that sorts the received rows by expert: for each sorted row, its index
   /// in the order of arrival.
-  [[nodiscard]] at::Tensor order() const;
+  [[nodiscard]] at::Tensor order_by_expert() const;
 
  private:
   [[nodiscard]] std::int64_t count(std::int64_t expert_rank, std::int64_t expert_tensor_rank,
@@ -45,12 +45,12 @@ class ExpertRowExchange {
 
 /// Sorts routed row copies by expert, then by row. `indices`: the top k experts of each row, [rows,
 /// k]; the result holds indices into the flattened `indices`.
-at::Tensor sort_copies_by_expert(const at::Tensor& indices);
+at::Tensor sort_routed_copies_by_expert(const at::Tensor& indices);
 
 /// Returns those routed row copies whose expert is on this rank, sorted by expert, then by row.
 /// `indices`: the top k experts of each row, [rows, k]; the result holds indices into the flattened
 /// `indices`.
-at::Tensor copies_for_own_experts(const RankState& rank, const at::Tensor& indices);
+at::Tensor routed_copies_for_own_experts(const RankState& rank, const at::Tensor& indices);
 
 /// Returns, for each row that this rank's experts process, the index of its routing weight in the
 /// flattened weights. `where`: routed row counts if rows are sent to experts, else the top k
@@ -59,6 +59,6 @@ at::Tensor routing_weight_indices(const RankState& rank, const at::Tensor& where
 
 /// True if every rank of an expert group gathers the rows of all ranks and selects those of its
 /// experts, instead of exchanging rows by all-to-all.
-bool gathers_rows(const step::Setting& s);
+bool gathers_expert_rows(const step::Setting& s);
 
 }  // namespace stepwright::runtime

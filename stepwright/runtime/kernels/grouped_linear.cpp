@@ -12,7 +12,7 @@ template <class Act>
 void each_expert(const Call& call, const at::Tensor& counts, Act act) {
   std::int64_t first = 0;
   std::int64_t expert = 0;
-  for (const std::int64_t rows : ExpertRowExchange(call.rank, counts).of_experts()) {
+  for (const std::int64_t rows : ExpertRowExchange(call.rank, counts).row_counts_of_own_experts()) {
     if (rows > 0) act(expert, first, rows);
     first += rows;
     ++expert;
@@ -41,7 +41,7 @@ void grouped_linear_forward(Call& call) {
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = y.narrow(0, first, rows);
     const at::Tensor in = x.narrow(0, first, rows);
-    own.copy_(up ? adapter_up(call, in, weight[expert]) : at::mm(in, weight[expert].t()));
+    own.copy_(up ? adapter_up_product(call, in, weight[expert]) : at::mm(in, weight[expert].t()));
     if (bias.defined()) own.add_(bias[expert].view({1, -1}));
   });
   call.write(0, std::move(y));
@@ -51,7 +51,8 @@ void grouped_linear_data_gradient(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor weight = call.weight();
   const bool up = call.op.purpose == step::Purpose::kAdapterUp;
-  at::Tensor dx = at::empty({dy.size(0), up ? adapter_width(call) : weight.size(2)}, dy.options());
+  at::Tensor dx = at::empty({dy.size(0), up ? adapter_down_output_columns(call) : weight.size(2)},
+                            dy.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     const at::Tensor own = dy.narrow(0, first, rows);
     dx.narrow(0, first, rows)

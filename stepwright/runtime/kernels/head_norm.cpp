@@ -50,12 +50,12 @@ std::int64_t shared_numbers(const Call& call) {
 }
 
 at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) {
-  return run.of(rows).to(call.exact_type());
+  return run.of(rows).to(call.statistics_type());
 }
 
 /// Returns a weight or bias in a shape that broadcasts to [rows, groups, width].
 at::Tensor shaped(const Call& call, const HeadRun& run, const at::Tensor& parameter) {
-  return parameter.to(call.exact_type()).view({-1, run.width});
+  return parameter.to(call.statistics_type()).view({-1, run.width});
 }
 
 at::Tensor weighted(const Call& call, const HeadRun& run, const at::Tensor& x) {
@@ -82,7 +82,7 @@ void add_gradient(const Call& call, std::string_view name, const at::Tensor& eac
   const at::Tensor gradient = call.gradient(name);
   if (!gradient.defined()) return;
   const at::Tensor sum = each.sum(0);
-  accumulate(gradient, gradient.numel() == sum.numel() ? sum : sum.sum(0));
+  accumulate_gradient(gradient, gradient.numel() == sum.numel() ? sum : sum.sum(0));
 }
 
 }  // namespace

@@ -54,14 +54,14 @@ void mixer_gate_forward(Call& call);
 void mixer_gate_backward(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);
-/// Kernels for a vocabulary divided over pipeline positions: `target_rows` reads the output-table
-/// rows of the targets in this part; `part_row_gradient` computes the part's contribution to the
-/// gradient of the head's input (`step/vocabulary_part.h`).
-void target_rows(Call& call);
+/// Kernels for a vocabulary divided over pipeline positions: `read_target_table_rows` reads the
+/// output-table rows of the targets in this part; `part_row_gradient` computes the part's
+/// contribution to the gradient of the head's input (`step/vocabulary_part.h`).
+void read_target_table_rows(Call& call);
 void part_row_gradient(Call& call);
 /// Kernels of a fused loss, which computes logits for one block of rows at a time and never stores
 /// all of them.
-void on_chip_loss(Call& call);
+void blockwise_fused_loss(Call& call);
 void on_chip_again(Call& call);
 void on_chip_data_gradient(Call& call);
 void on_chip_weight_gradient(Call& call);
@@ -74,20 +74,20 @@ void host_copy(Call& call);
 /// Multiplies by an adapter's second matrix (LoRA's B), for each part of a fused product that has
 /// an adapter. `rows`: output of LoRA's A. `adapter_up_data_gradient` returns the gradient of
 /// `rows`.
-at::Tensor adapter_up(const Call& call, const at::Tensor& rows, const at::Tensor& weight);
+at::Tensor adapter_up_product(const Call& call, const at::Tensor& rows, const at::Tensor& weight);
 at::Tensor adapter_up_data_gradient(const Call& call, const at::Tensor& dy,
                                     const at::Tensor& weight);
 /// Inputs of the gradient of LoRA's B: the gradient of the adapted product's result and the output
 /// of LoRA's A, for the same rows.
-struct AdapterRows {
+struct AdapterGradientInputs {
   at::Tensor gradient;
   at::Tensor narrow;
 };
 /// Adds the gradient of LoRA's B, multiplied by `share`, to the tensor `gradient`.
-void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
+void adapter_up_weight_gradient(const Call& call, const AdapterGradientInputs& rows,
                                 const at::Tensor& gradient, double share);
 /// Returns the number of columns of the output of LoRA's A.
-std::int64_t adapter_width(const Call& call);
+std::int64_t adapter_down_output_columns(const Call& call);
 
 /// Function that runs one operator.
 using Kernel = void (*)(Call& call);
@@ -96,9 +96,9 @@ using Kernel = void (*)(Call& call);
 Kernel find_kernel(const step::Operator& op);
 
 /// True if the operator's layer applies rotary position embeddings to queries and keys.
-bool rotates(const Call& call);
+bool has_rotary_embedding(const Call& call);
 /// Applies rotary position embeddings in place to the first dimensions of `heads` [rows, heads,
 /// dimensions], by the positions of the call's rows. `sign`: 1, or -1 to undo the rotation.
-void turn(const Call& call, const at::Tensor& heads, double sign);
+void apply_rotary_embedding(const Call& call, const at::Tensor& heads, double sign);
 
 }  // namespace stepwright::runtime

@@ -47,10 +47,11 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 
 void linear_forward(Call& call) {
   if (call.op.purpose == step::Purpose::kOnChip) {
-    return call.op.phase == step::Phase::kRecompute ? on_chip_again(call) : on_chip_loss(call);
+    return call.op.phase == step::Phase::kRecompute ? on_chip_again(call)
+                                                    : blockwise_fused_loss(call);
   }
   if (call.op.purpose == step::Purpose::kAdapterUp) {
-    return call.write(0, adapter_up(call, call.read(0), call.weight()));
+    return call.write(0, adapter_up_product(call, call.read(0), call.weight()));
   }
   const at::Tensor bias = call.bias();
   const at::Tensor weight = matrix(call, call.weight());
@@ -91,7 +92,7 @@ void linear_weight_gradient_kernel(Call& call) {
   const at::Tensor bias = call.bias_gradient();
   if (bias.defined()) {
     const at::Tensor own = used(call, bias);
-    accumulate(own, bias_rows(call, dy).to(bias.scalar_type()).sum(0));
+    accumulate_gradient(own, bias_rows(call, dy).to(bias.scalar_type()).sum(0));
   }
 }
 

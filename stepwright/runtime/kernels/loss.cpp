@@ -18,7 +18,7 @@ std::int64_t entries(const Call& call) {
   return looks_up ? call.op.shape.inner : call.op.shape.columns;
 }
 std::int64_t first_entry(const Call& call) {
-  return step::vocabulary_part(call.rank.setting, call.rank.place) * entries(call);
+  return step::vocabulary_part_index(call.rank.setting, call.rank.place) * entries(call);
 }
 
 /// Returns the model's logits in the exact type: the head's logits, scaled and capped.
@@ -59,16 +59,16 @@ struct Task {
 /// that have a target, and weighted.
 Task task_of(const Call& call) {
   const plan::Job& job = call.rank.job;
-  const std::int64_t ahead = call.ahead();
-  if (ahead == 0) {
-    const at::Tensor targets = call.own_rows(call.batch->targets);
+  const std::int64_t multi_token_depth = call.multi_token_depth();
+  if (multi_token_depth == 0) {
+    const at::Tensor targets = call.rows_of_operator(call.batch->targets);
     const bool some = call.batch->documents.defined();
     return {targets, some ? targets.ge(0).unsqueeze(1) : at::Tensor(),
             1 / static_cast<double>(call.batch->step_targets)};
   }
-  const at::Tensor targets =
-      call.own_rows(call.batch->targets_ahead.at(static_cast<std::size_t>(ahead - 1)));
-  const auto predicted = static_cast<double>(job.sequences * (job.length - ahead));
+  const at::Tensor targets = call.rows_of_operator(
+      call.batch->targets_ahead.at(static_cast<std::size_t>(multi_token_depth - 1)));
+  const auto predicted = static_cast<double>(job.sequences * (job.length - multi_token_depth));
   const double share =
       job.model.multi_token_weight / static_cast<double>(job.model.extra_predicted_tokens());
   return {targets, targets.ge(0).unsqueeze(1), share / predicted};
@@ -90,7 +90,8 @@ Targets targets_here(const Call& call, const at::Tensor& targets) {
 /// file.
 void keep_logits(const Call& call, const at::Tensor& logits, std::int64_t first) {
   auto* kept = call.rank.logits;
-  if (kept == nullptr || call.ahead() != 0 || call.op.phase != step::Phase::kForward) return;
+  if (kept == nullptr || call.multi_token_depth() != 0 || call.op.phase != step::Phase::kForward)
+    return;
   const at::Tensor rows = model_logits(call, logits).to(at::kDouble);
   at::Tensor& all = (*kept)[call.micro_batch];
   all = first > 0 ? at::cat({all, rows}) : rows;
@@ -151,7 +152,7 @@ void sums(Call& call) {
 
 /// Adds the losses of tokens [rows, 1] to the step's loss.
 void add_losses(const Call& call, const Task& task, const at::Tensor& losses) {
-  if (call.ahead() > 0) return;
+  if (call.multi_token_depth() > 0) return;
   const at::Tensor predicts = task.targets.ge(0).unsqueeze(1);
   at::Tensor& total = call.rank.sums.loss;
   total.select(0, 0).add_(losses.mul(predicts).sum());
@@ -218,7 +219,7 @@ void loss_backward(Call& call) {
                                [&] { return call.read(fused ? 2 : 3); }));
 }
 
-void target_rows(Call& call) {
+void read_target_table_rows(Call& call) {
   const Targets t = targets_here(call, task_of(call).targets);
   const at::Tensor rows = call.weight().index_select(0, t.local.squeeze(1));
   call.write(0, rows * t.here);
@@ -278,7 +279,7 @@ at::Tensor block_gradient(const Call& call, std::int64_t first, std::int64_t cou
 
 }  // namespace
 
-void on_chip_loss(Call& call) {
+void blockwise_fused_loss(Call& call) {
   std::vector<at::Tensor> sums;
   std::vector<at::Tensor> targets;
   const at::Tensor all = task_of(call).targets;
@@ -313,8 +314,8 @@ void on_chip_weight_gradient(Call& call) {
   const at::Tensor bias = call.bias_gradient();
   each_block(call, [&](std::int64_t first, std::int64_t count) {
     const at::Tensor dy = block_gradient(call, first, count);
-    accumulate(gradient, at::mm(dy.t(), call.read(0).narrow(0, first, count)));
-    if (bias.defined()) accumulate(bias, dy.to(bias.scalar_type()).sum(0));
+    accumulate_gradient(gradient, at::mm(dy.t(), call.read(0).narrow(0, first, count)));
+    if (bias.defined()) accumulate_gradient(bias, dy.to(bias.scalar_type()).sum(0));
   });
 }
 

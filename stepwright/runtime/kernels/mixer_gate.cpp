@@ -9,28 +9,31 @@ namespace {
 
 constexpr std::string_view kMixerNorm = "mixer.norm";
 
-bool is_short(const MixerParts& parts) { return parts.kind == model::Mixer::kShortConvolution; }
+bool is_short(const MixerLayerSizes& parts) {
+  return parts.kind == model::Mixer::kShortConvolution;
+}
 
 /// Returns the number of runs of a row that are normed separately: heads, or groups of them.
-std::int64_t normed_groups(const MixerParts& parts) {
+std::int64_t normed_groups(const MixerLayerSizes& parts) {
   return parts.kind == model::Mixer::kDeltaNet ? parts.heads : parts.groups;
 }
 
 /// Returns the weight of the norm, shaped as a factor of [batch, length, groups, width].
-at::Tensor norm_weight(const Call& call, const MixerParts& parts) {
+at::Tensor norm_weight(const Call& call, const MixerLayerSizes& parts) {
   if (parts.kind == model::Mixer::kDeltaNet)
-    return call.weight(kMixerNorm).to(call.exact_type()).flatten();
-  return own_part(call, parts, kMixerNorm, {parts.values()}).view({normed_groups(parts), -1});
+    return call.weight(kMixerNorm).to(call.statistics_type()).flatten();
+  return own_parameter_part(call, parts, kMixerNorm, {parts.values()})
+      .view({normed_groups(parts), -1});
 }
 
-void add_norm_gradient(const Call& call, const MixerParts& parts, const at::Tensor& each) {
+void add_norm_gradient(const Call& call, const MixerLayerSizes& parts, const at::Tensor& each) {
   const at::Tensor sum = each.sum(at::IntArrayRef{0, 1});
   if (parts.kind == model::Mixer::kDeltaNet)
-    return accumulate(call.gradient(kMixerNorm), sum.sum(0));
+    return accumulate_gradient(call.gradient(kMixerNorm), sum.sum(0));
   add_to_own_gradient(call, parts, kMixerNorm, {parts.values()}, sum.flatten());
 }
 
-at::Tensor columns(const Call& call, const MixerParts& parts, const at::Tensor& rows,
+at::Tensor columns(const Call& call, const MixerLayerSizes& parts, const at::Tensor& rows,
                    std::int64_t first) {
   const std::int64_t groups = is_short(parts) ? 1 : normed_groups(parts);
   return split_by_head(call, rows, first, parts.values(), groups);
@@ -44,8 +47,8 @@ struct Levelled {
 
 Levelled levelled(const Call& call, const at::Tensor& x) {
   const model::Architecture& model = *call.rank.setting.model;
-  const bool inner =
-      model.inner_norm_epsilon > 0 && call.layer_class().carrier() == model::Mixer::kDeltaNet;
+  const bool inner = model.inner_norm_epsilon > 0 &&
+                     call.layer_class().recurrent_mixer_kind() == model::Mixer::kDeltaNet;
   const double epsilon = inner ? model.inner_norm_epsilon : model.norm_epsilon;
   const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
   return {x * scale, scale};
@@ -57,11 +60,11 @@ at::Tensor levelled_backward(const at::Tensor& d, const Levelled& made) {
 
 /// True if the rows are the three streams of a short convolution, of which the first and the third
 /// are multiplied before it; false: they are its result, which is multiplied by the second stream.
-bool enters(const MixerParts& parts, const at::Tensor& rows) {
+bool enters(const MixerLayerSizes& parts, const at::Tensor& rows) {
   return rows.size(1) > parts.values();
 }
 
-void short_forward(Call& call, const MixerParts& parts) {
+void short_forward(Call& call, const MixerLayerSizes& parts) {
   const at::Tensor& values = call.read(0);
   const std::int64_t width = parts.values();
   if (enters(parts, values))
@@ -71,7 +74,7 @@ void short_forward(Call& call, const MixerParts& parts) {
 
 /// Operands after the convolution: the gradient, the convolution's result, the streams; before it:
 /// the gradient, the streams, and their gradient so far.
-void short_backward(Call& call, const MixerParts& parts) {
+void short_backward(Call& call, const MixerLayerSizes& parts) {
   const at::Tensor& dy = call.read(0);
   const std::int64_t width = parts.values();
   if (enters(parts, call.read(1))) {
@@ -91,10 +94,10 @@ void short_backward(Call& call, const MixerParts& parts) {
 }  // namespace
 
 void mixer_gate_forward(Call& call) {
-  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   if (is_short(parts)) return short_forward(call, parts);
   const at::Tensor values = columns(call, parts, call.read(0), 0);
-  const at::Tensor gates = at::silu(columns(call, parts, call.read(1), parts.gates_at()));
+  const at::Tensor gates = at::silu(columns(call, parts, call.read(1), parts.gates_first_column()));
   if (!call.rank.setting.model->state_mixer->normed) {
     return call.write(0, as_rows(values * gates, call.read(0)));
   }
@@ -107,12 +110,12 @@ void mixer_gate_forward(Call& call) {
 }
 
 void mixer_gate_backward(Call& call) {
-  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   if (is_short(parts)) return short_backward(call, parts);
   const at::Tensor& in = call.read(2);
   const at::Tensor dy = columns(call, parts, call.read(0), 0);
   const at::Tensor values = columns(call, parts, call.read(1), 0);
-  const at::Tensor before = columns(call, parts, in, parts.gates_at());
+  const at::Tensor before = columns(call, parts, in, parts.gates_first_column());
   const at::Tensor gates = at::silu(before);
   at::Tensor d_values;
   at::Tensor d_gates;
@@ -133,7 +136,7 @@ void mixer_gate_backward(Call& call) {
     d_gates = d_product * values;
   }
   at::Tensor d_in = at::zeros_like(in);
-  d_in.narrow(1, parts.gates_at(), parts.values())
+  d_in.narrow(1, parts.gates_first_column(), parts.values())
       .copy_(as_rows(at::silu_backward(d_gates, before), in));
   call.write(0, as_rows(d_values, in));
   call.write(1, std::move(d_in));

@@ -5,7 +5,7 @@
 
 namespace stepwright::runtime {
 
-PartSizes MixerParts::in() const {
+PartSizes MixerLayerSizes::in() const {
   switch (kind) {
     case model::Mixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
     case model::Mixer::kMamba2: return {values(), values(), keys(), keys(), heads};
@@ -14,7 +14,7 @@ PartSizes MixerParts::in() const {
   }
 }
 
-PartSizes MixerParts::convolution() const {
+PartSizes MixerLayerSizes::convolution() const {
   switch (kind) {
     case model::Mixer::kDeltaNet: return {keys(), keys(), values()};
     case model::Mixer::kMamba2: return {values(), keys(), keys()};
@@ -22,11 +22,11 @@ PartSizes MixerParts::convolution() const {
   }
 }
 
-std::int64_t MixerParts::convolved_at() const {
+std::int64_t MixerLayerSizes::convolution_input_first_column() const {
   return kind == model::Mixer::kMamba2 ? values() : 0;
 }
 
-std::int64_t MixerParts::gates_at() const {
+std::int64_t MixerLayerSizes::gates_first_column() const {
   switch (kind) {
     case model::Mixer::kDeltaNet: return 2 * keys() + values();
     case model::Mixer::kMamba: return values();
@@ -34,9 +34,11 @@ std::int64_t MixerParts::gates_at() const {
   }
 }
 
-std::int64_t MixerParts::scalars_at() const { return 2 * keys() + 2 * values(); }
+std::int64_t MixerLayerSizes::head_scalars_first_column() const {
+  return 2 * keys() + 2 * values();
+}
 
-MixerParts mixer_parts(const RankState& rank, model::Mixer kind) {
+MixerLayerSizes mixer_parts(const RankState& rank, model::Mixer kind) {
   const step::Setting& s = rank.setting;
   const model::RecurrentMixer& m = *s.model->state_mixer;
   const std::int64_t ranks = s.tensor * s.context;
@@ -48,8 +50,8 @@ MixerParts mixer_parts(const RankState& rank, model::Mixer kind) {
           .state = m.state};
 }
 
-at::Tensor context_rank_indices(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
-                                const at::TensorOptions& indices) {
+at::Tensor context_rank_column_indices(const MixerLayerSizes& parts, const PartSizes& sizes,
+                                       std::int64_t rank, const at::TensorOptions& indices) {
   std::vector<at::Tensor> runs;
   std::int64_t first = 0;
   for (const std::int64_t size : sizes) {
@@ -63,20 +65,21 @@ namespace {
 
 /// Returns the indices of the rows of a parameter that this context rank uses; all if there is one
 /// rank.
-at::Tensor own_rows(const Call& call, const MixerParts& parts, const PartSizes& sizes) {
-  return context_rank_indices(parts, sizes, call.rank.place.context, call.rank.index_options());
+at::Tensor own_rows(const Call& call, const MixerLayerSizes& parts, const PartSizes& sizes) {
+  return context_rank_column_indices(parts, sizes, call.rank.place.context,
+                                     call.rank.index_tensor_options());
 }
 
 }  // namespace
 
-at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view name,
-                    const PartSizes& sizes) {
+at::Tensor own_parameter_part(const Call& call, const MixerLayerSizes& parts, std::string_view name,
+                              const PartSizes& sizes) {
   const at::Tensor all = call.weight(name);
   if (!all.defined()) return all;
-  return all.to(call.exact_type()).index_select(0, own_rows(call, parts, sizes));
+  return all.to(call.statistics_type()).index_select(0, own_rows(call, parts, sizes));
 }
 
-void add_to_own_gradient(const Call& call, const MixerParts& parts, std::string_view name,
+void add_to_own_gradient(const Call& call, const MixerLayerSizes& parts, std::string_view name,
                          const PartSizes& sizes, const at::Tensor& gradient) {
   const at::Tensor all = call.gradient(name);
   if (!all.defined()) return;
@@ -87,7 +90,7 @@ void add_to_own_gradient(const Call& call, const MixerParts& parts, std::string_
 at::Tensor split_by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
                          std::int64_t count, std::int64_t heads) {
   return rows.narrow(1, first, count)
-      .to(call.exact_type())
+      .to(call.statistics_type())
       .reshape({-1, call.rank.setting.length, heads, count / heads});
 }
 

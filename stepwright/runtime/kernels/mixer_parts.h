@@ -13,7 +13,7 @@ using PartSizes = std::vector<std::int64_t>;
 
 /// Sizes of a state-space or linear-attention layer on one rank: the heads that remain after tensor
 /// and context parallelism, for whole sequences.
-struct MixerParts {
+struct MixerLayerSizes {
   model::Mixer kind{};
   /// Number of context-parallel ranks that share the heads of a tensor-parallel rank.
   std::int64_t ranks = 1;
@@ -30,26 +30,27 @@ struct MixerParts {
   /// Returns the numbers of channels of the parts on which the convolution works, in order.
   [[nodiscard]] PartSizes convolution() const;
   /// Return a first column in the output of the input projection: of the convolution's input
-  /// (`convolved_at`), of the gates (`gates_at`), or of the scalars of each head, which follow both
-  /// (`scalars_at`).
-  [[nodiscard]] std::int64_t convolved_at() const;
-  [[nodiscard]] std::int64_t gates_at() const;
-  [[nodiscard]] std::int64_t scalars_at() const;
+  /// (`convolution_input_first_column`), of the gates (`gates_first_column`), or of the scalars of
+  /// each head, which follow both
+  /// (`head_scalars_first_column`).
+  [[nodiscard]] std::int64_t convolution_input_first_column() const;
+  [[nodiscard]] std::int64_t gates_first_column() const;
+  [[nodiscard]] std::int64_t head_scalars_first_column() const;
 };
-MixerParts mixer_parts(const RankState& rank, model::Mixer kind);
+MixerLayerSizes mixer_parts(const RankState& rank, model::Mixer kind);
 
 /// Returns the column (or row) indices that context-parallel rank `rank` uses in a tensor of its
 /// tensor-parallel rank: a run of each joined part. `sizes`: width of each part on one
 /// context-parallel rank. With one context-parallel rank: all indices.
-at::Tensor context_rank_indices(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
-                                const at::TensorOptions& indices);
+at::Tensor context_rank_column_indices(const MixerLayerSizes& parts, const PartSizes& sizes,
+                                       std::int64_t rank, const at::TensorOptions& indices);
 
 /// Returns this rank's part of a parameter of the block, converted to the type of statistics (FP32
 /// or FP64); undefined if the block has no parameter of this name.
-at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view name,
-                    const PartSizes& sizes);
+at::Tensor own_parameter_part(const Call& call, const MixerLayerSizes& parts, std::string_view name,
+                              const PartSizes& sizes);
 /// Adds `gradient` to this rank's part of the gradient of a parameter of the block.
-void add_to_own_gradient(const Call& call, const MixerParts& parts, std::string_view name,
+void add_to_own_gradient(const Call& call, const MixerLayerSizes& parts, std::string_view name,
                          const PartSizes& sizes, const at::Tensor& gradient);
 
 /// Convert `count` columns of rows [batch * length, columns] to [batch, length, heads, count /

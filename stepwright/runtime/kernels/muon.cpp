@@ -16,7 +16,7 @@ namespace {
 constexpr double kMomentum = 0.95;
 constexpr std::array<double, 3> kNewtonSchulz = {3.4445, -4.7750, 2.0315};
 
-void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
+void add_matrices(const StoredParameter& p, std::vector<MuonMatrix>& list) {
   const ParameterSlice& slice = p.slice;
   std::int64_t first = 0;
   for (std::int64_t copy = 0; copy < slice.local_copies; ++copy) {
@@ -31,13 +31,13 @@ void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
 }
 
 /// Assigns the matrices of each shape in turn to the ranks that share states.
-void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
-  std::map<std::tuple<std::int64_t, std::int64_t, model::TensorSplit>, std::int64_t> dealt;
-  const auto shape = [](const LayerMatrix& m) {
+void deal_out(std::vector<MuonMatrix>& list, std::int64_t ranks) {
+  std::map<std::tuple<std::int64_t, std::int64_t, model::TensorParallelSplit>, std::int64_t> dealt;
+  const auto shape = [](const MuonMatrix& m) {
     return std::tuple(m.rows, m.columns(), m.parameter->slice.cut);
   };
-  for (LayerMatrix& matrix : list) matrix.owner = dealt[shape(matrix)]++ % ranks;
-  for (const LayerMatrix& matrix : list) {
+  for (MuonMatrix& matrix : list) matrix.owner = dealt[shape(matrix)]++ % ranks;
+  for (const MuonMatrix& matrix : list) {
     const std::int64_t alike = dealt[shape(matrix)];
     const StoredParameter& p = *matrix.parameter;
     if (alike % ranks == 0 && p.padded == p.slice.local_elements()) continue;
@@ -50,7 +50,7 @@ void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
 
 }  // namespace
 
-std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert) {
+std::vector<StoredParameter*> muon_parameters(RankState& rank, bool expert) {
   std::vector<StoredParameter*> list = rank.store.own();
   std::erase_if(list, [&](const StoredParameter* p) {
     return p->slice.expert != expert || !p->is_layer_matrix();
@@ -62,15 +62,15 @@ MuonProgress& update_muon_momentum(RankState& rank, bool expert) {
   MuonProgress& step = rank.orthogonal[expert ? 1 : 0];
   if (step.made >= MuonProgress::Made::kMomentum) return step;
   step.made = MuonProgress::Made::kMomentum;
-  const UpdateRates rates = update_rates(rank);
-  for (StoredParameter* p : orthogonal_parameters(rank, expert)) {
+  const OptimizerUpdateInputs rates = update_rates(rank);
+  for (StoredParameter* p : muon_parameters(rank, expert)) {
     if (p->master.numel() == 0) continue;  // another rank owns it
     const at::Tensor gradient = clipped_gradient(*p, rates);
     if (std::isfinite(rates.norm)) p->first_moment.lerp_(gradient, 1 - kMomentum);
     step.momentum[p] = gradient.lerp(p->first_moment, kMomentum);
     add_matrices(*p, step.matrices);
   }
-  const StateLayout& layout = rank.store.layout(expert);
+  const StateShardingLayout& layout = rank.store.layout(expert);
   const bool owned = layout.sharding.gradients == plan::Spread::kNone;
   if (!owned) deal_out(step.matrices, layout.shares(layout.sharding.optimizer));
   step.values.resize(step.matrices.size());
@@ -83,7 +83,7 @@ MuonProgress& collect_muon_matrices(RankState& rank, bool expert) {
   if (step.made >= MuonProgress::Made::kMatrices) return step;
   step.made = MuonProgress::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const LayerMatrix& matrix = step.matrices[i];
+    const MuonMatrix& matrix = step.matrices[i];
     const at::Tensor flat =
         step.momentum.at(matrix.parameter).narrow(0, matrix.first, matrix.elements());
     step.values[i] = flat.view({matrix.rows, matrix.columns()});
@@ -96,7 +96,7 @@ MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert) {
   if (step.made >= MuonProgress::Made::kUpdates) return step;
   step.made = MuonProgress::Made::kUpdates;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const LayerMatrix& matrix = step.matrices[i];
+    const MuonMatrix& matrix = step.matrices[i];
     if (!step.values[i].defined()) continue;
     at::Tensor& update = step.updates[i];
     if (!update.defined()) update = orthogonal(step.values[i]);
@@ -109,7 +109,7 @@ MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert) {
 
 at::Tensor orthogonal(const at::Tensor& matrix) {
   const bool tall = matrix.size(0) > matrix.size(1);
-  at::Tensor x = matrix / (matrix.norm() + kNormEpsilon);
+  at::Tensor x = matrix / (matrix.norm() + kMuonNormEpsilon);
   for (std::int64_t step = 0; step < step::kNewtonSchulzSteps; ++step) {
     x = newton_schulz_step(x, newton_schulz_product(x, tall), tall);
   }
@@ -127,14 +127,15 @@ at::Tensor newton_schulz_step(const at::Tensor& part, const at::Tensor& product,
   return a * part + (rows_cut ? at::matmul(part, sum) : at::matmul(sum, part));
 }
 
-void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates) {
+void apply_muon_update(StoredParameter& parameter, RankState& rank,
+                       const OptimizerUpdateInputs& rates) {
   const MuonProgress& step = orthogonalize_muon_updates(rank, parameter.slice.expert);
   at::Tensor update = at::empty_like(parameter.master);
   if (const auto own = step.returned.find(&parameter); own != step.returned.end()) {
     update = own->second;
   } else {
     for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-      const LayerMatrix& matrix = step.matrices[i];
+      const MuonMatrix& matrix = step.matrices[i];
       if (matrix.parameter != &parameter) continue;
       update.narrow(0, matrix.first, matrix.elements()).copy_(step.updates[i].reshape({-1}));
     }

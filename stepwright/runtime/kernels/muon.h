@@ -19,7 +19,7 @@ namespace stepwright::runtime {
 
 /// Returns a rank's parameters of one kind (dense or expert) that Muon updates by orthogonalized
 /// matrices, block by block.
-std::vector<StoredParameter*> orthogonal_parameters(RankState& rank, bool expert);
+std::vector<StoredParameter*> muon_parameters(RankState& rank, bool expert);
 
 /// Runs the first stage of Muon: updates the momentum, and assigns each matrix to the rank that
 /// orthogonalizes it. Returns the progress of the update. Fails with `kUnsupported` if the ranks
@@ -33,7 +33,7 @@ MuonProgress& collect_muon_matrices(RankState& rank, bool expert);
 MuonProgress& orthogonalize_muon_updates(RankState& rank, bool expert);
 
 /// Small number added to a matrix norm before the matrix is divided by it.
-inline constexpr double kNormEpsilon = 1e-7;
+inline constexpr double kMuonNormEpsilon = 1e-7;
 
 /// Returns approximately the nearest matrix whose singular values are all 1, by Newton-Schulz
 /// iterations.
@@ -46,6 +46,7 @@ at::Tensor newton_schulz_product(const at::Tensor& part, bool rows_cut);
 at::Tensor newton_schulz_step(const at::Tensor& part, const at::Tensor& product, bool rows_cut);
 
 /// Applies the Muon update of this step to one parameter.
-void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
+void apply_muon_update(StoredParameter& parameter, RankState& rank,
+                       const OptimizerUpdateInputs& rates);
 
 }  // namespace stepwright::runtime

@@ -59,14 +59,15 @@ at::Tensor normed(const Call& call, const at::Tensor& rows) {
 /// Returns the weight of a norm by name; ones if the norm has none.
 at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t columns) {
   const at::Tensor weight = call.weight(name);
-  if (!weight.defined()) return at::ones({columns}, call.rank.options_of(call.rank.setting.exact));
-  const at::Tensor wide = weight.to(call.exact_type());
+  if (!weight.defined())
+    return at::ones({columns}, call.rank.tensor_options_of(call.rank.setting.exact));
+  const at::Tensor wide = weight.to(call.statistics_type());
   return call.rank.setting.model->norm_unit_offset ? wide + 1 : wide;
 }
 
 at::Tensor bias_of(const Call& call, std::string_view name) {
   const at::Tensor bias = call.weight(model::bias_name(name));
-  return bias.defined() ? bias.to(call.exact_type()) : bias;
+  return bias.defined() ? bias.to(call.statistics_type()) : bias;
 }
 
 /// Returns the epsilon of a norm; norms of latent rows may have their own.
@@ -82,7 +83,7 @@ double epsilon_of(const Call& call) {
 
 void accumulate_named(const Call& call, std::string_view name, const at::Tensor& value) {
   const at::Tensor gradient = call.gradient(name);
-  if (gradient.defined()) accumulate(gradient, value);
+  if (gradient.defined()) accumulate_gradient(gradient, value);
 }
 
 /// Returns the widths of the runs of a Mamba row that are normed separately: step sizes, B and C
@@ -93,7 +94,7 @@ std::array<std::int64_t, 3> selected_widths(const Call& call) {
 }
 
 void select_norm_forward(Call& call) {
-  const auto type = call.exact_type();
+  const auto type = call.statistics_type();
   const at::Tensor x = call.read(0).to(type);
   const at::Tensor weight = call.weight(step::name_of(call.op.part)).to(type);
   std::vector<at::Tensor> out;
@@ -111,7 +112,7 @@ void select_norm_forward(Call& call) {
 }
 
 void select_norm_backward(Call& call) {
-  const auto type = call.exact_type();
+  const auto type = call.statistics_type();
   const std::string_view name = step::name_of(call.op.part);
   const at::Tensor dy = call.read(0).to(type);
   const at::Tensor x = call.read(1).to(type);
@@ -139,10 +140,10 @@ void norm_forward(Call& call) {
   if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
   if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_forward(call);
   const at::Tensor x = normed(call, call.read(0));
-  const auto type = call.exact_type();
+  const auto type = call.statistics_type();
   const std::string_view name = step::name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
-  const Normed y = call.rank.setting.norm_of(call.op.part) == model::Norm::kLayer
+  const Normed y = call.rank.setting.norm_kind_of_part(call.op.part) == model::Norm::kLayer
                        ? layer(x.to(type), weight, bias_of(call, name), epsilon_of(call))
                        : rms(x.to(type), weight, epsilon_of(call));
   call.write(0, y.out.to(x.scalar_type()));
@@ -154,9 +155,9 @@ void norm_backward_kernel(Call& call) {
   if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
   if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_backward(call);
   const at::Tensor& dy = call.read(0);
-  const auto type = call.exact_type();
+  const auto type = call.statistics_type();
   const at::Tensor x = normed(call, call.read(1)).to(type);
-  const bool layered = call.rank.setting.norm_of(call.op.part) == model::Norm::kLayer;
+  const bool layered = call.rank.setting.norm_kind_of_part(call.op.part) == model::Norm::kLayer;
   const std::string_view name = step::name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), weight)

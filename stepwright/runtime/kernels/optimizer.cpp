@@ -14,7 +14,7 @@ namespace {
 
 /// Updates a parameter by Adam in one pass over the states; weight decay is separate from the
 /// gradient (adamw), or there is none.
-void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& r) {
+void adam(StoredParameter& parameter, const RankState& rank, const OptimizerUpdateInputs& r) {
   const TrainOptions& options = rank.options;
   const bool decays = rank.job.optimizer != plan::Optimizer::kAdam &&
                       rank.job.optimizer != plan::Optimizer::kAdamNarrow;
@@ -43,14 +43,14 @@ bool is_orthogonal(const StoredParameter& parameter, const RankState& rank) {
   return rank.job.optimizer == plan::Optimizer::kMuon && parameter.is_layer_matrix();
 }
 
-void update(StoredParameter& parameter, RankState& rank, const UpdateRates& r) {
+void update(StoredParameter& parameter, RankState& rank, const OptimizerUpdateInputs& r) {
   if (parameter.master.numel() == 0) return;
   if (rank.job.optimizer == plan::Optimizer::kAdafactor) {
-    adafactor(parameter, rank, r);
+    apply_adafactor_update(parameter, rank, r);
   } else if (rank.job.optimizer == plan::Optimizer::kSgd) {
     parameter.master.sub_(clipped_gradient(parameter, r), r.learning);
   } else if (is_orthogonal(parameter, rank)) {
-    muon(parameter, rank, r);
+    apply_muon_update(parameter, rank, r);
   } else {
     adam(parameter, rank, r);
   }
@@ -76,7 +76,7 @@ std::vector<StoredParameter*> on_host(const RankState& rank) {
   return found;
 }
 
-void update_all(RankState& rank, const UpdateRates& r) {
+void update_all(RankState& rank, const OptimizerUpdateInputs& r) {
   const std::vector<StoredParameter*> others = on_host(rank);
   for (StoredParameter* parameter : rank.store.own()) {
     if (std::ranges::find(others, parameter) == others.end()) update(*parameter, rank, r);
@@ -96,7 +96,7 @@ void correct(StoredParameter& bias) {
 }  // namespace
 
 void norm_square(Call& call) {
-  StepSums& sums = call.rank.sums;
+  StepLossAndNormSums& sums = call.rank.sums;
   for (const StoredParameter* parameter : call.rank.store.own()) {
     if (parameter->slice.duplicate) continue;
     at::Tensor& sum = parameter->slice.expert ? sums.expert_square : sums.dense_square;
@@ -106,7 +106,7 @@ void norm_square(Call& call) {
 }
 
 void optimizer_update(Call& call) {
-  const UpdateRates r = update_rates(call.rank);
+  const OptimizerUpdateInputs r = update_rates(call.rank);
   // the norm is finite on all ranks or on none
   if (std::isfinite(r.norm)) update_all(call.rank, r);
   call.rank.factored = {};
@@ -122,7 +122,7 @@ void orthogonal_update(Call& call) {
 }
 
 void host_update(Call& call) {
-  const UpdateRates r = update_rates(call.rank);
+  const OptimizerUpdateInputs r = update_rates(call.rank);
   if (!std::isfinite(r.norm)) return;
   for (StoredParameter* parameter : on_host(call.rank)) update(*parameter, call.rank, r);
 }

@@ -17,12 +17,13 @@ struct Order {
 Order order_of(const Call& call) {
   const at::Tensor& where = call.read(1);
   const bool own = call.op.purpose == step::Purpose::kOwnCopies;
-  if (own || gathers_rows(call.rank.setting)) {
+  if (own || gathers_expert_rows(call.rank.setting)) {
     const at::Tensor copies =
-        own ? sort_copies_by_expert(where) : copies_for_own_experts(call.rank, where);
+        own ? sort_routed_copies_by_expert(where) : routed_copies_for_own_experts(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
-  const at::Tensor sorted = ExpertRowExchange(call.rank, where).order().to(where.device());
+  const at::Tensor sorted =
+      ExpertRowExchange(call.rank, where).order_by_expert().to(where.device());
   if (call.op.purpose == step::Purpose::kSortArrived) return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
   back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));
@@ -32,11 +33,11 @@ Order order_of(const Call& call) {
 }  // namespace
 
 void permute_rows(Call& call) {
-  const Order order = order_of(call);
-  const at::Tensor rows = call.read(0).index_select(0, order.rows);
+  const Order order_by_expert = order_of(call);
+  const at::Tensor rows = call.read(0).index_select(0, order_by_expert.rows);
   if (!call.has(2)) return call.write(0, rows);
   at::Tensor numbers = call.read(2).reshape({-1});
-  if (order.numbers.defined()) numbers = numbers.index_select(0, order.numbers);
+  if (order_by_expert.numbers.defined()) numbers = numbers.index_select(0, order_by_expert.numbers);
   numbers = numbers.unsqueeze(1);
   if (call.writes.size() == 1) {
     return call.write(0, (rows * numbers).to(rows.scalar_type()));

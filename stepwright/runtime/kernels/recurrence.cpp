@@ -16,7 +16,7 @@ struct Token {
   at::Tensor decay;     ///< Decay of a token, [.., state or 1, 1].
 };
 
-Token token(const Recurrence& in, std::int64_t t) {
+Token token(const LinearRecurrenceInputs& in, std::int64_t t) {
   return {.query = in.queries.select(1, t).unsqueeze(-1),
           .key = in.keys.select(1, t).unsqueeze(-1),
           .value = in.values.select(1, t).unsqueeze(-2),
@@ -32,20 +32,20 @@ struct Step {
   at::Tensor state;
 };
 
-Step step(const Recurrence& in, const Token& now, const at::Tensor& before) {
+Step step(const LinearRecurrenceInputs& in, const Token& now, const at::Tensor& before) {
   const at::Tensor left = before * now.decay;
   const at::Tensor fresh = in.corrects ? now.value - (left * now.key).sum(-2, true) : now.value;
   return {left, fresh, left + now.key * (now.strength * fresh)};
 }
 
-at::Tensor first_state(const Recurrence& in) {
+at::Tensor first_state(const LinearRecurrenceInputs& in) {
   return at::zeros({in.keys.size(0), in.keys.size(2), in.keys.size(3), in.values.size(3)},
                    in.values.options());
 }
 
 }  // namespace
 
-at::Tensor run_recurrence(const Recurrence& in) {
+at::Tensor run_linear_recurrence(const LinearRecurrenceInputs& in) {
   at::Tensor state = first_state(in);
   std::vector<at::Tensor> out;
   for (std::int64_t t = 0; t < in.values.size(1); ++t) {
@@ -56,17 +56,18 @@ at::Tensor run_recurrence(const Recurrence& in) {
   return at::stack(out, 1);
 }
 
-Recurrence recur_backward(const Recurrence& in, const at::Tensor& d_out) {
+LinearRecurrenceInputs linear_recurrence_gradients(const LinearRecurrenceInputs& in,
+                                                   const at::Tensor& d_out) {
   const std::int64_t length = in.values.size(1);
   std::vector<at::Tensor> states{first_state(in)};
   for (std::int64_t t = 0; t < length; ++t) {
     states.push_back(step(in, token(in, t), states.back()).state);
   }
-  Recurrence d{.queries = at::empty_like(in.queries),
-               .keys = at::empty_like(in.keys),
-               .values = at::empty_like(in.values),
-               .strengths = at::empty_like(in.strengths),
-               .decays = at::empty_like(in.decays)};
+  LinearRecurrenceInputs d{.queries = at::empty_like(in.queries),
+                           .keys = at::empty_like(in.keys),
+                           .values = at::empty_like(in.values),
+                           .strengths = at::empty_like(in.strengths),
+                           .decays = at::empty_like(in.decays)};
   at::Tensor d_state = at::zeros_like(states.front());
   for (std::int64_t t = length; t-- > 0;) {
     const Token now = token(in, t);

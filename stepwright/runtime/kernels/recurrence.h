@@ -13,7 +13,7 @@ namespace stepwright::runtime {
 /// with decays a, strengths b, keys k, values v, queries q and results o. If `corrects` is false,
 /// the state's old value for a key is not subtracted: u_t = b_t v_t. The gated delta rule
 /// (2412.06464) corrects, Mamba (2312.00752) and Mamba-2 (2405.21060) do not.
-struct Recurrence {
+struct LinearRecurrenceInputs {
   at::Tensor queries;    ///< Queries q, [batch, length, heads, state].
   at::Tensor keys;       ///< Keys k, [batch, length, heads, state].
   at::Tensor values;     ///< Values v, [batch, length, heads, dimension].
@@ -25,10 +25,11 @@ struct Recurrence {
 
 /// Computes the results o of a linear recurrence, [batch, length, heads, dimension]; states begin
 /// at zero. Works token by token: simple, not fast.
-at::Tensor run_recurrence(const Recurrence& in);
+at::Tensor run_linear_recurrence(const LinearRecurrenceInputs& in);
 
 /// Returns the gradients of the inputs of a linear recurrence, in the shapes of these inputs.
 /// `d_out`: gradient of the results.
-Recurrence recur_backward(const Recurrence& in, const at::Tensor& d_out);
+LinearRecurrenceInputs linear_recurrence_gradients(const LinearRecurrenceInputs& in,
+                                                   const at::Tensor& d_out);
 
 }  // namespace stepwright::runtime

@@ -17,7 +17,7 @@ struct Angles {
 };
 
 Angles angles_of(const Call& call, double sign) {
-  const auto exact = call.rank.options_of(call.rank.setting.exact);
+  const auto exact = call.rank.tensor_options_of(call.rank.setting.exact);
   const std::vector<double> frequencies =
       rotary_frequencies(*call.rank.setting.model, call.layer_class(), call.rank.setting.length);
   const at::Tensor angles =
@@ -28,7 +28,7 @@ Angles angles_of(const Call& call, double sign) {
 }
 
 /// Rotates the first dimensions of [rows, heads, dimensions] in place.
-void turn(const at::Tensor& heads, const Angles& angles) {
+void apply_rotary_embedding(const at::Tensor& heads, const Angles& angles) {
   const std::int64_t half = angles.cosine.size(2);
   const at::Tensor first = heads.narrow(2, 0, half);
   const at::Tensor second = heads.narrow(2, half, half);
@@ -46,7 +46,8 @@ void turn_rows(Call& call, double sign) {
   const at::Tensor& rows = call.read(0);
   const std::int64_t heads = s.heads() + s.kv_heads();
   const std::int64_t dim = s.model->head_dim;
-  turn(rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim}), angles_of(call, sign));
+  apply_rotary_embedding(rows.narrow(1, 0, heads * dim).view({rows.size(0), heads, dim}),
+                         angles_of(call, sign));
   call.write(0, rows);
 }
 
@@ -66,10 +67,10 @@ void assemble(Call& call) {
   const at::Tensor queries = call.read(0).clone();
   const at::Tensor& behind = call.read(2);  // the keys' part may follow latent rows
   const at::Tensor positions = behind.narrow(1, behind.size(1) - rope, rope).clone().unsqueeze(1);
-  if (rotates(call)) {
+  if (has_rotary_embedding(call)) {
     const Angles angles = angles_of(call, 1);
-    turn(of_heads(queries, heads, nope, rope), angles);
-    turn(positions, angles);
+    apply_rotary_embedding(of_heads(queries, heads, nope, rope), angles);
+    apply_rotary_embedding(positions, angles);
   }
   const at::Tensor keys = at::cat(
       {of_heads(call.read(1), heads, 0, nope), positions.expand({positions.size(0), heads, rope})},
@@ -90,10 +91,11 @@ void take_apart(Call& call) {
   const at::Tensor keys = rows.narrow(1, width, width);
   at::Tensor positions =
       keys.unflatten(1, {heads, s.model->head_dim}).narrow(2, nope, rope).sum(1, true);
-  if (rotates(call)) {
+  if (has_rotary_embedding(call)) {
     const Angles angles = angles_of(call, -1);
-    turn(queries.unflatten(1, {heads, s.model->head_dim}).narrow(2, nope, rope), angles);
-    turn(positions, angles);
+    apply_rotary_embedding(queries.unflatten(1, {heads, s.model->head_dim}).narrow(2, nope, rope),
+                           angles);
+    apply_rotary_embedding(positions, angles);
   }
   const at::Tensor values =
       rows.narrow(1, 2 * width, heads * latent.value_head_dim).unflatten(1, {heads, -1});
@@ -105,13 +107,13 @@ void take_apart(Call& call) {
 
 }  // namespace
 
-bool rotates(const Call& call) {
+bool has_rotary_embedding(const Call& call) {
   return call.rank.setting.model->position == model::PositionEncoding::kRope &&
          call.layer_class().rotated;
 }
 
-void turn(const Call& call, const at::Tensor& heads, double sign) {
-  turn(heads, angles_of(call, sign));
+void apply_rotary_embedding(const Call& call, const at::Tensor& heads, double sign) {
+  apply_rotary_embedding(heads, angles_of(call, sign));
 }
 
 void rotary_forward(Call& call) {

@@ -20,7 +20,7 @@ double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
 /// original training.
 double pair_of(double turns, const model::Architecture& model) {
   const auto original = static_cast<double>(model.rotary_scaling->original_positions);
-  return static_cast<double>(model.rotary_pairs()) *
+  return static_cast<double>(model.rotated_pairs_per_head()) *
          std::log(original / (turns * 2 * std::numbers::pi)) / std::log(model.rotary_base);
 }
 
@@ -35,7 +35,7 @@ double yarn_kept(std::int64_t pair, const model::Architecture& model) {
     high = std::ceil(high);
   }
   low = std::max(low, 0.0);
-  high = std::min(high, static_cast<double>(2 * model.rotary_pairs() - 1));
+  high = std::min(high, static_cast<double>(2 * model.rotated_pairs_per_head() - 1));
   if (low == high) high += 0.001;
   return 1 - std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
@@ -73,7 +73,7 @@ double base_of(const model::Architecture& model, std::int64_t length) {
   const auto& scaling = model.rotary_scaling;
   const bool grows = scaling && scaling->kind == model::RotaryScalingKind::kDynamic &&
                      model.positions > 0 && length > model.positions;
-  const auto turned = static_cast<double>(2 * model.rotary_pairs());
+  const auto turned = static_cast<double>(2 * model.rotated_pairs_per_head());
   if (!grows || turned <= 2) return model.rotary_base;
   const double times = static_cast<double>(length) / static_cast<double>(model.positions);
   const double stretch = scaling->factor * times - (scaling->factor - 1);
@@ -86,7 +86,7 @@ std::vector<double> rotary_frequencies(const model::Architecture& model,
                                        const model::LayerClass& layer, std::int64_t length) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   const double base = own_base ? model.window_rotary_base : base_of(model, length);
-  const std::int64_t pairs = model.rotary_pairs();
+  const std::int64_t pairs = model.rotated_pairs_per_head();
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < pairs; ++i) {
     const double exponent = static_cast<double>(i) / static_cast<double>(pairs);
@@ -112,7 +112,7 @@ double rotary_amplitude(const model::Architecture& model, const model::LayerClas
   return scaling.factor <= 1 ? 1 : std::sqrt(1 + std::log(scaling.factor) / std::log(original));
 }
 
-double score_scale(const model::Architecture& model) {
+double attention_score_scale(const model::Architecture& model) {
   if (model.attention_scale > 0) return model.attention_scale;
   double stretch = 1;
   if (model.latent && model.position == model::PositionEncoding::kRope && model.rotary_scaling) {

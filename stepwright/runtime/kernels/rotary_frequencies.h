@@ -19,6 +19,6 @@ double rotary_amplitude(const model::Architecture& model, const model::LayerClas
 /// Returns the factor by which attention scores are multiplied: 1 / sqrt(head_dim) or the model's
 /// own; larger for latent attention with stretched positions (`yarn_apply_mscale` of transformers'
 /// DeepSeek-V3).
-double score_scale(const model::Architecture& model);
+double attention_score_scale(const model::Architecture& model);
 
 }  // namespace stepwright::runtime

@@ -76,17 +76,17 @@ at::Tensor soft_backward(const at::Tensor& d, const Soft& made) { return d * mad
 
 class DeltaScan {
  public:
-  DeltaScan(const Call& call, const MixerParts& parts, const Rows& rows)
+  DeltaScan(const Call& call, const MixerLayerSizes& parts, const Rows& rows)
       : call_(call), parts_(parts), rows_(rows) {
     const std::int64_t k = parts.keys();
     query_ = unit(split_by_head(call, rows.convolved, 0, k, parts.groups));
     key_ = unit(split_by_head(call, rows.convolved, k, k, parts.groups));
-    const std::int64_t at = parts.scalars_at();
+    const std::int64_t at = parts.head_scalars_first_column();
     strength_ = split_by_head(call, rows.in, at, parts.heads, parts.heads).squeeze(-1).sigmoid();
     soft_ =
         soft(split_by_head(call, rows.in, at + parts.heads, parts.heads, parts.heads).squeeze(-1),
-             own_part(call, parts, kStepBias, {parts.heads}).flatten());
-    rate_ = own_part(call, parts, kDecay, {parts.heads}).flatten().exp();
+             own_parameter_part(call, parts, kStepBias, {parts.heads}).flatten());
+    rate_ = own_parameter_part(call, parts, kDecay, {parts.heads}).flatten().exp();
     in_ = {.queries = of_all_heads(query_.rows, parts.heads) * scale(),
            .keys = of_all_heads(key_.rows, parts.heads),
            .values = split_by_head(call, rows.convolved, 2 * k, parts.values(), parts.heads),
@@ -95,10 +95,10 @@ class DeltaScan {
            .corrects = true};
   }
 
-  [[nodiscard]] at::Tensor out() const { return run_recurrence(in_); }
+  [[nodiscard]] at::Tensor out() const { return run_linear_recurrence(in_); }
 
   [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
-    const Recurrence d = recur_backward(in_, dy);
+    const LinearRecurrenceInputs d = linear_recurrence_gradients(in_, dy);
     const at::Tensor d_query = unit_backward(of_groups(d.queries, parts_.groups) * scale(), query_);
     const at::Tensor d_key = unit_backward(of_groups(d.keys, parts_.groups), key_);
     const at::Tensor d_exponent = (d.decays * in_.decays).squeeze(-1);
@@ -118,31 +118,32 @@ class DeltaScan {
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(parts_.state)); }
 
   const Call& call_;
-  const MixerParts& parts_;
+  const MixerLayerSizes& parts_;
   const Rows& rows_;
   Unit query_, key_;
   at::Tensor strength_, rate_;
   Soft soft_;
-  Recurrence in_;
+  LinearRecurrenceInputs in_;
 };
 
 /// The scans of Mamba-2, whose heads have a decay each, and of Mamba, whose channels have one decay
 /// for each element of the state and step sizes of their own.
 class MambaScan {
  public:
-  MambaScan(const Call& call, const MixerParts& parts, const Rows& rows)
+  MambaScan(const Call& call, const MixerLayerSizes& parts, const Rows& rows)
       : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == model::Mixer::kMamba) {
     const std::int64_t n = parts.keys();
     const at::Tensor& from = selects_ ? rows.selected : rows.convolved;
     keys_at_ = selects_ ? from.size(1) - 2 * n : parts.values();
-    const at::Tensor steps =
-        selects_ ? split_by_head(call, rows.steps, 0, parts.heads, parts.heads)
-                 : split_by_head(call, rows.in, parts.scalars_at(), parts.heads, parts.heads);
-    const at::Tensor bias = own_part(call, parts, kStepBias, {parts.heads}).flatten();
+    const at::Tensor steps = selects_
+                                 ? split_by_head(call, rows.steps, 0, parts.heads, parts.heads)
+                                 : split_by_head(call, rows.in, parts.head_scalars_first_column(),
+                                                 parts.heads, parts.heads);
+    const at::Tensor bias = own_parameter_part(call, parts, kStepBias, {parts.heads}).flatten();
     // A projection of step sizes has already added its bias.
     soft_ = soft(steps.squeeze(-1), selects_ ? at::zeros_like(bias) : bias);
-    rate_ = own_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
-    skip_ = own_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
+    rate_ = own_parameter_part(call, parts, kDecay, {parts.heads}).view({parts.heads, -1}).exp();
+    skip_ = own_parameter_part(call, parts, kSkip, {parts.heads}).view({parts.heads, 1});
     in_ = {.queries =
                of_all_heads(split_by_head(call, from, keys_at_ + n, n, parts.groups), parts.heads),
            .keys = of_all_heads(split_by_head(call, from, keys_at_, n, parts.groups), parts.heads),
@@ -151,10 +152,10 @@ class MambaScan {
            .decays = (-rate_ * soft_.value.unsqueeze(-1)).exp()};
   }
 
-  [[nodiscard]] at::Tensor out() const { return run_recurrence(in_) + in_.values * skip_; }
+  [[nodiscard]] at::Tensor out() const { return run_linear_recurrence(in_) + in_.values * skip_; }
 
   [[nodiscard]] RowGradients backward(const at::Tensor& dy) const {
-    const Recurrence d = recur_backward(in_, dy);
+    const LinearRecurrenceInputs d = linear_recurrence_gradients(in_, dy);
     const at::Tensor d_exponent = d.decays * in_.decays;
     const at::Tensor d_soft = d.strengths - (d_exponent * rate_).sum(-1);
     const at::Tensor d_steps = soft_backward(d_soft, soft_);
@@ -180,13 +181,13 @@ class MambaScan {
 
  private:
   const Call& call_;
-  const MixerParts& parts_;
+  const MixerLayerSizes& parts_;
   const Rows& rows_;
   bool selects_;
   std::int64_t keys_at_ = 0;
   at::Tensor rate_, skip_;
   Soft soft_;
-  Recurrence in_;
+  LinearRecurrenceInputs in_;
 };
 
 Rows rows_of(const Call& call, std::size_t first) {
@@ -200,7 +201,7 @@ Rows rows_of(const Call& call, std::size_t first) {
 }  // namespace
 
 void scan_forward(Call& call) {
-  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   const Rows rows = rows_of(call, 0);
   const at::Tensor out = parts.kind == model::Mixer::kDeltaNet ? DeltaScan(call, parts, rows).out()
                                                                : MambaScan(call, parts, rows).out();
@@ -210,7 +211,7 @@ void scan_forward(Call& call) {
 /// Operands: the gradient of the result, the rows, and the gradient of the first projection's rows,
 /// into whose last columns the scan's part is written.
 void scan_backward(Call& call) {
-  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   const Rows rows = rows_of(call, 1);
   const at::Tensor dy = split_by_head(call, call.read(0), 0, parts.values(), parts.heads);
   RowGradients d = parts.kind == model::Mixer::kDeltaNet
@@ -218,7 +219,7 @@ void scan_backward(Call& call) {
                        : MambaScan(call, parts, rows).backward(dy);
   at::Tensor d_in = call.read(call.reads.size() - 1);
   if (d.scalars.defined()) {
-    d_in.narrow(1, parts.scalars_at(), d.scalars.size(1)).copy_(d.scalars);
+    d_in.narrow(1, parts.head_scalars_first_column(), d.scalars.size(1)).copy_(d.scalars);
   }
   call.write(0, std::move(d.convolved));
   call.write(1, std::move(d_in));

@@ -34,14 +34,14 @@ at::Tensor of_best_groups(const at::Tensor& scores, const model::Experts& expert
   const at::Tensor grouped = scores.view({scores.size(0), experts.groups, -1});
   const std::int64_t best = experts.correction_bias ? 2 : 1;
   const at::Tensor counts = std::get<0>(grouped.topk(std::min(best, grouped.size(2)), 2)).sum(2);
-  const at::Tensor chosen = largest_of_rows(counts, experts.top_groups);
+  const at::Tensor chosen = top_k_indices_of_rows(counts, experts.top_groups);
   const at::Tensor open = at::zeros_like(counts, at::kBool).scatter_(1, chosen, true);
   return grouped.masked_fill(open.unsqueeze(2).logical_not(), kNever).view(scores.sizes());
 }
 
 }  // namespace
 
-at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count) {
+at::Tensor top_k_indices_of_rows(const at::Tensor& values, std::int64_t count) {
   const auto sorted = at::sort(values, /*stable=*/true, /*dim=*/1, /*descending=*/true);
   return std::get<1>(sorted).narrow(1, 0, count).contiguous();
 }
@@ -52,9 +52,10 @@ void top_k_forward(Call& call) {
   const at::Tensor probabilities = is_sigmoid(experts) ? exact.sigmoid() : exact.softmax(1);
   const at::Tensor bias = call.weight(kRouterBiasName);
   const at::Tensor scores = bias.defined() ? probabilities + bias : probabilities;
-  const at::Tensor chosen = call.rank.job.routing == plan::Routing::kBalanced
-                                ? dealt_out(call, exact.size(0), experts)
-                                : largest_of_rows(of_best_groups(scores, experts), experts.top_k);
+  const at::Tensor chosen =
+      call.rank.job.routing == plan::Routing::kBalanced
+          ? dealt_out(call, exact.size(0), experts)
+          : top_k_indices_of_rows(of_best_groups(scores, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
   if (experts.normalize_top_k) weights = weights / weights.sum(1, true);
   call.write(0, probabilities);
@@ -63,7 +64,7 @@ void top_k_forward(Call& call) {
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
   // Undefined for a router that is not trained.
   const at::Tensor loads = call.gradient(kRouterBiasName);
-  if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate(loads, counts);
+  if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate_gradient(loads, counts);
   call.write(3, counts.unsqueeze(0));
 }
 

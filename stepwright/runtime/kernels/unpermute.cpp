@@ -11,7 +11,7 @@ namespace {
 void gradient_here(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& indices = call.read(2);
-  const at::Tensor copies = sort_copies_by_expert(indices);
+  const at::Tensor copies = sort_routed_copies_by_expert(indices);
   const at::Tensor of_copies = dy.index_select(0, at::floor_divide(copies, indices.size(1)));
   const auto exact = scalar_type(call.rank.setting.exact);
   const at::Tensor products = (of_copies.to(exact) * call.read(1)).sum(1);
@@ -43,8 +43,8 @@ void unpermute_rows(Call& call) {
   }
   const at::Tensor& indices = call.read(1);
   const bool gathered = call.op.purpose == step::Purpose::kUnsortArrived;
-  const at::Tensor copies =
-      gathered ? copies_for_own_experts(call.rank, indices) : sort_copies_by_expert(indices);
+  const at::Tensor copies = gathered ? routed_copies_for_own_experts(call.rank, indices)
+                                     : sort_routed_copies_by_expert(indices);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor rows = call.read(0).to(exact);
   const bool carries = call.writes.size() == 2;

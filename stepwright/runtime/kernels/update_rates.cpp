@@ -5,7 +5,7 @@
 
 namespace stepwright::runtime {
 
-UpdateRates update_rates(const RankState& rank) {
+OptimizerUpdateInputs update_rates(const RankState& rank) {
   const TrainOptions& options = rank.options;
   const double norm =
       std::sqrt(rank.sums.dense_square.item<double>() + rank.sums.expert_square.item<double>());
@@ -14,7 +14,7 @@ UpdateRates update_rates(const RankState& rank) {
           .scale = options.clip > 0 ? std::min(1.0, options.clip / (norm + 1e-6)) : 1.0};
 }
 
-at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates) {
+at::Tensor clipped_gradient(const StoredParameter& parameter, const OptimizerUpdateInputs& rates) {
   at::Tensor gradient = parameter.optimizer_gradient().to(parameter.master.scalar_type());
   return rates.scale < 1 ? gradient * rates.scale : gradient;
 }

@@ -5,15 +5,15 @@
 namespace stepwright::runtime {
 
 /// Learning rate, gradient norm and other numbers that all optimizer updates of a step use.
-struct UpdateRates {
+struct OptimizerUpdateInputs {
   double learning;
   double norm;   ///< Global norm of the gradients, over all ranks.
   double scale;  ///< Factor by which all gradients are multiplied to clip their global norm.
 };
-UpdateRates update_rates(const RankState& rank);
+OptimizerUpdateInputs update_rates(const RankState& rank);
 
 /// Returns this rank's part of a parameter's gradient after clipping by the global norm, in the
 /// type of the optimizer's weights.
-at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
+at::Tensor clipped_gradient(const StoredParameter& parameter, const OptimizerUpdateInputs& rates);
 
 }  // namespace stepwright::runtime

@@ -49,7 +49,7 @@ void check_model(const model::Architecture& model) {
 void check_trained(const model::Architecture& model) {
   if (!model.adapters) return;
   refuse(model.adapters->quantised(), "adapters.base",
-         name_of(model::kAdapterBaseNames, model.adapters->base), "leave it out");
+         name_of(model::kAdapterBaseTypeNames, model.adapters->base), "leave it out");
   const bool of_mlp = model.adapters->has(model::AdapterTarget::kGate) ||
                       model.adapters->has(model::AdapterTarget::kUp) ||
                       model.adapters->has(model::AdapterTarget::kFc2);
@@ -65,8 +65,8 @@ void check_kernels(const plan::Kernels& kernels) {
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
   refuse(kernels.plain_loss && !kernels.fused_loss(), "kernels.plain_loss", "true",
          "leave it false");
-  refuse(kernels.cross_entropy == plan::CrossEntropy::kNative ||
-             kernels.cross_entropy == plan::CrossEntropy::kTe,
+  refuse(kernels.cross_entropy == plan::CrossEntropyKernel::kNative ||
+             kernels.cross_entropy == plan::CrossEntropyKernel::kTe,
          "kernels.cross_entropy", name_of(plan::kCrossEntropyNames, kernels.cross_entropy),
          "say compiled or unfused");
   refuse(kernels.document_loss, "kernels.document_loss", "true", "leave it false");
@@ -115,7 +115,7 @@ void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-void check_executable(const plan::PlannedJob& planned) {
+void check_runtime_supports_plan(const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
   check_recompute(planned.plan.recompute);
   check_model(job.model);
@@ -127,7 +127,7 @@ void check_executable(const plan::PlannedJob& planned) {
       model::has_recurrent_mixer(job.model) || job.model.extra_predicted_tokens() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",
          "executed are layers that attend, of models without multi-token layers");
-  refuse(job.dispatcher == plan::Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
+  refuse(job.dispatcher == plan::TokenDispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   refuse(job.capacity_factor > 0, "capacity_factor", fmt::format("{:.6g}", job.capacity_factor),
          "leave it out");
@@ -147,8 +147,8 @@ void check_executable(const plan::PlannedJob& planned) {
                                      scaling->kind == model::RotaryScalingKind::kLongRope);
   refuse(job.documents && by_length, "batch.lengths",
          "documents with rotary scaling by the length of a sequence", "leave out one of them");
-  refuse(job.documents && std::ranges::any_of(job.model.layer_classes(), chunks), "batch.lengths",
-         "documents in attention by chunks", "leave out one of them");
+  refuse(job.documents && std::ranges::any_of(job.model.layer_counts_by_class(), chunks),
+         "batch.lengths", "documents in attention by chunks", "leave out one of them");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
   refuse(!wide, "precision", name_of(plan::kPrecisionNames, job.precision),

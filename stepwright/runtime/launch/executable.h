@@ -6,6 +6,6 @@ namespace stepwright::runtime {
 
 /// Fails with `kUnsupported`, naming the field and its value, if the training runtime cannot run a
 /// job or plan exactly as written.
-void check_executable(const plan::PlannedJob& planned);
+void check_runtime_supports_plan(const plan::PlannedJob& planned);
 
 }  // namespace stepwright::runtime

@@ -25,7 +25,7 @@ std::string model_in(const std::filesystem::path& information) {
 
 }  // namespace
 
-std::vector<std::string> nvidia_gpus(const std::filesystem::path& driver) {
+std::vector<std::string> nvidia_gpu_names(const std::filesystem::path& driver) {
   std::error_code ignored;
   std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(driver / "gpus", ignored)) {

@@ -15,12 +15,13 @@ namespace {
 
 /// Waits until all ranks have connected, so that no step begins before.
 void begin_together(Groups& groups, RankWatch* watch) {
-  if (groups.control() == nullptr) return;
-  wait_for_message(watch, "the start of the steps", *groups.control()->barrier());
+  if (groups.control_group() == nullptr) return;
+  wait_for_message(watch, "the start of the steps", *groups.control_group()->barrier());
 }
 
-void hold_steps(Executor& executor, const EmulatedRankProgram& held, const TrainOptions& options,
-                RankWatch* watch, const std::function<void(std::int64_t, double)>& done) {
+void hold_steps(StageStepExecutor& executor, const EmulatedRankProgram& held,
+                const TrainOptions& options, RankWatch* watch,
+                const std::function<void(std::int64_t, double)>& done) {
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     if (watch != nullptr) watch->begin_step(step);
     const auto begin = std::chrono::steady_clock::now();
@@ -34,25 +35,26 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
                const std::string& file, const Groups::World& world, const Reporter& report) {
   const auto& [job, plan] = planned;
   const step::StepProgram program = step::build_program(job, plan);
-  check_same_run(world, options, checkpoint::checksum(step::program_json(program).dump()), "");
+  check_ranks_agree_on_run(world, options,
+                           checkpoint::checksum(step::step_program_json(program).dump()), "");
   const OperatorTimes times = load_operator_times(file, program);
   const plan::Grid grid(plan);
-  const plan::Coordinates place = grid.coordinates(world.rank);
+  const plan::RankCoordinates place = grid.coordinates(world.rank);
   const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   Groups::World scaled = world;
-  scaled.payload = Communicator::Payload::kOfOperator;
+  scaled.payload = Communicator::RecordedPayload::kOfOperator;
   const std::unique_ptr<RankDevice> device = cpu_device();
   Groups groups(scaled, planned, program, stage, *device);
   const EmulatedRankProgram held{
       .program = program, .plan = plan, .times = times, .scale = options.scale, .place = place};
-  SleepingPerformer performer(held, groups);
-  Executor executor(program, stage, performer, RankStreams::Compute::kThread, *device);
+  SleepingOperatorRunner performer(held, groups);
+  StageStepExecutor executor(program, stage, performer, RankStreams::Compute::kThread, *device);
   tell_failure(world.watch, [&] {
     begin_together(groups, world.watch);
     hold_steps(executor, held, options, world.watch, [&](std::int64_t step, double time_s) {
       report({.step = step, .time_s = time_s, .tokens_per_s = job.tokens() / time_s});
     });
-    finish_together(groups, world, options);
+    finish_run_on_all_ranks(groups, world, options);
   });
 }
 

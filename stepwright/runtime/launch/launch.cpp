@@ -146,7 +146,7 @@ class Running {
 
   /// Waits until all ranks ended well, or one did not, or a signal reached this process; then ends
   /// the rest.
-  RanksEnding wait(std::chrono::seconds grace) {
+  RankProcessesOutcome wait(std::chrono::seconds grace) {
     constexpr int kPause_ms = 5;
     pollfd signals{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0};
     while (!ranks_.empty() && ending_.code == 0 && ending_.interrupted == 0) {
@@ -157,7 +157,7 @@ class Running {
     if (ending_.interrupted != 0) ask_to_end();
     end_all(ending_.interrupted != 0 ? kAsked : grace);
     if (ending_.interrupted == 0) ending_.interrupted = interrupts_.take();
-    if (ending_.killed) ending_.killed->out_of_memory = out_of_memory_kills() > memory_kills_;
+    if (ending_.killed) ending_.killed->out_of_memory = out_of_memory_kill_count() > memory_kills_;
     return ending_;
   }
 
@@ -203,8 +203,8 @@ class Running {
 
   const SignalRecorder& interrupts_;
   std::vector<Rank> ranks_;
-  RanksEnding ending_;
-  std::int64_t memory_kills_ = out_of_memory_kills();
+  RankProcessesOutcome ending_;
+  std::int64_t memory_kills_ = out_of_memory_kill_count();
   bool kills_ = false;  ///< True once this process ends ranks itself.
 };
 
@@ -243,7 +243,7 @@ std::optional<MissingRequirement> missing_rank_program() {
       "release && cmake --build --preset release --target stepwright stepwright-rank)"};
 }
 
-std::filesystem::path rank_program() {
+std::filesystem::path find_rank_program_path() {
   if (const auto lack = missing_rank_program()) {
     fail_unsupported(fmt::format("{}; {}", lack->what, lack->remedy));
   }
@@ -257,9 +257,9 @@ std::string killed_rank_text(const KilledRank& killed) {
       killed.out_of_memory ? "; meanwhile the kernel ended processes for lack of memory" : "");
 }
 
-RanksEnding run_ranks(const std::filesystem::path& program,
-                      const std::vector<std::string>& arguments, std::int64_t ranks,
-                      std::chrono::seconds grace) {
+RankProcessesOutcome run_rank_programs(const std::filesystem::path& program,
+                                       const std::vector<std::string>& arguments,
+                                       std::int64_t ranks, std::chrono::seconds grace) {
   const SignalRecorder interrupts;
   const std::string port = std::to_string(free_port());
   Running running(interrupts);
@@ -273,8 +273,8 @@ RanksEnding run_ranks(const std::filesystem::path& program,
   return running.wait(grace);
 }
 
-void exec_in_place(const std::filesystem::path& program,
-                   const std::vector<std::string>& arguments) {
+void replace_this_process_by_program(const std::filesystem::path& program,
+                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ::execv(program.c_str(), pointers(words).data());

@@ -34,7 +34,7 @@ std::optional<MissingRequirement> missing_rank_program();
 
 /// Returns the path of the program `stepwright-rank`, beside the running program. Fails with
 /// `kUnsupported`, saying how to build it, if it is missing.
-std::filesystem::path rank_program();
+std::filesystem::path find_rank_program_path();
 
 /// A rank process that was ended by a signal.
 struct KilledRank {
@@ -49,7 +49,7 @@ struct KilledRank {
 std::string killed_rank_text(const KilledRank& killed);
 
 /// How a run of several rank processes ended.
-struct RanksEnding {
+struct RankProcessesOutcome {
   int code = 0;  ///< Exit code of the first rank that failed; 0: no rank failed.
   /// First rank killed by a signal that the launcher did not send; nullopt: none was.
   std::optional<KilledRank> killed;
@@ -59,13 +59,13 @@ struct RanksEnding {
 /// Starts `ranks` processes of a program on this machine, with RANK, WORLD_SIZE, MASTER_ADDR and
 /// MASTER_PORT set, and waits for them. If one fails, the others have `grace` to end by themselves
 /// before they are killed. If this process is asked to end, it asks the ranks to end.
-RanksEnding run_ranks(const std::filesystem::path& program,
-                      const std::vector<std::string>& arguments, std::int64_t ranks,
-                      std::chrono::seconds grace);
+RankProcessesOutcome run_rank_programs(const std::filesystem::path& program,
+                                       const std::vector<std::string>& arguments,
+                                       std::int64_t ranks, std::chrono::seconds grace);
 
 /// Replaces this process by another program (exec). Does not return; fails with `kRuntime` if the
 /// program cannot be started.
-[[noreturn]] void exec_in_place(const std::filesystem::path& program,
-                                const std::vector<std::string>& arguments);
+[[noreturn]] void replace_this_process_by_program(const std::filesystem::path& program,
+                                                  const std::vector<std::string>& arguments);
 
 }  // namespace stepwright::runtime

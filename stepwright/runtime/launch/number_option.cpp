@@ -30,7 +30,7 @@ std::string bound_text(double bound) {
   return few.size() < plain.size() && read_double(few) == bound ? few : plain;
 }
 
-std::string range_text(const NumberRange& range) {
+std::string range_text(const OptionNumberRange& range) {
   if (range.above) {
     return fmt::format("above {}, at most {}", bound_text(range.low), bound_text(range.high));
   }
@@ -52,7 +52,7 @@ CLI::Validator whole_in(Whole low, Whole high, const std::string& described) {
 
 }  // namespace
 
-CLI::Validator number_in(const NumberRange& range) {
+CLI::Validator number_range_validator(const OptionNumberRange& range) {
   const auto fault = [range](const std::string& given) -> std::string {
     const std::optional<double> number = read_double(given);
     if (number && (range.above ? *number > range.low : *number >= range.low) &&
@@ -73,9 +73,9 @@ CLI::Validator whole_number() {
   return whole_in(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), "");
 }
 
-CLI::Validator count_in(std::int64_t low, std::int64_t high) {
+CLI::Validator token_count_validator(std::int64_t low, std::int64_t high) {
   const auto fault = [low, high](std::string& given) -> std::string {
-    const IntegerParseResult read = read_count(given);
+    const IntegerParseResult read = read_batch_or_sequence_size(given);
     const bool good = read.status == IntegerParseResult::Status::kGood;
     if (!good || read.value < low || read.value > high) {
       return fmt::format("must be a whole number from {} to {}, also as 4k; it is '{}'", low, high,

@@ -10,11 +10,11 @@ class Validator;
 namespace stepwright::runtime {
 
 /// Longest timeout, in seconds, that a command-line option accepts: one week.
-inline constexpr double kLongestWait = 7 * 86'400.0;
+inline constexpr double kMaxTimeoutSeconds = 7 * 86'400.0;
 
 /// Range of numbers that a command-line option accepts. Every option with a number has one, because
 /// CLI11 alone accepts NaN, infinity, hexadecimal digits and numbers that do not fit.
-struct NumberRange {
+struct OptionNumberRange {
   double low = 0;
   double high = 0;
   bool above = false;  ///< True if the value must be above `low`; false: `low` itself is allowed.
@@ -22,7 +22,7 @@ struct NumberRange {
 
 /// Returns a validator that accepts a finite number in this range, written as in files: `0.5`,
 /// `40e6`. Its error names the value and the range.
-CLI::Validator number_in(const NumberRange& range);
+CLI::Validator number_range_validator(const OptionNumberRange& range);
 
 /// Returns a validator that accepts a whole number from `low` to `high`, in decimal digits.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
@@ -31,6 +31,6 @@ CLI::Validator whole_number();
 /// Returns a validator that accepts a number of tokens or sequences from `low` to `high`, also
 /// written as `4k` (`read_count`). With CLI11's `transform`, it replaces the option's value by
 /// digits.
-CLI::Validator count_in(std::int64_t low, std::int64_t high);
+CLI::Validator token_count_validator(std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright::runtime

@@ -16,9 +16,9 @@ namespace {
 /// Collects the calls of all ranks on rank 0, which writes the ledger.
 void write_ledger(const Groups& groups, const Groups::World& world, const TrainOptions& options) {
   const std::vector<std::string> texts =
-      collect(world, "ledger", communicators_json(groups.logs()).dump());
+      collect_texts(world, "ledger", communicator_calls_json(groups.call_logs()).dump());
   if (world.rank != 0) return;
-  nlohmann::ordered_json all = executed_ledger_json({}, world.size, options.steps);
+  nlohmann::ordered_json all = executed_messages_json({}, world.size, options.steps);
   if (options.hold) all["scale"] = options.scale;
   for (const std::string& text : texts) {
     for (auto& one : nlohmann::ordered_json::parse(text)) all["communicators"].push_back(one);
@@ -43,15 +43,15 @@ std::string common_options(TrainOptions options) {
 
 }  // namespace
 
-bool reports(const plan::Plan& plan, const plan::Coordinates& place) {
-  return place.pipeline == plan::placement_of(plan).head_position() && place.tensor == 0 &&
+bool reports(const plan::Plan& plan, const plan::RankCoordinates& place) {
+  return place.pipeline == plan::chunk_placement_of(plan).head_position() && place.tensor == 0 &&
          place.context == 0 && place.data == 0;
 }
 
-void check_same_run(const Groups::World& world, const TrainOptions& options,
-                    const std::string& program, const std::string& data) {
+void check_ranks_agree_on_run(const Groups::World& world, const TrainOptions& options,
+                              const std::string& program, const std::string& data) {
   const auto compare = [&](const char* what, const std::string& own) {
-    const std::vector<std::string> all = exchange(world, what, own);
+    const std::vector<std::string> all = exchange_texts(world, what, own);
     for (std::size_t r = 1; r < all.size(); ++r) {
       if (all[r] == all.front()) continue;
       fail_input(
@@ -63,7 +63,8 @@ void check_same_run(const Groups::World& world, const TrainOptions& options,
   compare("data file", data);
 }
 
-void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {
+void finish_run_on_all_ranks(Groups& groups, const Groups::World& world,
+                             const TrainOptions& options) {
   if (!options.ledger.empty()) write_ledger(groups, world, options);
   end_rank_watch(world);
 }

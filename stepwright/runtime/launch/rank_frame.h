@@ -15,7 +15,7 @@
 namespace stepwright::runtime {
 
 /// Loss, gradient norm and learning rate of a training step, over all ranks.
-struct LearnedMeasures {
+struct StepLearningMetrics {
   double loss = 0;  ///< Mean loss per token of the global batch.
   double gradient_norm = 0;
   double learning_rate = 0;
@@ -29,23 +29,24 @@ struct StepReport {
   /// Most bytes that this rank had allocated at the same time; 0: not counted.
   double memory_bytes = 0;
   /// Loss, norm and learning rate; nullopt in an emulated run, which does not compute.
-  std::optional<LearnedMeasures> learned;
+  std::optional<StepLearningMetrics> learned;
 };
 using Reporter = std::function<void(const StepReport&)>;
 
 /// True for the one rank that reports each step: the first rank of the pipeline position that has
 /// the output head.
-bool reports(const plan::Plan& plan, const plan::Coordinates& place);
+bool reports(const plan::Plan& plan, const plan::RankCoordinates& place);
 
 /// Fails with `kInput` unless all ranks have the same step program, data file and options.
 /// `program` and `data` are checksums; empty `data`: no data. Ranks that differ would wait forever,
 /// or train nonsense.
-void check_same_run(const Groups::World& world, const TrainOptions& options,
-                    const std::string& program, const std::string& data);
+void check_ranks_agree_on_run(const Groups::World& world, const TrainOptions& options,
+                              const std::string& program, const std::string& data);
 
 /// Ends a run on all ranks: writes the file of executed messages (`--ledger`) if it was asked for,
 /// and waits until the other ranks have ended.
-void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options);
+void finish_run_on_all_ranks(Groups& groups, const Groups::World& world,
+                             const TrainOptions& options);
 
 /// Calls `act`. If it throws, tells the other ranks through `watch` why this rank ends, before the
 /// objects that they wait for are destroyed.
@@ -57,11 +58,12 @@ void tell_failure(RankWatch* watch, Act act) {
     const int code = error.kind() == ErrorKind::kInput         ? 2
                      : error.kind() == ErrorKind::kUnsupported ? 3
                                                                : 1;
-    if (watch != nullptr) watch->give_up(error.what(), false, code);
+    if (watch != nullptr) watch->end_run_with_reason(error.what(), false, code);
     throw;
   } catch (const std::exception& error) {
     const std::string_view text = error.what();
-    if (watch != nullptr) watch->give_up(std::string(text.substr(0, text.find('\n'))), false, 1);
+    if (watch != nullptr)
+      watch->end_run_with_reason(std::string(text.substr(0, text.find('\n'))), false, 1);
     throw;
   }
 }

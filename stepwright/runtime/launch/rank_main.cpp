@@ -85,31 +85,31 @@ struct Handed {
   std::string times;       ///< File of its operators' predicted times.
 };
 
-void tell_summary(const StepSummary& summary, const std::string& path) {
-  fmt::print(stderr, "{}", terminal_safe_text(summary_text(summary)));
+void tell_summary(const StepTimeSummary& summary, const std::string& path) {
+  fmt::print(stderr, "{}", terminal_safe_text(step_time_summary_text(summary)));
   if (path.empty()) return;
-  write_file(path, summary_json(summary).dump(1) + '\n');
+  write_file(path, step_time_summary_json(summary).dump(1) + '\n');
 }
 
 void run(const TrainOptions& options, const Handed& handed) {
   check_train_options(options);
   if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
   const plan::PlannedJob planned = plan::load_plan(options.plan);
-  if (!options.hold) check_executable(planned);
+  if (!options.hold) check_runtime_supports_plan(planned);
   const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
   if (place.size != planned.plan.parallel.ranks()) {
     fail_input(fmt::format("{}: the plan has {} ranks, but {} were started", options.plan,
                            planned.plan.parallel.ranks(), place.size));
   }
-  count_allocations();
-  const JoinedWorld joined(place, options.timeout_s);
+  start_counting_cpu_allocations();
+  const RankWorldConnection joined(place, options.timeout_s);
   Progress progress(options, handed.predicted_s);
   const auto report = [&](const StepReport& step) { progress.add(step); };
   if (options.hold) {
     run_emulated_rank(planned, options, handed.times, joined.world(), report);
   } else {
     train(planned, options, handed.times, joined.world(),
-          {report, [&](const StepSummary& all) { tell_summary(all, options.summary); },
+          {report, [&](const StepTimeSummary& all) { tell_summary(all, options.summary); },
            [](const std::string& note) { fmt::print(stderr, "{}\n", note); }});
   }
   progress.finish();
@@ -117,10 +117,10 @@ void run(const TrainOptions& options, const Handed& handed) {
 
 }  // namespace
 
-int run_rank(int argc, char** argv) {
+int run_rank_command(int argc, char** argv) {
   CLI::App app("One rank of a training run; `stepwright train` starts it.", "stepwright-rank");
   TrainOptions options;
-  add_train_flags(app, options);
+  add_train_options(app, options);
   Handed handed;
   app.add_option("--predicted", handed.predicted_s, "Seconds that a step is predicted to take");
   app.add_option("--times", handed.times, "Predicted times of operators")->type_name("FILE");

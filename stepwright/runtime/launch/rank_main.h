@@ -3,6 +3,6 @@
 namespace stepwright::runtime {
 
 /// Runs the command `stepwright-rank`: one rank of a training run. Returns its exit code.
-int run_rank(int argc, char** argv);
+int run_rank_command(int argc, char** argv);
 
 }  // namespace stepwright::runtime

@@ -72,7 +72,7 @@ StorePlace store_place(const LaunchedRank& place) {
           .prefix = attempt != nullptr ? fmt::format("attempt/{}", attempt) : "attempt/0"};
 }
 
-using StorePointer = c10::intrusive_ptr<process_group::BoundedStore>;
+using StorePointer = c10::intrusive_ptr<process_group::TimeLimitedStore>;
 
 /// Opens the store of the ranks. Another program may listen on its port, so no answer is trusted.
 StorePointer open_store(const StorePlace& place, std::int64_t ranks,
@@ -93,8 +93,8 @@ StorePointer open_store(const StorePlace& place, std::int64_t ranks,
       "program listens there",
       place.server, where);
   try {
-    return c10::make_intrusive<process_group::BoundedStore>(
-        open, process_group::BoundedStore::Limits{timeout + kOpening, silent});
+    return c10::make_intrusive<process_group::TimeLimitedStore>(
+        open, process_group::TimeLimitedStore::StoreTimeLimits{timeout + kOpening, silent});
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
     throw Error(ErrorKind::kRuntime,
@@ -152,7 +152,7 @@ int exit_code(ErrorKind kind) {
 
 }  // namespace
 
-JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
+RankWorldConnection::RankWorldConnection(const LaunchedRank& place, double timeout_s)
     : launcher_(milliseconds(timeout_s), end_process) {
   share_cores(place.size);
   world_.rank = place.rank;
@@ -165,7 +165,7 @@ JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
   const StorePlace at = store_place(place);
   const StorePointer store = open_store(at, place.size, world_.timeout);
   world_.store = store;
-  take_number(world_);
+  claim_rank_number(world_);
   watch_ = std::make_unique<RankWatch>(RankWatch::World{.store = store,
                                                         .rank = place.rank,
                                                         .size = place.size,

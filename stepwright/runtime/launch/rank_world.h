@@ -15,10 +15,10 @@ namespace stepwright::runtime {
 /// machine's cores unless OMP_NUM_THREADS is set. Fails with `kInput` for an environment that no
 /// launcher makes or a rank number that is taken, with `kRuntime`, naming the missing ranks, if
 /// some do not come.
-class JoinedWorld {
+class RankWorldConnection {
  public:
   /// `timeout_s`: seconds that a rank waits for another rank, when it joins and in each message.
-  JoinedWorld(const LaunchedRank& place, double timeout_s);
+  RankWorldConnection(const LaunchedRank& place, double timeout_s);
   /// Returns the ranks of the run as this rank sees them; valid as long as this object.
   [[nodiscard]] const Groups::World& world() const { return world_; }
 

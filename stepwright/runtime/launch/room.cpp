@@ -63,12 +63,12 @@ std::optional<double> free_memory_bytes(const std::filesystem::path& root) {
   }
 }
 
-std::int64_t out_of_memory_kills() {
+std::int64_t out_of_memory_kill_count() {
   return static_cast<std::int64_t>(
       number_after(text_of("/proc/vmstat"), "\noom_kill ").value_or(0));
 }
 
-double tensor_bytes(const plan::PlannedJob& planned) {
+double peak_tensor_bytes_of_all_ranks(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
       memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
   double bytes = 0;
@@ -79,11 +79,11 @@ double tensor_bytes(const plan::PlannedJob& planned) {
          static_cast<double>(planned.plan.parallel.pipeline);
 }
 
-void check_room(const plan::PlannedJob& planned, const TrainOptions& options) {
-  const bool on_gpu = options.device != "cpu" && options.pace <= 1 && !nvidia_gpus().empty();
+void check_tensors_fit_in_memory(const plan::PlannedJob& planned, const TrainOptions& options) {
+  const bool on_gpu = options.device != "cpu" && options.pace <= 1 && !nvidia_gpu_names().empty();
   const auto free = on_gpu ? std::nullopt : free_memory_bytes();
   if (!free) return;
-  const double needed = tensor_bytes(planned);
+  const double needed = peak_tensor_bytes_of_all_ranks(planned);
   if (needed <= *free) return;
   throw Error(
       ErrorKind::kRuntime,

@@ -24,15 +24,15 @@ struct TrainFlag {
       value;
   const char* type;  ///< Name of its value in the help; null for a flag.
   const char* help;
-  NumberRange range = {};  ///< Allowed range of a number.
+  OptionNumberRange range = {};  ///< Allowed range of a number.
 };
 
-constexpr NumberRange kCounts{0, 1e15};
-constexpr NumberRange kProcesses{1, 4096};
-constexpr NumberRange kFactors{1, 1e9};
-constexpr NumberRange kRates{0, 1e100};
-constexpr NumberRange kMoments{0, 1 - 1e-12};
-constexpr NumberRange kWaits{.low = 1, .high = kLongestWait};
+constexpr OptionNumberRange kCounts{0, 1e15};
+constexpr OptionNumberRange kProcesses{1, 4096};
+constexpr OptionNumberRange kFactors{1, 1e9};
+constexpr OptionNumberRange kRates{0, 1e100};
+constexpr OptionNumberRange kMoments{0, 1 - 1e-12};
+constexpr OptionNumberRange kWaits{.low = 1, .high = kMaxTimeoutSeconds};
 
 constexpr const char* kRanks = "--ranks";  // for the launcher only
 
@@ -100,7 +100,7 @@ void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
 template <class Value>
 void add_flag(CLI::App& app, const TrainFlag& flag, Value& value) {
   CLI::Option* option = app.add_option(flag.name, value, flag.help)->type_name(flag.type);
-  if constexpr (std::is_same_v<Value, double>) option->check(number_in(flag.range));
+  if constexpr (std::is_same_v<Value, double>) option->check(number_range_validator(flag.range));
   if constexpr (std::is_same_v<Value, std::int64_t>) {
     option->check(whole_number(static_cast<std::int64_t>(flag.range.low),
                                static_cast<std::int64_t>(flag.range.high)));
@@ -139,7 +139,7 @@ void check_held(const TrainOptions& o) {
 
 }  // namespace
 
-void add_train_flags(CLI::App& app, TrainOptions& o) {
+void add_train_options(CLI::App& app, TrainOptions& o) {
   app.add_option("PLAN", o.plan, "Plan file, as `stepwright tune -o` writes it")->required();
   for (const TrainFlag& flag : kFlags) {
     std::visit([&](auto value) { add_flag(app, flag, o.*value); }, flag.value);
@@ -170,7 +170,7 @@ void check_train_options(const TrainOptions& o) {
        "needs --decay linear or cosine");
 }
 
-void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
+void check_train_options_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
   const std::int64_t ranks = planned.plan.parallel.ranks();
   if (!o.logits.empty() && ranks > 1) {
     fail_input(fmt::format("--logits: is only for a plan of one rank; this one has {}", ranks));
@@ -181,12 +181,12 @@ void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
   }
 }
 
-std::vector<NamedFile> files_to_write(const TrainOptions& o) {
-  std::vector<NamedFile> files = {{"--ledger", o.ledger},   {"--metrics", o.metrics},
-                                  {"--weights", o.weights}, {"--gradients", o.gradients},
-                                  {"--summary", o.summary}, {"--memory", o.memory},
-                                  {"--logits", o.logits}};
-  std::erase_if(files, [](const NamedFile& file) { return file.path.empty(); });
+std::vector<CommandLineFile> files_written_by_training(const TrainOptions& o) {
+  std::vector<CommandLineFile> files = {{"--ledger", o.ledger},   {"--metrics", o.metrics},
+                                        {"--weights", o.weights}, {"--gradients", o.gradients},
+                                        {"--summary", o.summary}, {"--memory", o.memory},
+                                        {"--logits", o.logits}};
+  std::erase_if(files, [](const CommandLineFile& file) { return file.path.empty(); });
   return files;
 }
 

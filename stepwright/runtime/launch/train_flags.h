@@ -15,7 +15,7 @@ namespace stepwright::runtime {
 
 /// Adds the options of a training run to a command: `stepwright train` and `stepwright-rank` accept
 /// the same options.
-void add_train_flags(CLI::App& app, TrainOptions& options);
+void add_train_options(CLI::App& app, TrainOptions& options);
 
 /// Fails with `kInput`, naming the option, if an option of a training run has a value that is
 /// invalid for every plan.
@@ -23,10 +23,10 @@ void check_train_options(const TrainOptions& options);
 
 /// Fails with `kInput`, naming the option, if an option of a training run has a value that is
 /// invalid for this plan. Opens the weights of --weights-from to check them (`HuggingFaceWeights`).
-void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
+void check_train_options_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
 /// Returns the files, other than checkpoints, that a training run writes, each with its option.
-std::vector<NamedFile> files_to_write(const TrainOptions& options);
+std::vector<CommandLineFile> files_written_by_training(const TrainOptions& options);
 
 /// Returns the command-line arguments by which a launcher passes these options to
 /// `stepwright-rank`.

@@ -47,9 +47,9 @@ StepReport report_of(const RankState& rank, double time_s, double memory_bytes) 
           .time_s = time_s,
           .tokens_per_s = rank.job.tokens() / time_s,
           .memory_bytes = memory_bytes,
-          .learned = LearnedMeasures{.loss = loss,
-                                     .gradient_norm = norm,
-                                     .learning_rate = learning_rate(rank.options, rank.step)}};
+          .learned = StepLearningMetrics{.loss = loss,
+                                         .gradient_norm = norm,
+                                         .learning_rate = learning_rate(rank.options, rank.step)}};
 }
 
 /// Returns the names of this rank's parameters whose gradient is not finite.
@@ -85,19 +85,19 @@ void finish(RankState& rank, const Groups::World& world) {
   if (!options.weights.empty()) {
     write_whole_model(rank, world, WholeState::kWeights, options.weights);
   }
-  finish_together(rank.groups, world, options);
+  finish_run_on_all_ranks(rank.groups, world, options);
 }
 
 /// The objects that a step needs in addition to the rank's state.
 struct Loop {
-  Executor& executor;
-  TensorPerformer& performer;
-  Batches& batches;
+  StageStepExecutor& executor;
+  TensorOperatorRunner& performer;
+  MicroBatchSlicer& batches;
   Checkpointer* checkpointer;  ///< Checkpointer of the run; null: no checkpoints.
   const std::function<void(const StepReport&)>& report;
 };
 
-void write_last_logits(const RankState& rank, Batches& batches) {
+void write_last_logits(const RankState& rank, MicroBatchSlicer& batches) {
   if (rank.logits == nullptr) {
     fail_input("--logits: no step was left to train after the checkpoint");
   }
@@ -122,7 +122,7 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
     const std::int64_t before = begin_memory_count();
     loop.executor.run_step();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    memory = count_memory(rank, loop.performer.held_at_peak(), before);
+    memory = count_peak_memory(rank, loop.performer.held_bytes_at_step_peak(), before);
     check_numbers(rank);
     if (reports(rank.plan, rank.place)) {
       loop.report(report_of(rank, time.count(), memory.allocated_bytes()));
@@ -146,23 +146,23 @@ std::string absolute_path(const std::string& path) {
 
 /// Returns the source of the frozen weights, which a checkpoint does not hold; empty: none.
 std::string frozen_base(const TrainOptions& options, const plan::Job& job) {
-  if (!job.model.freezes() || options.weights_from.empty()) return {};
+  if (!job.model.has_frozen_weights() || options.weights_from.empty()) return {};
   return absolute_path(options.weights_from);
 }
 
 void train_rank(const plan::PlannedJob& given, const TrainOptions& options, const std::string& file,
-                const Groups::World& world, const TrainReports& told) {
+                const Groups::World& world, const TrainCallbacks& told) {
   plan::PlannedJob planned = given;
   planned.plan = plan::with_canonical_sharding(given.job, given.plan);
   const auto& [job, plan] = planned;
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);
-  Samples samples(tokens, job.length, options.seed, options.data);
+  ShuffledSamples samples(tokens, job.length, options.seed, options.data);
   const step::StepProgram program = step::build_program(job, plan);
-  const std::string hash = checkpoint::checksum(step::program_json(program).dump());
-  check_same_run(world, options, hash, tokens.sum());
+  const std::string hash = checkpoint::checksum(step::step_program_json(program).dump());
+  check_ranks_agree_on_run(world, options, hash, tokens.sum());
   const plan::Grid grid(plan);
-  const plan::Coordinates place = grid.coordinates(world.rank);
+  const plan::RankCoordinates place = grid.coordinates(world.rank);
   const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   const step::Setting setting = step::make_setting(job, plan);
   const std::unique_ptr<RankDevice> device = open_device(options);
@@ -181,27 +181,28 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
   if (!options.checkpoint.empty()) {
     checkpointer = std::make_unique<Checkpointer>(
         rank, world,
-        checkpoint::CheckpointRun{.seed = options.seed,
-                                  .length = job.length,
-                                  .tokens = tokens.size(),
-                                  .data = absolute_path(options.data),
-                                  .data_sum = tokens.sum(),
-                                  .plan = plan::plan_yaml(planned),
-                                  .program = hash,
-                                  .base = frozen_base(options, job)});
+        checkpoint::CheckpointRunFacts{.seed = options.seed,
+                                       .length = job.length,
+                                       .tokens = tokens.size(),
+                                       .data = absolute_path(options.data),
+                                       .data_sum = tokens.sum(),
+                                       .plan = plan::plan_yaml(planned),
+                                       .program = hash,
+                                       .base = frozen_base(options, job)});
     const std::string note = options.resume ? checkpointer->resume() : "";
     if (world.rank == 0 && !note.empty()) told.note(note);
   }
-  Batches batches(tokens, std::move(samples), job, plan, place);
-  TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });
-  PacedPerformer paced(performer, options.pace);
-  const bool timed = !file.empty() && !device->runs_behind();
+  MicroBatchSlicer batches(tokens, std::move(samples), job, plan, place);
+  TensorOperatorRunner performer(rank,
+                                 [&](std::int64_t micro) { return batches.of(rank.step, micro); });
+  PacedOperatorRunner paced(performer, options.pace);
+  const bool timed = !file.empty() && !device->runs_asynchronously();
   const OperatorTimes times = timed ? load_operator_times(file, program) : OperatorTimes{};
-  ClockedPerformer clocked(paced, times);
-  Executor executor(
-      program, stage, timed ? static_cast<Performer&>(clocked) : paced,
-      device->runs_behind() ? RankStreams::Compute::kThread : RankStreams::Compute::kWhereIssued,
-      *device);
+  TimingOperatorRunner clocked(paced, times);
+  StageStepExecutor executor(program, stage, timed ? static_cast<OperatorRunner&>(clocked) : paced,
+                             device->runs_asynchronously() ? RankStreams::Compute::kThread
+                                                           : RankStreams::Compute::kWhereIssued,
+                             *device);
   tell_failure(world.watch, [&] {
     CountedMemory memory =
         run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});
@@ -210,7 +211,7 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
       memory.predicted = memory::memory_report(job, program)
                              .stages[static_cast<std::size_t>(place.pipeline)]
                              .kinds;
-      write_memory(world, memory, options.memory);
+      write_counted_memory(world, memory, options.memory);
     }
     finish(rank, world);
   });
@@ -219,7 +220,7 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
 }  // namespace
 
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
-           const Groups::World& world, const TrainReports& reports) {
+           const Groups::World& world, const TrainCallbacks& reports) {
   tell_failure(world.watch, [&] { train_rank(planned, options, times, world, reports); });
 }
 

@@ -12,10 +12,10 @@ namespace stepwright::runtime {
 
 /// Callbacks of a training run. `step` and `end` are called on the one rank that knows the loss:
 /// the first rank of the pipeline position with the output head.
-struct TrainReports {
+struct TrainCallbacks {
   Reporter step;  ///< Called after each training step.
   /// Called after the last step if operators were timed, with measured and predicted times.
-  std::function<void(const StepSummary&)> end;
+  std::function<void(const StepTimeSummary&)> end;
   /// Called on rank 0 before the first step, with a note for people.
   std::function<void(const std::string&)> note;
 };
@@ -24,6 +24,6 @@ struct TrainReports {
 /// operators are timed; empty, or on a GPU: operators are not timed. Fails with `kRuntime` if a
 /// rank is lost.
 void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
-           const Groups::World& world, const TrainReports& reports);
+           const Groups::World& world, const TrainCallbacks& reports);
 
 }  // namespace stepwright::runtime

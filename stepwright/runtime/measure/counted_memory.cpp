@@ -33,7 +33,7 @@ nlohmann::ordered_json counted_memory_json(const CountedMemory& memory) {
           {"allocated_bytes", static_cast<std::int64_t>(memory.allocated_bytes())}};
 }
 
-nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks) {
+nlohmann::ordered_json counted_memory_file_json(const std::vector<std::string>& ranks) {
   auto list = nlohmann::ordered_json::array();
   for (const std::string& text : ranks) list.push_back(nlohmann::ordered_json::parse(text));
   return {{"stepwright", "counted-memory/1"}, {"ranks", std::move(list)}};

@@ -34,6 +34,6 @@ nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
 
 /// Returns the JSON file of counted and predicted memory of a run (docs/formats.md, "Counted
 /// memory"). `ranks`: JSON text of each rank.
-nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks);
+nlohmann::ordered_json counted_memory_file_json(const std::vector<std::string>& ranks);
 
 }  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 namespace stepwright::runtime {
 namespace {
 
-checkpoint::ShardTensor named(const char* name, const char* dtype, const at::Tensor& tensor) {
+checkpoint::FlatTensorView named(const char* name, const char* dtype, const at::Tensor& tensor) {
   return {.name = name,
           .dtype = dtype,
           .shape = tensor.sizes().vec(),

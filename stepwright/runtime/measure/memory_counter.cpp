@@ -36,11 +36,12 @@ CountedMemory::Kinds count_states(const RankState& rank) {
 }  // namespace
 
 std::int64_t begin_memory_count() {
-  reset_allocated_peak();
+  reset_cpu_allocation_peak();
   return allocated_bytes().now;
 }
 
-CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before) {
+CountedMemory count_peak_memory(const RankState& rank, const LiveTensorBytes& held,
+                                std::int64_t before) {
   CountedMemory memory{.counted = count_states(rank)};
   constexpr memory::MemoryKind kKinds[] = {
       memory::MemoryKind::kActivations, memory::MemoryKind::kLogits, memory::MemoryKind::kGathered,
@@ -54,12 +55,12 @@ CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::in
   return memory;
 }
 
-void write_memory(const Groups::World& world, const CountedMemory& memory,
-                  const std::string& path) {
+void write_counted_memory(const Groups::World& world, const CountedMemory& memory,
+                          const std::string& path) {
   const std::vector<std::string> all =
-      exchange(world, "memory", counted_memory_json(memory).dump());
+      exchange_texts(world, "memory", counted_memory_json(memory).dump());
   if (world.rank != 0) return;
-  write_file(path, counted_memory_file(all).dump(1) + '\n');
+  write_file(path, counted_memory_file_json(all).dump(1) + '\n');
 }
 
 }  // namespace stepwright::runtime

@@ -33,7 +33,7 @@ std::string metrics_lines_before(std::string_view text, std::int64_t step) {
 void MetricsFile::open(std::int64_t step) {
   if (output_target(path_).is_plain) {
     const bool goes_on = resumed_ && path_exists(path_);
-    const std::string old = goes_on ? read_input(path_, kMostBytes) : "";
+    const std::string old = goes_on ? read_file_or_standard_input(path_, kMostBytes) : "";
     const std::string kept = metrics_lines_before(old, step);
     if (!goes_on || kept != old) write_file(path_, kept);
   }

@@ -10,7 +10,7 @@ namespace {
 /// Seconds below which a ratio is meaningless.
 constexpr double kShortest = 1e-6;
 
-std::string line(std::string_view name, const StepSummary::Times& times) {
+std::string line(std::string_view name, const StepTimeSummary::PredictedMeasuredTimes& times) {
   const std::string ratio = times.predicted_s > kShortest
                                 ? fmt::format("{:>8.2f}", times.measured_s / times.predicted_s)
                                 : "";
@@ -20,13 +20,13 @@ std::string line(std::string_view name, const StepSummary::Times& times) {
 
 }  // namespace
 
-StepSummary::Key summary_key(const step::Operator& op) {
+StepTimeSummary::Key step_time_summary_key(const step::Operator& op) {
   const bool message = step::is_communication(op.kind);
   return {message, std::string(message ? name_of(step::kSchemeNames, op.scheme)
                                        : name_of(step::kOperatorNames, op.kind))};
 }
 
-std::string summary_text(const StepSummary& summary) {
+std::string step_time_summary_text(const StepTimeSummary& summary) {
   std::string text = fmt::format("  {:<24}{:>12}{:>12}{:>8}\n", "seconds of a step", "predicted",
                                  "measured", "ratio");
   for (const auto& [key, times] : summary.times) {
@@ -35,7 +35,7 @@ std::string summary_text(const StepSummary& summary) {
   return text + line("between operators", {0, summary.between_s});
 }
 
-nlohmann::ordered_json summary_json(const StepSummary& summary) {
+nlohmann::ordered_json step_time_summary_json(const StepTimeSummary& summary) {
   auto computations = nlohmann::ordered_json::object();
   auto messages = nlohmann::ordered_json::object();
   for (const auto& [key, times] : summary.times) {

@@ -12,7 +12,7 @@ namespace stepwright::runtime {
 namespace {
 
 at::Tensor context_buffer(const Call& call, at::IntArrayRef extents) {
-  return at::empty(extents, call.rank.options_of(call.op.dtype));
+  return at::empty(extents, call.rank.tensor_options_of(call.op.dtype));
 }
 
 std::int64_t query_width(const Call& call) {
@@ -28,7 +28,7 @@ at::Tensor key_values(const Call& call, const at::Tensor& rows, std::int64_t ran
 
 void shift_rows(Call& call) {
   const at::Tensor sent = key_values(call, call.read(0), 1);
-  check_payload(call.op, sent.numel());
+  check_payload_elements(call.op, sent.numel());
   at::Tensor received = at::empty_like(sent);
   call.rank.groups.of(call.op).shift(call.op, sent, received);
   call.write(0, std::move(received));
@@ -38,7 +38,7 @@ void gather_rows_of_keys(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor part = key_values(call, call.read(0), group.size());
   at::Tensor whole = context_buffer(call, {part.size(0) * group.size(), part.size(1)});
-  check_payload(call.op, whole.numel());
+  check_payload_elements(call.op, whole.numel());
   group.all_gather(call.op, whole, part);
   call.write(0, std::move(whole));
 }
@@ -46,7 +46,7 @@ void gather_rows_of_keys(Call& call) {
 void scatter_gradient_of_keys(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor whole = call.read(0).contiguous();
-  check_payload(call.op, whole.numel());
+  check_payload_elements(call.op, whole.numel());
   at::Tensor part = context_buffer(call, {whole.size(0) / group.size(), whole.size(1)});
   group.reduce_scatter(call.op, part, whole);
   at::Tensor rows = call.read(1);
@@ -59,7 +59,8 @@ at::Tensor order_of_rows(const RankState& rank) {
   const step::Setting& s = rank.setting;
   std::vector<at::Tensor> all;
   for (std::int64_t r = 0; r < s.context; ++r) {
-    all.push_back(at::tensor(context_positions(s.length, s.context, r), rank.index_options()));
+    all.push_back(at::tensor(context_rank_token_positions(s.length, s.context, r),
+                             rank.index_tensor_options()));
   }
   return at::cat(all);
 }
@@ -118,7 +119,7 @@ void exchange_heads(Call& call) {
   const Columns from = outwards ? whole : part;
   const Columns into = outwards ? part : whole;
   const at::Tensor rows = call.read(0).narrow(1, from.first, from.count);
-  check_payload(call.op, rows.numel());
+  check_payload_elements(call.op, rows.numel());
   const at::Tensor moved = outwards ? to_heads(call, rows.contiguous()) : to_tokens(call, rows);
   if (out) return call.write(0, moved);
   at::Tensor& all = call.writes.front()->value;
@@ -133,10 +134,11 @@ void exchange_heads(Call& call) {
 
 /// Returns the columns of rows of a mixer's first projection, by context rank.
 at::Tensor columns_by_rank(const Call& call) {
-  const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
+  const MixerLayerSizes parts = mixer_parts(call.rank, call.layer_class().recurrent_mixer_kind());
   std::vector<at::Tensor> all;
   for (std::int64_t rank = 0; rank < parts.ranks; ++rank) {
-    all.push_back(context_rank_indices(parts, parts.in(), rank, call.rank.index_options()));
+    all.push_back(
+        context_rank_column_indices(parts, parts.in(), rank, call.rank.index_tensor_options()));
   }
   return at::cat(all);
 }
@@ -144,7 +146,7 @@ at::Tensor columns_by_rank(const Call& call) {
 /// Exchanges rows of a mixer with a state: tokens for heads before it, and back after it.
 void exchange_mixer(Call& call) {
   const at::Tensor& rows = call.read(0);
-  check_payload(call.op, rows.numel());
+  check_payload_elements(call.op, rows.numel());
   const bool in = call.op.part == step::LayerPart::kContextMixerIn;
   const bool outwards = (call.op.phase != step::Phase::kDataGradient) == in;
   if (!in) return call.write(0, outwards ? to_heads(call, rows) : to_tokens(call, rows));
@@ -158,7 +160,7 @@ void exchange_mixer(Call& call) {
 
 void sum_over_context(Call& call) {
   at::Tensor buffer = call.read(0).contiguous();
-  check_payload(call.op, buffer.numel());
+  check_payload_elements(call.op, buffer.numel());
   call.rank.groups.of(call.op).all_reduce(call.op, buffer);
   call.write(0, std::move(buffer));
 }

@@ -5,7 +5,7 @@
 namespace stepwright::runtime {
 namespace {
 
-nlohmann::ordered_json call_json(const ExecutedCall& call) {
+nlohmann::ordered_json call_json(const ExecutedCollectiveCall& call) {
   return {{"operation", name_of(step::kOperatorNames, call.operation)},
           {"scheme", name_of(step::kSchemeNames, call.scheme)},
           {"phase", name_of(step::kPhaseNames, call.phase)},
@@ -16,9 +16,10 @@ nlohmann::ordered_json call_json(const ExecutedCall& call) {
 
 }  // namespace
 
-nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators) {
+nlohmann::ordered_json communicator_calls_json(
+    const std::vector<CommunicatorCallLog>& communicators) {
   auto list = nlohmann::ordered_json::array();
-  for (const ExecutedCommunicator& one : communicators) {
+  for (const CommunicatorCallLog& one : communicators) {
     auto calls = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < one.calls.size(); ++i) {
       if (i > 0 && one.calls[i] == one.calls[i - 1]) {
@@ -37,12 +38,12 @@ nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator
   return list;
 }
 
-nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
-                                            std::int64_t ranks, std::int64_t steps) {
+nlohmann::ordered_json executed_messages_json(const std::vector<CommunicatorCallLog>& communicators,
+                                              std::int64_t ranks, std::int64_t steps) {
   return {{"stepwright", "ledger/1"},
           {"ranks", ranks},
           {"steps", steps},
-          {"communicators", communicators_json(communicators)}};
+          {"communicators", communicator_calls_json(communicators)}};
 }
 
 }  // namespace stepwright::runtime

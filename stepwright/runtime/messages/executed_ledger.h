@@ -10,22 +10,22 @@
 namespace stepwright::runtime {
 
 /// One executed call of a collective or transfer.
-struct ExecutedCall {
+struct ExecutedCollectiveCall {
   step::OperatorKind operation{};
   step::Scheme scheme{};
   step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
-  bool operator==(const ExecutedCall&) const = default;
+  bool operator==(const ExecutedCollectiveCall&) const = default;
 };
 
 /// All calls that one rank made on one communicator, in order.
-struct ExecutedCommunicator {
+struct CommunicatorCallLog {
   std::int64_t rank = 0;
   plan::GroupKind group{};
   std::string channel;  ///< Name of the stream's message channel (`channel_of`).
   std::vector<std::int64_t> members;
-  std::vector<ExecutedCall> calls;
+  std::vector<ExecutedCollectiveCall> calls;
   /// Number of `calls` that this project's own collective schedules carried out, instead of the
   /// library.
   std::int64_t scheduled = 0;
@@ -33,10 +33,11 @@ struct ExecutedCommunicator {
 
 /// Returns the JSON file of all messages of a run (docs/formats.md, "Executed ledger"). Equal calls
 /// in a row become one entry with a count.
-nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicator>& communicators,
-                                            std::int64_t ranks, std::int64_t steps);
+nlohmann::ordered_json executed_messages_json(const std::vector<CommunicatorCallLog>& communicators,
+                                              std::int64_t ranks, std::int64_t steps);
 
 /// Returns the executed calls of one rank's communicators as JSON.
-nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators);
+nlohmann::ordered_json communicator_calls_json(
+    const std::vector<CommunicatorCallLog>& communicators);
 
 }  // namespace stepwright::runtime

@@ -30,7 +30,7 @@ void check_rows(const step::Operator& op, const at::Tensor& rows, std::int64_t e
 
 void exchange_rows(Call& call, const ExpertRowExchange& where) {
   const at::Tensor sent = call.read(0).contiguous();
-  Communicator::Splits splits{where.sent(), where.received()};
+  Communicator::AllToAllRowCounts splits{where.sent(), where.received()};
   if (call.op.purpose == step::Purpose::kFromExperts) std::swap(splits.sent, splits.received);
   check_rows(call.op, sent, sum(splits.sent));
   at::Tensor received = rows_like(sent, sum(splits.received));

@@ -14,28 +14,28 @@ bool of_tensor_ranks(plan::GroupKind group) {
 /// Sums, over tensor ranks, the sums along the dimension that they do not cut: each has seen a
 /// part.
 void share_uncut_sums(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   const AdafactorProgress& step = compute_row_column_means(call.rank, expert);
   std::vector<at::Tensor> shared;
-  for (const StoredParameter* p : matrices_of_kind(call.rank, expert)) {
+  for (const StoredParameter* p : trained_matrices_of_kind(call.rank, expert)) {
     const at::Tensor& sums = step.sums.at(p);
-    if (p->slice.cut == model::TensorSplit::kReplicated) continue;
+    if (p->slice.cut == model::TensorParallelSplit::kReplicated) continue;
     const std::int64_t edges = p->sums->slice.local_rows;
     const std::int64_t rows = p->slice.local_rows;
-    const bool of_rows = p->slice.cut == model::TensorSplit::kRow;
+    const bool of_rows = p->slice.cut == model::TensorParallelSplit::kRow;
     for (std::int64_t copy = 0; copy < p->slice.local_copies; ++copy) {
       const std::int64_t first = copy * edges + (of_rows ? 0 : rows);
       shared.push_back(sums.narrow(0, first, of_rows ? rows : edges - rows));
     }
   }
-  all_reduce_flat(call, shared);
+  all_reduce_joined_tensors(call, shared);
 }
 
 void scatter_sums(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   AdafactorProgress& step = compute_row_column_means(call.rank, expert);
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
-  const auto matrices = matrices_of_kind(call.rank, expert);
+  const auto matrices = trained_matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> rows;
   for (const StoredParameter* p : matrices) {
     rows.push_back(shards_as_rows(call, *p->layout, step.sums.at(p), ranks));
@@ -50,9 +50,9 @@ void scatter_sums(Call& call) {
 }
 
 void gather_moments(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   AdafactorProgress& step = update_row_column_moments(call.rank, expert);
-  const auto matrices = matrices_of_kind(call.rank, expert);
+  const auto matrices = trained_matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> own;
   for (const StoredParameter* p : matrices) own.push_back(step.moments.at(p));
   const at::Tensor rows = all_gather_columns(call, at::cat(own));
@@ -61,26 +61,26 @@ void gather_moments(Call& call) {
     at::Tensor& moments = step.moments.at(p);
     const std::int64_t width = moments.numel();
     moments = at::empty_like(step.sums.at(p));
-    store_rows(call, *p->layout, rows.narrow(1, column, width), moments);
+    store_rows_as_shards(call, *p->layout, rows.narrow(1, column, width), moments);
     column += width;
   }
 }
 
 void share_squares(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
-  const AdafactorProgress& step = compute_update_squares(call.rank, expert);
+  const bool expert = plan::is_expert_communicator(call.op.group);
+  const AdafactorProgress& step = compute_update_square_sums(call.rank, expert);
   std::vector<at::Tensor> shared;
-  for (const StoredParameter* p : own_of_kind(call.rank, expert)) {
+  for (const StoredParameter* p : trained_parameters_of_kind(call.rank, expert)) {
     const bool whole =
-        of_tensor_ranks(call.op.group) && p->slice.cut == model::TensorSplit::kReplicated;
+        of_tensor_ranks(call.op.group) && p->slice.cut == model::TensorParallelSplit::kReplicated;
     if (!whole) shared.push_back(step.squares.at(p));
   }
-  all_reduce_flat(call, shared);
+  all_reduce_joined_tensors(call, shared);
 }
 
 }  // namespace
 
-void run_factored_message(Call& call) {
+void run_adafactor_message(Call& call) {
   switch (call.op.purpose) {
     case step::Purpose::kGatherMoments: return gather_moments(call);
     case step::Purpose::kShareSquares: return share_squares(call);

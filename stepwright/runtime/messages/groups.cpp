@@ -22,8 +22,10 @@ void add_channels(const step::Template& piece, const plan::Grid& grid,
                   const plan::Collectives& collectives, Channels& channels) {
   for (const step::Operator& op : piece.operators) {
     if (!step::is_communication(op.kind) || grid.size(op.group) < 2) continue;
-    collective::Algorithm& named = channels[{op.group, std::string(step::channel_of(op))}];
-    const collective::Algorithm algorithm = step::algorithm_of(collectives, op.scheme);
+    collective::Algorithm& named =
+        channels[{op.group, std::string(step::operator_communicator_name(op))}];
+    const collective::Algorithm algorithm =
+        step::planned_collective_algorithm(collectives, op.scheme);
     if (algorithm != collective::Algorithm::kLibrary) named = algorithm;
   }
 }
@@ -39,7 +41,7 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
                                              const std::vector<std::int64_t>& members) {
   const auto place = std::ranges::find(members, world.rank) - members.begin();
   const std::string what = fmt::format("the connection of ranks {}", fmt::join(members, " "));
-  const RankWatch::Waiting waiting(world.watch, what);
+  const RankWatch::WaitForRanksScope waiting(world.watch, what);
   try {
     return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
                            .rank = static_cast<int>(place),
@@ -50,7 +52,8 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
     const bool refused = own != nullptr && own->kind() != ErrorKind::kRuntime;
     const std::string_view text = error.what();
     if (!refused && world.watch != nullptr) {
-      world.watch->give_up(fmt::format("{}: {}", what, text.substr(0, text.find('\n'))), true, 1);
+      world.watch->end_run_with_reason(fmt::format("{}: {}", what, text.substr(0, text.find('\n'))),
+                                       true, 1);
     }
     throw;
   }
@@ -63,21 +66,22 @@ c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const
   return backend_of(*cpu_device(), world, name, members);
 }
 
-Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
-                           RankWatch* watch, Payload payload)
+Communicator::Communicator(c10::intrusive_ptr<c10d::Backend> backend, CommunicatorCallLog log,
+                           RankWatch* watch, RecordedPayload payload)
     : backend_(std::move(backend)), log_(std::move(log)), watch_(watch), payload_(payload) {
   index_ = std::ranges::find(log_.members, log_.rank) - log_.members.begin();
 }
 
-ExecutedCommunicator Communicator::log() const {
-  ExecutedCommunicator log = log_;
-  log.scheduled = scheduled_calls(*backend_);
+CommunicatorCallLog Communicator::log() const {
+  CommunicatorCallLog log = log_;
+  log.scheduled = scheduled_call_count(*backend_);
   return log;
 }
 
 void Communicator::record(const step::Operator& op, const at::Tensor& payload) {
-  const std::int64_t bytes =
-      payload_ == Payload::kSent ? static_cast<std::int64_t>(payload.nbytes()) : op.payload_bytes();
+  const std::int64_t bytes = payload_ == RecordedPayload::kSent
+                                 ? static_cast<std::int64_t>(payload.nbytes())
+                                 : op.payload_bytes();
   log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name), bytes});
 }
 
@@ -121,7 +125,7 @@ void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at
 }
 
 void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent,
-                              Splits splits) {
+                              AllToAllRowCounts splits) {
   record(op, sent);
   wait(describe(op), backend_->alltoall_base(received, sent, splits.received, splits.sent));
 }
@@ -133,19 +137,20 @@ void Communicator::send(const step::Operator& op, const at::Tensor& buffer, std:
   sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
 }
 
-Communicator::Expected Communicator::expect(const at::Tensor& buffer, std::int64_t from, int tag) {
+Communicator::PostedReceive Communicator::post_receive(const at::Tensor& buffer, std::int64_t from,
+                                                       int tag) {
   std::vector<at::Tensor> buffers{buffer};
   return {backend_->recv(buffers, static_cast<int>(from), tag), buffer};
 }
 
-void Communicator::receive(const step::Operator& op, const Expected& expected) {
+void Communicator::receive(const step::Operator& op, const PostedReceive& expected) {
   record(op, expected.buffer);
   wait(describe(op), expected.work);
 }
 
 void Communicator::receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from,
                            int tag) {
-  receive(op, expect(buffer, from, tag));
+  receive(op, post_receive(buffer, from, tag));
 }
 
 void Communicator::shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received) {
@@ -186,28 +191,29 @@ Groups::Groups(const World& world, const plan::PlannedJob& planned,
     const std::vector<std::int64_t> members = grid.members(kind, world.rank);
     const std::string name =
         fmt::format("{}/{}/{}", name_of(plan::kGroupNames, kind), channel, members.front());
-    const std::vector<std::int32_t> tiers = scheduled_tiers(named, members, planned.job.cluster);
+    const std::vector<std::int32_t> tiers =
+        scheduled_tier_sizes(named, members, planned.job.cluster);
     if (!tiers.empty() && !device.place().is_cpu()) {
       fail_unsupported(fmt::format("collectives: {} runs on tensors in host memory only",
-                                   name_of(collective::kAlgorithmNames, named)));
+                                   name_of(collective::kCollectiveAlgorithmNames, named)));
     }
     communicators_[key] = std::make_unique<Communicator>(
         tiers.empty() ? backend_of(device, world, name, members)
                       : scheduled_backend(world, name, members, tiers, named),
-        ExecutedCommunicator{
+        CommunicatorCallLog{
             .rank = world.rank, .group = kind, .channel = channel, .members = members},
         world.watch, world.payload);
   }
 }
 
 Communicator& Groups::of(const step::Operator& op) {
-  return *communicators_.at({op.group, std::string(step::channel_of(op))});
+  return *communicators_.at({op.group, std::string(step::operator_communicator_name(op))});
 }
 
-std::vector<ExecutedCommunicator> Groups::logs() const {
-  std::vector<ExecutedCommunicator> logs;
-  for (const auto& [key, communicator] : communicators_) logs.push_back(communicator->log());
-  return logs;
+std::vector<CommunicatorCallLog> Groups::call_logs() const {
+  std::vector<CommunicatorCallLog> call_logs;
+  for (const auto& [key, communicator] : communicators_) call_logs.push_back(communicator->log());
+  return call_logs;
 }
 
 void Groups::finish() {

@@ -24,11 +24,11 @@ class Communicator {
  public:
   /// Which bytes are recorded for a call. kSent: those of the buffer that was sent. kOfOperator:
   /// those that the step program states, for emulations that send smaller buffers.
-  enum class Payload : std::uint8_t { kSent, kOfOperator };
+  enum class RecordedPayload : std::uint8_t { kSent, kOfOperator };
   /// `watch`: is told while this rank waits for a message, so that a lost rank is noticed; null: no
   /// watch.
-  Communicator(c10::intrusive_ptr<c10d::Backend> backend, ExecutedCommunicator log,
-               RankWatch* watch, Payload payload);
+  Communicator(c10::intrusive_ptr<c10d::Backend> backend, CommunicatorCallLog log, RankWatch* watch,
+               RecordedPayload payload);
 
   /// `size` returns the number of ranks in the group, `index` the position of this rank among them.
   [[nodiscard]] std::int64_t size() const { return std::ssize(log_.members); }
@@ -36,7 +36,7 @@ class Communicator {
   /// Returns the global ranks of the group's members, in group order.
   [[nodiscard]] const std::vector<std::int64_t>& members() const { return log_.members; }
   /// Returns the record of all collective calls and transfers that this communicator has made.
-  [[nodiscard]] ExecutedCommunicator log() const;
+  [[nodiscard]] CommunicatorCallLog log() const;
 
   /// Sums `buffer` over the ranks of the group, in place.
   void all_reduce(const step::Operator& op, at::Tensor& buffer);
@@ -50,13 +50,14 @@ class Communicator {
   /// Sends an equal part of `sent` to each rank, and receives one from each into `received`.
   void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent);
   /// Numbers of rows to send to each rank and to receive from each rank, in the order of the ranks.
-  struct Splits {
+  struct AllToAllRowCounts {
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> received;
   };
   /// Sends rows of `sent` to each rank and receives rows from each into `received`, in rank order;
   /// `splits` has the numbers of rows.
-  void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
+  void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent,
+                  AllToAllRowCounts splits);
   /// Starts to send a buffer without waiting; `finish` waits for it. `to`: position of the receiver
   /// in the group.
   void send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
@@ -64,14 +65,14 @@ class Communicator {
   /// `tag` matches a send with its receive, whatever their order.
   void receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
   /// A receive that was posted and not yet waited for, so that its message can arrive early.
-  struct Expected {
+  struct PostedReceive {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
   };
   /// Posts a receive without waiting and without recording it yet.
-  Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
-  /// Waits until a receive that `expect` posted has arrived, and records it.
-  void receive(const step::Operator& op, const Expected& expected);
+  PostedReceive post_receive(const at::Tensor& buffer, std::int64_t from, int tag);
+  /// Waits until a receive that `post_receive` posted has arrived, and records it.
+  void receive(const step::Operator& op, const PostedReceive& expected);
   /// Does one step of a ring: sends `sent` to the next rank of the group and receives into
   /// `received` from the previous one.
   void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);
@@ -90,12 +91,12 @@ class Communicator {
     std::string what;
   };
   c10::intrusive_ptr<c10d::Backend> backend_;
-  ExecutedCommunicator log_;
+  CommunicatorCallLog log_;
   std::int64_t index_ = 0;
   int next_tag_ = 1 << 20;
   std::vector<Sending> sending_;
   RankWatch* watch_ = nullptr;
-  Payload payload_;
+  RecordedPayload payload_;
 };
 
 /// All communicators of a rank: one for each kind of group and each stream of its step program, so
@@ -111,7 +112,7 @@ class Groups {
     /// Watch that ends this rank if another is lost; null: a call that waits in vain throws an
     /// error.
     RankWatch* watch = nullptr;
-    Communicator::Payload payload = Communicator::Payload::kSent;
+    Communicator::RecordedPayload payload = Communicator::RecordedPayload::kSent;
   };
   /// Creates the communicators that a stage's operators need. `device`: device of the step's
   /// messages. Data-parallel messages use the plan's collective algorithm; fails with
@@ -123,10 +124,10 @@ class Groups {
   [[nodiscard]] Communicator& of(const step::Operator& op);
   /// Returns the process group of all ranks for messages outside of training steps, which are not
   /// recorded; null if there is only one rank.
-  [[nodiscard]] c10d::Backend* control() { return control_.get(); }
+  [[nodiscard]] c10d::Backend* control_group() { return control_.get(); }
   /// Returns the records of all collective calls and transfers made so far, one for each
   /// communicator.
-  [[nodiscard]] std::vector<ExecutedCommunicator> logs() const;
+  [[nodiscard]] std::vector<CommunicatorCallLog> call_logs() const;
   /// Waits until all sends that this step started on any communicator are done.
   void finish();
 

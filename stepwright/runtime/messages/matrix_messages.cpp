@@ -23,10 +23,10 @@ struct Crossing {
 std::vector<Crossing> crossings(const MuonProgress& step, std::int64_t owner, std::int64_t holder) {
   std::vector<Crossing> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const LayerMatrix& matrix = step.matrices[i];
+    const MuonMatrix& matrix = step.matrices[i];
     if (matrix.owner != owner) continue;
     const StoredParameter& p = *matrix.parameter;
-    const BlockRun blocks = p.layout->held_by(holder, p.layout->sharding.optimizer);
+    const ShardBlockRun blocks = p.layout->held_by(holder, p.layout->sharding.optimizer);
     const std::int64_t begin = std::max(matrix.first, blocks.first * p.block());
     const std::int64_t end =
         std::min(matrix.first + matrix.elements(), (blocks.first + blocks.count) * p.block());
@@ -59,7 +59,7 @@ void exchange(Call& call, const MuonProgress& step, Way way, const PartOf& from,
   Communicator& group = call.rank.groups.of(call.op);
   const std::int64_t own = group.index();
   const at::TensorOptions options = step.momentum.begin()->second.options();
-  Communicator::Splits splits;
+  Communicator::AllToAllRowCounts splits;
   std::vector<at::Tensor> sent;
   for (std::int64_t r = 0; r < group.size(); ++r) {
     splits.sent.push_back(elements_of(sent_parts(step, way, own, r)));
@@ -90,7 +90,7 @@ void exchange(Call& call, const MuonProgress& step, Way way, const PartOf& from,
 /// Return a part of a parameter's held elements (`of_held`), and of a whole matrix.
 at::Tensor of_held(const MuonProgress& step, const ByParameter& held, const Crossing& part) {
   const StoredParameter& p = *step.matrices[part.matrix].parameter;
-  const std::int64_t first = p.first_element(p.layout->sharding.optimizer);
+  const std::int64_t first = p.first_held_element(p.layout->sharding.optimizer);
   return held.at(&p).narrow(0, part.first - first, part.count);
 }
 at::Tensor of_matrix(const MuonProgress& step, const std::vector<at::Tensor>& matrices,
@@ -100,11 +100,11 @@ at::Tensor of_matrix(const MuonProgress& step, const std::vector<at::Tensor>& ma
 }
 
 void bring_to_owners(Call& call) {
-  MuonProgress& step = update_muon_momentum(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step = update_muon_momentum(call.rank, plan::is_expert_communicator(call.op.group));
   const std::int64_t own = call.rank.groups.of(call.op).index();
   step.made = MuonProgress::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const LayerMatrix& matrix = step.matrices[i];
+    const MuonMatrix& matrix = step.matrices[i];
     if (matrix.owner != own) continue;
     step.values[i] =
         at::empty({matrix.rows, matrix.columns()}, step.momentum.begin()->second.options());
@@ -116,7 +116,8 @@ void bring_to_owners(Call& call) {
 }
 
 void bring_back(Call& call) {
-  MuonProgress& step = orthogonalize_muon_updates(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step =
+      orthogonalize_muon_updates(call.rank, plan::is_expert_communicator(call.op.group));
   for (at::Tensor& update : step.updates) {
     if (update.defined()) update = update.contiguous();
   }
@@ -132,20 +133,22 @@ void bring_back(Call& call) {
 std::vector<std::size_t> cut_matrices(const MuonProgress& step) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const bool cut = step.matrices[i].parameter->slice.cut != model::TensorSplit::kReplicated;
+    const bool cut =
+        step.matrices[i].parameter->slice.cut != model::TensorParallelSplit::kReplicated;
     if (cut && step.values[i].defined()) list.push_back(i);
   }
   return list;
 }
 
-bool rows_are_cut(const LayerMatrix& matrix) {
-  return matrix.parameter->slice.cut == model::TensorSplit::kColumn;
+bool rows_are_cut(const MuonMatrix& matrix) {
+  return matrix.parameter->slice.cut == model::TensorParallelSplit::kColumn;
 }
 
 /// Gathers matrices over tensor ranks; each makes the whole matrices orthogonal, and keeps its
 /// part.
 void gather_whole(Call& call) {
-  MuonProgress& step = collect_muon_matrices(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step =
+      collect_muon_matrices(call.rank, plan::is_expert_communicator(call.op.group));
   const Communicator& group = call.rank.groups.of(call.op);
   std::vector<at::Tensor> own;
   const std::vector<std::size_t> cut = cut_matrices(step);
@@ -153,7 +156,7 @@ void gather_whole(Call& call) {
   const at::Tensor rows = all_gather_columns(call, at::cat(own));
   std::int64_t column = 0;
   for (const std::size_t i : cut) {
-    const LayerMatrix& matrix = step.matrices[i];
+    const MuonMatrix& matrix = step.matrices[i];
     const int dimension = rows_are_cut(matrix) ? 0 : 1;
     std::vector<at::Tensor> parts;
     for (std::int64_t r = 0; r < group.size(); ++r) {
@@ -171,7 +174,8 @@ void gather_whole(Call& call) {
 /// Sums the products of tensor ranks, in each Newton-Schulz iteration. The first iteration also
 /// sums the norms by which matrices are divided.
 void share_products(Call& call) {
-  MuonProgress& step = collect_muon_matrices(call.rank, plan::is_of_experts(call.op.group));
+  MuonProgress& step =
+      collect_muon_matrices(call.rank, plan::is_expert_communicator(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);
   const bool first = !cut.empty() && !step.updates[cut.front()].defined();
   std::vector<at::Tensor> products;
@@ -180,14 +184,14 @@ void share_products(Call& call) {
     const bool rows = rows_are_cut(step.matrices[i]);
     products.push_back(newton_schulz_product(step.updates[i], rows).reshape({-1}));
   }
-  all_reduce_flat(call, products);
+  all_reduce_joined_tensors(call, products);
   for (std::size_t k = 0; k < cut.size(); ++k) {
     const std::size_t i = cut[k];
     const bool rows = rows_are_cut(step.matrices[i]);
     const std::int64_t kept = step.updates[i].size(rows ? 1 : 0);
     at::Tensor product = products[k].view({kept, kept});
     if (first) {
-      const at::Tensor norm = product.trace().sqrt() + kNormEpsilon;
+      const at::Tensor norm = product.trace().sqrt() + kMuonNormEpsilon;
       step.updates[i] = step.updates[i] / norm;
       product = product / (norm * norm);
     }
@@ -197,7 +201,7 @@ void share_products(Call& call) {
 
 }  // namespace
 
-void run_matrix_message(Call& call) {
+void run_muon_message(Call& call) {
   if (call.op.purpose == step::Purpose::kReturnMatrices) return bring_back(call);
   if (call.op.purpose == step::Purpose::kShareProducts) return share_products(call);
   return call.op.kind == step::OperatorKind::kAllToAll ? bring_to_owners(call) : gather_whole(call);

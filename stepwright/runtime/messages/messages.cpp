@@ -10,7 +10,7 @@ namespace stepwright::runtime {
 namespace {
 
 at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
-  return at::empty({rows, columns}, call.rank.options_of(call.op.dtype));
+  return at::empty({rows, columns}, call.rank.tensor_options_of(call.op.dtype));
 }
 
 /// Sums a tensor over ranks; if the result is another tensor than the operand, the operand stays
@@ -18,7 +18,7 @@ at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
 void all_reduce(Call& call) {
   at::Tensor buffer = call.read(0).contiguous();
   if (call.reads.front() != call.writes.front()) buffer = buffer.clone();
-  check_payload(call.op, buffer.numel());
+  check_payload_elements(call.op, buffer.numel());
   call.rank.groups.of(call.op).all_reduce(call.op, buffer);
   call.write(0, std::move(buffer));
 }
@@ -31,7 +31,7 @@ void all_gather(Call& call) {
                               ? rows.narrow(1, rows.size(1) - columns, columns).contiguous()
                               : rows.contiguous();
   at::Tensor whole = empty(call, part.size(0) * group.size(), part.size(1));
-  check_payload(call.op, whole.numel());
+  check_payload_elements(call.op, whole.numel());
   group.all_gather(call.op, whole, part);
   call.write(0, std::move(whole));
 }
@@ -43,7 +43,7 @@ void gather_columns(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor own = call.read(0).contiguous();
   at::Tensor all = empty(call, own.size(0) * group.size(), own.size(1));
-  check_payload(call.op, all.numel());
+  check_payload_elements(call.op, all.numel());
   group.all_gather(call.op, all, own);
   const at::Tensor rows = all.view({group.size(), own.size(0), own.size(1)})
                               .transpose(0, 1)
@@ -57,7 +57,7 @@ void reduce_scatter(Call& call) {
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor whole = call.read(0).contiguous();
   at::Tensor part = empty(call, whole.size(0) / group.size(), whole.size(1));
-  check_payload(call.op, whole.numel());
+  check_payload_elements(call.op, whole.numel());
   group.reduce_scatter(call.op, part, whole);
   call.write(0, std::move(part));
 }
@@ -65,43 +65,43 @@ void reduce_scatter(Call& call) {
 /// Sends rows between the embedding or the head and the positions that have a part of its table.
 void broadcast(Call& call) {
   const step::Setting& s = call.rank.setting;
-  const schedule::Placement placement = plan::placement_of(call.rank.plan);
+  const schedule::Placement placement = plan::chunk_placement_of(call.rank.plan);
   const std::int64_t from = call.op.part == step::LayerPart::kHead ? placement.head_position()
                                                                    : placement.embedding_position();
   at::Tensor buffer =
       call.reads.empty() ? empty(call, s.rows, s.model->hidden) : call.read(0).contiguous();
-  check_payload(call.op, buffer.numel());
+  check_payload_elements(call.op, buffer.numel());
   call.rank.groups.of(call.op).broadcast(call.op, buffer, from);
   call.write(0, std::move(buffer));
 }
 
 void send(Call& call) {
   const at::Tensor buffer = call.read(0).contiguous();
-  check_payload(call.op, buffer.numel());
-  const PipelineNeighbour to = neighbour_of(call, call.rank.plan, call.rank.place);
+  check_payload_elements(call.op, buffer.numel());
+  const PipelineNeighbour to = pipeline_neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).send(call.op, buffer, to.position, to.tag);
 }
 
 void receive(Call& call) {
   const step::Setting& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
-  check_payload(call.op, buffer.numel());
-  const PipelineNeighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
+  check_payload_elements(call.op, buffer.numel());
+  const PipelineNeighbour from = pipeline_neighbour_of(call, call.rank.plan, call.rank.place);
   call.rank.groups.of(call.op).receive(call.op, buffer, from.position, from.tag);
   call.write(0, std::move(buffer));
 }
 
 }  // namespace
 
-void check_payload(const step::Operator& op, std::int64_t elements) {
+void check_payload_elements(const step::Operator& op, std::int64_t elements) {
   if (op.routed || elements == op.payload_elements) return;
   throw Error(ErrorKind::kRuntime, fmt::format("{} of {}: {} elements at hand, the program says {}",
                                                name_of(step::kOperatorNames, op.kind), op.name,
                                                elements, op.payload_elements));
 }
 
-void run_message(Call& call) {
-  if (step::carries_model_states(call.op.purpose)) return run_state_message(call);
+void run_communication_operator(Call& call) {
+  if (step::carries_model_states(call.op.purpose)) return run_data_parallel_message(call);
   if (call.op.scheme == step::Scheme::kContext) return run_context_message(call);
   if (call.op.scheme == step::Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {

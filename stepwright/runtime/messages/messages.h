@@ -6,7 +6,7 @@ namespace stepwright::runtime {
 
 /// Runs a communication operator of a step program on real tensors. Fails with `kRuntime` if a
 /// tensor does not have the size that the operator states.
-void run_message(Call& call);
+void run_communication_operator(Call& call);
 
 /// Runs a message of context parallelism before or after an attention core.
 void run_context_message(Call& call);
@@ -16,17 +16,17 @@ void run_expert_message(Call& call);
 
 /// Runs a message of data parallelism: parameters, gradients, or values that ranks share at the end
 /// of a step (`carries_model_states`).
-void run_state_message(Call& call);
+void run_data_parallel_message(Call& call);
 
 /// Runs a message of a sharded Adafactor update: completes row and column sums, or sums of squared
 /// updates, over ranks.
-void run_factored_message(Call& call);
+void run_adafactor_message(Call& call);
 
 /// Runs a message of a sharded Muon update: assembles whole matrices on the ranks that
 /// orthogonalize them, or returns their updates.
-void run_matrix_message(Call& call);
+void run_muon_message(Call& call);
 
 /// Fails with `kRuntime` unless `elements` equals the number of elements that the operator states.
-void check_payload(const step::Operator& op, std::int64_t elements);
+void check_payload_elements(const step::Operator& op, std::int64_t elements);
 
 }  // namespace stepwright::runtime

@@ -13,7 +13,7 @@ struct PipelineNeighbour {
 };
 
 /// Returns the other end of a pipeline send or receive on the rank at grid coordinates `place`.
-PipelineNeighbour neighbour_of(const PlacedOperator& placed, const plan::Plan& plan,
-                               const plan::Coordinates& place);
+PipelineNeighbour pipeline_neighbour_of(const OperatorWithOperands& placed, const plan::Plan& plan,
+                                        const plan::RankCoordinates& place);
 
 }  // namespace stepwright::runtime

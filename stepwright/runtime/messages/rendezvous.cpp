@@ -43,12 +43,12 @@ double seconds(std::chrono::milliseconds time) {
 
 /// Waits until all ranks have set their key.
 void await(const Groups::World& world, const KeyOf& key_of, const std::string& what) {
-  const RankWatch::Waiting waiting(world.watch, what);
+  const RankWatch::WaitForRanksScope waiting(world.watch, what);
   const std::vector<std::string> late = missing(world, key_of);
   if (late.empty()) return;
   const std::string why = fmt::format("{} did not come to {} within {} s", fmt::join(late, ", "),
                                       what, seconds(world.timeout));
-  if (world.watch != nullptr) world.watch->give_up(why, true, 1);
+  if (world.watch != nullptr) world.watch->end_run_with_reason(why, true, 1);
   throw Error(ErrorKind::kRuntime, why);
 }
 
@@ -75,7 +75,7 @@ std::string process_name() {
 
 }  // namespace
 
-void take_number(const Groups::World& world) {
+void claim_rank_number(const Groups::World& world) {
   const std::string own = rank_key(world.rank);
   if (world.store->add(fmt::format("world/number/{}", world.rank), 1) > 1) {
     const std::string holder =
@@ -89,7 +89,7 @@ void take_number(const Groups::World& world) {
 }
 
 void await_all_ranks(const Groups::World& world) {
-  const RankWatch::Waiting waiting(world.watch, "the start of the run");
+  const RankWatch::WaitForRanksScope waiting(world.watch, "the start of the run");
   const std::vector<std::string> late = missing(world, rank_key);
   if (late.empty()) return;
   throw Error(ErrorKind::kRuntime,
@@ -97,16 +97,16 @@ void await_all_ranks(const Groups::World& world) {
                           world.size, seconds(world.timeout)));
 }
 
-std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
-                                  const std::string& own) {
+std::vector<std::string> exchange_texts(const Groups::World& world, const std::string& key,
+                                        const std::string& own) {
   const KeyOf key_of = shared_key(key);
   store_put_text(*world.store, key_of(world.rank), own);
   await(world, key_of, fmt::format("the exchange of '{}'", key));
   return texts(world, key_of);
 }
 
-std::vector<std::string> collect(const Groups::World& world, const std::string& key,
-                                 const std::string& own) {
+std::vector<std::string> collect_texts(const Groups::World& world, const std::string& key,
+                                       const std::string& own) {
   const KeyOf key_of = shared_key(key);
   store_put_text(*world.store, key_of(world.rank), own);
   if (world.rank != 0) return {};

@@ -20,15 +20,15 @@ bool runs_any(collective::Algorithm algorithm) {
       collective::Collective::kAllReduce, collective::Collective::kAllGather,
       collective::Collective::kReduceScatter, collective::Collective::kAllToAll};
   return std::ranges::any_of(kRun, [=](collective::Collective one) {
-    return collective::in_process_group(algorithm, one);
+    return collective::is_run_by_own_process_group(algorithm, one);
   });
 }
 
 }  // namespace
 
-std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
-                                          const std::vector<std::int64_t>& members,
-                                          const cluster::Cluster& cluster) {
+std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
+                                               const std::vector<std::int64_t>& members,
+                                               const cluster::Cluster& cluster) {
   if (algorithm == collective::Algorithm::kLibrary || members.size() < 2) return {};
   const auto node = [&](std::size_t i) { return members[i] / cluster.devices_per_node; };
   std::vector<std::int32_t> sizes;  // lengths of runs of ranks on one node
@@ -40,13 +40,13 @@ std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
       .ranks = std::ssize(members),
       .members = std::ranges::max(sizes),
       .nodes = std::ssize(sizes),
-      .inside_adds = cluster::node_switches_reduce(cluster::in_network_reduction(cluster))};
-  if (!collective::suits(algorithm, form)) return {};
+      .inside_adds = cluster::node_switches_reduce(cluster::in_network_reduction_support(cluster))};
+  if (!collective::is_suited_to_group(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
     fail_unsupported(fmt::format("collectives: {} has no executor here",
-                                 name_of(collective::kAlgorithmNames, algorithm)));
+                                 name_of(collective::kCollectiveAlgorithmNames, algorithm)));
   }
-  if (!form.even()) return {static_cast<std::int32_t>(members.size()), 1};
+  if (!form.has_equal_ranks_per_node()) return {static_cast<std::int32_t>(members.size()), 1};
   return {sizes.front(), static_cast<std::int32_t>(sizes.size())};
 }
 
@@ -55,7 +55,7 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
                                                     const std::vector<std::int64_t>& members,
                                                     const std::vector<std::int32_t>& tiers,
                                                     collective::Algorithm algorithm) {
-  process_group::GroupSetup setup;
+  process_group::ProcessGroupSetup setup;
   setup.store = c10::make_intrusive<c10d::PrefixStore>(name + "/words", world.store);
   setup.rank = static_cast<int>(std::ranges::find(members, world.rank) - members.begin());
   setup.size = static_cast<int>(members.size());
@@ -66,7 +66,7 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
   for (const collective::Collective one :
        {collective::Collective::kAllReduce, collective::Collective::kAllGather,
         collective::Collective::kReduceScatter, collective::Collective::kAllToAll}) {
-    const bool runs = collective::in_process_group(algorithm, one);
+    const bool runs = collective::is_run_by_own_process_group(algorithm, one);
     setup.engine.choices.push_back({.collective = one,
                                     .most_bytes = std::numeric_limits<double>::infinity(),
                                     .method = runs ? std::optional(algorithm) : std::nullopt});
@@ -79,11 +79,11 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
                                                                process_group::SplitGroup{});
 }
 
-std::int64_t scheduled_calls(const c10d::Backend& backend) {
+std::int64_t scheduled_call_count(const c10d::Backend& backend) {
   const auto* scheduled = dynamic_cast<const process_group::StepwrightBackend*>(&backend);
   if (scheduled == nullptr) return 0;
   std::int64_t calls = 0;
-  for (const auto& [key, count] : scheduled->counts()) {
+  for (const auto& [key, count] : scheduled->call_counts()) {
     if (key.second.empty()) calls += count.calls;
   }
   return calls;

@@ -15,9 +15,9 @@ namespace stepwright::runtime {
 /// out; {ranks, 1} if nodes have different numbers of the group's ranks; empty: the library carries
 /// them out, because `algorithm` is the library's or does not suit the group. Fails with
 /// `kUnsupported` for an algorithm that suits the group but has no schedule that can run.
-std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
-                                          const std::vector<std::int64_t>& members,
-                                          const cluster::Cluster& cluster);
+std::vector<std::int32_t> scheduled_tier_sizes(collective::Algorithm algorithm,
+                                               const std::vector<std::int64_t>& members,
+                                               const cluster::Cluster& cluster);
 
 /// Creates a process group for host tensors whose collectives run as schedules of `algorithm`,
 /// whatever their size; Gloo runs collectives that the algorithm does not cover. All members must
@@ -30,6 +30,6 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
 
 /// Returns how many calls of a process group ran as this project's own schedules; 0 if the group
 /// has none.
-std::int64_t scheduled_calls(const c10d::Backend& backend);
+std::int64_t scheduled_call_count(const c10d::Backend& backend);
 
 }  // namespace stepwright::runtime

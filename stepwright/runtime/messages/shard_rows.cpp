@@ -61,13 +61,13 @@ void all_reduce_pieces(Call& call, const at::Tensor& joined) {
 
 }  // namespace
 
-at::Tensor shards_as_rows(const Call& call, const StateLayout& layout, const at::Tensor& flat,
-                          std::int64_t ranks) {
+at::Tensor shards_as_rows(const Call& call, const StateShardingLayout& layout,
+                          const at::Tensor& flat, std::int64_t ranks) {
   if (!of_all_ranks(call.op.group)) return flat.view({ranks, -1});
   return flat.view({layout.inner, layout.outer, -1}).transpose(0, 1).reshape({ranks, -1});
 }
 
-std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateLayout& layout,
+std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateShardingLayout& layout,
                                            const at::Tensor& flat, std::int64_t ranks) {
   if (!layout.owner) return shards_as_rows(call, layout, flat, ranks).unbind(0);
   std::vector<at::Tensor> shares(static_cast<std::size_t>(ranks), flat.narrow(0, 0, 0));
@@ -75,8 +75,8 @@ std::vector<at::Tensor> shard_of_each_rank(const Call& call, const StateLayout& 
   return shares;
 }
 
-void store_rows(const Call& call, const StateLayout& layout, const at::Tensor& rows,
-                const at::Tensor& flat) {
+void store_rows_as_shards(const Call& call, const StateShardingLayout& layout,
+                          const at::Tensor& rows, const at::Tensor& flat) {
   if (!of_all_ranks(call.op.group)) {
     flat.copy_(rows.reshape({-1}));
     return;
@@ -109,7 +109,7 @@ at::Tensor all_gather_columns(Call& call, const at::Tensor& own) {
   return all.transpose(0, 1).reshape({group.size(), -1});
 }
 
-void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors) {
+void all_reduce_joined_tensors(Call& call, const std::vector<at::Tensor>& tensors) {
   const at::Tensor in_place = as_they_lie(tensors);
   if (in_place.defined()) return all_reduce_pieces(call, in_place);
   const at::Tensor joined = at::cat(tensors);

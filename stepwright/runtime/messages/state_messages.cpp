@@ -24,7 +24,7 @@ struct Leaving {
 /// Returns the gradients that a reduction sums: those that a backward passed on (`handed_over`), or
 /// those held on this rank.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   std::vector<Leaving> found;
   std::size_t next = 0;
   for (const std::int32_t id : units(call)) {
@@ -81,16 +81,16 @@ void reduce_gradients(Call& call) {
   for (const Leaving& one : leaving_gradients(call, false)) {
     parts.push_back(one.parameter->optimizer_gradient());
   }
-  all_reduce_flat(call, parts);
+  all_reduce_joined_tensors(call, parts);
 }
 
 /// Gathers the parameters of a block, before each use.
 void gather_parameters(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   BlockParameters& unit = call.rank.store.unit(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
-    whole = at::empty({unit.gathered_elements}, call.rank.options_of(call.op.dtype));
+    whole = at::empty({unit.gathered_elements}, call.rank.tensor_options_of(call.op.dtype));
   }
   std::vector<at::Tensor> own;
   for (const StoredParameter* parameter : unit.used(expert)) own.push_back(parameter->value);
@@ -99,15 +99,15 @@ void gather_parameters(Call& call) {
   for (const StoredParameter& parameter : unit.parameters) {
     if (parameter.slice.expert != expert) continue;
     const std::int64_t width = parameter.padded / rows.size(0);
-    store_rows(call, *parameter.layout, rows.narrow(1, column, width),
-               whole.narrow(0, parameter.gather_offset, parameter.padded));
+    store_rows_as_shards(call, *parameter.layout, rows.narrow(1, column, width),
+                         whole.narrow(0, parameter.gather_offset, parameter.padded));
     column += width;
   }
 }
 
 /// Gathers parameters after an update, if the updated shards are finer than the resident ones.
 void gather_updated(Call& call) {
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   Parameters parameters;
   std::vector<at::Tensor> own;
   for (const std::int32_t id : units(call)) {
@@ -131,26 +131,26 @@ void gather_updated(Call& call) {
     }
     std::vector<at::Tensor> shares;
     for (std::size_t r = 0; r < columns.size(); ++r) shares.push_back(take(r, own[i].numel()));
-    store_rows(call, *parameter.layout, at::stack(shares), parameter.value);
+    store_rows_as_shards(call, *parameter.layout, at::stack(shares), parameter.value);
   }
 }
 
 void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
-  const bool expert = plan::is_of_experts(call.op.group);
+  const bool expert = plan::is_expert_communicator(call.op.group);
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
       if (tied ? parameter->slice.name == kEmbeddingTableName : parameter->slice.partial)
         gradients.push_back(parameter->gradient);
     }
   }
-  all_reduce_flat(call, gradients);
+  all_reduce_joined_tensors(call, gradients);
 }
 
 }  // namespace
 
-void run_state_message(Call& call) {
-  StepSums& sums = call.rank.sums;
+void run_data_parallel_message(Call& call) {
+  StepLossAndNormSums& sums = call.rank.sums;
   switch (call.op.purpose) {
     case step::Purpose::kGatherParameters: return gather_parameters(call);
     case step::Purpose::kGatherUpdated: return gather_updated(call);
@@ -158,22 +158,23 @@ void run_state_message(Call& call) {
     case step::Purpose::kReduceReplicated: return reduce_small(call, false);
     case step::Purpose::kReduceTiedTable: return reduce_small(call, true);
     case step::Purpose::kShareNorm:
-      return all_reduce_flat(
-          call, {plan::is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+      return all_reduce_joined_tensors(
+          call,
+          {plan::is_expert_communicator(call.op.group) ? sums.expert_square : sums.dense_square});
     case step::Purpose::kShareLoads: {
       std::vector<at::Tensor> loads;
       for (const StoredParameter* bias : call.rank.store.buffers()) {
         if (!bias->frozen) loads.push_back(bias->gradient);
       }
-      return all_reduce_flat(call, loads);
+      return all_reduce_joined_tensors(call, loads);
     }
-    case step::Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
+    case step::Purpose::kShareLoss: return all_reduce_joined_tensors(call, {sums.loss});
     case step::Purpose::kGatherMatrices:
     case step::Purpose::kShareProducts:
-    case step::Purpose::kReturnMatrices: return run_matrix_message(call);
+    case step::Purpose::kReturnMatrices: return run_muon_message(call);
     case step::Purpose::kShareSums:
     case step::Purpose::kGatherMoments:
-    case step::Purpose::kShareSquares: return run_factored_message(call);
+    case step::Purpose::kShareSquares: return run_adafactor_message(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message about states", call.op.name));

@@ -84,13 +84,14 @@ void RankWatch::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-RankWatch::Waiting::Waiting(RankWatch* watch, const std::string& what) : watch_(watch) {
+RankWatch::WaitForRanksScope::WaitForRanksScope(RankWatch* watch, const std::string& what)
+    : watch_(watch) {
   if (watch_ == nullptr) return;
   const std::scoped_lock lock(watch_->mutex_);
   watch_->waits_[std::this_thread::get_id()] = {what, now_s()};
 }
 
-RankWatch::Waiting::~Waiting() {
+RankWatch::WaitForRanksScope::~WaitForRanksScope() {
   if (watch_ == nullptr) return;
   const std::scoped_lock lock(watch_->mutex_);
   watch_->waits_.erase(std::this_thread::get_id());
@@ -155,7 +156,9 @@ std::vector<std::string> RankWatch::positions() {
   return places;
 }
 
-void RankWatch::give_up(const std::string& why, bool lost, int code) { conclude(why, lost, code); }
+void RankWatch::end_run_with_reason(const std::string& why, bool lost, int code) {
+  conclude(why, lost, code);
+}
 
 void RankWatch::conclude(const std::string& why, bool lost, int code) {
   const std::string own = position();
@@ -195,13 +198,13 @@ void RankWatch::conclude(const std::string& why, bool lost, int code) {
 std::string rank_done_key(std::int64_t rank) { return fmt::format("watch/left/{}", rank); }
 
 void wait_for_message(RankWatch* watch, const std::string& what, c10d::Work& message) {
-  const RankWatch::Waiting waiting(watch, what);
+  const RankWatch::WaitForRanksScope waiting(watch, what);
   try {
     message.wait();
   } catch (const std::exception& error) {
     const std::string_view text = error.what();
     const std::string why = fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
-    if (watch != nullptr) watch->give_up(why, true, 1);
+    if (watch != nullptr) watch->end_run_with_reason(why, true, 1);
     throw Error(ErrorKind::kRuntime, why);
   }
 }

@@ -24,7 +24,7 @@ class RankWatch {
  public:
   /// Rank number of this process, and the store that all ranks of the run share.
   struct World {
-    c10::intrusive_ptr<process_group::BoundedStore> store;
+    c10::intrusive_ptr<process_group::TimeLimitedStore> store;
     std::int64_t rank = 0;
     std::int64_t size = 1;
     /// How long the store or a rank may be silent before it counts as lost.
@@ -48,13 +48,13 @@ class RankWatch {
 
   /// While an object of this class exists, the watch counts the calling thread as waiting for other
   /// ranks.
-  class Waiting {
+  class WaitForRanksScope {
    public:
     /// `what`: name of the awaited event in messages. `watch`: null if the run has none.
-    Waiting(RankWatch* watch, const std::string& what);
-    ~Waiting();
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
+    WaitForRanksScope(RankWatch* watch, const std::string& what);
+    ~WaitForRanksScope();
+    WaitForRanksScope(const WaitForRanksScope&) = delete;
+    WaitForRanksScope& operator=(const WaitForRanksScope&) = delete;
 
    private:
     RankWatch* watch_;
@@ -62,7 +62,7 @@ class RankWatch {
 
   /// Tells the other ranks why this rank ends, collects where they are for the message, and ends
   /// the process. `lost`: true if this rank waited in vain, so that another rank is to blame.
-  void give_up(const std::string& why, bool lost, int code);
+  void end_run_with_reason(const std::string& why, bool lost, int code);
 
  private:
   /// Count that a rank increments as its sign of life, as rank 0 last saw it.

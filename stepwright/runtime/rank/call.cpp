@@ -18,31 +18,31 @@ std::int64_t rows_of_result(const Call& call, std::size_t place) {
 
 }  // namespace
 
-at::Tensor Call::own_rows(const at::Tensor& all) const {
+at::Tensor Call::rows_of_operator(const at::Tensor& all) const {
   const step::IndexRange& rows = op.rows;
   const bool more = rows.count > 0 && all.dim() > 0 && all.size(0) > rows.count;
   return more ? all.narrow(0, rows.first, rows.count) : all;
 }
 
 void Call::write(std::size_t i, at::Tensor value) {
-  PlacedTensor& cell = *writes.at(i);
+  TensorWithReadyMoment& cell = *writes.at(i);
   const std::int64_t rows = rows_of_result(*this, i);
   if (op.rows.count == 0 || rows <= op.rows.count) {
     cell.value = std::move(value);
     return;
   }
   if (!cell.value.defined()) cell.value = at::empty({rows, value.size(1)}, value.options());
-  own_rows(cell.value).copy_(value);
+  rows_of_operator(cell.value).copy_(value);
 }
 
 at::Tensor Call::weight(std::string_view name) const {
   StoredParameter* parameter = rank.store.unit(unit).find(name);
   if (parameter == nullptr) return {};
   if (parameter->gather_offset >= 0) {
-    return parameter->shaped(
+    return parameter->reshaped_to_parameter(
         gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
   }
-  return parameter->shaped(parameter->holder().value);
+  return parameter->reshaped_to_parameter(parameter->holder().value);
 }
 
 model::LayerClass Call::layer_class() const {
@@ -50,7 +50,7 @@ model::LayerClass Call::layer_class() const {
   return unit >= 0 ? model.layer_class(unit) : model.default_layer_class();
 }
 
-std::int64_t Call::ahead() const {
+std::int64_t Call::multi_token_depth() const {
   return std::max<std::int64_t>(0, unit - rank.setting.model->layers + 1);
 }
 
@@ -68,19 +68,20 @@ at::Tensor Call::gradient(std::string_view name) const {
   StoredParameter* parameter = block.find(name);
   if (parameter == nullptr || parameter->frozen) return {};
   if (parameter->reduce_offset < 0) {
-    return parameter->shaped(parameter->holder().gradient);
+    return parameter->reshaped_to_parameter(parameter->holder().gradient);
   }
   at::Tensor& leaving = gathered_writes.front()->value;
   if (!leaving.defined()) {
-    leaving = at::zeros({block.leaving_elements}, rank.options_of(rank.setting.gradient));
+    leaving = at::zeros({block.leaving_elements}, rank.tensor_options_of(rank.setting.gradient));
   }
-  return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
+  return parameter->reshaped_to_parameter(
+      leaving.narrow(0, parameter->reduce_offset, parameter->padded));
 }
 
 namespace {
 
 /// Returns this rank's rows of the residual stream, out of the rows of all tokens.
-at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const plan::Coordinates& place) {
+at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const plan::RankCoordinates& place) {
   return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
 }
 
@@ -94,7 +95,7 @@ at::Tensor Call::places(std::int64_t rows) const {
   return rows_here(batch->places, rows, rank.place);
 }
 
-void accumulate(const at::Tensor& into, const at::Tensor& value) {
+void accumulate_gradient(const at::Tensor& into, const at::Tensor& value) {
   into.add_(value.view(into.sizes()));
 }
 

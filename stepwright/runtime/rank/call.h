@@ -11,30 +11,32 @@
 namespace stepwright::runtime {
 
 /// An operator with its operands, ready to run on a rank: the argument of every kernel.
-struct Call : PlacedOperator {
+struct Call : OperatorWithOperands {
   RankState& rank;
   const MicroBatch* batch = nullptr;  ///< Tokens of the micro-batch; null in an optimizer update.
 
   /// Returns operand number `i` of the operator. If the operator works on some rows only
   /// (`Operator::rows`), returns these rows. Throws if there is no such operand.
-  [[nodiscard]] at::Tensor read(std::size_t i) const { return own_rows(reads.at(i)->value); }
+  [[nodiscard]] at::Tensor read(std::size_t i) const {
+    return rows_of_operator(reads.at(i)->value);
+  }
   /// True if the operator has an operand number `i`.
   [[nodiscard]] bool has(std::size_t i) const { return i < reads.size(); }
   /// Stores result number `i` of the operator. If the operator works on some rows only
   /// (`Operator::rows`), `value` replaces these rows of the result.
   void write(std::size_t i, at::Tensor value);
   /// Returns the rows of a tensor on which the operator works: those in `Operator::rows`, or all.
-  [[nodiscard]] at::Tensor own_rows(const at::Tensor& all) const;
+  [[nodiscard]] at::Tensor rows_of_operator(const at::Tensor& all) const;
 
   /// Returns the layer class (window, experts, ...) of the operator's layer; outside of layers, the
   /// model's default class.
   [[nodiscard]] model::LayerClass layer_class() const;
   /// Returns the number, from 1, of the multi-token prediction layer that the operator belongs to,
   /// which predicts that many tokens further ahead than the model's head; 0: none.
-  [[nodiscard]] std::int64_t ahead() const;
+  [[nodiscard]] std::int64_t multi_token_depth() const;
 
   /// Returns the type of statistics and norms: FP32, or FP64 in FP64 jobs.
-  [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
+  [[nodiscard]] at::ScalarType statistics_type() const { return scalar_type(rank.setting.exact); }
 
   /// Returns the description of the parameter that the operator uses: its name and local sizes.
   [[nodiscard]] const step::LocalParameter& parameter() const;
@@ -64,6 +66,6 @@ struct Call : PlacedOperator {
 };
 
 /// Adds `value` to the gradient tensor `into`, converted to its type.
-void accumulate(const at::Tensor& into, const at::Tensor& value);
+void accumulate_gradient(const at::Tensor& into, const at::Tensor& value);
 
 }  // namespace stepwright::runtime

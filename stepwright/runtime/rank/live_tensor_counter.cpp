@@ -56,16 +56,16 @@ class CountingAllocator final : public at::Allocator {
 
 }  // namespace
 
-void count_allocations() {
+void start_counting_cpu_allocations() {
   static CountingAllocator counting;
   allocator_below = at::GetCPUAllocator();
   constexpr std::uint8_t kAboveDefault = 1;
   at::SetCPUAllocator(&counting, kAboveDefault);
 }
 
-AllocatedBytes allocated_bytes() { return {allocated_now, allocated_peak}; }
+CpuAllocatedBytes allocated_bytes() { return {allocated_now, allocated_peak}; }
 
-void reset_allocated_peak() { allocated_peak = allocated_now.load(); }
+void reset_cpu_allocation_peak() { allocated_peak = allocated_now.load(); }
 
 void LiveTensorCounter::add(const at::Tensor& value, step::TensorKind kind) {
   const std::scoped_lock lock(mutex_);
@@ -86,7 +86,7 @@ void LiveTensorCounter::remove(const at::Tensor& value, step::TensorKind kind) {
   holders_.erase(holder);
 }
 
-void LiveTensorCounter::note_peak() {
+void LiveTensorCounter::update_peak_bytes() {
   const std::scoped_lock lock(mutex_);
   if (memory::total_bytes(now_.kinds) > memory::total_bytes(peak_.kinds)) peak_ = now_;
 }
@@ -96,7 +96,7 @@ void LiveTensorCounter::begin_step() {
   peak_ = now_;
 }
 
-HeldBytes LiveTensorCounter::at_peak() const {
+LiveTensorBytes LiveTensorCounter::at_peak() const {
   const std::scoped_lock lock(mutex_);
   return peak_;
 }

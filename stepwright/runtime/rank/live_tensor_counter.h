@@ -10,7 +10,7 @@
 namespace stepwright::runtime {
 
 /// Bytes of the tensors that a rank's operators keep alive at one moment.
-struct HeldBytes {
+struct LiveTensorBytes {
   /// Bytes of each kind of tensor. Each tensor of the step program counts in full, even if it
   /// shares a buffer.
   memory::KindBytes kinds{};
@@ -27,33 +27,33 @@ class LiveTensorCounter {
   void add(const at::Tensor& value, step::TensorKind kind);
   void remove(const at::Tensor& value, step::TensorKind kind);
   /// Sets the peak to the bytes held now, if these are more than the peak so far.
-  void note_peak();
+  void update_peak_bytes();
   /// Resets the peak to the bytes held now, at the start of a step.
   void begin_step();
   /// Returns the bytes held at the memory peak since the start of the step.
-  [[nodiscard]] HeldBytes at_peak() const;
+  [[nodiscard]] LiveTensorBytes at_peak() const;
 
  private:
   mutable std::mutex mutex_;
-  HeldBytes now_;
-  HeldBytes peak_;
+  LiveTensorBytes now_;
+  LiveTensorBytes peak_;
   /// For each buffer, the number of counted tensors that use it.
   std::map<const void*, int> holders_;
 };
 
-/// Bytes that PyTorch has allocated on the CPU since `count_allocations` was called: now, and at
-/// the peak since `reset_allocated_peak`.
-struct AllocatedBytes {
+/// Bytes that PyTorch has allocated on the CPU since `start_counting_cpu_allocations` was called:
+/// now, and at the peak since `reset_cpu_allocation_peak`.
+struct CpuAllocatedBytes {
   std::int64_t now = 0;
   std::int64_t peak = 0;
 };
 /// Starts to count bytes that PyTorch allocates on the CPU. Called once in a process, before its
 /// first tensor.
-void count_allocations();
+void start_counting_cpu_allocations();
 /// Returns the bytes that PyTorch has allocated on the CPU, now and at the peak; 0 before
-/// `count_allocations`.
-AllocatedBytes allocated_bytes();
+/// `start_counting_cpu_allocations`.
+CpuAllocatedBytes allocated_bytes();
 /// Sets the peak of bytes allocated on the CPU to the bytes allocated now.
-void reset_allocated_peak();
+void reset_cpu_allocation_peak();
 
 }  // namespace stepwright::runtime

@@ -2,11 +2,11 @@
 
 namespace stepwright::runtime {
 
-PlacedTensor::~PlacedTensor() {
+TensorWithReadyMoment::~TensorWithReadyMoment() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
 }
 
-void PlacedTensor::count(LiveTensorCounter& held, step::TensorKind kind) {
+void TensorWithReadyMoment::count(LiveTensorCounter& held, step::TensorKind kind) {
   if (held_ != nullptr || !value.defined()) return;
   held_ = &held;
   counted_ = value;

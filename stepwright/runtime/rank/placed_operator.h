@@ -13,11 +13,11 @@
 namespace stepwright::runtime {
 
 /// A tensor of a running step, with the moment from which it can be read.
-struct PlacedTensor {
-  PlacedTensor() = default;
-  ~PlacedTensor();
-  PlacedTensor(const PlacedTensor&) = delete;
-  PlacedTensor& operator=(const PlacedTensor&) = delete;
+struct TensorWithReadyMoment {
+  TensorWithReadyMoment() = default;
+  ~TensorWithReadyMoment();
+  TensorWithReadyMoment(const TensorWithReadyMoment&) = delete;
+  TensorWithReadyMoment& operator=(const TensorWithReadyMoment&) = delete;
 
   /// Counts the tensor's bytes as held from now until this object is destroyed. Call it once.
   void count(LiveTensorCounter& held, step::TensorKind kind);
@@ -32,17 +32,17 @@ struct PlacedTensor {
   at::Tensor counted_;
   step::TensorKind kind_{};
 };
-using PlacedTensorPtr = std::shared_ptr<PlacedTensor>;
+using PlacedTensorPtr = std::shared_ptr<TensorWithReadyMoment>;
 
 /// One operator of a step with its operands. Gathered parameters and gradients to be reduced are in
 /// lists of their own, so that the other operands have the same indices with and without sharding.
-struct PlacedOperator {
+struct OperatorWithOperands {
   const step::Operator& op;
   const step::Template& piece;
   const step::Item& item;
   std::int32_t layer = -1;  ///< Layer of the model, from 0; -1: outside of the layers.
   /// Number of the block whose parameters the operator uses: a layer's number, or a negative one
-  /// for the embedding and the head (`step::kEmbeddingUnit`).
+  /// for the embedding and the head (`step::kEmbeddingBlockNumber`).
   std::int32_t unit = -1;
   std::int32_t chunk = 0;
   std::int32_t micro_batch = -1;  ///< Index of the micro-batch; -1 in an optimizer update.

@@ -12,7 +12,7 @@
 namespace stepwright::runtime {
 
 /// Arguments for creating one process group on a rank.
-struct GroupPlace {
+struct ProcessGroupArguments {
   /// Store that only this group uses, through which its ranks connect.
   c10::intrusive_ptr<c10d::Store> store;
   int rank = 0;
@@ -33,10 +33,10 @@ class RankDevice {
   [[nodiscard]] virtual at::Device place() const = 0;
   /// True if a call only starts an operator on the device (GPU), so that the host runs ahead;
   /// false: the operator is done when its call returns (CPU).
-  [[nodiscard]] virtual bool runs_behind() const = 0;
+  [[nodiscard]] virtual bool runs_asynchronously() const = 0;
   /// Gives the calling thread a device queue (CUDA stream) of its own, for the work that it issues
   /// from now on.
-  virtual void enter_queue() = 0;
+  virtual void use_own_device_queue() = 0;
   /// Returns a mark behind all work that the calling thread has issued so far.
   [[nodiscard]] virtual DeviceMark mark() = 0;
   /// Makes work that the calling thread issues from now on wait, on the device, for a mark.
@@ -47,7 +47,8 @@ class RankDevice {
   /// Blocks the host until all work on the device is done.
   virtual void finish() = 0;
   /// Creates a process group for tensors on this device: Gloo for the CPU, NCCL for CUDA.
-  [[nodiscard]] virtual c10::intrusive_ptr<c10d::Backend> backend(const GroupPlace& place) = 0;
+  [[nodiscard]] virtual c10::intrusive_ptr<c10d::Backend> backend(
+      const ProcessGroupArguments& place) = 0;
 };
 
 /// Returns the CPU as a rank's device.

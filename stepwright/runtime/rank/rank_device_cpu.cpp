@@ -20,14 +20,15 @@ std::shared_ptr<gloo::transport::Device> gloo_device() {
 class Cpu final : public RankDevice {
  public:
   [[nodiscard]] at::Device place() const override { return at::kCPU; }
-  [[nodiscard]] bool runs_behind() const override { return false; }
-  void enter_queue() override {}
+  [[nodiscard]] bool runs_asynchronously() const override { return false; }
+  void use_own_device_queue() override {}
   [[nodiscard]] DeviceMark mark() override { return nullptr; }
   void wait(const DeviceMark& /*mark*/) override {}
   void use(const at::Tensor& /*tensor*/) override {}
   void finish() override {}
 
-  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(const GroupPlace& place) override {
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(
+      const ProcessGroupArguments& place) override {
     const auto options = c10d::ProcessGroupGloo::Options::create(place.timeout);
     options->devices.push_back(gloo_device());
     options->threads = 1;

@@ -19,9 +19,9 @@ class Cuda final : public RankDevice {
   explicit Cuda(c10::DeviceIndex index) : index_(index) { c10::cuda::set_device(index); }
 
   [[nodiscard]] at::Device place() const override { return {at::kCUDA, index_}; }
-  [[nodiscard]] bool runs_behind() const override { return true; }
+  [[nodiscard]] bool runs_asynchronously() const override { return true; }
 
-  void enter_queue() override {
+  void use_own_device_queue() override {
     c10::cuda::set_device(index_);
     c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, index_));
   }
@@ -44,7 +44,8 @@ class Cuda final : public RankDevice {
 
   void finish() override { c10::cuda::device_synchronize(); }
 
-  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(const GroupPlace& place) override {
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(
+      const ProcessGroupArguments& place) override {
     auto options = c10d::ProcessGroupNCCL::Options::create();
     options->timeout = place.timeout;
     return c10::make_intrusive<c10d::ProcessGroupNCCL>(place.store, place.rank, place.size,

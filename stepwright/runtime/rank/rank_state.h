@@ -17,7 +17,7 @@ class Groups;
 
 /// Loss and squared gradient norms of a step, which the update needs from all ranks; in the type of
 /// statistics (FP32 or FP64).
-struct StepSums {
+struct StepLossAndNormSums {
   at::Tensor loss;  ///< Sum of the losses of all tokens, and number of tokens: [2].
   /// Sum of squared gradients of dense parameters; `expert_square`: of expert parameters. One
   /// element each.
@@ -40,7 +40,7 @@ struct AdafactorProgress {
 };
 
 /// A matrix that Muon orthogonalizes, as one tensor-parallel rank holds it.
-struct LayerMatrix {
+struct MuonMatrix {
   const StoredParameter* parameter = nullptr;
   /// Index of the matrix's first element in this rank's flattened part of the parameter.
   std::int64_t first = 0;
@@ -63,7 +63,7 @@ struct MuonProgress {
   /// `matrices`: all matrices to orthogonalize. `values` and `updates`: for those that this rank
   /// orthogonalizes, the momentum and the update, as far as messages have brought them; else
   /// undefined.
-  std::vector<LayerMatrix> matrices;
+  std::vector<MuonMatrix> matrices;
   std::vector<at::Tensor> values;
   std::vector<at::Tensor> updates;
   /// For each parameter, the part of its update that this rank needs, returned by the ranks that
@@ -78,11 +78,11 @@ struct RankState {
   const plan::Plan& plan;
   const TrainOptions& options;
   step::Setting setting;
-  plan::Coordinates place;
+  plan::RankCoordinates place;
   ParameterStore& store;
   Groups& groups;
   RankDevice& device;
-  StepSums sums{};
+  StepLossAndNormSums sums{};
   /// Progress of the optimizer updates of this step; index 0: dense parameters, 1: expert
   /// parameters.
   std::array<AdafactorProgress, 2> factored{};
@@ -93,12 +93,12 @@ struct RankState {
   std::map<std::int32_t, at::Tensor>* logits = nullptr;
 
   /// Returns options that create a tensor of a number format on the rank's device.
-  [[nodiscard]] at::TensorOptions options_of(DType type) const {
+  [[nodiscard]] at::TensorOptions tensor_options_of(DType type) const {
     return at::TensorOptions(scalar_type(type)).device(device.place());
   }
   /// Returns options that create a tensor of integer indices (rows, positions, ...) on the rank's
   /// device.
-  [[nodiscard]] at::TensorOptions index_options() const {
+  [[nodiscard]] at::TensorOptions index_tensor_options() const {
     return at::TensorOptions(at::kLong).device(device.place());
   }
 };

@@ -27,7 +27,7 @@ struct RankStreams::Lane {
   std::thread thread;
 
   void work(RankDevice& device) {
-    device.enter_queue();
+    device.use_own_device_queue();
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return ends || !queue.empty(); });
@@ -72,7 +72,7 @@ RankStreams::~RankStreams() {
   }
 }
 
-bool RankStreams::queues(step::Stream stream) const {
+bool RankStreams::has_queue(step::Stream stream) const {
   return lanes_.at(static_cast<std::size_t>(stream)) != nullptr;
 }
 
@@ -86,7 +86,7 @@ StreamTicket RankStreams::submit(step::Stream stream, std::function<void()> work
 }
 
 StreamTicket RankStreams::last(step::Stream stream) const {
-  if (!queues(stream)) return {};
+  if (!has_queue(stream)) return {};
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   return {stream, lane.submitted};
@@ -104,7 +104,7 @@ Moment RankStreams::wait(StreamTicket ticket) {
   return end.when;
 }
 
-void RankStreams::wait_all() {
+void RankStreams::wait_for_all_streams() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i]) continue;
     wait(last(static_cast<step::Stream>(i)));

@@ -32,7 +32,7 @@ class RankStreams {
   RankStreams& operator=(const RankStreams&) = delete;
 
   /// True if a stream has a thread and a queue; false: its work runs on the issuing thread.
-  [[nodiscard]] bool queues(step::Stream stream) const;
+  [[nodiscard]] bool has_queue(step::Stream stream) const;
   /// Queues work on a stream that has a thread. Returns the moment at which this work is done.
   StreamTicket submit(step::Stream stream, std::function<void()> work);
   /// Returns the moment at which all work queued on a stream so far is done; immediately if the
@@ -40,11 +40,11 @@ class RankStreams {
   [[nodiscard]] StreamTicket last(step::Stream stream) const;
   /// Waits until a moment in a stream's queue, and returns its time. On a GPU, waits only until the
   /// work is issued, and orders later work of this thread after it on the device. Returns the
-  /// beginning of time for a moment before the last `wait_all` or for "immediately". Rethrows
-  /// exceptions of the stream's work.
+  /// beginning of time for a moment before the last `wait_for_all_streams` or for "immediately".
+  /// Rethrows exceptions of the stream's work.
   Moment wait(StreamTicket ticket);
   /// Waits until all streams are idle.
-  void wait_all();
+  void wait_for_all_streams();
 
  private:
   struct Lane;

@@ -44,7 +44,7 @@ const at::Tensor& eight_bit_codebook(MomentSigns signs) {
 
 EightBitMoments EightBitMoments::zeros(std::int64_t elements, std::int64_t blocks,
                                        MomentSigns signs, const at::TensorOptions& scales) {
-  const std::int64_t each = ceil_divide(elements / blocks, plan::kScaleBlock);
+  const std::int64_t each = ceil_divide(elements / blocks, plan::kEightBitMomentsPerScale);
   EightBitMoments bits{.bytes = at::empty({elements}, scales.dtype(at::kByte)),
                        .scales = at::zeros({blocks * each}, scales),
                        .blocks = blocks,
@@ -55,13 +55,14 @@ EightBitMoments EightBitMoments::zeros(std::int64_t elements, std::int64_t block
 
 at::Tensor EightBitMoments::in_blocks(const at::Tensor& flat) const {
   const at::Tensor runs = flat.view({blocks, -1});
-  const std::int64_t missing = scales.numel() / blocks * plan::kScaleBlock - runs.size(1);
-  return at::constant_pad_nd(runs, {0, missing}).view({-1, plan::kScaleBlock});
+  const std::int64_t missing =
+      scales.numel() / blocks * plan::kEightBitMomentsPerScale - runs.size(1);
+  return at::constant_pad_nd(runs, {0, missing}).view({-1, plan::kEightBitMomentsPerScale});
 }
 
 at::Tensor EightBitMoments::scale_of_each_element() const {
   return scales.view({blocks, -1, 1})
-      .expand({blocks, scales.numel() / blocks, plan::kScaleBlock})
+      .expand({blocks, scales.numel() / blocks, plan::kEightBitMomentsPerScale})
       .reshape({blocks, -1})
       .narrow(1, 0, bytes.numel() / blocks)
       .reshape({-1})

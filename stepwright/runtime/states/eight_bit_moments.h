@@ -16,10 +16,10 @@ enum class MomentSigns : std::uint8_t { kBoth, kPlus };
 /// create_dynamic_map).
 const at::Tensor& eight_bit_codebook(MomentSigns signs);
 
-/// Optimizer moments stored as one byte per element, with a scale for each `kScaleBlock` elements:
-/// the largest absolute value among them (bitsandbytes csrc/kernels.cu,
-/// kOptimizerStatic8bit2StateBlockwise). The elements form `blocks` equal runs, and scales do not
-/// span two runs.
+/// Optimizer moments stored as one byte per element, with a scale for each
+/// `kEightBitMomentsPerScale` elements: the largest absolute value among them (bitsandbytes
+/// csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise). The elements form `blocks` equal runs,
+/// and scales do not span two runs.
 struct EightBitMoments {
   /// Encoded elements, one byte each, flattened from [blocks, elements of a block].
   at::Tensor bytes;

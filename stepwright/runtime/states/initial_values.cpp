@@ -14,21 +14,25 @@ double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 
 
 }  // namespace
 
-InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::ParameterInit start,
-                             std::int64_t layers)
-    : key_(mix(seed, fnv1a(name))), mean_(start == model::ParameterInit::kOnes ? 1 : 0) {
-  if (start == model::ParameterInit::kNormal || start == model::ParameterInit::kResidual)
+InitialParameterValues::InitialParameterValues(std::uint64_t seed, std::string_view name,
+                                               model::ParameterInitialization start,
+                                               std::int64_t layers)
+    : key_(hash_with_seed(seed, fnv1a(name))),
+      mean_(start == model::ParameterInitialization::kOnes ? 1 : 0) {
+  if (start == model::ParameterInitialization::kNormal ||
+      start == model::ParameterInitialization::kResidual)
     deviation_ = 0.02;
-  if (start == model::ParameterInit::kResidual)
+  if (start == model::ParameterInitialization::kResidual)
     deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
 }
 
-double InitialValues::at(std::int64_t index) const {
+double InitialParameterValues::at(std::int64_t index) const {
   if (index < 0) return 0;
   if (deviation_ == 0) return mean_;
   const auto number = static_cast<std::uint64_t>(index);
-  const double radius = std::sqrt(-2 * std::log(uniform(mix(key_, 2 * number))));
-  return deviation_ * radius * std::cos(2 * std::numbers::pi * uniform(mix(key_, 2 * number + 1)));
+  const double radius = std::sqrt(-2 * std::log(uniform(hash_with_seed(key_, 2 * number))));
+  return deviation_ * radius *
+         std::cos(2 * std::numbers::pi * uniform(hash_with_seed(key_, 2 * number + 1)));
 }
 
 }  // namespace stepwright::runtime

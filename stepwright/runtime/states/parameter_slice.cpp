@@ -35,24 +35,24 @@ std::vector<std::int64_t> vocabulary_rows(std::int64_t whole, std::int64_t own, 
   return rows;
 }
 
-bool is_table(std::string_view name) {
+bool is_vocabulary_table(std::string_view name) {
   return name == kEmbeddingTableName || name == "head.weight";
 }
 
 model::Parameter find_parameter(const model::Architecture& model, std::int32_t unit,
                                 std::string_view name) {
   std::vector<model::Parameter> list;
-  if (is_table(name)) {
+  if (is_vocabulary_table(name)) {
     const bool of_embedding = name == kEmbeddingTableName || model.tied;
     list = of_embedding ? model::embedding_parameters(model) : model::head_parameters(model);
     if (of_embedding) name = kEmbeddingTableName;
-  } else if (unit == step::kEmbeddingUnit) {
+  } else if (unit == step::kEmbeddingBlockNumber) {
     list = model::embedding_parameters(model);
-  } else if (unit == step::kHeadUnit || name == "head.bias") {
+  } else if (unit == step::kHeadBlockNumber || name == "head.bias") {
     list = model::head_parameters(model);
   } else {
     list = unit < model.layers ? model::layer_parameters(model, model.layer_class(unit))
-                               : model::multi_token_parameters(model);
+                               : model::multi_token_module_parameters(model);
   }
   for (const model::Parameter& parameter : list) {
     if (parameter.name == name) return parameter;
@@ -61,14 +61,14 @@ model::Parameter find_parameter(const model::Architecture& model, std::int32_t u
 }
 
 std::string whole_name(std::int32_t unit, const model::Parameter& whole) {
-  if (unit >= 0 && whole.split != model::TensorSplit::kVocabulary)
+  if (unit >= 0 && whole.split != model::TensorParallelSplit::kVocabulary)
     return fmt::format("layers.{}.{}", unit, whole.name);
   return std::string(whole.name);
 }
 
 }  // namespace
 
-std::int64_t ParameterSlice::whole_index(std::int64_t local) const {
+std::int64_t ParameterSlice::whole_parameter_index(std::int64_t local) const {
   const std::int64_t matrix = local_rows * local_columns;
   const std::int64_t copy = local / matrix;
   const std::int64_t row = row_of[static_cast<std::size_t>(local % matrix / local_columns)];
@@ -77,8 +77,8 @@ std::int64_t ParameterSlice::whole_index(std::int64_t local) const {
   return ((first_copy + copy) * rows + row) * columns + column;
 }
 
-std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan::Coordinates& place,
-                                             std::int32_t unit,
+std::vector<ParameterSlice> parameter_slices(const step::Setting& s,
+                                             const plan::RankCoordinates& place, std::int32_t unit,
                                              const std::vector<step::LocalParameter>& local) {
   std::vector<ParameterSlice> slices;
   for (const step::LocalParameter& own : local) {
@@ -96,19 +96,20 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan:
                          .partial = own.tensor_partial,
                          .adapter = whole.adapter,
                          .start = whole.start};
-    slice.matrices = step::matrix_rows(whole);
+    slice.matrices = step::stacked_matrix_row_counts(whole);
     if (ranks > 1) slice.cut = whole.split;
     if (own.expert) slice.first_copy = place.expert * own.copies;
-    if (whole.split == model::TensorSplit::kVocabulary) {
-      slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_part(s, place));
+    if (whole.split == model::TensorParallelSplit::kVocabulary) {
+      slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_part_index(s, place));
     } else {
-      const bool cut = whole.split == model::TensorSplit::kColumn;
+      const bool cut = whole.split == model::TensorParallelSplit::kColumn;
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
-    if (whole.split == model::TensorSplit::kRow) slice.first_column = rank * own.columns;
-    const bool copied_table = unit != step::kEmbeddingUnit && slice.name == kEmbeddingTableName;
+    if (whole.split == model::TensorParallelSplit::kRow) slice.first_column = rank * own.columns;
+    const bool copied_table =
+        unit != step::kEmbeddingBlockNumber && slice.name == kEmbeddingTableName;
     const bool copied_bias =
-        own.expert && whole.split == model::TensorSplit::kReplicated && rank > 0;
+        own.expert && whole.split == model::TensorParallelSplit::kReplicated && rank > 0;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
     slices.push_back(std::move(slice));
   }
@@ -134,9 +135,10 @@ ParameterSlice row_column_moment_slice(const ParameterSlice& parameter) {
 ParameterSlice written_row_column_slice(const ParameterSlice& parameter) {
   ParameterSlice edges = row_column_moment_slice(parameter);
   const auto columns = edges.row_of.begin() + parameter.local_rows;
-  if (parameter.cut == model::TensorSplit::kRow) {
+  if (parameter.cut == model::TensorParallelSplit::kRow) {
     if (parameter.first_column > 0) std::fill(edges.row_of.begin(), columns, -1);
-  } else if (parameter.cut != model::TensorSplit::kReplicated && parameter.row_of.front() != 0) {
+  } else if (parameter.cut != model::TensorParallelSplit::kReplicated &&
+             parameter.row_of.front() != 0) {
     std::fill(columns, edges.row_of.end(), -1);
   }
   return edges;

@@ -27,18 +27,18 @@ struct ParameterSlice {
   std::int64_t local_copies = 1;
   /// For each row on this rank, its row index in the whole parameter; -1: padding.
   std::vector<std::int64_t> row_of;
-  /// Numbers of rows of the matrices that are joined in the whole parameter (`matrix_rows`); empty:
-  /// the parameter is no matrix.
+  /// Numbers of rows of the matrices that are joined in the whole parameter
+  /// (`stacked_matrix_row_counts`); empty: the parameter is no matrix.
   std::vector<std::int64_t> matrices = {};
   /// How tensor-parallel ranks (for experts: expert-tensor ranks) divide the parameter; kReplicated
   /// if there is only one rank.
-  model::TensorSplit cut = model::TensorSplit::kReplicated;
+  model::TensorParallelSplit cut = model::TensorParallelSplit::kReplicated;
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< True if tensor-parallel ranks must sum the parameter's gradient.
   bool adapter = false;  ///< True if the parameter is LoRA's A or B.
-  model::ParameterInit start{};
+  model::ParameterInitialization start{};
   /// True if the values are a copy of those of the first tensor rank or of the first pipeline
   /// position, so that gradient norms and checkpoints leave this copy out.
   bool duplicate = false;
@@ -54,13 +54,13 @@ struct ParameterSlice {
     return matrices.size() == 1 ? local_rows : matrices[i] * local_rows / rows;
   }
   /// Returns the index in the whole parameter of element `local` of this rank's part; -1: padding.
-  [[nodiscard]] std::int64_t whole_index(std::int64_t local) const;
+  [[nodiscard]] std::int64_t whole_parameter_index(std::int64_t local) const;
 };
 
 /// Returns this rank's parts of the parameters of a block, in the order of `local`. `unit`: number
 /// of the block (`Item::units`).
 std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
-                                             const plan::Coordinates& place, std::int32_t unit,
+                                             const plan::RankCoordinates& place, std::int32_t unit,
                                              const std::vector<step::LocalParameter>& local);
 
 /// Returns the slice of a parameter's row and column second moments (Adafactor) on this rank,

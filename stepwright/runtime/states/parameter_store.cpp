@@ -15,13 +15,13 @@ std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t ran
 }
 
 void fill(StoredParameter& parameter, std::uint64_t seed, std::int64_t layers) {
-  const InitialValues values(seed, parameter.slice.name, parameter.slice.start, layers);
-  const std::int64_t first = parameter.first_element(parameter.layout->sharding.parameters);
+  const InitialParameterValues values(seed, parameter.slice.name, parameter.slice.start, layers);
+  const std::int64_t first = parameter.first_held_element(parameter.layout->sharding.parameters);
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
   const std::int64_t elements = parameter.slice.local_elements();
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
-    if (first + i < elements) out[i] = values.at(parameter.slice.whole_index(first + i));
+    if (first + i < elements) out[i] = values.at(parameter.slice.whole_parameter_index(first + i));
   }
   parameter.value.copy_(exact);
 }
@@ -39,10 +39,11 @@ at::ScalarType scalar_type(DType type) {
     case DType::kInt8: return at::kChar;
     default: break;
   }
-  throw Error(ErrorKind::kUnsupported, "the executor has no tensors of 8-bit and 4-bit floating-point types");
+  throw Error(ErrorKind::kUnsupported,
+              "the executor has no tensors of 8-bit and 4-bit floating-point types");
 }
 
-at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
+at::Tensor StoredParameter::reshaped_to_parameter(const at::Tensor& flat) const {
   at::Tensor used = flat.narrow(0, 0, slice.local_elements());
   if (slice.expert) return used.view({slice.local_copies, slice.local_rows, slice.local_columns});
   if (slice.local_columns == 1) return used;
@@ -50,7 +51,7 @@ at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
 }
 
 at::Tensor StoredParameter::part(const at::Tensor& held, plan::Spread from, plan::Spread to) const {
-  return held.narrow(0, first_element(to) - first_element(from), held_elements(to));
+  return held.narrow(0, first_held_element(to) - first_held_element(from), held_elements(to));
 }
 
 at::Tensor StoredParameter::optimizer_value() const {
@@ -88,7 +89,7 @@ std::vector<StoredParameter*> BlockParameters::used(bool expert) {
   return found;
 }
 
-ParameterStore::ParameterStore(const Place& place, const step::StepProgram& program,
+ParameterStore::ParameterStore(const ParameterStoreRank& place, const step::StepProgram& program,
                                const step::Stage& stage, std::uint64_t seed)
     : setting_(place.setting),
       optimizer_(place.optimizer),
@@ -96,14 +97,14 @@ ParameterStore::ParameterStore(const Place& place, const step::StepProgram& prog
       coordinates_(place.grid.coordinates(place.rank)) {
   const plan::Grid& grid = place.grid;
   const auto lay = [&](plan::GroupKind world, plan::GroupKind inner) {
-    return state_layout(place.plan.sharding, grid.size(inner), grid.size(world),
-                        index_in(grid.members(world, place.rank), place.rank));
+    return state_sharding_layout(place.plan.sharding, grid.size(inner), grid.size(world),
+                                 index_in(grid.members(world, place.rank), place.rank));
   };
   dense_layout_ = lay(plan::GroupKind::kDataContext, plan::GroupKind::kShardInner);
   expert_layout_ = lay(plan::GroupKind::kExpertData, plan::GroupKind::kExpertShardInner);
-  whole_layout_ =
-      state_layout({}, 1, grid.size(plan::GroupKind::kDataContext),
-                   index_in(grid.members(plan::GroupKind::kDataContext, place.rank), place.rank));
+  whole_layout_ = state_sharding_layout(
+      {}, 1, grid.size(plan::GroupKind::kDataContext),
+      index_in(grid.members(plan::GroupKind::kDataContext, place.rank), place.rank));
   std::map<std::int32_t, const std::vector<step::LocalParameter>*> met;
   for (const step::Sequence& sequence : stage.sequences) {
     for (const step::Item& item : sequence.items) {
@@ -114,7 +115,7 @@ ParameterStore::ParameterStore(const Place& place, const step::StepProgram& prog
     }
   }
   // Owners of tables come before the blocks that borrow them.
-  for (const std::int32_t id : {step::kEmbeddingUnit, step::kHeadUnit}) {
+  for (const std::int32_t id : {step::kEmbeddingBlockNumber, step::kHeadBlockNumber}) {
     if (met.contains(id)) add_unit(id, *met[id], seed);
   }
   for (const auto& [id, parameters] : met) add_unit(id, *parameters, seed);
@@ -123,9 +124,9 @@ ParameterStore::ParameterStore(const Place& place, const step::StepProgram& prog
 
 /// Returns the layout of a parameter. If the optimizer needs whole matrices and gradients are not
 /// sharded, states of whole parameters go to owners: the next matrix of a shape has the next owner.
-const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
-                                             const step::LocalParameter& local) {
-  const StateLayout& usual = local.expert ? expert_layout_ : dense_layout_;
+const StateShardingLayout* ParameterStore::layout_of(const ParameterSlice& slice,
+                                                     const step::LocalParameter& local) {
+  const StateShardingLayout& usual = local.expert ? expert_layout_ : dense_layout_;
   const plan::Sharding& sharding = usual.sharding;
   const bool owned = optimizer_ == plan::Optimizer::kMuon &&
                      sharding.optimizer != plan::Spread::kNone &&
@@ -134,7 +135,7 @@ const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
   if (!owned) return &usual;
   std::int64_t& dealt =
       dealt_[{slice.local_copies, slice.local_rows, slice.local_columns, slice.cut, slice.expert}];
-  StateLayout& layout = owned_layouts_.emplace_back(usual);
+  StateShardingLayout& layout = owned_layouts_.emplace_back(usual);
   layout.owner = dealt++ % usual.shares(sharding.optimizer);
   return &layout;
 }
@@ -142,7 +143,7 @@ const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
 void ParameterStore::check_owners() const {
   for (const auto& [shape, count] : dealt_) {
     const auto [copies, rows, columns, cut, expert] = shape;
-    const StateLayout& usual = layout(expert);
+    const StateShardingLayout& usual = layout(expert);
     const std::int64_t ranks = usual.shares(usual.sharding.optimizer);
     const std::int64_t elements = copies * rows * columns;
     if (count % ranks == 0 && usual.padded(elements) == elements) continue;
@@ -171,7 +172,7 @@ void ParameterStore::add_buffers(BlockParameters& unit, std::int32_t id) const {
   StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
                          .local_name = local.name,
                          .layout = &whole_layout_,
-                         .frozen = !model.corrects_routers(model.layer_class(id)),
+                         .frozen = !model.adjusts_router_biases(model.layer_class(id)),
                          .padded = local.rows};
   for (at::Tensor* one :
        {&buffer.value, &buffer.gradient, &buffer.first_moment, &buffer.second_moment}) {
@@ -251,7 +252,7 @@ void ParameterStore::allocate_moments(StoredParameter& parameter) const {
 }
 
 RowColumnMoments ParameterStore::edge_sums(const StoredParameter& parameter) const {
-  const BlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
+  const ShardBlockRun held = parameter.layout->held(parameter.layout->sharding.optimizer);
   RowColumnMoments sums{.slice = row_column_moment_slice(parameter.slice)};
   sums.padded = parameter.layout->padded(sums.slice.local_elements());
   const std::int64_t block = sums.padded / parameter.layout->blocks();

@@ -41,7 +41,7 @@ struct RowColumnMoments {
 struct StoredParameter {
   ParameterSlice slice;
   std::string_view local_name;  ///< Name of the parameter within its block, as operators use it.
-  const StateLayout* layout = nullptr;
+  const StateShardingLayout* layout = nullptr;
   /// Parameter of another block that holds values and states for this one (tied tables); null: this
   /// one has its own.
   StoredParameter* owner = nullptr;
@@ -72,7 +72,7 @@ struct StoredParameter {
 
   /// Returns `flat`, this rank's whole slice flattened, in the parameter's shape: a matrix, a
   /// vector or a stack of expert matrices.
-  [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
+  [[nodiscard]] at::Tensor reshaped_to_parameter(const at::Tensor& flat) const;
   /// Returns the part of a sharded state that this rank holds under the finer sharding `to`, out of
   /// `held`, its blocks under the sharding `from`.
   [[nodiscard]] at::Tensor part(const at::Tensor& held, plan::Spread from, plan::Spread to) const;
@@ -80,9 +80,9 @@ struct StoredParameter {
   [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
   /// Returns the number of elements of one block of this parameter.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
-  /// `first_element` returns the index, in the padded local slice, of the first element that this
-  /// rank holds of a state with this sharding; `held_elements` the number of elements.
-  [[nodiscard]] std::int64_t first_element(plan::Spread spread) const {
+  /// `first_held_element` returns the index, in the padded local slice, of the first element that
+  /// this rank holds of a state with this sharding; `held_elements` the number of elements.
+  [[nodiscard]] std::int64_t first_held_element(plan::Spread spread) const {
     return layout->held(spread).first * block();
   }
   [[nodiscard]] std::int64_t held_elements(plan::Spread spread) const {
@@ -124,7 +124,7 @@ class ParameterStore {
  public:
   /// The rank whose parameters are stored, with the plan and settings that say how they are
   /// sharded.
-  struct Place {
+  struct ParameterStoreRank {
     const step::Setting& setting;
     const plan::Plan& plan;
     plan::Optimizer optimizer;
@@ -135,8 +135,8 @@ class ParameterStore {
   /// Allocates parameters, gradients and optimizer states of a stage, and sets initial values. All
   /// templates of a block must list the same parameters. Fails with `kUnsupported` for a type that
   /// PyTorch lacks, and if Muon's owners would have unequal parts of the matrices.
-  ParameterStore(const Place& place, const step::StepProgram& program, const step::Stage& stage,
-                 std::uint64_t seed);
+  ParameterStore(const ParameterStoreRank& place, const step::StepProgram& program,
+                 const step::Stage& stage, std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
 
@@ -155,7 +155,7 @@ class ParameterStore {
   [[nodiscard]] std::vector<StoredParameter*> kept();
   /// Returns how states of dense parameters (or of expert parameters) are sharded over
   /// data-parallel ranks.
-  [[nodiscard]] const StateLayout& layout(bool expert) const {
+  [[nodiscard]] const StateShardingLayout& layout(bool expert) const {
     return expert ? expert_layout_ : dense_layout_;
   }
   /// Sets all gradients to zero, before the first forward of a step.
@@ -168,8 +168,8 @@ class ParameterStore {
   [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
   void allocate_moments(StoredParameter& parameter) const;
-  [[nodiscard]] const StateLayout* layout_of(const ParameterSlice& slice,
-                                             const step::LocalParameter& local);
+  [[nodiscard]] const StateShardingLayout* layout_of(const ParameterSlice& slice,
+                                                     const step::LocalParameter& local);
   void check_owners() const;
   [[nodiscard]] RowColumnMoments edge_sums(const StoredParameter& parameter) const;
   void allocate_gradients(BlockParameters& unit) const;
@@ -178,14 +178,16 @@ class ParameterStore {
   step::Setting setting_;
   plan::Optimizer optimizer_;
   at::Device device_;
-  plan::Coordinates coordinates_;
-  StateLayout dense_layout_;
-  StateLayout expert_layout_;
-  StateLayout whole_layout_;  ///< Layout of router biases, of which every rank has a full copy.
-  std::deque<StateLayout> owned_layouts_;
+  plan::RankCoordinates coordinates_;
+  StateShardingLayout dense_layout_;
+  StateShardingLayout expert_layout_;
+  StateShardingLayout
+      whole_layout_;  ///< Layout of router biases, of which every rank has a full copy.
+  std::deque<StateShardingLayout> owned_layouts_;
   /// Shape of a matrix (copies, rows, columns), its tensor-parallel cut, and true for experts.
   /// Matrices of one shape are assigned to owners in turn.
-  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorSplit, bool>;
+  using Shape =
+      std::tuple<std::int64_t, std::int64_t, std::int64_t, model::TensorParallelSplit, bool>;
   std::map<Shape, std::int64_t> dealt_;
   std::map<std::int32_t, BlockParameters> units_;
   std::vector<std::int32_t> order_;

@@ -4,20 +4,20 @@
 
 namespace stepwright::runtime {
 
-std::int64_t StateLayout::blocks() const {
+std::int64_t StateShardingLayout::blocks() const {
   return sharding.optimizer == plan::Spread::kNone || owner ? 1 : inner * outer;
 }
 
-std::int64_t StateLayout::place(plan::Spread spread) const {
+std::int64_t StateShardingLayout::place(plan::Spread spread) const {
   if (spread == plan::Spread::kNone) return 0;
   return spread == plan::Spread::kInner ? position : group * inner + position;
 }
 
-std::int64_t StateLayout::padded(std::int64_t elements) const {
+std::int64_t StateShardingLayout::padded(std::int64_t elements) const {
   return ceil_divide(elements, blocks()) * blocks();
 }
 
-BlockRun StateLayout::held(plan::Spread spread) const {
+ShardBlockRun StateShardingLayout::held(plan::Spread spread) const {
   if (owner) return {0, spread == plan::Spread::kNone || place(spread) == *owner ? 1 : 0};
   switch (spread) {
     case plan::Spread::kNone: return {0, blocks()};
@@ -27,19 +27,19 @@ BlockRun StateLayout::held(plan::Spread spread) const {
   return {};
 }
 
-std::int64_t StateLayout::shares(plan::Spread spread) const {
+std::int64_t StateShardingLayout::shares(plan::Spread spread) const {
   if (spread == plan::Spread::kNone) return 1;
   return spread == plan::Spread::kInner ? inner : inner * outer;
 }
 
-BlockRun StateLayout::held_by(std::int64_t index, plan::Spread spread) const {
-  StateLayout other = *this;
+ShardBlockRun StateShardingLayout::held_by(std::int64_t index, plan::Spread spread) const {
+  StateShardingLayout other = *this;
   other.position = index % inner;
   if (spread == plan::Spread::kGlobal) other.group = index / inner;
   return other.held(spread);
 }
 
-bool StateLayout::first_holder(plan::Spread spread) const {
+bool StateShardingLayout::is_first_holder(plan::Spread spread) const {
   switch (spread) {
     case plan::Spread::kNone: return group == 0 && position == 0;
     case plan::Spread::kInner: return group == 0 && (!owner || *owner == position);
@@ -48,8 +48,8 @@ bool StateLayout::first_holder(plan::Spread spread) const {
   return false;
 }
 
-StateLayout state_layout(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world,
-                         std::int64_t index) {
+StateShardingLayout state_sharding_layout(const plan::Sharding& sharding, std::int64_t inner,
+                                          std::int64_t world, std::int64_t index) {
   return {.sharding = sharding,
           .inner = inner,
           .outer = world / inner,

@@ -8,7 +8,7 @@
 namespace stepwright::runtime {
 
 /// A run of consecutive equal blocks of a sharded tensor.
-struct BlockRun {
+struct ShardBlockRun {
   std::int64_t first = 0;
   std::int64_t count = 1;
 };
@@ -19,7 +19,7 @@ struct BlockRun {
 /// blocks j * outer to (j + 1) * outer - 1; sharded over all ranks (spread G), the rank at position
 /// j of group i holds the block j * outer + i, one of these. Re-sharding between I and G therefore
 /// touches contiguous memory, while collectives over all ranks, in rank order, permute blocks.
-struct StateLayout {
+struct StateShardingLayout {
   plan::Sharding sharding;
   std::int64_t inner = 1;     ///< Number of ranks in a sharding group (m).
   std::int64_t outer = 1;     ///< Number of sharding groups in the data-parallel group (n).
@@ -39,18 +39,18 @@ struct StateLayout {
   /// Returns the number of elements of a tensor after padding to equal blocks.
   [[nodiscard]] std::int64_t padded(std::int64_t elements) const;
   /// Returns the blocks that this rank holds of a state with this sharding.
-  [[nodiscard]] BlockRun held(plan::Spread spread) const;
+  [[nodiscard]] ShardBlockRun held(plan::Spread spread) const;
   /// `shares` returns the number of ranks over which a state with this sharding is divided;
   /// `held_by` returns the blocks that the rank at `index` among them holds.
   [[nodiscard]] std::int64_t shares(plan::Spread spread) const;
-  [[nodiscard]] BlockRun held_by(std::int64_t index, plan::Spread spread) const;
+  [[nodiscard]] ShardBlockRun held_by(std::int64_t index, plan::Spread spread) const;
   /// True if this rank is the first of the ranks that hold the same blocks of a state.
-  [[nodiscard]] bool first_holder(plan::Spread spread) const;
+  [[nodiscard]] bool is_first_holder(plan::Spread spread) const;
 };
 
 /// Returns the layout of the rank at `index` (i * inner + j) of a data-parallel group of `world`
 /// ranks.
-StateLayout state_layout(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world,
-                         std::int64_t index);
+StateShardingLayout state_sharding_layout(const plan::Sharding& sharding, std::int64_t inner,
+                                          std::int64_t world, std::int64_t index);
 
 }  // namespace stepwright::runtime

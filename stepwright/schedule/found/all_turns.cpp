@@ -8,8 +8,9 @@ namespace stepwright::schedule {
 
 std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
                              std::int64_t micro_batches) {
-  if (!traits_of(schedule.kind).found) return named_turns(schedule, positions, micro_batches);
-  const Placement placement = placement_of(schedule, positions);
+  if (!traits_of(schedule.kind).found)
+    return turns_of_named_schedule(schedule, positions, micro_batches);
+  const Placement placement = chunk_placement_of(schedule, positions);
   if (!fits(schedule.basis, placement)) {
     fail_input("the schedule auto has no order yet: `stepwright tune` and `predict` settle it");
   }
@@ -18,7 +19,7 @@ std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
       std::ssize(known->turns) == positions) {
     return known->turns;
   }
-  return found_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
+  return find_shortest_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
 }
 
 }  // namespace stepwright::schedule

@@ -38,9 +38,9 @@ Order cut(const Order& order) {
 
 /// Returns the step by which caps are changed: the memory that one forward keeps, as a mean over
 /// chunks.
-double mean_forward(const std::vector<KeptSize>& chunks) {
+double mean_forward(const std::vector<KeptChunkMemory>& chunks) {
   double sum = 0;
-  for (const KeptSize& chunk : chunks) sum += chunk.forward;
+  for (const KeptChunkMemory& chunk : chunks) sum += chunk.forward;
   return sum / static_cast<double>(chunks.size());
 }
 
@@ -51,7 +51,7 @@ class Finder {
     for (std::size_t i = 0; i < pipeline.room.size(); ++i) {
       const auto chunks = static_cast<double>(pipeline.kept[i].size());
       const double needed = mean_forward(pipeline.kept[i]) * chunks;
-      if (KeptMemory(pipeline, i).has_room(needed)) continue;
+      if (KeptMemoryTracker(pipeline, i).has_memory_room(needed)) continue;
       fail_input(fmt::format("position {} has room for {:g}, and one micro-batch keeps {:g}", i,
                              pipeline.room[i], needed));
     }
@@ -95,31 +95,32 @@ class Finder {
   /// backward split.
   void named() {
     const std::int64_t chunks = pipeline_.placement.chunks();
-    for (const auto& [kind, name] : kScheduleNames) {
+    for (const auto& [kind, name] : kScheduleKindNames) {
       const ScheduleTraits& traits = traits_of(kind);
       const Schedule schedule{.kind = kind, .chunks = chunks};
-      if (!is_named_order(kind)) continue;
+      if (!is_fixed_order_kind(kind)) continue;
       if (chunks < traits.least_chunks || chunks > traits.most_chunks) continue;
-      if (chunks > 1 && placement_of(schedule, stages()) != pipeline_.placement) continue;
+      if (chunks > 1 && chunk_placement_of(schedule, stages()) != pipeline_.placement) continue;
       if (pipeline_.micro_batches < traits.least_rounds * stages()) continue;
       if (traits.groups && pipeline_.micro_batches < stages()) continue;
       std::vector<Order> whole;
       std::vector<Order> parts;
-      for (const Turns& list : named_turns(schedule, stages(), pipeline_.micro_batches)) {
-        whole.push_back(turn_parts(list));
+      for (const Turns& list :
+           turns_of_named_schedule(schedule, stages(), pipeline_.micro_batches)) {
+        whole.push_back(parts_in_issue_order(list));
         parts.push_back(cut(whole.back()));
       }
       for (std::vector<Order>* orders : {&whole, &parts}) {
-        if (!has_room(*orders)) continue;
+        if (!has_memory_room(*orders)) continue;
         const double seconds = search_.start(*orders);
         offer(std::move(*orders), seconds);
       }
     }
   }
 
-  [[nodiscard]] bool has_room(const std::vector<Order>& orders) const {
+  [[nodiscard]] bool has_memory_room(const std::vector<Order>& orders) const {
     for (std::size_t i = 0; i < orders.size(); ++i) {
-      if (!stepwright::schedule::has_room(pipeline_, i, orders[i])) return false;
+      if (!stepwright::schedule::has_memory_room(pipeline_, i, orders[i])) return false;
     }
     return true;
   }
@@ -148,7 +149,7 @@ class Finder {
       std::vector<SplitBackwardCounts>& chunks = ends.emplace_back();
       for (std::int64_t chunk = 0; chunk < pipeline_.placement.chunks(); ++chunk) {
         const std::int64_t waiting =
-            std::min(all, pipeline_.placement.model_chunk({position, chunk}));
+            std::min(all, pipeline_.placement.model_chunk_index({position, chunk}));
         switch (which) {
           case Cut::kAll: chunks.push_back({.first = all, .last = 0}); break;
           case Cut::kNone: chunks.push_back({.first = 0, .last = 0}); break;
@@ -181,30 +182,31 @@ class Finder {
     }
   }
 
-  void try_policy(const ListPolicy& policy) {
+  void try_policy(const ListSchedulerPolicy& policy) {
     if (done()) return;
-    ListedOrders list = listed_orders(pipeline_, policy, best_s_);
+    ListedOrders list = list_scheduled_orders(pipeline_, policy, best_s_);
     if (list.complete) offer(std::move(list.orders), list.seconds);
   }
 
   void search() {
     search_.start(best_);
-    search_.join();
-    search_.walk(search_.played() + kWalked, least_s_ * (1 + kShortEnough));
-    search_.join();
+    search_.join_split_backwards();
+    search_.try_random_changes(search_.simulated_part_count() + kWalked,
+                               least_s_ * (1 + kShortEnough));
+    search_.join_split_backwards();
     offer(search_.orders(), search_.seconds());
   }
 
   const UnevenPipeline& pipeline_;
   double least_s_;
-  OrderSearch search_;
+  WorkOrderSearch search_;
   std::vector<Order> best_;
   double best_s_ = kUnreached;
 };
 
 }  // namespace
 
-std::vector<Turns> found_turns(const UnevenPipeline& pipeline, double useful_s) {
+std::vector<Turns> find_shortest_turns(const UnevenPipeline& pipeline, double useful_s) {
   std::vector<Turns> turns;
   for (const Order& order : Finder(pipeline).run(useful_s)) {
     Turns& list = turns.emplace_back();
@@ -217,8 +219,9 @@ bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t 
                        double useful_s) {
   FoundTurns found{
       micro_batches,
-      found_turns(uneven_pipeline(schedule.basis, placement_of(schedule, positions), micro_batches),
-                  useful_s)};
+      find_shortest_turns(
+          uneven_pipeline(schedule.basis, chunk_placement_of(schedule, positions), micro_batches),
+          useful_s)};
   const bool useful = !found.turns.empty();
   schedule.known.found = useful ? std::make_shared<const FoundTurns>(std::move(found)) : nullptr;
   return useful;
@@ -226,22 +229,23 @@ bool cache_found_turns(Schedule& schedule, std::int64_t positions, std::int64_t 
 
 double found_order_seconds(const Schedule& schedule, std::span<const Turns> turns) {
   const UnevenPipeline pipeline =
-      uneven_pipeline(schedule.basis, placement_of(schedule, std::ssize(turns)), 1);
+      uneven_pipeline(schedule.basis, chunk_placement_of(schedule, std::ssize(turns)), 1);
   TurnSimulator player;
   return makespan_s(player.play(turns, pipeline.placement, pipeline.seconds));
 }
 
-double least_order_s(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches) {
+double least_seconds_of_any_order(const Schedule& schedule, std::int64_t positions,
+                                  std::int64_t micro_batches) {
   return least_makespan_s(
-      uneven_pipeline(schedule.basis, placement_of(schedule, positions), micro_batches));
+      uneven_pipeline(schedule.basis, chunk_placement_of(schedule, positions), micro_batches));
 }
 
-std::vector<double> held_activations(std::span<const Turns> turns, double parts) {
+std::vector<double> peak_held_activations(std::span<const Turns> turns, double parts) {
   std::vector<double> held;
   for (const Turns& list : turns) {
     double now = 0;
     double most = 0;
-    for (const Part& part : turn_parts(list)) {
+    for (const Part& part : parts_in_issue_order(list)) {
       if (part.direction == Direction::kForward) most = std::max(most, ++now);
       if (part.direction == Direction::kBackward) --now;
       if (part.direction == Direction::kWeightGradient) --now;

@@ -22,8 +22,8 @@ namespace stepwright::schedule {
 /// pipelines give equal results. Returns no turns if list schedules are too long for any change to
 /// bring them below `useful_s`. Throws `Error{kInput}` if a position has no room for one
 /// micro-batch.
-std::vector<Turns> found_turns(const UnevenPipeline& pipeline,
-                               double useful_s = std::numeric_limits<double>::infinity());
+std::vector<Turns> find_shortest_turns(const UnevenPipeline& pipeline,
+                                       double useful_s = std::numeric_limits<double>::infinity());
 
 /// True if the order of a schedule is decided; false for an `auto` schedule without a basis, which
 /// stands for the best order that exists.
@@ -43,11 +43,12 @@ double found_order_seconds(const Schedule& schedule, std::span<const Turns> turn
 
 /// Returns a lower bound of the seconds of every possible order of an `auto` schedule on
 /// `positions` positions. The seconds of chunks come from the schedule's basis.
-double least_order_s(const Schedule& schedule, std::int64_t positions, std::int64_t micro_batches);
+double least_seconds_of_any_order(const Schedule& schedule, std::int64_t positions,
+                                  std::int64_t micro_batches);
 
 /// Returns, for each position, the most activations that are kept at any time, in units of one
 /// micro-batch's activations on the position (`parts` forwards). Activations are kept until their
 /// weight gradient is done; in an overlapped pair, the backward frees before the forward allocates.
-std::vector<double> held_activations(std::span<const Turns> turns, double parts);
+std::vector<double> peak_held_activations(std::span<const Turns> turns, double parts);
 
 }  // namespace stepwright::schedule

@@ -30,8 +30,8 @@ struct ChunkProgress {
   Row forward, backward;              ///< Next forward, and next backward or data gradient.
   std::vector<std::int32_t> weights;  ///< Micro-batches whose backward was split.
   std::size_t weights_done = 0;
-  PartSeconds seconds;
-  KeptSize kept;
+  ChunkWorkSeconds seconds;
+  KeptChunkMemory kept;
   /// Room needed for a forward and for the later forwards of its micro-batch on this position.
   double awaited_room = 0;
   SplitBackwardCounts cut;
@@ -49,17 +49,17 @@ struct Progress {
   double free_s = 0;
   double left_s = 0;  ///< Least seconds of the position's remaining work.
   double spared = 0;  ///< Bytes of the position's room above its cap.
-  KeptMemory keeping;
+  KeptMemoryTracker keeping;
   Order order = {};
 };
 
 /// Schedules the parts of all positions in order of time: the position that can start first does.
 class ListScheduler {
  public:
-  ListScheduler(const UnevenPipeline& pipeline, const ListPolicy& policy)
+  ListScheduler(const UnevenPipeline& pipeline, const ListSchedulerPolicy& policy)
       : policy_(policy),
         count_(pipeline.micro_batches),
-        ends_s_(static_cast<std::size_t>(2 * pipeline.placement.model_chunks() * count_),
+        ends_s_(static_cast<std::size_t>(2 * pipeline.placement.model_chunk_count() * count_),
                 kUnready) {
     for (std::size_t i = 0; i < pipeline.seconds.parts.size(); ++i) add_position(pipeline, i);
     add_rows(pipeline);
@@ -67,7 +67,7 @@ class ListScheduler {
   }
 
   ListedOrders run(double limit_s) {
-    const double above_s = limit_s * (1 + kSumRounding);
+    const double above_s = limit_s * (1 + kSumRoundingTolerance);
     ListedOrders list;
     while (true) {
       const auto first = std::ranges::min_element(ready_s_);
@@ -84,7 +84,7 @@ class ListScheduler {
 
  private:
   void add_position(const UnevenPipeline& pipeline, std::size_t position) {
-    Progress at{.chunks = {}, .keeping = KeptMemory(pipeline, position)};
+    Progress at{.chunks = {}, .keeping = KeptMemoryTracker(pipeline, position)};
     at.spared = pipeline.room[position] - policy_.caps[position];
     const auto& parts = pipeline.seconds.parts[position];
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -110,14 +110,14 @@ class ListScheduler {
   }
 
   void add_rows(const UnevenPipeline& pipeline) {
-    const std::vector<ChunkRoute> routes = chunk_routes(pipeline);
+    const std::vector<ChunkRemainingTime> routes = chunk_remaining_times(pipeline);
     const std::int64_t chunks = std::ssize(routes);
     const auto ends = [&](std::int64_t row) { return ends_s_.data() + row * count_; };
     const auto position = [&](std::int64_t chunk) {
       return static_cast<int>(routes[static_cast<std::size_t>(chunk)].holder.position);
     };
     for (std::int64_t i = 0; i < chunks; ++i) {
-      const ChunkRoute& route = routes[static_cast<std::size_t>(i)];
+      const ChunkRemainingTime& route = routes[static_cast<std::size_t>(i)];
       ChunkProgress& own = at_[static_cast<std::size_t>(route.holder.position)]
                                .chunks[static_cast<std::size_t>(route.holder.chunk)];
       const bool last = i + 1 == chunks;
@@ -134,7 +134,7 @@ class ListScheduler {
     }
   }
 
-  static double least_backward_s(const PartSeconds& part) {
+  static double least_backward_s(const ChunkWorkSeconds& part) {
     return std::min(part.backward, part.data + part.weight);
   }
 
@@ -145,14 +145,14 @@ class ListScheduler {
   }
 
   [[nodiscard]] bool can_go_forward(const Progress& at, const ChunkProgress& chunk) const {
-    return chunk.forward.next < count_ && at.keeping.has_room(chunk.awaited_room);
+    return chunk.forward.next < count_ && at.keeping.has_memory_room(chunk.awaited_room);
   }
 
   /// True if the next backward of a chunk is not split.
   [[nodiscard]] bool is_whole(const Progress& at, const ChunkProgress& chunk) const {
     const std::int64_t next = chunk.backward.next;
     return (next >= chunk.cut.first && next < count_ - chunk.cut.last) ||
-           !at.keeping.has_room(chunk.kept.weight - chunk.kept.forward);
+           !at.keeping.has_memory_room(chunk.kept.weight - chunk.kept.forward);
   }
 
   /// True if the policy prefers `a` to `b` when both are ready.
@@ -227,7 +227,7 @@ class ListScheduler {
     return at.free_s + std::max(at.left_s, behind_s);
   }
 
-  const ListPolicy& policy_;
+  const ListSchedulerPolicy& policy_;
   std::int64_t count_;
   /// End times of forwards, then of backwards, by chunk of the model.
   std::vector<double> ends_s_;
@@ -238,8 +238,8 @@ class ListScheduler {
 
 }  // namespace
 
-ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy,
-                           double limit_s) {
+ListedOrders list_scheduled_orders(const UnevenPipeline& pipeline,
+                                   const ListSchedulerPolicy& policy, double limit_s) {
   return ListScheduler(pipeline, policy).run(limit_s);
 }
 

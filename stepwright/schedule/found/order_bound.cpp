@@ -11,7 +11,7 @@ namespace {
 class Passage {
  public:
   explicit Passage(const UnevenPipeline& pipeline) : pipeline_(pipeline) {
-    const std::int64_t count = pipeline.placement.model_chunks();
+    const std::int64_t count = pipeline.placement.model_chunk_count();
     double forward_s = 0;
     double backward_s = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -29,7 +29,9 @@ class Passage {
   }
 
   /// Least seconds until a chunk can pass its gradients on.
-  static double gradient_s(const PartSeconds& part) { return std::min(part.data, part.backward); }
+  static double gradient_s(const ChunkWorkSeconds& part) {
+    return std::min(part.data, part.backward);
+  }
 
   /// Least seconds before a chunk's first forward (`fill_s`), before its first backward (`turn_s`),
   /// and after its last backward (`drain_s`).
@@ -44,7 +46,7 @@ class Passage {
   }
 
  private:
-  [[nodiscard]] const PartSeconds& part(std::int64_t chunk) const {
+  [[nodiscard]] const ChunkWorkSeconds& part(std::int64_t chunk) const {
     const auto [position, own] = pipeline_.placement.holder(chunk);
     return pipeline_.seconds
         .parts[static_cast<std::size_t>(position)][static_cast<std::size_t>(own)];
@@ -64,8 +66,8 @@ class Passage {
 
 /// Returns the least seconds from the first to the last part of the step, as one position of
 /// `pipeline` bounds them.
-double least_position_s(const UnevenPipeline& pipeline, const Passage& passage,
-                        std::int64_t position) {
+double position_time_lower_bound_s(const UnevenPipeline& pipeline, const Passage& passage,
+                                   std::int64_t position) {
   const auto& parts = pipeline.seconds.parts[static_cast<std::size_t>(position)];
   const auto count = static_cast<double>(pipeline.micro_batches);
   double work_s = 0;
@@ -77,7 +79,7 @@ double least_position_s(const UnevenPipeline& pipeline, const Passage& passage,
   double turn_s = begin_s;
   double drain_s = begin_s;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const PartSeconds& part = parts[i];
+    const ChunkWorkSeconds& part = parts[i];
     const double both_s = part.data + part.weight;
     const double least_s = std::min(part.backward, both_s);
     work_s += part.forward + least_s;
@@ -87,7 +89,7 @@ double least_position_s(const UnevenPipeline& pipeline, const Passage& passage,
     longest_weight_s = std::max(longest_weight_s, part.weight);
     cut_s = std::min(cut_s, both_s - least_s);
     const std::int64_t chunk =
-        pipeline.placement.model_chunk({position, static_cast<std::int64_t>(i)});
+        pipeline.placement.model_chunk_index({position, static_cast<std::int64_t>(i)});
     begin_s = std::min(begin_s, passage.fill_s(chunk));
     turn_s = std::min(turn_s, passage.turn_s(chunk));
     drain_s = std::min(drain_s, passage.drain_s(chunk));
@@ -109,7 +111,7 @@ double least_makespan_s(const UnevenPipeline& pipeline) {
   const Passage passage(pipeline);
   double least_s = 0;
   for (std::int64_t i = 0; i < pipeline.placement.positions(); ++i) {
-    least_s = std::max(least_s, least_position_s(pipeline, passage, i));
+    least_s = std::max(least_s, position_time_lower_bound_s(pipeline, passage, i));
   }
   return least_s;
 }

@@ -25,20 +25,20 @@ bool earlier(double a, double b) {
 
 }  // namespace
 
-OrderSimulator::OrderSimulator(const UnevenPipeline& pipeline) : pipeline_(pipeline) {
+WorkOrderSimulator::WorkOrderSimulator(const UnevenPipeline& pipeline) : pipeline_(pipeline) {
   make_nodes();
 }
 
-OrderSimulator::Node OrderSimulator::node(std::size_t position, const Part& part) const {
+WorkOrderSimulator::Node WorkOrderSimulator::node(std::size_t position, const Part& part) const {
   const Placement& placement = pipeline_.placement;
   const std::int64_t chunk =
-      placement.model_chunk({static_cast<std::int64_t>(position), part.chunk});
-  const std::int64_t row = kind_of(part.direction) * placement.model_chunks() + chunk;
+      placement.model_chunk_index({static_cast<std::int64_t>(position), part.chunk});
+  const std::int64_t row = kind_of(part.direction) * placement.model_chunk_count() + chunk;
   return static_cast<Node>(row * pipeline_.micro_batches + part.micro_batch);
 }
 
-void OrderSimulator::make_nodes() {
-  const std::vector<ChunkRoute> routes = chunk_routes(pipeline_);
+void WorkOrderSimulator::make_nodes() {
+  const std::vector<ChunkRemainingTime> routes = chunk_remaining_times(pipeline_);
   const std::int64_t chunks = std::ssize(routes);
   const std::int64_t count = pipeline_.micro_batches;
   const auto nodes = static_cast<std::size_t>(kKinds * chunks * count);
@@ -57,7 +57,7 @@ void OrderSimulator::make_nodes() {
   until_s_.assign(lanes, 0);
   for (const Direction direction :
        {Direction::kForward, Direction::kBackward, Direction::kWeightGradient}) {
-    for (const ChunkRoute& route : routes) {
+    for (const ChunkRemainingTime& route : routes) {
       for (std::int64_t i = 0; i < count; ++i) {
         parts_.push_back(make_turn_part(direction, route.holder.chunk, i));
         positions_.push_back(static_cast<std::size_t>(route.holder.position));
@@ -82,8 +82,8 @@ void OrderSimulator::make_nodes() {
 }
 
 /// Links `parts` between two neighbours in the order of a position.
-void OrderSimulator::link(std::size_t position, Node before, Node after,
-                          std::span<const Part> parts) {
+void WorkOrderSimulator::link(std::size_t position, Node before, Node after,
+                              std::span<const Part> parts) {
   const auto join = [&](Node a, Node b) {
     (a == kNone ? ends_[0][position] : lane_[1][at(a)]) = b;
     (b == kNone ? ends_[1][position] : lane_[0][at(b)]) = a;
@@ -103,7 +103,7 @@ void OrderSimulator::link(std::size_t position, Node before, Node after,
 /// Returns the time at which a part begins; on the way back, the time from its own end to the
 /// makespan.
 template <int kWay>
-double OrderSimulator::reach_s(Node node) const {
+double WorkOrderSimulator::reach_s(Node node) const {
   const Node before = lane_[kWay][at(node)];
   const Node awaited = awaited_[kWay][at(node)];
   const double free_s = before == kNone ? 0 : value_s_[kWay][at(before)];
@@ -111,11 +111,11 @@ double OrderSimulator::reach_s(Node node) const {
   return std::max(free_s, value_s_[kWay][at(awaited)] + hop_s_[kWay][at(node)]);
 }
 
-double OrderSimulator::start_s(Node node) const { return reach_s<0>(node); }
+double WorkOrderSimulator::start_s(Node node) const { return reach_s<0>(node); }
 
 /// Simulates all parts; returns false if parts wait for each other in a circle.
 template <int kWay>
-bool OrderSimulator::fill() {
+bool WorkOrderSimulator::fill() {
   value_s_[kWay].assign(value_s_[kWay].size(), kUnknown);
   front_ = ends_[kWay];
   for (bool moved = true; moved;) {
@@ -135,7 +135,7 @@ bool OrderSimulator::fill() {
   return std::ranges::all_of(front_, [](Node front) { return front == kNone; });
 }
 
-double OrderSimulator::last_s() const {
+double WorkOrderSimulator::last_s() const {
   double last_s = 0;
   for (const Node node : ends_[1]) {
     if (node != kNone) last_s = std::max(last_s, end_s(node));
@@ -143,7 +143,7 @@ double OrderSimulator::last_s() const {
   return last_s;
 }
 
-double OrderSimulator::start(std::span<const Order> orders) {
+double WorkOrderSimulator::start(std::span<const Order> orders) {
   turns_.assign(turns_.size(), false);
   for (std::size_t i = 0; i < orders.size(); ++i) link(i, kNone, kNone, orders[i]);
   rests_known_ = false;
@@ -154,7 +154,7 @@ double OrderSimulator::start(std::span<const Order> orders) {
 
 /// Marks a part to be simulated again.
 template <int kWay>
-void OrderSimulator::mark(Node node) {
+void WorkOrderSimulator::mark(Node node) {
   const std::size_t position = positions_[at(node)];
   const double key_s = keys_s_[at(node)];
   Node& front = front_[position];
@@ -175,7 +175,7 @@ void OrderSimulator::mark(Node node) {
 
 /// Simulates a part; returns false if the makespan would exceed the limit.
 template <int kWay>
-bool OrderSimulator::step(Node node, double limit_s) {
+bool WorkOrderSimulator::step(Node node, double limit_s) {
   ++played_;
   const std::size_t position = positions_[at(node)];
   const Node next = lane_[1 - kWay][at(node)];
@@ -202,7 +202,7 @@ bool OrderSimulator::step(Node node, double limit_s) {
 /// Simulates the marked parts in order of start time, and all parts that they move; returns false
 /// if the limit is exceeded.
 template <int kWay>
-bool OrderSimulator::sweep(double limit_s) {
+bool WorkOrderSimulator::sweep(double limit_s) {
   for (std::int64_t steps = 0; steps < kMostRounds * nodes(); ++steps) {
     Node first = kNone;
     for (const Node front : front_) {
@@ -215,7 +215,8 @@ bool OrderSimulator::sweep(double limit_s) {
   return false;
 }
 
-double OrderSimulator::change(Node first, Node last, std::span<const Part> parts, double limit_s) {
+double WorkOrderSimulator::change_parts(Node first, Node last, std::span<const Part> parts,
+                                        double limit_s) {
   if (!rests_known_) {
     fill<1>();
     rests_known_ = true;
@@ -230,7 +231,7 @@ double OrderSimulator::change(Node first, Node last, std::span<const Part> parts
   }
   link(position_, before, after, parts);
   prepare(after, parts);
-  const bool in_time = sweep<0>(limit_s * (1 + kSumRounding));
+  const bool in_time = sweep<0>(limit_s * (1 + kSumRoundingTolerance));
   const double seconds = in_time ? last_s() : kNever;
   if (seconds > limit_s) {
     undo(before, after, parts);
@@ -249,7 +250,7 @@ double OrderSimulator::change(Node first, Node last, std::span<const Part> parts
 }
 
 /// Marks only one part, and those after it up to a start time.
-void OrderSimulator::look_at(Node node, double until_s) {
+void WorkOrderSimulator::look_at(Node node, double until_s) {
   front_.assign(front_.size(), kNone);
   front_[position_] = node;
   until_s_[position_] = until_s;
@@ -257,7 +258,7 @@ void OrderSimulator::look_at(Node node, double until_s) {
 
 /// Marks the new parts, with the start times of the parts that they replace. A lower bound of the
 /// time after each new part is known from the parts that follow.
-void OrderSimulator::prepare(Node after, std::span<const Part> parts) {
+void WorkOrderSimulator::prepare(Node after, std::span<const Part> parts) {
   since_s_ = replaced_.back().key_s;
   changed_.clear();
   Node next = after;
@@ -275,7 +276,7 @@ void OrderSimulator::prepare(Node after, std::span<const Part> parts) {
   look_at(next, after == kNone ? since_s_ : keys_s_[at(after)]);
 }
 
-void OrderSimulator::undo(Node before, Node after, std::span<const Part> parts) {
+void WorkOrderSimulator::undo(Node before, Node after, std::span<const Part> parts) {
   for (auto each = changed_.rbegin(); each != changed_.rend(); ++each) {
     value_s_[0][at(each->first)] = each->second;
   }
@@ -290,7 +291,7 @@ void OrderSimulator::undo(Node before, Node after, std::span<const Part> parts) 
   }
 }
 
-std::vector<Order> OrderSimulator::orders() const {
+std::vector<Order> WorkOrderSimulator::orders() const {
   std::vector<Order> orders;
   for (Node each : ends_[0]) {
     Order& order = orders.emplace_back();
@@ -299,7 +300,7 @@ std::vector<Order> OrderSimulator::orders() const {
   return orders;
 }
 
-std::vector<OrderSimulator::Node> OrderSimulator::critical() const {
+std::vector<WorkOrderSimulator::Node> WorkOrderSimulator::critical_path() const {
   Node own = ends_[1].front();
   for (const Node last : ends_[1]) {
     if (end_s(last) > end_s(own)) own = last;

@@ -15,7 +15,7 @@ namespace stepwright::schedule {
 /// after the previous work of its position and after the work that it waits for, so a change is
 /// followed only as far as it moves other work, and abandoned if something would end too late.
 /// Gives the seconds of `TurnSimulator` for turns without overlap.
-class OrderSimulator {
+class WorkOrderSimulator {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   /// Number of a part (one direction of a chunk for one micro-batch) that a position may have,
@@ -24,7 +24,7 @@ class OrderSimulator {
   using Node = std::int32_t;
   static constexpr Node kNone = -1;
 
-  explicit OrderSimulator(const UnevenPipeline& pipeline);
+  explicit WorkOrderSimulator(const UnevenPipeline& pipeline);
 
   /// Simulates the given orders of work, one for each pipeline position, in place of earlier ones.
   /// Returns the seconds of the whole schedule (its makespan), or `kNever` if parts wait for each
@@ -32,15 +32,15 @@ class OrderSimulator {
   double start(std::span<const Order> orders);
   /// Replaces the parts from `first` to `last` of a position by `parts`, and returns the total
   /// seconds. If these would exceed `limit_s`, changes nothing and returns `kNever`.
-  double change(Node first, Node last, std::span<const Part> parts, double limit_s);
+  double change_parts(Node first, Node last, std::span<const Part> parts, double limit_s);
 
   [[nodiscard]] std::vector<Order> orders() const;
   [[nodiscard]] double seconds() const { return seconds_; }
   /// Returns a critical path, last part first: each part begins as soon as the part before it in
   /// time allows. The total time shrinks only if one of these parts changes.
-  [[nodiscard]] std::vector<Node> critical() const;
+  [[nodiscard]] std::vector<Node> critical_path() const;
   /// Returns the number of parts simulated so far.
-  [[nodiscard]] std::int64_t played() const { return played_; }
+  [[nodiscard]] std::int64_t simulated_part_count() const { return played_; }
 
   /// Returns the number of all possible parts, which are numbered from 0.
   [[nodiscard]] std::int64_t nodes() const { return std::ssize(parts_); }
@@ -48,7 +48,7 @@ class OrderSimulator {
   [[nodiscard]] const Part& part(Node node) const { return parts_[at(node)]; }
   [[nodiscard]] std::size_t position(Node node) const { return positions_[at(node)]; }
   /// True if a part is in the order. Only weight gradients may be absent: those of whole backwards.
-  [[nodiscard]] bool has_turn(Node node) const { return turns_[at(node)]; }
+  [[nodiscard]] bool is_part_in_order(Node node) const { return turns_[at(node)]; }
   /// Returns the part before (or after) a part in the order of its position; `kNone` if there is
   /// none.
   [[nodiscard]] Node before(Node node) const { return lane_[0][at(node)]; }

@@ -19,25 +19,27 @@ constexpr std::int64_t kTry = 8;
 
 }  // namespace
 
-double OrderSearch::start(std::span<const Order> orders) {
+double WorkOrderSearch::start(std::span<const Order> orders) {
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    KeptMemory keeping(pipeline_, i);
+    KeptMemoryTracker keeping(pipeline_, i);
     for (const Part& part : orders[i]) {
       keeping.run(part);
       kept_[static_cast<std::size_t>(play_.node(i, part))] = keeping.now();
     }
   }
-  chain_s_ = OrderSimulator::kNever;
+  chain_s_ = WorkOrderSimulator::kNever;
   return play_.start(orders);
 }
 
-bool OrderSearch::take(Node first, Node last, std::span<const Part> parts) {
+bool WorkOrderSearch::take(Node first, Node last, std::span<const Part> parts) {
   const std::size_t position = play_.position(first);
   const Node before = play_.before(first);
-  const double kept = before == OrderSimulator::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
-  if (!has_room(pipeline_, position, parts, kept)) return false;
-  if (play_.change(first, last, parts, play_.seconds()) == OrderSimulator::kNever) return false;
-  KeptMemory keeping(pipeline_, position, kept);
+  const double kept =
+      before == WorkOrderSimulator::kNone ? 0 : kept_[static_cast<std::size_t>(before)];
+  if (!has_memory_room(pipeline_, position, parts, kept)) return false;
+  if (play_.change_parts(first, last, parts, play_.seconds()) == WorkOrderSimulator::kNever)
+    return false;
+  KeptMemoryTracker keeping(pipeline_, position, kept);
   for (const Part& part : parts) {
     keeping.run(part);
     kept_[static_cast<std::size_t>(play_.node(position, part))] = keeping.now();
@@ -45,21 +47,21 @@ bool OrderSearch::take(Node first, Node last, std::span<const Part> parts) {
   return true;
 }
 
-bool OrderSearch::costs_to_cut(Node node) const {
-  const PartSeconds& seconds =
+bool WorkOrderSearch::costs_to_cut(Node node) const {
+  const ChunkWorkSeconds& seconds =
       pipeline_.seconds
           .parts[play_.position(node)][static_cast<std::size_t>(play_.part(node).chunk)];
   return seconds.data + seconds.weight > seconds.backward * (1 + kCutRounding);
 }
 
-bool OrderSearch::move(Node node) {
+bool WorkOrderSearch::move(Node node) {
   const std::int64_t far = below(2 * kFarthest + 1) - kFarthest;
   const Part& own = play_.part(node);
   parts_.assign(1, own);
   Node end = node;
   for (std::int64_t i = 0; i < std::abs(far); ++i) {
     end = far < 0 ? play_.before(end) : play_.after(end);
-    if (end == OrderSimulator::kNone || play_.waits(node, end)) return false;
+    if (end == WorkOrderSimulator::kNone || play_.waits(node, end)) return false;
     const Part& passed = play_.part(end);
     if (passed.chunk == own.chunk && passed.micro_batch == own.micro_batch) return false;
     parts_.push_back(passed);
@@ -73,11 +75,11 @@ bool OrderSearch::move(Node node) {
   return take(end, node, parts_);
 }
 
-bool OrderSearch::cut(Node node) {
+bool WorkOrderSearch::cut(Node node) {
   parts_.assign(1, play_.part(node));
   const std::int64_t far = below(kFarthestWeight);
   Node last = node;
-  for (std::int64_t i = 0; i < far && play_.after(last) != OrderSimulator::kNone; ++i) {
+  for (std::int64_t i = 0; i < far && play_.after(last) != WorkOrderSimulator::kNone; ++i) {
     last = play_.after(last);
     parts_.push_back(play_.part(last));
   }
@@ -87,7 +89,7 @@ bool OrderSearch::cut(Node node) {
   return take(node, last, parts_);
 }
 
-bool OrderSearch::join(Node node) {
+bool WorkOrderSearch::join_split_backwards(Node node) {
   parts_.assign(1, play_.part(node));
   Part weight = parts_.front();
   weight.direction = Direction::kWeightGradient;
@@ -99,44 +101,46 @@ bool OrderSearch::join(Node node) {
   return take(node, last, parts_);
 }
 
-void OrderSearch::join() {
+void WorkOrderSearch::join_split_backwards() {
   for (std::size_t position = pipeline_.room.size(); position-- > 0;) {
-    for (Node each = play_.last(position); each != OrderSimulator::kNone;
+    for (Node each = play_.last(position); each != WorkOrderSimulator::kNone;
          each = play_.before(each)) {
-      if (play_.part(each).direction == Direction::kDataGradient && costs_to_cut(each)) join(each);
+      if (play_.part(each).direction == Direction::kDataGradient && costs_to_cut(each))
+        join_split_backwards(each);
     }
   }
 }
 
 /// Picks a part to change: three of four picks are from a critical path, which no change elsewhere
 /// can shorten.
-OrderSimulator::Node OrderSearch::pick() {
+WorkOrderSimulator::Node WorkOrderSearch::pick() {
   Node node = static_cast<Node>(below(play_.nodes()));
   if (below(4) > 0) {
     if (picked_ == kPicks || play_.seconds() < chain_s_) {
-      chain_ = play_.critical();
+      chain_ = play_.critical_path();
       chain_s_ = play_.seconds();
       picked_ = 0;
     }
     ++picked_;
     node = chain_[static_cast<std::size_t>(below(std::ssize(chain_)))];
   }
-  if (play_.has_turn(node)) return node;
+  if (play_.is_part_in_order(node)) return node;
   Part backward = play_.part(node);
   backward.direction = Direction::kBackward;
   return play_.node(play_.position(node), backward);
 }
 
-void OrderSearch::walk(std::int64_t most_played, double least_s) {
-  while (played() < most_played && play_.seconds() > least_s) {
+void WorkOrderSearch::try_random_changes(std::int64_t most_played, double least_s) {
+  while (simulated_part_count() < most_played && play_.seconds() > least_s) {
     tried_ += kTry;
     const Node node = pick();
     const Direction direction = play_.part(node).direction;
-    const bool change = direction != Direction::kForward && costs_to_cut(node) && below(2) == 0;
-    if (change && direction == Direction::kBackward) {
+    const bool change_parts =
+        direction != Direction::kForward && costs_to_cut(node) && below(2) == 0;
+    if (change_parts && direction == Direction::kBackward) {
       cut(node);
-    } else if (change && direction == Direction::kDataGradient) {
-      join(node);
+    } else if (change_parts && direction == Direction::kDataGradient) {
+      join_split_backwards(node);
     } else {
       move(node);
     }

@@ -11,9 +11,9 @@ namespace stepwright::schedule {
 
 /// Shortens the orders of work of a pipeline by small legal changes: work stays after all work of
 /// its position that it needs, and kept memory stays within the position's limit.
-class OrderSearch {
+class WorkOrderSearch {
  public:
-  explicit OrderSearch(const UnevenPipeline& pipeline)
+  explicit WorkOrderSearch(const UnevenPipeline& pipeline)
       : pipeline_(pipeline), play_(pipeline), kept_(static_cast<std::size_t>(play_.nodes())) {}
 
   /// Restarts the search from the given orders of work, one for each pipeline position, and returns
@@ -21,19 +21,21 @@ class OrderSearch {
   double start(std::span<const Order> orders);
   /// Joins split backwards one by one (data and weight gradients become one part), if this does not
   /// lengthen the total time.
-  void join();
+  void join_split_backwards();
   /// Tries random changes of single parts, from a fixed seed, until `most_played` parts are
   /// simulated or the orders take at most `least_s` seconds: moves a part, or splits or joins a
   /// backward.
-  void walk(std::int64_t most_played, double least_s);
+  void try_random_changes(std::int64_t most_played, double least_s);
 
   [[nodiscard]] double seconds() const { return play_.seconds(); }
   [[nodiscard]] std::vector<Order> orders() const { return play_.orders(); }
   /// Returns the number of parts simulated so far; choosing a change counts as some of them.
-  [[nodiscard]] std::int64_t played() const { return play_.played() + tried_; }
+  [[nodiscard]] std::int64_t simulated_part_count() const {
+    return play_.simulated_part_count() + tried_;
+  }
 
  private:
-  using Node = OrderSimulator::Node;
+  using Node = WorkOrderSimulator::Node;
 
   [[nodiscard]] std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(random_()) % count;
@@ -41,18 +43,18 @@ class OrderSearch {
   [[nodiscard]] Node pick();
   bool move(Node node);
   bool cut(Node node);
-  bool join(Node node);
+  bool join_split_backwards(Node node);
   [[nodiscard]] bool costs_to_cut(Node node) const;
   bool take(Node first, Node last, std::span<const Part> parts);
 
   const UnevenPipeline& pipeline_;
-  OrderSimulator play_;
+  WorkOrderSimulator play_;
   /// Memory that a pipeline position keeps after each of its parts (one forward or backward of one
-  /// micro-batch), in the unit of `KeptSize`.
+  /// micro-batch), in the unit of `KeptChunkMemory`.
   std::vector<double> kept_;
   std::vector<Part> parts_;  ///< Parts of the change that is being tried.
   std::vector<Node> chain_;
-  double chain_s_ = OrderSimulator::kNever;
+  double chain_s_ = WorkOrderSimulator::kNever;
   int picked_ = 0;  ///< Number of parts picked from the critical path so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};

@@ -12,13 +12,13 @@ namespace stepwright::schedule {
 
 /// Relative difference below which two sums of seconds count as equal, since they may be added in
 /// different orders.
-inline constexpr double kSumRounding = 1e-9;
+inline constexpr double kSumRoundingTolerance = 1e-9;
 
 /// The parts (work of one chunk in one direction for one micro-batch) of one position, in order.
 using Order = std::vector<Part>;
 
 /// Memory that a chunk keeps for one micro-batch; any unit, if all sizes use it.
-struct KeptSize {
+struct KeptChunkMemory {
   /// Size kept from the forward to the backward or, if that is split, to the data gradients.
   double forward = 1;
   /// Size kept from the data gradients to the weight gradients of a split backward.
@@ -30,10 +30,10 @@ struct UnevenPipeline {
   Placement placement;
   std::int64_t micro_batches = 1;
   /// Seconds of parts, of whole backwards and of messages between positions; no overlapped pairs.
-  TurnSeconds seconds;
+  PipelineScheduleSeconds seconds;
   /// Memory that a chunk keeps for one micro-batch: [position][chunk].
-  std::vector<std::vector<KeptSize>> kept;
-  /// For each position, the most memory that its chunks may keep, in the unit of `KeptSize`.
+  std::vector<std::vector<KeptChunkMemory>> kept;
+  /// For each position, the most memory that its chunks may keep, in the unit of `KeptChunkMemory`.
   std::vector<double> room;
 };
 
@@ -41,17 +41,17 @@ struct UnevenPipeline {
 /// micro-batch's activations on all chunks of a position; each is kept until its weight gradient is
 /// done.
 UnevenPipeline pipeline_with_activation_cap(const Placement& placement, std::int64_t micro_batches,
-                                            TurnSeconds seconds, double activations);
+                                            PipelineScheduleSeconds seconds, double activations);
 
 /// Returns the pipeline for which an `auto` schedule searches an order of work. `basis`: times and
 /// memory of the forward and backward of each chunk, which differ between chunks.
-UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placement,
+UnevenPipeline uneven_pipeline(const OrderSearchBasis& basis, const Placement& placement,
                                std::int64_t micro_batches);
 
 /// Where a chunk of the model is, and the least time that a micro-batch needs from there to the end
 /// of the step.
-struct ChunkRoute {
-  Place holder;
+struct ChunkRemainingTime {
+  ChunkPlace holder;
   /// Seconds of the message from the previous chunk of the model; 0 if it is on the same position.
   double hop_s = 0;
   /// Least seconds from the end of the chunk's forward to the end of the step.
@@ -60,30 +60,30 @@ struct ChunkRoute {
   double behind_backward_s = 0;
 };
 /// Returns position and least remaining time of all chunks, in model order.
-std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline);
+std::vector<ChunkRemainingTime> chunk_remaining_times(const UnevenPipeline& pipeline);
 
 /// Tracks the memory that a pipeline position keeps while its schedule runs.
-class KeptMemory {
+class KeptMemoryTracker {
  public:
-  KeptMemory(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
+  KeptMemoryTracker(const UnevenPipeline& pipeline, std::size_t position, double kept = 0)
       : kept_(pipeline.kept[position]), room_(pipeline.room[position]), now_(kept) {}
 
   /// Returns the size that a part of the schedule adds to the kept memory; negative if it frees
   /// more.
-  [[nodiscard]] double added(const Part& part) const;
+  [[nodiscard]] double added_memory(const Part& part) const;
   /// True if the position may keep `more` in addition to what it keeps now.
-  [[nodiscard]] bool has_room(double more) const;
-  void run(const Part& part) { now_ += added(part); }
+  [[nodiscard]] bool has_memory_room(double more) const;
+  void run(const Part& part) { now_ += added_memory(part); }
   [[nodiscard]] double now() const { return now_; }
 
  private:
-  const std::vector<KeptSize>& kept_;
+  const std::vector<KeptChunkMemory>& kept_;
   double room_;
   double now_;
 };
 
 /// True if a position that already keeps `kept` has memory for all parts of `order`.
-bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
-              double kept = 0);
+bool has_memory_room(const UnevenPipeline& pipeline, std::size_t position,
+                     std::span<const Part> order, double kept = 0);
 
 }  // namespace stepwright::schedule

@@ -9,8 +9,8 @@ namespace {
 /// order.
 class PartsInOrder {
  public:
-  PartsInOrder(const PipelineSize& size, Direction direction)
-      : size_(size), direction_(direction), group_(size.grouped()) {
+  PartsInOrder(const PipelinePositionSizes& size, Direction direction)
+      : size_(size), direction_(direction), group_(size.micro_batch_group_size()) {
     begin_group(0);
   }
 
@@ -31,7 +31,7 @@ class PartsInOrder {
     chunk_ = 0;
   }
 
-  const PipelineSize& size_;
+  const PipelinePositionSizes& size_;
   Direction direction_;
   std::int64_t group_;
   std::int64_t first_ = 0;   ///< First micro-batch of the group.
@@ -43,7 +43,8 @@ class PartsInOrder {
 
 }  // namespace
 
-Turns one_forward_one_backward(const PipelineSize& size, std::int64_t warm_up, bool side_by_side) {
+Turns one_forward_one_backward(const PipelinePositionSizes& size, std::int64_t warm_up,
+                               bool side_by_side) {
   const std::int64_t total = size.micro_batches * size.chunks;
   const std::int64_t first = std::min(warm_up, total);
   PartsInOrder forwards(size, Direction::kForward);

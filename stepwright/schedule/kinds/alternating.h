@@ -8,12 +8,13 @@ namespace stepwright::schedule {
 /// one forward and one backward (overlapped if `side_by_side`), then the remaining backwards. With
 /// several chunks, micro-batches come in groups, each first through one chunk and then through the
 /// next (get_schedule_table of Megatron-Core's schedules.py).
-Turns one_forward_one_backward(const PipelineSize& size, std::int64_t warm_up, bool side_by_side);
+Turns one_forward_one_backward(const PipelinePositionSizes& size, std::int64_t warm_up,
+                               bool side_by_side);
 
 /// Returns the number of forwards of an interleaved position before its steady state of one forward
 /// and one backward begins.
-inline std::int64_t interleaved_warm_up(const PipelineSize& size) {
-  return 2 * size.behind() + (size.chunks - 1) * size.grouped();
+inline std::int64_t interleaved_warm_up_forwards(const PipelinePositionSizes& size) {
+  return 2 * size.positions_behind() + (size.chunks - 1) * size.micro_batch_group_size();
 }
 
 }  // namespace stepwright::schedule

@@ -6,6 +6,7 @@ namespace stepwright::schedule {
 const ScheduleDefinition kinds::kAuto = {
     .text =
         "the best of the others and of orders found for the pipeline's own durations and memory",
-    .traits = {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};
+    .traits = {
+        .placement = ChunkPlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};
 
 }  // namespace stepwright::schedule

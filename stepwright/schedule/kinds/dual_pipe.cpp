@@ -5,9 +5,9 @@ namespace {
 
 /// DualPipe (2412.19437): micro-batches enter alternately from both ends, and each chunk is on two
 /// positions.
-Turns dual_pipe_of(const PipelineSize& size) {
+Turns dual_pipe_of(const PipelinePositionSizes& size) {
   const bool second_half = size.position >= size.stages / 2;
-  const std::int64_t rank = second_half ? size.behind() : size.position;
+  const std::int64_t rank = second_half ? size.positions_behind() : size.position;
   const auto part = [second_half](Direction direction, std::size_t route, std::int64_t i) {
     const auto chunk = static_cast<std::int64_t>(second_half ? 1 - route : route);
     return make_turn_part(direction, chunk, 2 * i + chunk);
@@ -20,7 +20,7 @@ std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
   const auto p = static_cast<double>(pipeline.stages);
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
-  const double c = pipeline.pair_s();
+  const double c = pipeline.forward_backward_pair_s();
   if (!pipeline.even() || m < 2 * p) return std::nullopt;
   return m * pipeline.both_s() - (m - p - 1) * (pipeline.both_s() - c) +
          (p / 2 - 1) * (c + b - 3 * w);
@@ -30,7 +30,7 @@ std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
 
 const ScheduleDefinition kinds::kDualPipe = {
     .text = "micro-batches from both ends, every chunk on two ranks",
-    .traits = {.placement = PlacementKind::kMirrored,
+    .traits = {.placement = ChunkPlacementKind::kMirrored,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

@@ -5,8 +5,8 @@ namespace {
 
 /// DualPipeV (2412.19437 and its authors' code): DualPipe on half as many positions, where each
 /// micro-batch goes down the pipeline and up again.
-Turns dual_pipe_v_of(const PipelineSize& size) {
-  return dual_pipe_turns(size.stages, size.position, size.micro_batches, chunk_of_route);
+Turns dual_pipe_v_of(const PipelinePositionSizes& size) {
+  return dual_pipe_turns(size.stages, size.position, size.micro_batches, part_of_route);
 }
 
 std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
@@ -14,7 +14,7 @@ std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
   const auto p = static_cast<double>(pipeline.stages);
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
-  const double c = pipeline.pair_s();
+  const double c = pipeline.forward_backward_pair_s();
   if (!pipeline.even() || m < 2 * p) return std::nullopt;
   return m * pipeline.both_s() - (2 * m - 2 * p - 1) * (pipeline.both_s() - c) / 2 +
          (p - 1) * (c + b - 3 * w) / 2;
@@ -24,7 +24,7 @@ std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
 
 const ScheduleDefinition kinds::kDualPipeV = {
     .text = "dualpipe on half the ranks, each with two chunks",
-    .traits = {.placement = PlacementKind::kV,
+    .traits = {.placement = ChunkPlacementKind::kV,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

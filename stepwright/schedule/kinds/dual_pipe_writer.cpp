@@ -7,10 +7,10 @@ namespace {
 
 /// Writes the turns of a position in the phases of DualPipe. Route 0 is the route whose
 /// micro-batches enter at the nearer end.
-class DualPipeWriter : RouteWriter {
+class DualPipeWriter : TwoRouteTurnWriter {
  public:
   DualPipeWriter(std::int64_t ranks, std::int64_t rank, std::int64_t count, PartOf part)
-      : RouteWriter(std::move(part)), ranks_(ranks), rank_(rank), count_(count) {}
+      : TwoRouteTurnWriter(std::move(part)), ranks_(ranks), rank_(rank), count_(count) {}
 
   Turns write() {
     const std::int64_t behind = ranks_ - rank_ - 1;
@@ -73,7 +73,7 @@ class DualPipeWriter : RouteWriter {
 }  // namespace
 
 Turns dual_pipe_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
-                      RouteWriter::PartOf part) {
+                      TwoRouteTurnWriter::PartOf part) {
   return DualPipeWriter(ranks, rank, count, std::move(part)).write();
 }
 

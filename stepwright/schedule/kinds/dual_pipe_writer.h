@@ -9,6 +9,6 @@ namespace stepwright::schedule {
 /// in half of a route; `rank`: index of this position from the nearer end; `count`: micro-batches
 /// of each route; `part`: returns the i-th micro-batch of a route as a part.
 Turns dual_pipe_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
-                      RouteWriter::PartOf part);
+                      TwoRouteTurnWriter::PartOf part);
 
 }  // namespace stepwright::schedule

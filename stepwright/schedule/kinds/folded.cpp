@@ -9,7 +9,8 @@ namespace {
 
 /// Adds half of a slot: the forward of micro-batch `slot` through one chunk, overlapped with the
 /// backward, through the other chunk, of the micro-batch `stages` earlier.
-void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::int64_t chunk) {
+void add_trip(Turns& turns, const PipelinePositionSizes& size, std::int64_t slot,
+              std::int64_t chunk) {
   const bool forward = slot < size.micro_batches;
   const bool backward = slot >= size.stages;
   const Part back = make_turn_part(Direction::kBackward, 1 - chunk, slot - size.stages);
@@ -20,7 +21,7 @@ void add_trip(Turns& turns, const PipelineSize& size, std::int64_t slot, std::in
 
 /// With fewer micro-batches than positions, forwards and backwards never overlap: all forwards,
 /// then all backwards, each in the order in which they arrive on the way down and up.
-Turns without_meeting(const PipelineSize& size) {
+Turns without_meeting(const PipelinePositionSizes& size) {
   // time, way (down or up), micro-batch
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> arrivals;
   for (std::int64_t i = 0; i < size.micro_batches; ++i) {
@@ -40,10 +41,10 @@ Turns without_meeting(const PipelineSize& size) {
 /// DHelix (2411.15871): in slot i, the forward of micro-batch i goes down through the first half of
 /// the model, overlapped with the backward of i-p through the second half, and then up with the
 /// other halves. With fewer micro-batches than positions: all forwards, then all backwards.
-Turns folded_turns(const PipelineSize& size) {
+Turns folded_turns(const PipelinePositionSizes& size) {
   if (size.micro_batches < size.stages) return without_meeting(size);
   const std::int64_t slots = size.micro_batches + size.stages;
-  const std::int64_t first = size.behind();
+  const std::int64_t first = size.positions_behind();
   Turns turns;
   for (std::int64_t slot = 0; slot < first; ++slot) add_trip(turns, size, slot, 0);
   for (std::int64_t slot = 0; slot < slots - first; ++slot) {
@@ -58,7 +59,7 @@ std::optional<double> folded_uniform_s(const UniformPipeline& pipeline) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   const auto p = static_cast<double>(pipeline.stages);
   const double longer = std::max(pipeline.forward_s, pipeline.backward_s);
-  const double c = pipeline.pair_s();
+  const double c = pipeline.forward_backward_pair_s();
   if (c < longer || m < p) return std::nullopt;
   return p * pipeline.both_s() + (m > p ? (m - 1) * c : (p - 1) * longer);
 }
@@ -67,7 +68,10 @@ std::optional<double> folded_uniform_s(const UniformPipeline& pipeline) {
 
 const ScheduleDefinition kinds::kFolded = {
     .text = "a rank holds chunks from both ends of the model, a forward beside a backward (DHelix)",
-    .traits = {.placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .pairs = true},
+    .traits = {.placement = ChunkPlacementKind::kV,
+               .least_chunks = 2,
+               .most_chunks = 2,
+               .pairs = true},
     .turns = folded_turns,
     .uniform_s = folded_uniform_s};
 

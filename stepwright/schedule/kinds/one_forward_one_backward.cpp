@@ -4,16 +4,16 @@ namespace stepwright::schedule {
 namespace {
 
 /// 1F1B: alternately one forward and one backward (2006.09503).
-Turns alternating_turns(const PipelineSize& size) {
-  PipelineSize alone = size;
+Turns alternating_turns(const PipelinePositionSizes& size) {
+  PipelinePositionSizes alone = size;
   alone.chunks = 1;
-  return one_forward_one_backward(alone, size.behind(), false);
+  return one_forward_one_backward(alone, size.positions_behind(), false);
 }
 
 /// Seconds of the steady state, set by the slowest stretch of neighbouring positions: during a
 /// round trip over `n` of them, `n` micro-batches pass, with `2 (n - 1)` hops. Considers single
 /// positions and stretches from either end.
-double steady_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
+double steady_s(std::int64_t micro_batches, const PipelinePositionSeconds& seconds) {
   const auto rounds = static_cast<double>(micro_batches - 1);
   double slowest = 0;
   const std::size_t p = seconds.forward.size();
@@ -37,12 +37,13 @@ double steady_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
   return slowest;
 }
 
-double alternating_s(std::int64_t micro_batches, const PipelineSeconds& seconds) {
-  return seconds.through_s() + seconds.hops_s() + steady_s(micro_batches, seconds);
+double alternating_s(std::int64_t micro_batches, const PipelinePositionSeconds& seconds) {
+  return seconds.micro_batch_round_trip_s() + seconds.round_trip_hops_s() +
+         steady_s(micro_batches, seconds);
 }
 
-std::int64_t alternating_waiting(const PipelineSize& at, std::int64_t /*chunk*/) {
-  return std::min(at.micro_batches, at.behind() + 1);
+std::int64_t alternating_waiting(const PipelinePositionSizes& at, std::int64_t /*chunk*/) {
+  return std::min(at.micro_batches, at.positions_behind() + 1);
 }
 
 }  // namespace

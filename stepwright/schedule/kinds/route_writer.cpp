@@ -2,18 +2,18 @@
 
 namespace stepwright::schedule {
 
-Part RouteWriter::data_gradient(std::size_t route) {
+Part TwoRouteTurnWriter::data_gradient(std::size_t route) {
   waiting_.push_back(part_(Direction::kWeightGradient, route, backwards_[route]));
   return part_(Direction::kDataGradient, route, backwards_[route]++);
 }
 
-void RouteWriter::in_two(std::size_t route) {
+void TwoRouteTurnWriter::append_split_backward(std::size_t route) {
   const std::int64_t i = backwards_[route]++;
   alone(part_(Direction::kDataGradient, route, i));
   alone(part_(Direction::kWeightGradient, route, i));
 }
 
-Part RouteWriter::weight_gradient() {
+Part TwoRouteTurnWriter::weight_gradient() {
   const Part part = waiting_.front();
   waiting_.pop_front();
   return part;

@@ -12,7 +12,7 @@ namespace {
 /// passes one. So one and a half times as many micro-batches wait as in 1F1B.
 class Rounds {
  public:
-  explicit Rounds(const PipelineSize& size) : size_(size) {}
+  explicit Rounds(const PipelinePositionSizes& size) : size_(size) {}
 
   Turns write() {
     const std::int64_t last = size_.micro_batches - 1 + backward_delay(0);
@@ -44,11 +44,11 @@ class Rounds {
     turns_.push_back(make_single_part_turn(direction, 0, micro_batch));
   }
 
-  PipelineSize size_;
+  PipelinePositionSizes size_;
   Turns turns_;
 };
 
-Turns spread_vocabulary_turns(const PipelineSize& size) { return Rounds(size).write(); }
+Turns spread_vocabulary_turns(const PipelinePositionSizes& size) { return Rounds(size).write(); }
 
 }  // namespace
 

@@ -4,13 +4,13 @@ namespace stepwright::schedule {
 namespace {
 
 /// Writes the turns of a position in the phases of STP. Route 0 goes down, route 1 up again.
-class StpWriter : RouteWriter {
+class StpWriter : TwoRouteTurnWriter {
  public:
-  explicit StpWriter(const PipelineSize& size)
-      : RouteWriter(chunk_of_route),
+  explicit StpWriter(const PipelinePositionSizes& size)
+      : TwoRouteTurnWriter(part_of_route),
         ranks_(size.stages),
         rank_(size.position),
-        behind_(size.behind()),
+        behind_(size.positions_behind()),
         count_(size.micro_batches) {}
 
   Turns write() {
@@ -55,13 +55,13 @@ class StpWriter : RouteWriter {
       alone(backward(1));
     });
     alone(backward(0));
-    in_two(1);
+    append_split_backward(1);
     repeat(behind_, [this] {
       alone(backward(0));
       alone(weight_gradient());
       alone(weight_gradient());
     });
-    in_two(0);
+    append_split_backward(0);
     repeat(2 * rank_, [this] { alone(weight_gradient()); });
   }
 
@@ -74,7 +74,7 @@ class StpWriter : RouteWriter {
 /// STP (2510.27257 and its authors' code): down and up again with pairs on one chunk, in which a
 /// forward overlaps a backward of the other way. While the pipeline fills and drains, a forward
 /// overlaps data gradients or weight gradients alone.
-Turns stp_turns(const PipelineSize& size) { return StpWriter(size).write(); }
+Turns stp_turns(const PipelinePositionSizes& size) { return StpWriter(size).write(); }
 
 std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
   const auto m = static_cast<double>(pipeline.micro_batches);
@@ -82,7 +82,7 @@ std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
   const double f = pipeline.forward_s;
   const double b = pipeline.backward_s;
   const double w = pipeline.weight_s;
-  const double c = pipeline.pair_s();
+  const double c = pipeline.forward_backward_pair_s();
   if (!pipeline.even() || c < b || 2 * w < f || m < 3 * p) return std::nullopt;
   return m * (f + b) - (m - 1.5 * p) * (f + b - c) +
          (p - 1) * ((f + b - 2 * w) / 2 + std::max(0.0, c - b - w)) - (f - w) / 2;
@@ -93,7 +93,7 @@ std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
 const ScheduleDefinition kinds::kStp = {
     .text =
         "forward and backward braided around tensor-parallel messages, more in flight than zb-v",
-    .traits = {.placement = PlacementKind::kV,
+    .traits = {.placement = ChunkPlacementKind::kV,
                .least_chunks = 2,
                .most_chunks = 2,
                .alone = false,

@@ -4,14 +4,15 @@ namespace stepwright::schedule {
 namespace {
 
 /// V-Half: a position keeps activations of about p/2 + 1 micro-batches.
-Turns v_half_turns(const PipelineSize& size) {
+Turns v_half_turns(const PipelinePositionSizes& size) {
   const bool even = size.stages % 2 == 0;
-  return in_order({.step = {1, 2, 1, 2}, .wait = {even ? 3 : 1, 0, even ? 4 : 0}}, size);
+  return turns_by_v_pattern({.step = {1, 2, 1, 2}, .wait = {even ? 3 : 1, 0, even ? 4 : 0}}, size);
 }
 
 }  // namespace
 
-const ScheduleDefinition kinds::kVHalf = {
-    .text = "as zb-v with half the activations of 1f1b", .traits = kVTraits, .turns = v_half_turns};
+const ScheduleDefinition kinds::kVHalf = {.text = "as zb-v with half the activations of 1f1b",
+                                          .traits = kVScheduleTraits,
+                                          .turns = v_half_turns};
 
 }  // namespace stepwright::schedule

@@ -44,16 +44,16 @@ void place_weights(Times& times) {
   std::tie(times[4], times[5]) = shorter ? crossed : straight;
 }
 
-Times times_of(const VPattern& pattern, const PipelineSize& size) {
+Times times_of(const VSchedulePattern& pattern, const PipelinePositionSizes& size) {
   const auto& [step, wait] = pattern;
   const std::int64_t last = size.stages - 1;
   const std::int64_t up = step[0] * last + 1 + wait[0];
   const std::int64_t back = up + step[1] * last + 1 + wait[1];
   const std::int64_t end = back + step[2] * last + 1 + wait[2];
   Times times{step[0] * size.position,
-              up + step[1] * size.behind(),
+              up + step[1] * size.positions_behind(),
               back + step[2] * size.position,
-              end + step[3] * size.behind(),
+              end + step[3] * size.positions_behind(),
               0,
               0};
   place_weights(times);
@@ -62,7 +62,7 @@ Times times_of(const VPattern& pattern, const PipelineSize& size) {
 
 }  // namespace
 
-Turns in_order(const VPattern& pattern, const PipelineSize& size) {
+Turns turns_by_v_pattern(const VSchedulePattern& pattern, const PipelinePositionSizes& size) {
   const Times times = times_of(pattern, size);
   std::vector<std::pair<std::int64_t, ScheduleTurn>> timed;
   timed.reserve(static_cast<std::size_t>(kParts * size.micro_batches));

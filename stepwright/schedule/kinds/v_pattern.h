@@ -12,7 +12,7 @@ namespace stepwright::schedule {
 /// and of data gradients; `wait`: units that the micro-batch waits where it turns round. These are
 /// the smallest waits that put no two parts of a position into one unit and keep the fewest
 /// micro-batches (searched for 1 to 12 positions).
-struct VPattern {
+struct VSchedulePattern {
   std::array<std::int64_t, 4> step;
   std::array<std::int64_t, 3> wait;
 };
@@ -20,10 +20,10 @@ struct VPattern {
 /// Returns the turns of a position by a V pattern: all parts of all micro-batches, sorted by their
 /// time in the pattern. The pattern fixes only the order; bubbles close when the turns are
 /// simulated.
-Turns in_order(const VPattern& pattern, const PipelineSize& size);
+Turns turns_by_v_pattern(const VSchedulePattern& pattern, const PipelinePositionSizes& size);
 
 /// Properties of all schedules that follow a V pattern: two chunks per position, several positions.
-inline constexpr ScheduleTraits kVTraits = {
-    .placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
+inline constexpr ScheduleTraits kVScheduleTraits = {
+    .placement = ChunkPlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 
 }  // namespace stepwright::schedule

@@ -25,7 +25,7 @@ namespace {
 template <std::int64_t kBarriers>
 class Passes {
  public:
-  explicit Passes(const PipelineSize& size) : size_(size) {}
+  explicit Passes(const PipelinePositionSizes& size) : size_(size) {}
 
   Turns write() {
     const std::int64_t p = size_.stages;
@@ -41,27 +41,29 @@ class Passes {
   }
 
  private:
-  /// Number of rounds that a position with `behind` positions after it does before its first
-  /// backward, minus those of the last position: one for each position after it, except where the
-  /// order in a round changes.
-  static std::int64_t rounds_ahead(std::int64_t behind) {
-    return behind == 0 ? 0 : behind - (behind - 1) / 3;
+  /// Number of rounds that a position with `positions_behind` positions after it does before its
+  /// first backward, minus those of the last position: one for each position after it, except where
+  /// the order in a round changes.
+  static std::int64_t rounds_ahead(std::int64_t positions_behind) {
+    return positions_behind == 0 ? 0 : positions_behind - (positions_behind - 1) / 3;
   }
 
   /// True if a position's forward is between its backward and the passes of a round.
-  [[nodiscard]] bool forward_first() const { return size_.behind() > 0 && size_.behind() % 3 == 0; }
+  [[nodiscard]] bool forward_first() const {
+    return size_.positions_behind() > 0 && size_.positions_behind() % 3 == 0;
+  }
 
   void write(std::int64_t round) {
-    const std::int64_t ahead = rounds_ahead(size_.behind());
+    const std::int64_t ahead = rounds_ahead(size_.positions_behind());
     const std::int64_t backward = round - kBarriers - ahead;
     if (backward < 0) {  // the pipeline still fills
       post(round);
       take_rows(round);
       passes(round);
-      if (round < kBarriers) add(Direction::kForward, size_.behind() + 1 + round);
+      if (round < kBarriers) add(Direction::kForward, size_.positions_behind() + 1 + round);
       return;
     }
-    const std::int64_t forward = size_.behind() + 1 + kBarriers + backward;
+    const std::int64_t forward = size_.positions_behind() + 1 + kBarriers + backward;
     if (!forward_first()) {
       post(round);
       add(Direction::kBackward, backward);
@@ -116,12 +118,12 @@ class Passes {
     turns_.push_back(make_single_part_turn(direction, 0, micro_batch));
   }
 
-  PipelineSize size_;
+  PipelinePositionSizes size_;
   Turns turns_;
 };
 
 template <std::int64_t kBarriers>
-Turns passes_turns(const PipelineSize& size) {
+Turns passes_turns(const PipelinePositionSizes& size) {
   return Passes<kBarriers>(size).write();
 }
 

@@ -4,7 +4,8 @@
 
 namespace stepwright::schedule {
 
-Turns fill_with_weights(const PipelineSize& size, std::int64_t warm_up, std::int64_t deferred) {
+Turns fill_waits_with_weight_gradients(const PipelinePositionSizes& size, std::int64_t warm_up,
+                                       std::int64_t deferred) {
   const std::int64_t count = size.micro_batches;
   Turns turns;
   turns.reserve(static_cast<std::size_t>(3 * count));

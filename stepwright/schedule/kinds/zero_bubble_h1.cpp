@@ -6,8 +6,8 @@ namespace {
 /// ZB-H1 (2401.10241): p-r forwards, then in turn data gradient j, weight gradient j-r and the next
 /// forward. It keeps activations of p-r micro-batches, as 1f1b does, and the operands of r weight
 /// gradients, which fill 1f1b's waiting time.
-Turns h1_turns(const PipelineSize& size) {
-  return fill_with_weights(size, size.stages - size.position, size.position);
+Turns h1_turns(const PipelinePositionSizes& size) {
+  return fill_waits_with_weight_gradients(size, size.stages - size.position, size.position);
 }
 
 std::optional<double> h1_uniform_s(const UniformPipeline& pipeline) {

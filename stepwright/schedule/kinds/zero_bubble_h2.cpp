@@ -5,8 +5,9 @@ namespace {
 
 /// ZB-H2 (2401.10241): 2(p-r)-1 forwards, and 2r postponed weight gradients; it is idle only while
 /// the pipeline fills.
-Turns h2_turns(const PipelineSize& size) {
-  return fill_with_weights(size, 2 * (size.stages - size.position) - 1, 2 * size.position);
+Turns h2_turns(const PipelinePositionSizes& size) {
+  return fill_waits_with_weight_gradients(size, 2 * (size.stages - size.position) - 1,
+                                          2 * size.position);
 }
 
 }  // namespace

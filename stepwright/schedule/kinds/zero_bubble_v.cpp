@@ -4,15 +4,15 @@ namespace stepwright::schedule {
 namespace {
 
 /// ZB-V: a position keeps activations of p micro-batches.
-Turns zero_bubble_v_turns(const PipelineSize& size) {
-  return in_order({.step = {2, 4, 2, 4}, .wait = {0, 0, 0}}, size);
+Turns zero_bubble_v_turns(const PipelinePositionSizes& size) {
+  return turns_by_v_pattern({.step = {2, 4, 2, 4}, .wait = {0, 0, 0}}, size);
 }
 
 }  // namespace
 
 const ScheduleDefinition kinds::kZeroBubbleV = {
     .text = "zero bubble, a rank holds two chunks, down the pipeline and up again",
-    .traits = kVTraits,
+    .traits = kVScheduleTraits,
     .turns = zero_bubble_v_turns};
 
 }  // namespace stepwright::schedule

@@ -39,47 +39,51 @@ class BlockPricer {
            const Layouts& layouts);
   /// Adds to `blocks` the costs of running the forward of a layer at the same time as a backward of
   /// another layer, for every two layer classes.
-  void add_pairs(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
-                 const Layouts& layouts);
+  void add_paired_layer_costs(BlockCosts& blocks, const plan::LayerRecompute& recompute,
+                              const plan::Plan& plan, const Layouts& layouts);
   /// Adds to `blocks` the costs of backwards that are cut into data gradients and weight gradients,
   /// for every layer class.
-  void add_split(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
-                 const Layouts& layouts);
+  void add_split_backward_costs(BlockCosts& blocks, const plan::LayerRecompute& recompute,
+                                const plan::Plan& plan, const Layouts& layouts);
 
  private:
   /// Facts of a plan on which the price of a block depends: where its groups lie, the algorithms of
   /// its messages, and the loads of experts.
-  struct Where {
+  struct BlockPricingContext {
     const Layouts& layouts;
     const plan::Collectives& collectives;
     double busiest = 1;  ///< Load of the busiest expert rank over the mean load.
     double held = 1;     ///< Expert load, over the mean load, for which memory is reserved.
   };
-  [[nodiscard]] Where where_of(const plan::Plan& plan, const Layouts& layouts) const;
-  [[nodiscard]] BlockPairCost price(const step::BlockPair& pair, const Where& where);
-  [[nodiscard]] BlockCost price(const step::Template& piece, const Where& where);
-  [[nodiscard]] BlockCosts::Part part(const step::BlockPair& pair,
-                                      const step::BlockParameterSizes& size, const Where& where);
-  [[nodiscard]] PassCost price_pass(const step::VocabularyPass& pass, const Where& where);
-  void take_times(const step::Template& piece, const Where& where);
+  [[nodiscard]] BlockPricingContext where_of(const plan::Plan& plan, const Layouts& layouts) const;
+  [[nodiscard]] BlockPairCost price(const step::BlockTemplatePair& pair,
+                                    const BlockPricingContext& where);
+  [[nodiscard]] BlockCost price(const step::Template& piece, const BlockPricingContext& where);
+  [[nodiscard]] BlockCosts::VocabularyPartCost part(const step::BlockTemplatePair& pair,
+                                                    const step::BlockParameterSizes& size,
+                                                    const BlockPricingContext& where);
+  [[nodiscard]] VocabularyPassCost price_pass(const step::VocabularyPass& pass,
+                                              const BlockPricingContext& where);
+  void take_times(const step::Template& piece, const BlockPricingContext& where);
   /// Returns by how many seconds a template gets longer with larger micro-batches, divided by their
   /// relative growth. `own_s`: seconds of the template with its own micro-batch.
-  [[nodiscard]] double growth_s(const step::Template& larger, const Where& where, double own_s);
+  [[nodiscard]] double template_growth_s(const step::Template& larger,
+                                         const BlockPricingContext& where, double own_s);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
-  cost::PriceTable prices_;
+  cost::OperatorTimeCache prices_;
   /// Load of the busiest expert rank over the mean load, for which memory is reserved.
   double held_load_;
   /// True if micro-batches have unequal lengths, so that costs also need their growth with tokens.
   bool grows_;
-  IsolatedSimulator runner_;
+  IsolatedStageSimulator runner_;
   std::vector<cost::OperatorTime> times_;
-  BlockBounds bounds_;
+  BlockLowerBoundCalculator bounds_;
 };
 
 /// Returns the sets of modules that the positions of a plan recompute, ascending, except the three
 /// common ones: none, the core of attention, and everything.
-std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute);
+std::vector<plan::RecomputeModuleSet> recomputed_module_sets(const plan::Recompute& recompute);
 
 }  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 
 namespace stepwright::simulate {
 
-BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
+BlockCostCache::BlockCostKey BlockCostCache::key_of(const plan::Plan& plan) {
   const plan::Parallel& size = plan.parallel;
   const bool usual = plan.rank_order == plan::RankOrder{};
   return {size.tensor,
@@ -18,7 +18,7 @@ BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
           size.pipeline > 1,
-          plan::vocabulary_table_ranks(plan),
+          plan::vocabulary_table_pipeline_ranks(plan),
           schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
           plan.accumulate,
@@ -30,21 +30,21 @@ BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
           plan.collectives.expert,
           plan.rank_order,
           plan.offload.activations,
-          listed_modules(plan.recompute)};
+          recomputed_module_sets(plan.recompute)};
 }
 
-BlockStore::Entry& BlockStore::entry(const Key& key) {
+BlockCostCache::Entry& BlockCostCache::entry(const BlockCostKey& key) {
   const std::lock_guard lock(mutex_);
   return entries_[key];
 }
 
-std::size_t BlockStore::size() const {
+std::size_t BlockCostCache::size() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
 }
 
-const BlockCosts& BlockStore::get(const plan::Plan& plan, const Layouts& layouts,
-                                  BlockPricer& pricer) {
+const BlockCosts& BlockCostCache::get(const plan::Plan& plan, const Layouts& layouts,
+                                      BlockPricer& pricer) {
   Entry& entry = this->entry(key_of(plan));
   const std::lock_guard lock(entry.mutex);
   if (entry.failure) std::rethrow_exception(entry.failure);
@@ -52,14 +52,14 @@ const BlockCosts& BlockStore::get(const plan::Plan& plan, const Layouts& layouts
   const bool cut = schedule::splits_backward(plan.schedule);
   const auto add = [&](const plan::LayerRecompute& recompute) {
     pricer.add(costs, recompute, plan, layouts);
-    if (cut) pricer.add_split(costs, recompute, plan, layouts);
-    if (plan.schedule.strands > 1) pricer.add_pairs(costs, recompute, plan, layouts);
+    if (cut) pricer.add_split_backward_costs(costs, recompute, plan, layouts);
+    if (plan.schedule.strands > 1) pricer.add_paired_layer_costs(costs, recompute, plan, layouts);
   };
   try {
     if (costs.layers.empty()) costs = pricer.start(plan, layouts);
     plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
       add(plan::common_layer_recompute(setting));
-      if (setting.every > 1) add(plan::recomputed(setting));
+      if (setting.every > 1) add(plan::recomputed_layer_part(setting));
     });
   } catch (...) {
     entry.failure = std::current_exception();

@@ -12,10 +12,10 @@ namespace stepwright::simulate {
 
 /// Cache of the block costs of one job: each computed once, shared by any number of threads.
 /// References to entries stay valid when entries are added.
-class BlockStore {
+class BlockCostCache {
  public:
   /// Cache key of block costs: everything in a plan on which they depend.
-  struct Key {
+  struct BlockCostKey {
     std::int64_t tensor, context, expert, expert_tensor, micro_batch;
     /// Pipeline and data degree; 0 in the default rank order, in which they change no group layout.
     std::int64_t pipeline, data;
@@ -29,17 +29,17 @@ class BlockStore {
     DType accumulate;  ///< Type in which gradients are accumulated.
     /// The overlap choices that change the cost of blocks (`block_cost_overlap`).
     plan::Overlap overlap;
-    plan::TensorInput tensor_input;
+    plan::GatheredInputPolicy tensor_input;
     plan::ContextKind context_kind;
     collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     plan::RankOrder order;
-    plan::OffloadModules offloaded;
+    plan::OffloadModuleSet offloaded;
     /// Sets of recomputed modules that are priced in addition to the common ones, as in
     /// `BlockCosts::listed`.
-    std::vector<plan::ModuleSet> listed;
-    auto operator<=>(const Key&) const = default;
+    std::vector<plan::RecomputeModuleSet> listed;
+    auto operator<=>(const BlockCostKey&) const = default;
   };
-  static Key key_of(const plan::Plan& plan);
+  static BlockCostKey key_of(const plan::Plan& plan);
 
   /// Returns the block costs of a plan with the kinds of recomputation that the plan uses; `pricer`
   /// computes those that are not known yet. An error of the builders is thrown by later calls, too:
@@ -55,10 +55,10 @@ class BlockStore {
     /// The error that interrupted the computation of the costs; null: none.
     std::exception_ptr failure;
   };
-  Entry& entry(const Key& key);
+  Entry& entry(const BlockCostKey& key);
 
   mutable std::mutex mutex_;
-  std::map<Key, Entry> entries_;
+  std::map<BlockCostKey, Entry> entries_;
 };
 
 }  // namespace stepwright::simulate

@@ -27,10 +27,10 @@ double compute_stream_seconds(const step::Template& piece,
 /// Finds, for each message, the stretch of the compute stream that it spans; order on a stream
 /// counts as a dependence. An operator that follows no operator of the compute stream spans from
 /// the start of the template; one that nothing waits for spans to beyond the last operator.
-void BlockBounds::find_spans(const step::Template& piece) {
+void BlockLowerBoundCalculator::find_spans(const step::Template& piece) {
   const std::size_t count = piece.operators.size();
   spans_.assign(count, {.from = 0, .until = count});
-  std::array<Stretch, step::kStreams> queued{};
+  std::array<ComputeStreamRange, step::kStreams> queued{};
   queued.fill({.from = 0, .until = count});
   const auto in_order = [&](std::size_t i) {
     return piece.operators[i].stream == step::Stream::kCompute;
@@ -56,8 +56,8 @@ void BlockBounds::find_spans(const step::Template& piece) {
   }
 }
 
-void BlockBounds::find_stretches(const step::Template& piece,
-                                 std::span<const cost::OperatorTime> times) {
+void BlockLowerBoundCalculator::find_stretches(const step::Template& piece,
+                                               std::span<const cost::OperatorTime> times) {
   enclosed_.assign(times.begin(), times.end());
   stretches_.clear();
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -68,9 +68,9 @@ void BlockBounds::find_stretches(const step::Template& piece,
       enclosed_[i].seconds = 0;
     }
   }
-  std::ranges::sort(stretches_, {}, &Stretch::from);
+  std::ranges::sort(stretches_, {}, &ComputeStreamRange::from);
   std::size_t kept = 0;
-  for (const Stretch& span : stretches_) {
+  for (const ComputeStreamRange& span : stretches_) {
     if (kept > 0 && span.from < stretches_[kept - 1].until) {
       stretches_[kept - 1].until = std::max(stretches_[kept - 1].until, span.until);
     } else {
@@ -81,24 +81,26 @@ void BlockBounds::find_stretches(const step::Template& piece,
 }
 
 /// Sets the ends of all operators, with computations `slow` times as long.
-void BlockBounds::set_ends(const step::Template& piece, double slow, std::vector<double>& ends) {
+void BlockLowerBoundCalculator::set_ends(const step::Template& piece, double slow,
+                                         std::vector<double>& ends) {
   scaled_ = enclosed_;
   for (std::size_t i = 0; i < scaled_.size(); ++i) {
-    if (step::computes(piece.operators[i].kind)) scaled_[i].seconds *= slow;
+    if (step::computes_on_device(piece.operators[i].kind)) scaled_[i].seconds *= slow;
   }
   compute_stream_seconds(piece, scaled_, ends);
 }
 
-BlockTimeLowerBound BlockBounds::of(const step::Template& piece,
-                                    std::span<const cost::OperatorTime> times,
-                                    const cost::Contention& contention) {
-  const double slow = most_slow_down(contention);
+BlockTimeLowerBound BlockLowerBoundCalculator::of(const step::Template& piece,
+                                                  std::span<const cost::OperatorTime> times,
+                                                  const cost::OverlapSlowdownFactors& contention) {
+  const double slow = max_computation_slowdown_factor(contention);
   find_spans(piece);
   find_stretches(piece, times);
   set_ends(piece, slow, slowed_ends_);
   set_ends(piece, 1, ends_);
-  const auto length = [&](const std::vector<double>& ends, const Stretch& stretch, double factor) {
-    const bool message = !step::computes(piece.operators[stretch.until].kind);
+  const auto length = [&](const std::vector<double>& ends, const ComputeStreamRange& stretch,
+                          double factor) {
+    const bool message = !step::computes_on_device(piece.operators[stretch.until].kind);
     const double last_s = enclosed_[stretch.until].seconds * (message ? 1 : factor);
     return ends[stretch.until] - last_s - (stretch.from == 0 ? 0 : ends[stretch.from - 1]);
   };
@@ -112,20 +114,20 @@ BlockTimeLowerBound BlockBounds::of(const step::Template& piece,
         floor.waiting_s += times[next].seconds;
     }
   };
-  for (const Stretch& stretch : stretches_) {
+  for (const ComputeStreamRange& stretch : stretches_) {
     rest(stretch.from);
-    StepLoad load;
+    PositionStepLoad load;
     for (std::size_t i = stretch.from; i < stretch.until; ++i) {
       const step::Operator& op = piece.operators[i];
       if (step::is_communication(op.kind)) {
         load.busy_s[static_cast<std::size_t>(times[i].link)] += enclosed_[i].seconds;
-      } else if (op.stream == step::Stream::kCompute && step::computes(op.kind)) {
+      } else if (op.stream == step::Stream::kCompute && step::computes_on_device(op.kind)) {
         load.compute_s += times[i].seconds;
       }
     }
     load.waiting_s = length(slowed_ends_, stretch, slow) - slow * load.compute_s;
     floor.waiting_s += load.waiting_s;
-    floor.seconds += std::max(length(ends_, stretch, 1), least_step_s(load, contention));
+    floor.seconds += std::max(length(ends_, stretch, 1), step_time_lower_bound_s(load, contention));
     next = stretch.until;
   }
   rest(piece.operators.size());

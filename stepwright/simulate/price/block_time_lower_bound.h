@@ -36,15 +36,15 @@ struct BlockTimeLowerBound {
 /// (`simulate/price/step_load.h` gives the reason; a chain grows by at most as much as its
 /// operators, so that slower computation only shortens the waiting.) The bound of the template is
 /// the sum over the stretches and the rest of its compute stream, or its chain if that is longer.
-class BlockBounds {
+class BlockLowerBoundCalculator {
  public:
   BlockTimeLowerBound of(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                         const cost::Contention& contention);
+                         const cost::OverlapSlowdownFactors& contention);
 
  private:
   /// A range of operators on the compute stream: from after one operator (or the start) to before
   /// another.
-  struct Stretch {
+  struct ComputeStreamRange {
     std::size_t from = 0;
     std::size_t until = 0;
   };
@@ -54,9 +54,9 @@ class BlockBounds {
 
   /// For each operator, the range of compute operators between which it must run; needed for
   /// messages. `until` beyond the last operator: no operator waits for it.
-  std::vector<Stretch> spans_;
+  std::vector<ComputeStreamRange> spans_;
   /// Disjoint ranges of the compute stream, in the order of time.
-  std::vector<Stretch> stretches_;
+  std::vector<ComputeStreamRange> stretches_;
   std::vector<cost::OperatorTime>
       enclosed_;  ///< Time of each operator; 0 for messages that no operator waits for.
   std::vector<cost::OperatorTime> scaled_;

@@ -4,16 +4,16 @@
 
 namespace stepwright::simulate {
 
-void ChunkCost::add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
-                    double count) {
+void ChunkCost::add(const BlockPairCost& cost, const SplitBackwardCost* split,
+                    schedule::BackwardForm form, double count) {
   forward.add(cost.forward, count);
   backward.add(split != nullptr ? split->data : cost.backward, count);
   if (split != nullptr) weight.add(split->weight, count);
   if (form == schedule::BackwardForm::kBoth) whole.add(cost.backward, count);
 }
 
-void ChunkCost::keep_peaks(const BlockPairCost& cost, const SplitCost* split,
-                           schedule::BackwardForm form, const KeptBytes& before) {
+void ChunkCost::raise_memory_peaks(const BlockPairCost& cost, const SplitBackwardCost* split,
+                                   schedule::BackwardForm form, const KeptBlockBytes& before) {
   forward_peak.keep(cost.forward.peak, before.forward);
   backward_peak.keep(split != nullptr ? split->data.peak : cost.backward.peak, before.forward);
   if (form == schedule::BackwardForm::kBoth) whole_peak.keep(cost.backward.peak, before.forward);
@@ -26,12 +26,13 @@ void ChunkCost::keep_peaks(const BlockPairCost& cost, const SplitCost* split,
 BlockCost ChunkCost::gradients(schedule::BackwardForm form) const {
   BlockCost sum = backward;
   if (form != schedule::BackwardForm::kWhole) sum.add(weight, 1);
-  if (form == schedule::BackwardForm::kBoth) sum.keep_least(whole);
+  if (form == schedule::BackwardForm::kBoth) sum.lower_to_minimum_cost(whole);
   return sum;
 }
 
 const BlockCost& ChunkCost::joint(schedule::Direction direction) const {
-  if (schedule::is_pass(direction)) return passes[schedule::pass_index(direction)].cost;
+  if (schedule::is_vocabulary_pass(direction))
+    return passes[schedule::vocabulary_pass_index(direction)].cost;
   if (direction == schedule::Direction::kEmbed) return embed;
   return direction == schedule::Direction::kPredict ? predict : embed_gradient;
 }
@@ -45,8 +46,8 @@ PeakBytes ChunkCost::data_peak() const {
   return peak;
 }
 
-ChunkBytes ChunkCost::bytes() const {
-  ChunkBytes bytes{
+ChunkActivationBytes ChunkCost::bytes() const {
+  ChunkActivationBytes bytes{
       .forward = forward.retained_bytes, .weight = backward.retained_bytes, .beside = {}};
   bytes.beside.keep(forward_peak, -bytes.forward);
   bytes.beside.keep(whole_peak, -bytes.forward);

@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 
 /// Bytes that blocks keep for later passes: `forward` from forward to backward, `data` from the
 /// data gradient to the weight gradient.
-struct KeptBytes {
+struct KeptBlockBytes {
   double forward = 0;
   double data = 0;
 };
@@ -36,9 +36,9 @@ struct ChunkCost {
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  /// Passes over the vocabulary, by `pass_index`, in schedules in which positions that share it run
-  /// these passes on their own; else empty.
-  std::vector<PassCost> passes;
+  /// Passes over the vocabulary, by `vocabulary_pass_index`, in schedules in which positions that
+  /// share it run these passes on their own; else empty.
+  std::vector<VocabularyPassCost> passes;
   /// Parameters of the blocks whose backward is cut into data and weight gradients.
   step::BlockParameterSizes cut_size;
   /// The part of `cut_size` in blocks whose data gradient already writes gradients that are reduced
@@ -50,11 +50,11 @@ struct ChunkCost {
 
   /// Adds the cost of `count` equal blocks. `split`: their backward cut into data and weight
   /// gradients; null: it is not cut.
-  void add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
+  void add(const BlockPairCost& cost, const SplitBackwardCost* split, schedule::BackwardForm form,
            double count);
   /// Raises the peaks to those of a block. `before`: bytes that the blocks before it keep.
-  void keep_peaks(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
-                  const KeptBytes& before);
+  void raise_memory_peaks(const BlockPairCost& cost, const SplitBackwardCost* split,
+                          schedule::BackwardForm form, const KeptBlockBytes& before);
   /// Returns the cost of the backward of one micro-batch: data and weight gradients together.
   [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
@@ -62,7 +62,7 @@ struct ChunkCost {
   /// direction.
   [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
   /// Returns the bytes that the chunk keeps and needs, for whole and for cut backwards.
-  [[nodiscard]] ChunkBytes bytes() const;
+  [[nodiscard]] ChunkActivationBytes bytes() const;
 };
 
 }  // namespace stepwright::simulate

@@ -6,13 +6,14 @@ namespace stepwright::simulate {
 namespace {
 
 /// Counts a layer that comes before all layers counted so far.
-void count_before(ChunkLayerCounts& content, std::size_t which, bool again) {
-  for (EqualLayers& layers : content.alike) {
-    if (layers.which != which || layers.again != again) continue;
+void count_before(ChunkLayerCounts& content, std::size_t which, bool is_layer_recomputed) {
+  for (EqualCostLayers& layers : content.alike) {
+    if (layers.which != which || layers.is_layer_recomputed != is_layer_recomputed) continue;
     ++layers.count;
     return;
   }
-  EqualLayers& first = content.alike.emplace_back(EqualLayers{which, again, 1, {}});
+  EqualCostLayers& first =
+      content.alike.emplace_back(EqualCostLayers{which, is_layer_recomputed, 1, {}});
   for (std::size_t i = 0; i + 1 < content.alike.size(); ++i) {
     first.behind.push_back(content.alike[i].count);
   }
@@ -23,19 +24,20 @@ void count_before(ChunkLayerCounts& content, std::size_t which, bool again) {
 void count_layers(const BlockCosts& blocks, const plan::Plan& plan,
                   const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
                   std::vector<ChunkLayerCounts>& contents) {
-  const schedule::Placement placement = plan::placement_of(plan);
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   contents.resize(split.size());
   std::size_t layer = 0;
   for (std::size_t i = 0; i < split.size(); ++i) {
     ChunkLayerCounts& content = contents[i];
     content.layers = split[i];
-    content.recompute =
-        plan::recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
+    content.recompute = plan::recompute_of_pipeline_rank(
+        plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
     content.plain_place = blocks.place(plan::common_layer_recompute(content.recompute));
-    content.recomputed_place = blocks.place(plan::recomputed(content.recompute));
+    content.recomputed_place = blocks.place(plan::recomputed_layer_part(content.recompute));
     content.alike.clear();
     for (std::int64_t k = split[i]; k-- > 0;) {
-      count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)], content.again(k));
+      count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)],
+                   content.is_layer_recomputed(k));
     }
     layer += static_cast<std::size_t>(split[i]);
   }

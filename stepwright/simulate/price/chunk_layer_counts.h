@@ -11,14 +11,14 @@ namespace stepwright::simulate {
 
 /// A number of layers of one chunk that cost the same: one layer class, and either all or none of
 /// them recomputed by `every: n`.
-struct EqualLayers {
+struct EqualCostLayers {
   std::size_t which = 0;  ///< Index of the layer class in the block costs.
-  bool again = false;
+  bool is_layer_recomputed = false;
   std::int64_t count = 0;
   /// Number of layers that follow the last of these layers in the chunk, for each kind in
   /// `ChunkLayerCounts::alike`; only kinds listed before this one can have any.
   std::vector<std::int64_t> behind;
-  bool operator==(const EqualLayers&) const = default;
+  bool operator==(const EqualCostLayers&) const = default;
 };
 
 /// The layers of one chunk by kind, and where the block costs hold their costs with and without
@@ -29,26 +29,26 @@ struct ChunkLayerCounts {
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
   /// Kinds of layers in the chunk; the kind of the last layer comes first.
-  std::vector<EqualLayers> alike;
+  std::vector<EqualCostLayers> alike;
   bool operator==(const ChunkLayerCounts&) const = default;
 
   /// True if the recomputation setting `every: n` recomputes this layer; always false without
   /// `every`.
-  [[nodiscard]] bool again(std::int64_t layer) const {
-    return recompute.every > 1 && plan::is_recomputed(recompute, layer);
+  [[nodiscard]] bool is_layer_recomputed(std::int64_t layer) const {
+    return recompute.every > 1 && plan::is_layer_index_recomputed(recompute, layer);
   }
   /// Returns the index of a layer's costs in `BlockCosts::Layer::with`, by whether the layer is
   /// recomputed.
   [[nodiscard]] std::size_t place(std::int64_t layer) const {
-    return again(layer) ? recomputed_place : plain_place;
+    return is_layer_recomputed(layer) ? recomputed_place : plain_place;
   }
-  [[nodiscard]] std::size_t place(const EqualLayers& kind) const {
-    return kind.again ? recomputed_place : plain_place;
+  [[nodiscard]] std::size_t place(const EqualCostLayers& kind) const {
+    return kind.is_layer_recomputed ? recomputed_place : plain_place;
   }
 };
 
 /// Counts the layers of every chunk of the model, by kind, into `contents` (whose memory is
-/// reused). `split`: number of layers of each chunk (`chunk_layers`).
+/// reused). `split`: number of layers of each chunk (`layers_per_chunk`).
 void count_layers(const BlockCosts& blocks, const plan::Plan& plan,
                   const model::LayerClassIndex& layers, const std::vector<std::int64_t>& split,
                   std::vector<ChunkLayerCounts>& contents);

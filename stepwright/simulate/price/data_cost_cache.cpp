@@ -9,8 +9,8 @@ constexpr std::size_t kMostUpdates = std::size_t{1} << 15;
 
 }  // namespace
 
-DataCostCache::Key DataCostCache::key_of(const plan::Plan& plan, const Layouts& layouts,
-                                         const PositionCost& stage) {
+ShardingCostCache::Key ShardingCostCache::key_of(const plan::Plan& plan, const Layouts& layouts,
+                                                 const PipelinePositionCost& stage) {
   std::uint64_t choices = 0;
   const auto put = [&](auto value) { choices = choices << 6 | static_cast<std::uint64_t>(value); };
   put(plan.sharding.parameters);
@@ -37,7 +37,7 @@ DataCostCache::Key DataCostCache::key_of(const plan::Plan& plan, const Layouts& 
           .tied_table = stage.tied_table};
 }
 
-std::size_t DataCostCache::Hash::operator()(const Key& key) const {
+std::size_t ShardingCostCache::Hash::operator()(const Key& key) const {
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.layouts);
   const auto mix = [&](std::int64_t value) {
     hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ULL;
@@ -50,8 +50,8 @@ std::size_t DataCostCache::Hash::operator()(const Key& key) const {
   return hash;
 }
 
-const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at,
-                                               cost::PriceTable& computations) {
+const ShardingCostCache::Entry& ShardingCostCache::get(const PositionPricingInput& at,
+                                                       cost::OperatorTimeCache& computations) {
   if (places_.empty()) places_.resize(kPlaces);
   const Key key = key_of(at.plan, at.layouts, at.stage);
   std::uint16_t& place = places_[Hash()(key) % kPlaces];
@@ -66,7 +66,8 @@ const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at,
   return known.entry;
 }
 
-double DataCostCache::update_s(const PricedPosition& at, cost::PriceTable& computations) {
+double ShardingCostCache::update_s(const PositionPricingInput& at,
+                                   cost::OperatorTimeCache& computations) {
   Key key;
   key.layouts = &at.layouts;
   key.offload = at.plan.offload;
@@ -81,11 +82,11 @@ double DataCostCache::update_s(const PricedPosition& at, cost::PriceTable& compu
   }
   if (updates_.size() > kMostUpdates) updates_.clear();
   const auto [entry, fresh] = updates_.try_emplace(key);
-  if (fresh) entry->second = update_seconds(at, computations);
+  if (fresh) entry->second = step_end_seconds(at, computations);
   return entry->second;
 }
 
-void DataCostCache::clear() {
+void ShardingCostCache::clear() {
   places_.clear();
   known_.clear();
   updates_.clear();

@@ -12,7 +12,7 @@ namespace stepwright::simulate {
 /// Cache of the costs of sharding messages and states. A search prices one sharding of one position
 /// with many micro-batches, recomputations and schedules, on which these costs do not depend. The
 /// number of places is fixed; each holds the last entry that was mapped to it.
-class DataCostCache {
+class ShardingCostCache {
  public:
   struct Entry {
     ShardingMessageCost cost;
@@ -22,10 +22,10 @@ class DataCostCache {
   /// Returns the costs of a position's sharding messages and states, valid until the next call.
   /// Until the next `clear`, equal layouts must always be passed at the same address
   /// (`at.layouts`).
-  const Entry& get(const PricedPosition& at, cost::PriceTable& computations);
-  /// Returns `update_seconds` (end-of-step reductions and optimizer), cached because many shardings
-  /// share it.
-  double update_s(const PricedPosition& at, cost::PriceTable& computations);
+  const Entry& get(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
+  /// Returns `step_end_seconds` (end-of-step reductions and optimizer), cached because many
+  /// shardings share it.
+  double update_s(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
   void clear();
 
  private:
@@ -33,9 +33,9 @@ class DataCostCache {
     const Layouts* layouts = nullptr;
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
-    plan::Offload offload;
+    plan::HostOffload offload;
     step::BlockParameterSizes size;
-    BlockSizes blocks;
+    BlockParameterExtremes blocks;
     FrozenBlocks resting;
     std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
     bool operator==(const Key&) const = default;
@@ -47,7 +47,8 @@ class DataCostCache {
     Key key;
     Entry entry;
   };
-  static Key key_of(const plan::Plan& plan, const Layouts& layouts, const PositionCost& stage);
+  static Key key_of(const plan::Plan& plan, const Layouts& layouts,
+                    const PipelinePositionCost& stage);
 
   /// For each place of the cache, the index of its entry in `known_` plus 1; 0: the place is free.
   std::vector<std::uint16_t> places_;

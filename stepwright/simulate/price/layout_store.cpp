@@ -4,7 +4,7 @@
 
 namespace stepwright::simulate {
 
-struct LayoutStore::Entries {
+struct GroupLayoutCache::Entries {
   /// Everything that group layouts depend on.
   struct Key {
     plan::Parallel parallel;
@@ -35,12 +35,12 @@ struct LayoutStore::Entries {
   std::unordered_map<Key, Layouts, Hash> layouts;
 };
 
-LayoutStore::LayoutStore(const cluster::Cluster& cluster)
+GroupLayoutCache::GroupLayoutCache(const cluster::Cluster& cluster)
     : cluster_(cluster), entries_(std::make_unique<Entries>()) {}
 
-LayoutStore::~LayoutStore() = default;
+GroupLayoutCache::~GroupLayoutCache() = default;
 
-const Layouts& LayoutStore::get(const plan::Plan& plan) {
+const Layouts& GroupLayoutCache::get(const plan::Plan& plan) {
   const Entries::Key key{plan.parallel, plan.sharding.group, plan.sharding.expert_group,
                          plan.sharding.optimizer, plan.rank_order};
   auto found = entries_->layouts.find(key);
@@ -50,8 +50,8 @@ const Layouts& LayoutStore::get(const plan::Plan& plan) {
   return found->second;
 }
 
-bool LayoutStore::full() const { return entries_->layouts.size() >= 2048; }
+bool GroupLayoutCache::is_cache_full() const { return entries_->layouts.size() >= 2048; }
 
-void LayoutStore::clear() { entries_->layouts.clear(); }
+void GroupLayoutCache::clear() { entries_->layouts.clear(); }
 
 }  // namespace stepwright::simulate

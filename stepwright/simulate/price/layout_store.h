@@ -9,20 +9,20 @@
 namespace stepwright::simulate {
 
 /// Cache of the group layouts of the plans of one search, since many plans share layouts.
-class LayoutStore {
+class GroupLayoutCache {
  public:
   /// `cluster` must outlive this object.
-  explicit LayoutStore(const cluster::Cluster& cluster);
-  ~LayoutStore();
-  LayoutStore(const LayoutStore&) = delete;
-  LayoutStore& operator=(const LayoutStore&) = delete;
+  explicit GroupLayoutCache(const cluster::Cluster& cluster);
+  ~GroupLayoutCache();
+  GroupLayoutCache(const GroupLayoutCache&) = delete;
+  GroupLayoutCache& operator=(const GroupLayoutCache&) = delete;
 
   /// Returns the layouts of a plan's communication groups, computed when first asked for; valid
   /// until `clear`.
   const Layouts& get(const plan::Plan& plan);
   /// True if the cache holds as many layouts as it should (about 2 kB each), so that it is time for
   /// `clear`.
-  [[nodiscard]] bool full() const;
+  [[nodiscard]] bool is_cache_full() const;
   void clear();
 
  private:

@@ -5,17 +5,17 @@
 
 namespace stepwright::simulate {
 
-void PipelinePricer::add_layers(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
-                                const ChunkLayerCounts& content) const {
-  for (const EqualLayers& alike : content.alike) {
+void PipelinePricer::add_layers(ChunkCost& chunk, PipelinePositionCost& stage,
+                                const BlockCosts& blocks, const ChunkLayerCounts& content) const {
+  for (const EqualCostLayers& alike : content.alike) {
     const BlockCosts::Layer& layer = blocks.layers[alike.which];
-    const BlockCosts::Recomputed& costs = layer.of(content.place(alike));
+    const BlockCosts::RecomputedLayerCost& costs = layer.of(content.place(alike));
     chunk.add(costs.cost, cuts() ? &costs.split() : nullptr, form_,
               static_cast<double>(alike.count));
     stage.units += alike.count;
     stage.blocks.keep(layer.size);
     if (layer.size.expert > 0) stage.routed_units += alike.count;
-    if (job_.model.corrects_routers(layer.which)) stage.corrected += alike.count;
+    if (job_.model.adjusts_router_biases(layer.which)) stage.corrected += alike.count;
     if (layer.size.trains()) stage.trained_units += alike.count;
     if (cuts()) chunk.cut_size.dense += alike.count * layer.size.dense;
     if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
@@ -31,20 +31,21 @@ void PipelinePricer::add_layers(ChunkCost& chunk, PositionCost& stage, const Blo
 /// are already in the chunk.
 void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
                                       const ChunkLayerCounts& content) const {
-  const auto costs_of = [&](const EqualLayers& layers) -> const BlockCosts::Recomputed& {
+  const auto costs_of =
+      [&](const EqualCostLayers& layers) -> const BlockCosts::RecomputedLayerCost& {
     return blocks.layers[layers.which].of(content.place(layers));
   };
-  for (const EqualLayers& alike : content.alike) {
-    const BlockCosts::Recomputed& own = costs_of(alike);
-    KeptBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
-                     chunk.backward.retained_bytes - own.split().data.retained_bytes};
+  for (const EqualCostLayers& alike : content.alike) {
+    const BlockCosts::RecomputedLayerCost& own = costs_of(alike);
+    KeptBlockBytes before{chunk.forward.retained_bytes - own.cost.forward.retained_bytes,
+                          chunk.backward.retained_bytes - own.split().data.retained_bytes};
     for (std::size_t i = 0; i < alike.behind.size(); ++i) {
-      const BlockCosts::Recomputed& behind = costs_of(content.alike[i]);
+      const BlockCosts::RecomputedLayerCost& behind = costs_of(content.alike[i]);
       const auto count = static_cast<double>(alike.behind[i]);
       before.forward -= count * behind.cost.forward.retained_bytes;
       before.data -= count * behind.split().data.retained_bytes;
     }
-    chunk.keep_peaks(own.cost, cuts() ? &own.split() : nullptr, form_, before);
+    chunk.raise_memory_peaks(own.cost, cuts() ? &own.split() : nullptr, form_, before);
   }
 }
 
@@ -56,11 +57,12 @@ const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
 }
 
 /// Adds a block at an end of the model after the blocks that the chunk has so far.
-void PipelinePricer::add_end(ChunkCost& chunk, PositionCost& stage, const BlockPairCost& cost,
+void PipelinePricer::add_end(ChunkCost& chunk, PipelinePositionCost& stage,
+                             const BlockPairCost& cost,
                              const step::BlockParameterSizes& size) const {
-  const KeptBytes before{.forward = chunk.forward.retained_bytes};
+  const KeptBlockBytes before{.forward = chunk.forward.retained_bytes};
   chunk.add(cost, nullptr, form_, 1);
-  chunk.keep_peaks(cost, nullptr, form_, before);
+  chunk.raise_memory_peaks(cost, nullptr, form_, before);
   stage.size += size;
   stage.blocks.keep(size);
   ++stage.units;
@@ -68,21 +70,23 @@ void PipelinePricer::add_end(ChunkCost& chunk, PositionCost& stage, const BlockP
 }
 
 /// Adds multi-token layers and head, if the chunk has them.
-void PipelinePricer::add_head(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
-                              const plan::Plan& plan, const schedule::Place& place) const {
-  const schedule::Placement placement = plan::placement_of(plan);
+void PipelinePricer::add_head(ChunkCost& chunk, PipelinePositionCost& stage,
+                              const BlockCosts& blocks, const plan::Plan& plan,
+                              const schedule::ChunkPlace& place) const {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
-  const bool split_table =
-      step::shares_table(job_.model) && placement.embedding_position() != placement.head_position();
+  const bool split_table = step::shares_embedding_table(job_.model) &&
+                           placement.embedding_position() != placement.head_position();
   if (last) {
     add_end(chunk, stage, blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   }
   for (std::int64_t i = 0; last && i < blocks.multi_tokens; ++i) {
-    add_end(chunk, stage, multi_token(blocks, placement.model_chunk(place)),
+    add_end(chunk, stage, multi_token(blocks, placement.model_chunk_index(place)),
             split_table && i == 0 ? blocks.split_multi_token_size : blocks.multi_token.size);
     if (blocks.multi_token.size.expert > 0) ++stage.routed_units;
-    if (job_.model.corrects_routers(job_.model.layer_class(job_.model.layers))) ++stage.corrected;
+    if (job_.model.adjusts_router_biases(job_.model.layer_class(job_.model.layers)))
+      ++stage.corrected;
   }
   if (split_table && (first || last)) {
     stage.tied_table = blocks.split_head_size.dense - blocks.head_size.dense +
@@ -92,15 +96,17 @@ void PipelinePricer::add_head(ChunkCost& chunk, PositionCost& stage, const Block
 }
 
 /// Adds the blocks of a chunk, in their order.
-void PipelinePricer::add_blocks(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
-                                const plan::Plan& plan, const schedule::Place& place) const {
-  const schedule::Placement placement = plan::placement_of(plan);
+void PipelinePricer::add_blocks(ChunkCost& chunk, PipelinePositionCost& stage,
+                                const BlockCosts& blocks, const plan::Plan& plan,
+                                const schedule::ChunkPlace& place) const {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   const ChunkLayerCounts& content =
-      contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+      contents_[static_cast<std::size_t>(placement.model_chunk_index(place))];
   const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   if (!spreads && placement.holds_embedding(place)) {
     add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
-    const bool rests = step::embedding_gradients(job_.model) == model::LayerGradientFlow::kAbove;
+    const bool rests =
+        step::embedding_gradient_extent(job_.model) == model::LayerGradientFlow::kAbove;
     if (rests) stage.resting.add(blocks.embedding_size, 1);
   }
   add_layers(chunk, stage, blocks, content);
@@ -110,11 +116,11 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, PositionCost& stage, const Blo
 
 /// Adds the position's parts of embedding and head. Floors count the head only, which comes between
 /// the position's first forward and its last backward.
-void PipelinePricer::add_joint(PositionCost& stage, const BlockCosts& blocks,
+void PipelinePricer::add_joint(PipelinePositionCost& stage, const BlockCosts& blocks,
                                const plan::Plan& plan) {
-  const schedule::Placement placement = plan::placement_of(plan);
-  const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
-    const BlockCosts::Part& own = parts[at_end ? 1 : 0];
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const auto part = [&](const std::array<BlockCosts::VocabularyPartCost, 2>& parts, bool at_end) {
+    const BlockCosts::VocabularyPartCost& own = parts[at_end ? 1 : 0];
     stage.size += own.size;
     stage.blocks.keep(own.size);
     ++stage.units;
@@ -122,12 +128,13 @@ void PipelinePricer::add_joint(PositionCost& stage, const BlockCosts& blocks,
     return own;
   };
   stage.head = placement.holds_head(stage.position);
-  const BlockCosts::Part table =
+  const BlockCosts::VocabularyPartCost table =
       part(blocks.embedding_parts, placement.holds_embedding(stage.position));
-  const BlockCosts::Part logits = part(blocks.head_parts, stage.head);
+  const BlockCosts::VocabularyPartCost logits = part(blocks.head_parts, stage.head);
   const std::int64_t barriers = schedule::traits_of(plan.schedule.kind).barriers;
   if (barriers > 0) {
-    for (const BlockCosts::Part* own : {&table, &logits}) add_passes(stage, own->passes, barriers);
+    for (const BlockCosts::VocabularyPartCost* own : {&table, &logits})
+      add_passes(stage, own->passes, barriers);
     return;
   }
   const BlockPairCost& embedding = table.cost;
@@ -146,12 +153,13 @@ void PipelinePricer::add_joint(PositionCost& stage, const BlockCosts& blocks,
 /// Adds the work on the vocabulary as passes, where positions do not meet. Floors count those
 /// passes of a micro-batch that come before its backward on the last position, and so between the
 /// first forward of each position and its last backward.
-void PipelinePricer::add_passes(PositionCost& stage, const std::vector<PassCost>& passes,
+void PipelinePricer::add_passes(PipelinePositionCost& stage,
+                                const std::vector<VocabularyPassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();
   chunk.passes.resize(schedule::kVocabularyPasses);
-  for (const PassCost& pass : passes) {
-    PassCost& kept = chunk.passes[schedule::pass_index(pass.direction)] = pass;
+  for (const VocabularyPassCost& pass : passes) {
+    VocabularyPassCost& kept = chunk.passes[schedule::vocabulary_pass_index(pass.direction)] = pass;
     BlockCost& own = kept.cost;
     own.retained_bytes = own.on_host_bytes = 0;
     const bool between = pass.direction == schedule::Direction::kLogits ||

@@ -33,17 +33,17 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
 
 /// Sets the weight gradients that the head of a position defers to the drain. Such a head has a
 /// table of its own.
-void set_head_gradient(PositionCost& stage, const BlockCosts& blocks,
+void set_head_gradient(PipelinePositionCost& stage, const BlockCosts& blocks,
                        const model::Architecture& model) {
   stage.head_gradient = blocks.head_gradient;
-  stage.head_size = step::shares_table(model) ? blocks.split_head_size : blocks.head_size;
+  stage.head_size = step::shares_embedding_table(model) ? blocks.split_head_size : blocks.head_size;
   stage.cut_size += stage.head_size;
 }
 
 /// Returns the peak over the moments at which most deferred gradients of a head wait: in the first
 /// of them and, unless the schedule cuts only some backwards, in the last backward of its chunk.
 /// That backward is the position's last; its micro-batch still waits in all other chunks.
-PeakBytes waiting_head(const PositionCost& stage, const std::vector<ChunkCost>& chunks,
+PeakBytes waiting_head(const PipelinePositionCost& stage, const std::vector<ChunkCost>& chunks,
                        schedule::BackwardForm form, std::int64_t micro_batches) {
   const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
   PeakBytes most;
@@ -61,7 +61,7 @@ PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost
                                PipelineSimulator& played)
     : job_(job), cost_(cost), layers_(model::layer_order(job.model)), played_(played) {}
 
-PeakBytes PipelinePricer::activations(const plan::Plan& plan, PositionCost& stage) {
+PeakBytes PipelinePricer::activations(const plan::Plan& plan, PipelinePositionCost& stage) {
   const std::int64_t position = stage.position;
   // If a chunk has no layers, the peak need not be at the last chunk.
   const bool full = std::ranges::all_of(
@@ -71,29 +71,30 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, PositionCost& stag
     stage.on_host_bytes = waiting_host_bytes(chunks_, plan, position, m);
     return waiting_activation_bytes(chunks_, plan, position, m);
   }
-  const auto known = played_.waiting(plan, m);
-  const std::vector<schedule::Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
+  const auto known = played_.fullest_schedule_moments(plan, m);
+  const std::vector<schedule::WaitingMicroBatches>& fullest =
+      known->fullest[static_cast<std::size_t>(position)];
   stage.on_host_bytes = played_on_host(chunks_, fullest);
-  return schedule_peak_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
+  return simulated_activation_peak_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
 }
 
 /// Returns the cost of a position's chunks, without activations that wait.
-PositionCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
-                                   std::int64_t position) {
-  const schedule::Placement placement = plan::placement_of(plan);
-  PositionCost stage;
+PipelinePositionCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                           std::int64_t position) {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  PipelinePositionCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
   std::vector<step::BlockParameterSizes> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const schedule::Place place{position, static_cast<std::int64_t>(i)};
+    const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
     ChunkCost& chunk = chunks_[i];
     const step::BlockParameterSizes before = stage.size;
     add_blocks(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
     if (plan.schedule.strands > 1) {
       for (BlockCost* cost : {&chunk.forward, &chunk.backward, &chunk.weight, &chunk.whole}) {
-        cost->share_stream();
+        cost->lower_bounds_for_shared_stream();
       }
     }
     sizes.push_back(
@@ -121,9 +122,9 @@ bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t positio
   const bool alike =
       schedule::has_closed_form(plan.schedule.kind);  // otherwise its positions wait differently
   if (!alike || position < 2 || position + 1 == p) return false;
-  const schedule::Placement placement = plan::placement_of(plan);
-  const auto content = [&](const schedule::Place& place) -> const ChunkLayerCounts& {
-    return contents_[static_cast<std::size_t>(placement.model_chunk(place))];
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const auto content = [&](const schedule::ChunkPlace& place) -> const ChunkLayerCounts& {
+    return contents_[static_cast<std::size_t>(placement.model_chunk_index(place))];
   };
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
     if (!(content({position, chunk}) == content({position - 1, chunk}))) return false;
@@ -132,7 +133,7 @@ bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t positio
 }
 
 double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
-                                  const Send& send) {
+                                  const ActivationSendCost& send) {
   const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
   if (!plays_) {
     return schedule::definition_of(plan.schedule.kind)
@@ -144,11 +145,12 @@ double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_bat
 
 /// Sets the load of the present position for all its micro-batches, with its messages to other
 /// positions.
-void PipelinePricer::set_load(PositionCost& stage, const plan::Plan& plan, const Send& send) const {
-  const schedule::Placement placement = plan::placement_of(plan);
+void PipelinePricer::set_load(PipelinePositionCost& stage, const plan::Plan& plan,
+                              const ActivationSendCost& send) const {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   const auto m = static_cast<double>(plan::micro_batches(job_, plan));
-  const double slow = most_slow_down(cost_.contention());
-  StepLoad& load = stage.load;
+  const double slow = max_computation_slowdown_factor(cost_.contention());
+  PositionStepLoad& load = stage.load;
   for (const BlockCost* pass : {&stage.forward, &stage.backward}) {
     load.compute_s += m * pass->compute_s;
     load.waiting_s += m * pass->waiting_s;
@@ -171,19 +173,20 @@ void PipelinePricer::set_load(PositionCost& stage, const plan::Plan& plan, const
 
 /// Sets the floors: when a position can start at the earliest, and what must follow its last
 /// backward, less the weight gradients that the position may defer until then.
-void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send) {
+void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan,
+                                const ActivationSendCost& send) {
   const auto m = static_cast<double>(cost.micro_batches);
-  const auto cut = cuts() ? played_.waiting(plan, cost.micro_batches) : nullptr;
+  const auto cut = cuts() ? played_.fullest_schedule_moments(plan, cost.micro_batches) : nullptr;
   double fill = 0;
   double drain = 0;
   std::size_t position = 0;
-  for (PositionCost& stage : cost.stages) {
+  for (PipelinePositionCost& stage : cost.stages) {
     stage.first_drain_s = drain;
     for (std::int64_t i = 0; i < stage.count; ++i, ++position) {
       stage.fill_s = fill;
       stage.drain_s = drain;
       if (cut != nullptr) {
-        const auto left = static_cast<double>(cut->weights_at_end[position]);
+        const auto left = static_cast<double>(cut->trailing_weight_gradients[position]);
         stage.drain_s = std::max(0.0, drain - left * weight_floor_[position]);
       }
       fill += first_forward_floor_[position] + send.seconds;
@@ -195,16 +198,16 @@ void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, cons
     cost.floor_s = std::max(
         {cost.floor_s,
          stage.fill_s + stage.drain_s + m * (stage.forward.floor_s + stage.backward.floor_s),
-         least_step_s(stage.load, cost_.contention())});
+         step_time_lower_bound_s(stage.load, cost_.contention())});
   }
 }
 
 /// Sets the seconds of a position for one micro-batch. A blocking message adds its time; one that
 /// does not block slows computation down.
-void PipelinePricer::set_seconds(const plan::Plan& plan, const PositionCost& stage,
-                                 std::int64_t position, const Send& send) {
+void PipelinePricer::set_seconds(const plan::Plan& plan, const PipelinePositionCost& stage,
+                                 std::int64_t position, const ActivationSendCost& send) {
   const auto at = static_cast<std::size_t>(position);
-  const schedule::Placement placement = plan::placement_of(plan);
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
   const SentChunks sent = sent_chunks(placement, position);
   forward_[at] =
@@ -219,14 +222,14 @@ void PipelinePricer::set_seconds(const plan::Plan& plan, const PositionCost& sta
 /// Sets a position's seconds chunk by chunk, for turns that are simulated and backwards that are
 /// cut.
 void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std::int64_t position,
-                                      double share, const Send& send) {
+                                      double share, const ActivationSendCost& send) {
   const auto at = static_cast<std::size_t>(position);
-  std::vector<schedule::PartSeconds>& parts = turn_seconds_.parts[at];
-  std::vector<schedule::PartSeconds>& floors = turn_floors_.parts[at];
+  std::vector<schedule::ChunkWorkSeconds>& parts = turn_seconds_.parts[at];
+  std::vector<schedule::ChunkWorkSeconds>& floors = turn_floors_.parts[at];
   parts.assign(chunks_.size(), {});
   floors.assign(chunks_.size(), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const schedule::Place place{position, static_cast<std::int64_t>(i)};
+    const schedule::ChunkPlace place{position, static_cast<std::int64_t>(i)};
     const double onward = placement.sends_forward(place) ? 1 : 0;
     const double back = placement.sends_backward(place) ? 1 : 0;
     const double messages = back * share * send.seconds + onward * send.arrival_s;
@@ -254,10 +257,10 @@ void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std:
 
 /// Appends the seconds of the present position's passes over the vocabulary.
 void PipelinePricer::set_pass_seconds() {
-  schedule::PassSeconds& seconds = turn_seconds_.passes.emplace_back();
-  schedule::PassSeconds& floors = turn_floors_.passes.emplace_back();
+  schedule::VocabularyPassSeconds& seconds = turn_seconds_.passes.emplace_back();
+  schedule::VocabularyPassSeconds& floors = turn_floors_.passes.emplace_back();
   for (std::size_t i = 0; i < schedule::kVocabularyPasses; ++i) {
-    const PassCost& pass = chunks_.front().passes[i];
+    const VocabularyPassCost& pass = chunks_.front().passes[i];
     seconds.own[i] = pass.cost.seconds;
     seconds.messages[i] = pass.message_s;
     floors.own[i] = pass.cost.floor_s;
@@ -270,10 +273,13 @@ void PipelinePricer::set_pass_seconds() {
 /// their seconds, which bounds nothing.
 void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan,
                                      SimulationExtent played) {
-  if (cost.micro_batches * plan::placement_of(plan).model_chunks() > kMaxSimulatedTurns) return;
+  if (cost.micro_batches * plan::chunk_placement_of(plan).model_chunk_count() >
+      kMaxSimulatedPipelineTurns)
+    return;
   if (played != SimulationExtent::kNothing) cost.floors = turn_floors_;
   if (played == SimulationExtent::kNothing || !schedule::has_closed_form(plan.schedule.kind)) {
-    cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
+    cost.floor_s = std::max(cost.floor_s,
+                            played_.simulated_pipeline_s(plan, cost.micro_batches, turn_floors_));
   }
 }
 
@@ -282,16 +288,16 @@ void PipelinePricer::repeat_position(std::size_t at) {
   for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
     (*values)[at] = (*values)[at - 1];
   }
-  for (schedule::TurnSeconds* turns : {&turn_seconds_, &turn_floors_}) {
+  for (schedule::PipelineScheduleSeconds* turns : {&turn_seconds_, &turn_floors_}) {
     turns->parts[at] = turns->parts[at - 1];
     if (!turns->passes.empty()) turns->passes.push_back(turns->passes.back());
   }
 }
 
 PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan& plan,
-                                     const Send& send, SimulationExtent played) {
+                                     const ActivationSendCost& send, SimulationExtent played) {
   const std::int64_t p = plan.parallel.pipeline;
-  split_ = plan::chunk_layers(job_, plan);
+  split_ = plan::layers_per_chunk(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
   form_ = schedule::backward_form(plan.schedule);
   floors_ = cuts() || played != SimulationExtent::kNothing;
@@ -317,7 +323,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
     if (plan.schedule.strands > 1) set_pairs(blocks, plan, position);
-    PositionCost& own = cost.stages.back();
+    PipelinePositionCost& own = cost.stages.back();
     own.activations = activations(plan, own);
     if (own.head_gradient.seconds > 0) {
       own.head_gradient.peak = waiting_head(own, chunks_, form_, cost.micro_batches);
@@ -331,10 +337,12 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
   return cost;
 }
 
-std::vector<PositionCost> PipelinePricer::parts(const BlockCosts& blocks, const plan::Plan& plan,
-                                                const Send& send, ChunkSecondsAndBytes& parts) {
+std::vector<PipelinePositionCost> PipelinePricer::parts(const BlockCosts& blocks,
+                                                        const plan::Plan& plan,
+                                                        const ActivationSendCost& send,
+                                                        ChunkSecondsAndBytes& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
-  split_ = plan::chunk_layers(job_, plan);
+  split_ = plan::layers_per_chunk(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
   form_ = schedule::BackwardForm::kBoth;
   plays_ = true;
@@ -347,11 +355,11 @@ std::vector<PositionCost> PipelinePricer::parts(const BlockCosts& blocks, const 
   turn_seconds_.passes.clear();
   turn_floors_.passes.clear();
   slowest_chunk_.assign(static_cast<std::size_t>(plan.schedule.chunks), 0);
-  std::vector<PositionCost> stages;
+  std::vector<PipelinePositionCost> stages;
   for (std::int64_t position = 0; position < plan.parallel.pipeline; ++position) {
     stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, stages.back(), position, send);
-    std::vector<ChunkBytes>& bytes = parts.bytes.emplace_back();
+    std::vector<ChunkActivationBytes>& bytes = parts.bytes.emplace_back();
     for (const ChunkCost& chunk : chunks_) {
       bytes.push_back(chunk.bytes());
       bytes.back().weight += deferred_gradient_bytes(plan, chunk.begun_size);

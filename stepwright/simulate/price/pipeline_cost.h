@@ -19,60 +19,65 @@ class PipelinePricer {
 
   /// The cost of one message of activations to the neighbouring pipeline position. `slow_down`:
   /// share of the message's time that computation at the same time loses.
-  struct Send {
+  struct ActivationSendCost {
     double seconds = 0;
     double slow_down = 0;
     double arrival_s = 0;  ///< Seconds of the receiver's compute stream that each message takes.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
-                                     const Send& send, SimulationExtent played);
+                                     const ActivationSendCost& send, SimulationExtent played);
   /// Returns the costs of all positions, as far as they do not depend on the order of the schedule,
   /// and fills `parts` except `room_bytes`.
-  [[nodiscard]] std::vector<PositionCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
-                                                const Send& send, ChunkSecondsAndBytes& parts);
+  [[nodiscard]] std::vector<PipelinePositionCost> parts(const BlockCosts& blocks,
+                                                        const plan::Plan& plan,
+                                                        const ActivationSendCost& send,
+                                                        ChunkSecondsAndBytes& parts);
 
  private:
   [[nodiscard]] bool same_as_before(const plan::Plan& plan, std::int64_t position) const;
-  [[nodiscard]] PositionCost stage(const BlockCosts& blocks, const plan::Plan& plan,
-                                   std::int64_t position);
-  void add_layers(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
+  [[nodiscard]] PipelinePositionCost stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                           std::int64_t position);
+  void add_layers(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
                   const ChunkLayerCounts& content) const;
   void keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
                         const ChunkLayerCounts& content) const;
   [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const;
-  void add_end(ChunkCost& chunk, PositionCost& stage, const BlockPairCost& cost,
+  void add_end(ChunkCost& chunk, PipelinePositionCost& stage, const BlockPairCost& cost,
                const step::BlockParameterSizes& size) const;
-  void add_head(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
-                const plan::Plan& plan, const schedule::Place& place) const;
-  void add_blocks(ChunkCost& chunk, PositionCost& stage, const BlockCosts& blocks,
-                  const plan::Plan& plan, const schedule::Place& place) const;
-  void add_joint(PositionCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
-  void add_passes(PositionCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
-  [[nodiscard]] PeakBytes activations(const plan::Plan& plan, PositionCost& stage);
-  void set_seconds(const plan::Plan& plan, const PositionCost& stage, std::int64_t position,
-                   const Send& send);
+  void add_head(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
+                const plan::Plan& plan, const schedule::ChunkPlace& place) const;
+  void add_blocks(ChunkCost& chunk, PipelinePositionCost& stage, const BlockCosts& blocks,
+                  const plan::Plan& plan, const schedule::ChunkPlace& place) const;
+  void add_joint(PipelinePositionCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
+  void add_passes(PipelinePositionCost& stage, const std::vector<VocabularyPassCost>& passes,
+                  std::int64_t barriers);
+  [[nodiscard]] PeakBytes activations(const plan::Plan& plan, PipelinePositionCost& stage);
+  void set_seconds(const plan::Plan& plan, const PipelinePositionCost& stage, std::int64_t position,
+                   const ActivationSendCost& send);
   void set_part_seconds(const schedule::Placement& placement, std::int64_t position, double share,
-                        const Send& send);
+                        const ActivationSendCost& send);
   void set_pass_seconds();
   void set_pairs(const BlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
   /// A forward of the current position that runs block by block beside a backward of another
   /// micro-batch.
-  struct PairTurn;
-  [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
-                                   const schedule::Place& forward, const schedule::Place& backward,
-                                   schedule::Direction direction) const;
-  void add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
+  struct PairedForwardTurn;
+  [[nodiscard]] PairedForwardTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
+                                            const schedule::ChunkPlace& forward,
+                                            const schedule::ChunkPlace& backward,
+                                            schedule::Direction direction) const;
+  void add_layers(PairedForwardTurn& turn, const BlockCosts& blocks, std::int64_t forward,
                   std::int64_t backward, schedule::Direction direction) const;
   void repeat_position(std::size_t at);
-  void set_load(PositionCost& stage, const plan::Plan& plan, const Send& send) const;
-  void set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send);
+  void set_load(PipelinePositionCost& stage, const plan::Plan& plan,
+                const ActivationSendCost& send) const;
+  void set_floors(PipelineCost& cost, const plan::Plan& plan, const ActivationSendCost& send);
   void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, SimulationExtent played);
   /// True if the current schedule cuts backwards into data and weight gradients.
   [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
   [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
-                                  const Send& send);
+                                  const ActivationSendCost& send);
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
@@ -102,9 +107,9 @@ class PipelinePricer {
   bool plays_ = false;
   /// True if lower bounds of the seconds of turns (schedule entries) are needed.
   bool floors_ = false;
-  schedule::TurnSeconds turn_seconds_;
+  schedule::PipelineScheduleSeconds turn_seconds_;
   /// Lower bounds of the seconds of turns (schedule entries), with no message to slow them down.
-  schedule::TurnSeconds turn_floors_;
+  schedule::PipelineScheduleSeconds turn_floors_;
   PipelineSimulator& played_;
 };
 

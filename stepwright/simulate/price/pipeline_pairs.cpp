@@ -8,7 +8,7 @@
 
 namespace stepwright::simulate {
 
-struct PipelinePricer::PairTurn {
+struct PipelinePricer::PairedForwardTurn {
   double seconds = 0;
   /// Computation of two layers side by side, which cannot start before both inputs have arrived.
   double least_s = 0;
@@ -26,8 +26,9 @@ struct PipelinePricer::PairTurn {
 /// Adds the layers of a chunk's forward beside those of another chunk's backward, the first beside
 /// the last; surplus layers of either run alone. If a forward recomputes differently from its
 /// backward, the peak of both together is not known.
-void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
-                                std::int64_t backward, schedule::Direction direction) const {
+void PipelinePricer::add_layers(PairedForwardTurn& turn, const BlockCosts& blocks,
+                                std::int64_t forward, std::int64_t backward,
+                                schedule::Direction direction) const {
   const auto at = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk); };
   const auto classes_of = [&](std::int64_t chunk) {
     return layers_.class_of.begin() +
@@ -47,7 +48,7 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
       continue;
     }
     const std::size_t which = behind[-1 - i];
-    const BlockCosts::Recomputed& other = blocks.layers[which].of(kind);
+    const BlockCosts::RecomputedLayerCost& other = blocks.layers[which].of(kind);
     const BlockCost& gradients = other.gradients(direction);
     const double freed_bytes = direction == schedule::Direction::kWeightGradient
                                    ? other.split().data.retained_bytes
@@ -68,30 +69,31 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
 
 /// Returns a turn with layers side by side, and embedding and head alone, in the order of the step
 /// (`step/pair_sequence.cpp`).
-PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
-                                                   const schedule::Place& forward,
-                                                   const schedule::Place& backward,
-                                                   schedule::Direction direction) const {
-  const schedule::Placement placement = plan::placement_of(plan);
+PipelinePricer::PairedForwardTurn PipelinePricer::pair_turn(const BlockCosts& blocks,
+                                                            const plan::Plan& plan,
+                                                            const schedule::ChunkPlace& forward,
+                                                            const schedule::ChunkPlace& backward,
+                                                            schedule::Direction direction) const {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
   const BlockPairCost& embedding =
-      blocks.embedding_with(plan::recompute_at(plan.recompute, forward.position));
-  const auto multi_tokens = [&](const schedule::Place& place, const auto& run) {
+      blocks.embedding_with(plan::recompute_of_pipeline_rank(plan.recompute, forward.position));
+  const auto multi_tokens = [&](const schedule::ChunkPlace& place, const auto& run) {
     for (std::int64_t i = 0; i < blocks.multi_tokens; ++i) {
-      run(multi_token(blocks, placement.model_chunk(place)));
+      run(multi_token(blocks, placement.model_chunk_index(place)));
     }
   };
-  const auto back = [](PairTurn& turn, const BlockPairCost& block) {
+  const auto back = [](PairedForwardTurn& turn, const BlockPairCost& block) {
     turn.run(block.backward, block.forward.retained_bytes);
   };
   const bool ends = direction != schedule::Direction::kWeightGradient;
-  PairTurn turn;
+  PairedForwardTurn turn;
   if (ends && placement.holds_head(backward)) {
     multi_tokens(backward, [&](const BlockPairCost& block) { back(turn, block); });
     back(turn, blocks.head);
   }
   if (placement.holds_embedding(forward)) turn.run(embedding.forward, 0);
-  add_layers(turn, blocks, placement.model_chunk(forward), placement.model_chunk(backward),
-             direction);
+  add_layers(turn, blocks, placement.model_chunk_index(forward),
+             placement.model_chunk_index(backward), direction);
   if (ends && placement.holds_embedding(backward)) back(turn, embedding);
   if (placement.holds_head(forward)) {
     turn.run(blocks.head.forward, 0);
@@ -103,14 +105,14 @@ PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, con
 /// Sets the seconds and peaks of turns of two parts.
 void PipelinePricer::set_pairs(const BlockCosts& blocks, const plan::Plan& plan,
                                std::int64_t position) {
-  const std::int64_t chunks = plan::placement_of(plan).chunks();
+  const std::int64_t chunks = plan::chunk_placement_of(plan).chunks();
   const auto at = static_cast<std::size_t>(position);
   pair_peaks_.assign(static_cast<std::size_t>(chunks), {});
   for (std::int64_t forward = 0; forward < chunks; ++forward) {
     const auto own = static_cast<std::size_t>(forward);
     const auto add = [&](schedule::Direction direction, auto list) {
       for (std::int64_t backward = 0; backward < chunks; ++backward) {
-        const PairTurn turn =
+        const PairedForwardTurn turn =
             pair_turn(blocks, plan, {position, forward}, {position, backward}, direction);
         list(turn_seconds_.parts[at][own].beside).push_back(turn.seconds);
         list(turn_floors_.parts[at][own].beside).push_back(turn.least_s);

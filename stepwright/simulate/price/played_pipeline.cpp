@@ -10,7 +10,7 @@ namespace {
 std::int64_t round_of(const plan::Plan& plan, std::int64_t micro_batches) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (!schedule::traits_of(plan.schedule.kind).groups) return pipeline;
-  return schedule::group_of(plan.schedule, pipeline, micro_batches);
+  return schedule::group_size_of(plan.schedule, pipeline, micro_batches);
 }
 
 /// Returns the schedule with its group, which has all micro-batches when fewer than a group are
@@ -26,20 +26,20 @@ schedule::Schedule with_group(const plan::Plan& plan, std::int64_t micro_batches
 std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
   if (schedule::traits_of(plan.schedule.kind).found) return micro_batches;
   const std::int64_t round = round_of(plan, micro_batches);
-  if (micro_batches <= kMaxSimulatedRounds * round) return micro_batches;
-  return kMaxSimulatedRounds * round + micro_batches % round;
+  if (micro_batches <= kMaxSimulatedMicroBatchRounds * round) return micro_batches;
+  return kMaxSimulatedMicroBatchRounds * round + micro_batches % round;
 }
 
 }  // namespace
 
-std::shared_ptr<const FullestMoments> PipelineSimulator::waiting(const plan::Plan& plan,
-                                                                 std::int64_t micro_batches) {
-  return schedules_->waiting(
+std::shared_ptr<const FullestScheduleMoments> PipelineSimulator::fullest_schedule_moments(
+    const plan::Plan& plan, std::int64_t micro_batches) {
+  return schedules_->fullest_schedule_moments(
       {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }
 
 double PipelineSimulator::seconds(const plan::Plan& plan, std::int64_t micro_batches,
-                                  const schedule::TurnSeconds& seconds) {
+                                  const schedule::PipelineScheduleSeconds& seconds) {
   const schedule::Schedule grouped = with_group(plan, micro_batches);
   const auto played_s = [&](std::int64_t count) {
     const auto known = schedules_->turns({grouped, plan.parallel.pipeline, count});
@@ -53,8 +53,8 @@ double PipelineSimulator::seconds(const plan::Plan& plan, std::int64_t micro_bat
   return all + pace * static_cast<double>(micro_batches - played);
 }
 
-double PipelineSimulator::every_s(const plan::Plan& plan, std::int64_t micro_batches,
-                                  const schedule::TurnSeconds& seconds) {
+double PipelineSimulator::simulated_pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
+                                               const schedule::PipelineScheduleSeconds& seconds) {
   const auto known =
       schedules_->turns({with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
   return schedule::makespan_s(player_.play(known->order, known->turns, seconds), known->turns,

@@ -10,34 +10,36 @@ namespace stepwright::simulate {
 /// Number of rounds of micro-batches that are simulated. A round has as many micro-batches as the
 /// pipeline has stages, or as a group if micro-batches come in groups. In later rounds each
 /// micro-batch takes the mean time of those in the last simulated round.
-inline constexpr std::int64_t kMaxSimulatedRounds = 8;
+inline constexpr std::int64_t kMaxSimulatedMicroBatchRounds = 8;
 
 /// Largest number of turns (micro-batches times chunks of the model) for which a schedule is
 /// simulated completely; this takes some milliseconds.
-inline constexpr std::int64_t kMaxSimulatedTurns = 40'000;
+inline constexpr std::int64_t kMaxSimulatedPipelineTurns = 40'000;
 
 /// Simulates pipeline schedules turn by turn for closed-form prices. Not shared between threads,
-/// but its `ScheduleStore` may be.
+/// but its `SimulatedScheduleCache` may be.
 class PipelineSimulator {
  public:
-  explicit PipelineSimulator(std::shared_ptr<ScheduleStore> schedules)
+  explicit PipelineSimulator(std::shared_ptr<SimulatedScheduleCache> schedules)
       : schedules_(std::move(schedules)) {}
 
   /// Returns, for each position, the moments at which most chunks wait for their backward, from at
-  /// most `kMaxSimulatedRounds` rounds of micro-batches.
-  std::shared_ptr<const FullestMoments> waiting(const plan::Plan& plan, std::int64_t micro_batches);
+  /// most `kMaxSimulatedMicroBatchRounds` rounds of micro-batches.
+  std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments(
+      const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Returns the seconds of `micro_batches` micro-batches through the pipeline of a plan.
-  /// `seconds`: seconds of its turns. Rounds after `kMaxSimulatedRounds` are extrapolated.
+  /// `seconds`: seconds of its turns. Rounds after `kMaxSimulatedMicroBatchRounds` are
+  /// extrapolated.
   double seconds(const plan::Plan& plan, std::int64_t micro_batches,
-                 const schedule::TurnSeconds& seconds);
+                 const schedule::PipelineScheduleSeconds& seconds);
   /// Returns the seconds of `micro_batches` micro-batches through a pipeline, with every turn
   /// simulated. `seconds`: seconds of its turns.
-  double every_s(const plan::Plan& plan, std::int64_t micro_batches,
-                 const schedule::TurnSeconds& seconds);
+  double simulated_pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
+                              const schedule::PipelineScheduleSeconds& seconds);
 
  private:
-  std::shared_ptr<ScheduleStore> schedules_;
+  std::shared_ptr<SimulatedScheduleCache> schedules_;
   schedule::TurnSimulator player_;
 };
 

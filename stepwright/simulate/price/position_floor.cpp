@@ -7,10 +7,10 @@ namespace {
 
 /// Returns the load with data-parallel messages. Blocking messages do not count as waits, since the
 /// next block's first messages may run beside them.
-StepLoad with_messages(const PositionCost& stage, const ShardingMessageCost& data,
-                       const plan::Overlap& overlap, double micro_batches) {
-  StepLoad load = stage.load;
-  MessageCost gathers = data.gather;
+PositionStepLoad with_messages(const PipelinePositionCost& stage, const ShardingMessageCost& data,
+                               const plan::Overlap& overlap, double micro_batches) {
+  PositionStepLoad load = stage.load;
+  MessageSecondsWithBound gathers = data.gather;
   gathers += data.regather;
   load.add(gathers.floors_s, micro_batches);
   load.add(data.reduce.floors_s, micro_batches);
@@ -30,7 +30,7 @@ double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }
 
-double chain_s(const PositionCost& stage, const ShardingMessageCost& data,
+double chain_s(const PipelinePositionCost& stage, const ShardingMessageCost& data,
                const plan::Overlap& overlap, double micro_batches) {
   const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
@@ -54,18 +54,20 @@ double chain_s(const PositionCost& stage, const ShardingMessageCost& data,
 
 }  // namespace
 
-double least_position_s(const PositionCost& stage, const ShardingMessageCost& data,
-                        const plan::Overlap& overlap, double micro_batches,
-                        const cost::Contention& contention) {
-  return std::max(stage.fill_s + chain_s(stage, data, overlap, micro_batches),
-                  least_step_s(with_messages(stage, data, overlap, micro_batches), contention));
+double position_time_lower_bound_s(const PipelinePositionCost& stage,
+                                   const ShardingMessageCost& data, const plan::Overlap& overlap,
+                                   double micro_batches,
+                                   const cost::OverlapSlowdownFactors& contention) {
+  return std::max(
+      stage.fill_s + chain_s(stage, data, overlap, micro_batches),
+      step_time_lower_bound_s(with_messages(stage, data, overlap, micro_batches), contention));
 }
 
-std::vector<schedule::ChunkMessages> chunk_messages(const PositionCost& stage,
-                                                    const ShardingMessageCost& data,
-                                                    const plan::Overlap& overlap) {
+std::vector<schedule::ChunkMessageSeconds> least_chunk_message_s(const PipelinePositionCost& stage,
+                                                                 const ShardingMessageCost& data,
+                                                                 const plan::Overlap& overlap) {
   const double refresh_s = overlap.parameters ? data.refresh.floor_s : 0;
-  std::vector<schedule::ChunkMessages> messages;
+  std::vector<schedule::ChunkMessageSeconds> messages;
   for (const double share : stage.chunk_shares) {
     messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
   }

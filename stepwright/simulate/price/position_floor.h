@@ -9,15 +9,17 @@ namespace stepwright::simulate {
 
 /// Returns a lower bound of the seconds of a step, without the optimizer update, on the last of the
 /// equal positions of `stage`: the larger one of the chain of its passes (with fill and drain of
-/// the pipeline) and of its total load (`least_step_s`), data-parallel messages included.
-double least_position_s(const PositionCost& stage, const ShardingMessageCost& data,
-                        const plan::Overlap& overlap, double micro_batches,
-                        const cost::Contention& contention);
+/// the pipeline) and of its total load (`step_time_lower_bound_s`), data-parallel messages
+/// included.
+double position_time_lower_bound_s(const PipelinePositionCost& stage,
+                                   const ShardingMessageCost& data, const plan::Overlap& overlap,
+                                   double micro_batches,
+                                   const cost::OverlapSlowdownFactors& contention);
 
 /// Returns, for each chunk of a position, the least seconds of the parameter gathers and gradient
 /// reductions that happen once in a step.
-std::vector<schedule::ChunkMessages> chunk_messages(const PositionCost& stage,
-                                                    const ShardingMessageCost& data,
-                                                    const plan::Overlap& overlap);
+std::vector<schedule::ChunkMessageSeconds> least_chunk_message_s(const PipelinePositionCost& stage,
+                                                                 const ShardingMessageCost& data,
+                                                                 const plan::Overlap& overlap);
 
 }  // namespace stepwright::simulate

@@ -10,8 +10,8 @@
 namespace stepwright::simulate {
 
 /// A number of equal data-parallel messages of one pipeline position.
-struct PositionMessage {
-  step::DataMoment moment{};
+struct PositionDataMessages {
+  step::DataParallelMoment moment{};
   step::OperatorKind kind{};
   plan::GroupKind group{};
   DType type{};
@@ -23,8 +23,8 @@ struct PositionMessage {
 };
 
 /// Returns the small reductions that a pipeline position makes at the end of a step.
-inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
-                              const PositionCost& stage) {
+inline step::StepEndSumSizes step_end_reductions(const plan::Job& job, const plan::Plan& plan,
+                                                 const PipelinePositionCost& stage) {
   return {.partial = stage.size.partial,
           .expert_partial = stage.size.expert_partial,
           .tied_table = stage.tied_table,
@@ -36,7 +36,8 @@ inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
 
 /// Returns the number of buckets into which a position's gradients are cut, assuming one chunk with
 /// blocks of equal size: the block that fills a bucket is its last.
-inline std::int64_t bucket_count(const plan::Plan& plan, const PositionCost& stage) {
+inline std::int64_t gradient_bucket_count(const plan::Plan& plan,
+                                          const PipelinePositionCost& stage) {
   if (!step::reduces_in_buckets(plan)) return 1;
   const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
@@ -47,7 +48,7 @@ inline std::int64_t bucket_count(const plan::Plan& plan, const PositionCost& sta
 /// Returns the largest number of elements of one piece if `least` to `most` elements are cut into
 /// buckets of `bucket` elements: n or more full buckets give pieces of less than (n + 1) / n
 /// buckets.
-inline double largest_piece(double least, double most, std::int64_t bucket) {
+inline double largest_bucket_piece(double least, double most, std::int64_t bucket) {
   const auto whole = static_cast<double>(bucket);
   if (bucket <= 0 || most < 2 * whole) return most;
   const double buckets = std::max(1.0, std::floor(least / whole));
@@ -57,65 +58,68 @@ inline double largest_piece(double least, double most, std::int64_t bucket) {
 /// Returns an upper limit of the elements of one data-parallel message at a moment of a step,
 /// whatever the position's chunks and the order of its blocks. `parts`: number of rank shares into
 /// which a payload is cut.
-inline double largest_message(const plan::Plan& plan, const PositionCost& stage,
-                              const step::ShardingGroups& spread, step::DataMoment moment,
-                              double parts) {
+inline double largest_data_message(const plan::Plan& plan, const PipelinePositionCost& stage,
+                                   const step::ShardingGroups& spread,
+                                   step::DataParallelMoment moment, double parts) {
   const auto payload = [&](const step::BlockParameterSizes& size) {
     return static_cast<double>(spread.payload(size, moment));
   };
   double least = payload(stage.size);
   double most = least;
-  const bool in_buckets = step::reduces(moment) && step::reduces_in_buckets(plan);
+  const bool in_buckets = step::carries_gradients(moment) && step::reduces_in_buckets(plan);
   const bool in_blocks =
-      moment == step::DataMoment::kEachUse ||
-      (moment == step::DataMoment::kAfterStep && step::refreshes_in_blocks(plan));
+      moment == step::DataParallelMoment::kEachUse ||
+      (moment == step::DataParallelMoment::kAfterStep && step::gathers_updates_by_block(plan));
   if (in_buckets || in_blocks) {
     least = payload(stage.blocks.least);
     // A bucket that is not full takes one more block.
     const auto open = static_cast<double>(in_buckets ? plan.gradient_bucket : 0);
     most = std::min(most, payload(stage.blocks.most) + open);
   }
-  return largest_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
+  return largest_bucket_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
 }
 
-/// Visits the data-parallel messages (`PositionMessage`) of dense or of routed parameters of a
+/// Visits the data-parallel messages (`PositionDataMessages`) of dense or of routed parameters of a
 /// position, computed from sizes: as many messages as the program builder writes, each of the mean
 /// size of its kind, without padding. Counts are exact unless unequal blocks or several chunks cut
 /// gradients into pieces: for n elements in buckets of B, the exact count and this one both lie
 /// between n / 2B and n / B plus one for each block (gathers), or plus one for each B of all
 /// gradients and each chunk (reductions). Allocates nothing.
 template <class Visit>
-void each_message(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
+void each_message(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage,
                   const step::ShardingGroups& spread, Visit&& visit) {
   if (spread.held(stage.size) + spread.frozen(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
-  const std::int64_t buckets = bucket_count(plan, stage);
-  const auto times_of = [&](step::DataMoment moment) -> std::int64_t {
-    if (moment == step::DataMoment::kEachUse) return blocks;
-    if (moment == step::DataMoment::kAfterStep) return step::refreshes_in_blocks(plan) ? blocks : 1;
+  const std::int64_t buckets = gradient_bucket_count(plan, stage);
+  const auto times_of = [&](step::DataParallelMoment moment) -> std::int64_t {
+    if (moment == step::DataParallelMoment::kEachUse) return blocks;
+    if (moment == step::DataParallelMoment::kAfterStep)
+      return step::gathers_updates_by_block(plan) ? blocks : 1;
     return std::min(blocks, buckets);
   };
-  for (const step::DataMoment moment :
-       {step::DataMoment::kEachUse, step::DataMoment::kAfterStep, step::DataMoment::kEachBackward,
-        step::DataMoment::kLastBackward}) {
+  for (const step::DataParallelMoment moment :
+       {step::DataParallelMoment::kEachUse, step::DataParallelMoment::kAfterStep,
+        step::DataParallelMoment::kEachBackward, step::DataParallelMoment::kLastBackward}) {
     const std::int64_t payload = spread.payload(stage.size, moment);
     if (payload == 0) continue;
     const std::int64_t bucket = step::bucket_elements(plan, moment);
     const std::int64_t times = times_of(moment);
     for (const step::DataMessage& message :
-         step::data_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
+         step::sharding_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
       const std::int64_t parts = spread.parts(message.reach);
-      const std::int64_t pieces = times * step::pieces_of(payload / parts / times, bucket);
-      visit(PositionMessage{
+      const std::int64_t pieces =
+          times * step::bucketed_message_pieces(payload / parts / times, bucket);
+      visit(PositionDataMessages{
           .moment = moment,
           .kind = message.kind,
           .group = spread.group(message.reach),
-          .type = step::message_type(moment, plan::storage_type(job.precision), plan.accumulate,
-                                     job.kernels.wide_gradients),
+          .type = step::data_message_type(moment, plan::parameter_storage_type(job.precision),
+                                          plan.accumulate, job.kernels.wide_gradients),
           .elements = static_cast<double>(payload) / static_cast<double>(parts),
           .count = static_cast<double>(pieces),
-          .largest = largest_message(plan, stage, spread, moment, static_cast<double>(parts))});
+          .largest =
+              largest_data_message(plan, stage, spread, moment, static_cast<double>(parts))});
     }
   }
 }

@@ -8,9 +8,9 @@
 namespace stepwright::simulate {
 
 /// Caches that all pricers of one job and cost model may share, on any number of threads.
-struct PriceStore {
-  std::shared_ptr<BlockStore> blocks = std::make_shared<BlockStore>();
-  std::shared_ptr<ScheduleStore> schedules = std::make_shared<ScheduleStore>();
+struct SharedPricerCaches {
+  std::shared_ptr<BlockCostCache> blocks = std::make_shared<BlockCostCache>();
+  std::shared_ptr<SimulatedScheduleCache> schedules = std::make_shared<SimulatedScheduleCache>();
 };
 
 }  // namespace stepwright::simulate

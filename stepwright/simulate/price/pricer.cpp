@@ -29,10 +29,11 @@ struct Overlay {
 /// Returns the seconds that a pass (`work`) loses to a message stream beside it, by the simulator's
 /// rules on average: computation slows down while a message is sent, and the pass's own messages
 /// share their link.
-double slow_down(const BlockCost& work, const Overlay& stream, const cost::Contention& contention) {
+double slow_down(const BlockCost& work, const Overlay& stream,
+                 const cost::OverlapSlowdownFactors& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
-  return share * (work.compute_s * (slow_down_beside(stream.link, contention) - 1) +
+  return share * (work.compute_s * (computation_slowdown_factor(stream.link, contention) - 1) +
                   work.busy_s[static_cast<std::size_t>(stream.link)]);
 }
 
@@ -46,7 +47,7 @@ struct PassShape {
 /// Returns the duration of a pass with gathers ahead of its blocks, while the stream `other` also
 /// runs.
 double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
-                    const Overlay& other, const cost::Contention& contention) {
+                    const Overlay& other, const cost::OverlapSlowdownFactors& contention) {
   const double slowed =
       work.seconds + slow_down(work, gather, contention) + slow_down(work, other, contention);
   if (gather.seconds <= 0) return slowed;
@@ -73,7 +74,8 @@ double cycle_seconds(const BlockCost& forward, const BlockCost& backward, const 
 
 /// Returns the work of a pass with messages that do not overlap: they run on its compute stream,
 /// and messages of its other streams can run beside them.
-BlockCost with_blocking(BlockCost work, const MessageCost& gather, const MessageCost& reduce) {
+BlockCost with_blocking(BlockCost work, const MessageSecondsWithBound& gather,
+                        const MessageSecondsWithBound& reduce) {
   work.seconds += gather.seconds + reduce.seconds;
   work.busy_s[static_cast<std::size_t>(gather.link)] += gather.seconds;
   work.busy_s[static_cast<std::size_t>(reduce.link)] += reduce.seconds;
@@ -82,8 +84,8 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 
 /// Returns the bytes that a position holds beside its states at its peak. Reduced gradients of a
 /// deferred head wait with it; gradients of `others` exist beside the ones in progress.
-double dynamic_bytes(const plan::Plan& plan, const PositionCost& stage, double transient_bytes,
-                     double others) {
+double dynamic_bytes(const plan::Plan& plan, const PipelinePositionCost& stage,
+                     double transient_bytes, double others) {
   const auto at = [&](const PeakBytes& peak) {
     return std::max(peak.any, peak.using_parameters + transient_bytes);
   };
@@ -93,21 +95,21 @@ double dynamic_bytes(const plan::Plan& plan, const PositionCost& stage, double t
 }
 
 /// Returns the cost of a message to the neighbouring position; zero if there is no other position.
-PipelinePricer::Send send_of(const BlockCosts& blocks, const plan::Plan& plan,
-                             const Layouts& layouts, const cost::CostModel& cost) {
+PipelinePricer::ActivationSendCost send_of(const BlockCosts& blocks, const plan::Plan& plan,
+                                           const Layouts& layouts, const cost::CostModel& cost) {
   if (plan.parallel.pipeline == 1) return {};
   const cost::OperatorTime time =
       cost.message(step::OperatorKind::kSend, blocks.sent_bytes,
                    layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
                    collective::Algorithm::kLibrary, step::Scheme::kPipeline);
-  return {time.seconds, slow_down_beside(time.link, cost.contention()) - 1, blocks.arrival_s,
-          time.link};
+  return {time.seconds, computation_slowdown_factor(time.link, cost.contention()) - 1,
+          blocks.arrival_s, time.link};
 }
 
 }  // namespace
 
-struct Pricer::Store {
-  Store(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
+struct PlanPricer::Store {
+  Store(const plan::Job& job, const cost::CostModel& cost, const SharedPricerCaches& shared)
       : pricer(job, cost),
         played(shared.schedules),
         pipelines(job, cost, played),
@@ -119,14 +121,14 @@ struct Pricer::Store {
   BlockPricer pricer;
   PipelineSimulator played;
   PipelinePricer pipelines;
-  std::shared_ptr<BlockStore> blocks;
-  UnevenStepWaitModel uneven;
-  LayoutStore layouts;
-  DataCostCache data;
-  cost::PriceTable computations;              ///< Remembered prices of the computations of updates.
+  std::shared_ptr<BlockCostCache> blocks;
+  UnevenMicroBatchWaitModel uneven;
+  GroupLayoutCache layouts;
+  ShardingCostCache data;
+  cost::OperatorTimeCache computations;       ///< Remembered prices of the computations of updates.
   std::vector<ShardingMessageCost> messages;  ///< Scratch space of `finish`.
-  std::vector<double> hosts;  ///< Scratch: host bytes that a rank of each position needs.
-  memory::DeviceReserve reserve;          ///< Margins of plans that store whole parameters.
+  std::vector<double> hosts;      ///< Scratch: host bytes that a rank of each position needs.
+  memory::DeviceReserve reserve;  ///< Margins of plans that store whole parameters.
   memory::DeviceReserve sharded_reserve;  ///< Margins of plans that shard parameters.
   [[nodiscard]] const memory::DeviceReserve& reserve_of(const plan::Plan& plan) const {
     return plan.sharding.parameters == plan::Spread::kNone ? reserve : sharded_reserve;
@@ -135,13 +137,14 @@ struct Pricer::Store {
   bool passing_parameters = false;  ///< Whole parameters exist only during a step (`for_step`).
 };
 
-Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
-    : Pricer(job, cost, PriceStore{}) {}
+PlanPricer::PlanPricer(const plan::Job& job, const cost::CostModel& cost)
+    : PlanPricer(job, cost, SharedPricerCaches{}) {}
 
-Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
+PlanPricer::PlanPricer(const plan::Job& job, const cost::CostModel& cost,
+                       const SharedPricerCaches& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
-  store_->reserve = memory::framework_reserve(job);
-  store_->sharded_reserve = memory::framework_reserve(job, true);
+  store_->reserve = memory::framework_memory_reserve(job);
+  store_->sharded_reserve = memory::framework_memory_reserve(job, true);
   store_->late_gradients = memory::allocates_gradients_late(job);
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   for (const plan::UnfusedWork work :
@@ -150,30 +153,31 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceSto
   }
 }
 
-bool Pricer::comes_late(const plan::Plan& plan, std::int64_t micro_batches) const {
+bool PlanPricer::gradients_follow_memory_peak(const plan::Plan& plan,
+                                              std::int64_t micro_batches) const {
   return store_->late_gradients && plan.parallel.pipeline == 1 && micro_batches == 1;
 }
 
-Pricer::~Pricer() = default;
+PlanPricer::~PlanPricer() = default;
 
-const Layouts& Pricer::layouts(const plan::Plan& plan) {
-  if (store_->layouts.full()) {
+const Layouts& PlanPricer::layouts(const plan::Plan& plan) {
+  if (store_->layouts.is_cache_full()) {
     store_->layouts.clear();
     store_->data.clear();
   }
   return store_->layouts.get(plan);
 }
 
-const BlockCosts& Pricer::blocks(const plan::Plan& plan) {
+const BlockCosts& PlanPricer::blocks(const plan::Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
 /// Returns the blocks of a plan whose schedule is known: a position that holds one table for both
 /// ends of the model does not defer the table's gradient.
-const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
-  const schedule::Placement placement = plan::placement_of(plan);
-  const bool joins_table =
-      step::shares_table(job_.model) && placement.embedding_position() == placement.head_position();
+const BlockCosts& PlanPricer::scheduled_blocks(const plan::Plan& plan) {
+  const schedule::Placement placement = plan::chunk_placement_of(plan);
+  const bool joins_table = step::shares_embedding_table(job_.model) &&
+                           placement.embedding_position() == placement.head_position();
   if (!joins_table) return blocks(plan);
   plan::Plan whole = plan;
   whole.overlap.defer_embedding_gradient = false;
@@ -183,7 +187,7 @@ const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
 namespace {
 
 /// Returns the most bytes of parameters that are sharded over all ranks: fp32.
-double most_shards_bytes(const plan::Plan& plan, const PositionCost& stage) {
+double most_shards_bytes(const plan::Plan& plan, const PipelinePositionCost& stage) {
   double bytes = 0;
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size)) +
@@ -196,8 +200,8 @@ double most_shards_bytes(const plan::Plan& plan, const PositionCost& stage) {
 
 }  // namespace
 
-PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
-                              SimulationExtent played) {
+PipelineCost PlanPricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
+                                  SimulationExtent played) {
   // A caller that shares blocks among schedules passes them without this schedule's parts of the
   // vocabulary tables.
   const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
@@ -205,8 +209,8 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
   const BlockCosts& blocks = own ? scheduled_blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
-  const bool late = comes_late(plan, cost.micro_batches);
-  for (const PositionCost& stage : cost.stages) {
+  const bool late = gradients_follow_memory_peak(plan, cost.micro_batches);
+  for (const PipelinePositionCost& stage : cost.stages) {
     const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
     const double passing = late && store_->passing_parameters ? most_shards_bytes(plan, stage) : 0;
     const double states = least_states_bytes(job_, plan, stage, !late) - passing;
@@ -216,24 +220,24 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan,
   return cost;
 }
 
-Price Pricer::played_price(const plan::Plan& plan, SimulationExtent played) {
+PlanPrice PlanPricer::played_price(const plan::Plan& plan, SimulationExtent played) {
   const plan::Plan settled = plan::with_canonical_sharding(job_, plan);
   return finish(pipeline(blocks(settled), settled, played), settled);
 }
 
-ChunkSecondsAndBytes Pricer::parts(const plan::Plan& given) {
+ChunkSecondsAndBytes PlanPricer::parts(const plan::Plan& given) {
   const plan::Plan plan = plan::with_canonical_sharding(job_, given);
   const BlockCosts& costs = scheduled_blocks(plan);
   ChunkSecondsAndBytes parts;
-  const std::vector<PositionCost> stages =
+  const std::vector<PipelinePositionCost> stages =
       store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
-  const double usable = memory::usable_bytes(job_);
+  const double usable = memory::usable_memory_bytes(job_);
   const auto micro_batches = static_cast<double>(plan::micro_batches(job_, plan));
-  const bool late = comes_late(plan, plan::micro_batches(job_, plan));
+  const bool late = gradients_follow_memory_peak(plan, plan::micro_batches(job_, plan));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const ShardedStateMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
-    for (const ChunkBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
+    for (const ChunkActivationBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
     const double set_aside =
         store_->reserve_of(plan).bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
     const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
@@ -246,7 +250,7 @@ ChunkSecondsAndBytes Pricer::parts(const plan::Plan& given) {
 }
 
 /// The contribution of one position to a price.
-struct Pricer::Passes {
+struct PlanPricer::Passes {
   double forward_s = 0;  ///< Seconds of a forward in the steady state.
   double backward_s = 0;
   double serial_s = 0;  ///< Seconds of both passes with every message after the other.
@@ -258,33 +262,34 @@ struct Pricer::Passes {
 
 namespace {
 
-MicroBatchSeconds slowest_of(const PipelineCost& pipeline) {
-  MicroBatchSeconds slowest;
+MicroBatchGrowthSeconds slowest_of(const PipelineCost& pipeline) {
+  MicroBatchGrowthSeconds slowest;
   double most_s = 0;
-  for (const PositionCost& stage : pipeline.stages) {
+  for (const PipelinePositionCost& stage : pipeline.stages) {
     const double all_s = stage.forward.seconds + stage.backward.seconds;
     if (all_s <= most_s) continue;
     most_s = all_s;
     slowest = {.pairs = stage.forward.pairs_growth_s + stage.backward.pairs_growth_s,
-               .tokens = stage.forward.growth_s + stage.backward.growth_s};
+               .tokens = stage.forward.template_growth_s + stage.backward.template_growth_s};
   }
   return slowest;
 }
 
-PassShape pass_shape(const PositionCost& stage, const PipelineCost& pipeline) {
+PassShape pass_shape(const PipelinePositionCost& stage, const PipelineCost& pipeline) {
   return {static_cast<double>(std::max<std::int64_t>(stage.units, 1)), 1 / pipeline.fill_share};
 }
 
 }  // namespace
 
-Pricer::Passes Pricer::passes(const PositionCost& stage, const PipelineCost& pipeline,
-                              const ShardingMessageCost& data, const plan::Plan& plan) const {
-  const cost::Contention& contention = cost_.contention();
+PlanPricer::Passes PlanPricer::passes(const PipelinePositionCost& stage,
+                                      const PipelineCost& pipeline, const ShardingMessageCost& data,
+                                      const plan::Plan& plan) const {
+  const cost::OverlapSlowdownFactors& contention = cost_.contention();
   const PassShape shape = pass_shape(stage, pipeline);
   const bool ahead = plan.overlap.parameters;
   const bool behind = plan.overlap.gradients;
   const Overlay none;
-  const MessageCost nothing;
+  const MessageSecondsWithBound nothing;
   const Overlay gather{ahead ? data.gather.seconds : 0, data.gather.link};
   const Overlay regather{ahead ? data.regather.seconds : 0, data.regather.link};
   const Overlay both{gather.seconds + regather.seconds, gather.link};
@@ -296,7 +301,7 @@ Pricer::Passes Pricer::passes(const PositionCost& stage, const PipelineCost& pip
   out.forward_s = pass_seconds(forward, shape, gather, none, contention);
   out.backward_s = std::max(pass_seconds(backward, shape, regather, reduce, contention),
                             cycle_seconds(forward, backward, both, reduce) - out.forward_s);
-  const double worst = most_slow_down(contention);
+  const double worst = max_computation_slowdown_factor(contention);
   out.serial_s =
       (stage.forward.serial_s + stage.backward.serial_s + stage.head_gradient.serial_s) * worst +
       (data.gather.seconds + data.regather.seconds) + data.reduce.seconds +
@@ -308,9 +313,10 @@ Pricer::Passes Pricer::passes(const PositionCost& stage, const PipelineCost& pip
 }
 
 /// Adds the extra seconds of the first forward and of the last backward of a step.
-void Pricer::add_ends(Passes& out, const PositionCost& stage, const PipelineCost& pipeline,
-                      const ShardingMessageCost& data, const plan::Plan& plan) const {
-  const cost::Contention& contention = cost_.contention();
+void PlanPricer::add_ends(Passes& out, const PipelinePositionCost& stage,
+                          const PipelineCost& pipeline, const ShardingMessageCost& data,
+                          const plan::Plan& plan) const {
+  const cost::OverlapSlowdownFactors& contention = cost_.contention();
   if (plan.overlap.parameters && data.refresh.seconds > 0) {
     const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
     const double first =
@@ -335,10 +341,10 @@ void Pricer::add_ends(Passes& out, const PositionCost& stage, const PipelineCost
   out.end_s = std::max(out.end_s, deferred_s + head_share * all);
 }
 
-Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                      std::span<const ShardingMessageCost> messages) {
+PlanPrice PlanPricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
+                              std::span<const ShardingMessageCost> messages) {
   const auto m = static_cast<double>(pipeline.micro_batches);
-  Price price;
+  PlanPrice price;
   double slowest = 0;
   double base_slowest = 0;
   double fill = 0;
@@ -348,9 +354,9 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
   double update_floor = std::numeric_limits<double>::infinity();
   double serial = 0;
   double start = 0;
-  schedule::TurnSeconds floors = pipeline.floors;
+  schedule::PipelineScheduleSeconds floors = pipeline.floors;
   for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
-    const PositionCost& stage = pipeline.stages[i];
+    const PipelinePositionCost& stage = pipeline.stages[i];
     const ShardingMessageCost& data = messages[i];
     const Passes pass = passes(stage, pipeline, data, plan);
     const double base = stage.forward.seconds + stage.backward.seconds;
@@ -362,12 +368,13 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
     update_floor = std::min(update_floor, pass.update_floor_s);
-    floor = std::max({floor, least_position_s(stage, data, plan.overlap, m, cost_.contention()),
-                      stage.fill_s + m * (stage.forward.floor_s + stage.backward.floor_s +
-                                          stage.head_gradient.floor_s)});
+    floor = std::max(
+        {floor, position_time_lower_bound_s(stage, data, plan.overlap, m, cost_.contention()),
+         stage.fill_s +
+             m * (stage.forward.floor_s + stage.backward.floor_s + stage.head_gradient.floor_s)});
     if (!floors.parts.empty()) {
       floors.messages.insert(floors.messages.end(), static_cast<std::size_t>(stage.count),
-                             chunk_messages(stage, data, plan.overlap));
+                             least_chunk_message_s(stage, data, plan.overlap));
     }
     const auto rounds = m + static_cast<double>(stage.count);
     serial +=
@@ -377,7 +384,8 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
   const double extra = m * slower + (fill - slower) * pipeline.fill_share;
   price.seconds = pipeline.seconds + extra + start + end + update;
   if (!floors.parts.empty()) {
-    floor = std::max(floor, store_->played.every_s(plan, pipeline.micro_batches, floors));
+    floor =
+        std::max(floor, store_->played.simulated_pipeline_s(plan, pipeline.micro_batches, floors));
   }
   // A position that waits for other positions at the end has already begun its update.
   price.lower_bound_s = std::min(floor + update_floor, price.seconds);
@@ -390,7 +398,7 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
   return price;
 }
 
-Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
+PlanPrice PlanPricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   const Layouts& groups = layouts(plan);
   std::vector<ShardingMessageCost>& messages = store_->messages;
   messages.clear();
@@ -398,9 +406,9 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   hosts.clear();
   double memory_bytes = 0;
   const auto others = static_cast<double>(pipeline.micro_batches - 1);
-  const bool late = comes_late(plan, pipeline.micro_batches);
-  for (const PositionCost& stage : pipeline.stages) {
-    const DataCostCache::Entry& known =
+  const bool late = gradients_follow_memory_peak(plan, pipeline.micro_batches);
+  for (const PipelinePositionCost& stage : pipeline.stages) {
+    const ShardingCostCache::Entry& known =
         store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
     messages.push_back(known.cost);
     const ShardedStateMemory& memory = known.memory;
@@ -416,16 +424,17 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
     const bool passes =
         late && store_->passing_parameters && plan.sharding.parameters == plan::Spread::kNone;
     const auto frozen = static_cast<double>(stage.size.frozen_dense + stage.size.frozen_expert);
-    const double passing =
-        passes ? memory.parameter_bytes +
-                     frozen * static_cast<double>(size_bytes(plan::storage_type(job_.precision), 1))
-               : 0;
+    const double passing = passes
+                               ? memory.parameter_bytes +
+                                     frozen * static_cast<double>(size_bytes(
+                                                  plan::parameter_storage_type(job_.precision), 1))
+                               : 0;
     memory_bytes = std::max({memory_bytes, with(states, 0), with(states - passing, dynamic),
                              late ? with(memory.states_bytes - passing, 0) : 0});
     const double on_host = memory.host_bytes + stage.on_host_bytes;
     hosts.insert(hosts.end(), static_cast<std::size_t>(stage.count), on_host);
   }
-  Price price = seconds(pipeline, plan, messages);
+  PlanPrice price = seconds(pipeline, plan, messages);
   price.memory_bytes = memory_bytes;
   if (std::ranges::max(hosts) > 0) {
     price.host_bytes = plan::fullest_host_bytes(hosts, plan::node_ranks(job_, plan));
@@ -433,7 +442,7 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   return price;
 }
 
-double Pricer::update_s(const plan::Plan& plan, const PositionCost& stage) {
+double PlanPricer::update_s(const plan::Plan& plan, const PipelinePositionCost& stage) {
   return store_->data.update_s({cost_, job_, plan, layouts(plan), stage}, store_->computations);
 }
 

@@ -53,7 +53,7 @@ struct BlockCost {
   double serial_s = 0;
   /// Growth of the template's seconds with the number of tokens: extra seconds over the relative
   /// increase of tokens. Set only if micro-batches have unequal lengths.
-  double growth_s = 0;
+  double template_growth_s = 0;
   /// Growth of the template's seconds with the number of query-key pairs: extra seconds over the
   /// relative increase of pairs. Set only with documents.
   double pairs_growth_s = 0;
@@ -67,10 +67,10 @@ struct BlockCost {
   /// Adds the seconds and bytes of `count` repetitions of `other`; of peaks the larger one is kept.
   void add(const BlockCost& other, double count);
   /// Lowers each member to the minimum of both costs.
-  void keep_least(const BlockCost& other);
+  void lower_to_minimum_cost(const BlockCost& other);
   /// Lowers the lower bounds for a template that runs beside another strand (a second micro-batch):
   /// only its kernels count, since the other strand may fill its waits.
-  void share_stream();
+  void lower_bounds_for_shared_stream();
 };
 
 struct BlockPairCost {
@@ -79,7 +79,7 @@ struct BlockPairCost {
 
 /// Cost of one pass over the part of the vocabulary that a position holds. `cost`: until its
 /// compute stream ends; `message_s`: how much longer the message takes that the pass starts.
-struct PassCost {
+struct VocabularyPassCost {
   schedule::Direction direction{};
   BlockCost cost;
   double message_s = 0;
@@ -89,7 +89,7 @@ struct PassCost {
 
 /// Cost of a backward that is cut into data gradients and weight gradients
 /// (`step/split_backward.h`).
-struct SplitCost {
+struct SplitBackwardCost {
   BlockCost data, weight;
 };
 
@@ -98,16 +98,16 @@ struct SplitCost {
 /// and sharding.
 struct BlockCosts {
   /// Cost of one class of layers with one kind of recomputation.
-  struct Recomputed {
+  struct RecomputedLayerCost {
     BlockPairCost cost;
     /// The backward, cut into data and weight gradients; null if no schedule cuts it.
-    std::unique_ptr<const SplitCost> cut;
+    std::unique_ptr<const SplitBackwardCost> cut;
     /// Cost of the layer's forward beside a backward of a layer of each class, with equal
     /// recomputation.
     schedule::Beside<BlockCost> pairs;
 
     /// Returns the costs of data and weight gradients; zero costs if the backward is not cut.
-    [[nodiscard]] const SplitCost& split() const;
+    [[nodiscard]] const SplitBackwardCost& split() const;
     /// Returns the cost of one direction: data gradients, weight gradients, or the whole backward.
     [[nodiscard]] const BlockCost& gradients(schedule::Direction direction) const;
     /// Returns the cost of data and weight gradients together; if the schedule cuts only some
@@ -119,11 +119,11 @@ struct BlockCosts {
     step::BlockParameterSizes size;
     /// Costs of the layer for each kind of recomputation, indexed by `BlockCosts::place`; null: not
     /// computed.
-    std::vector<std::unique_ptr<Recomputed>> with;
+    std::vector<std::unique_ptr<RecomputedLayerCost>> with;
 
     /// Returns the cost of the layer with one kind of recomputation, by its index
     /// `BlockCosts::place`; zero costs if it was not computed.
-    [[nodiscard]] const Recomputed& of(std::size_t place) const;
+    [[nodiscard]] const RecomputedLayerCost& of(std::size_t place) const;
   };
   std::vector<Layer> layers;
   /// Number of multi-token prediction layers; they are equal, except that the first may have its
@@ -135,14 +135,14 @@ struct BlockCosts {
   step::BlockParameterSizes split_multi_token_size;
   /// Sets of recomputed modules that are priced in addition to the three common ones: none, the
   /// core of attention, and everything.
-  std::vector<plan::ModuleSet> listed;
+  std::vector<plan::RecomputeModuleSet> listed;
   /// Returns the index in `Layer::with` for one kind of recomputation.
   [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
   /// Cost of the embedding if the layers of the model's encoder are recomputed.
   BlockPairCost whole_embedding;
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
-    return plan::recomputed(recompute).whole ? whole_embedding : embedding;
+    return plan::recomputed_layer_part(recompute).whole ? whole_embedding : embedding;
   }
   BlockPairCost head;  ///< Cost of the head, equal for a tied and an untied table.
   /// Weight gradients of the head, if they are deferred until all backwards of the position have
@@ -154,14 +154,14 @@ struct BlockCosts {
   double arrival_s = 0;
   /// A position's part of the embedding or the head, if positions share the vocabulary. Index 0:
   /// positions inside the pipeline; 1: positions at the ends of the model.
-  struct Part {
+  struct VocabularyPartCost {
     BlockPairCost cost;
     step::BlockParameterSizes size;
     /// Passes over the vocabulary, which replace `cost` in schedules in which positions run them on
     /// their own.
-    std::vector<PassCost> passes;
+    std::vector<VocabularyPassCost> passes;
   };
-  std::array<Part, 2> embedding_parts, head_parts;
+  std::array<VocabularyPartCost, 2> embedding_parts, head_parts;
   step::BlockParameterSizes embedding_size;
   /// Parameters of an untied head, or of a tied head on the rank that also holds the embedding
   /// table.
@@ -172,7 +172,7 @@ struct BlockCosts {
 
 /// Smallest and largest of several blocks in parameters, for each kind of parameter separately; 0
 /// without blocks.
-struct BlockSizes {
+struct BlockParameterExtremes {
   step::BlockParameterSizes least;
   step::BlockParameterSizes most;
   bool any = false;
@@ -188,7 +188,7 @@ struct BlockSizes {
       most.*part = std::max(most.*part, block.*part);
     }
   }
-  auto operator<=>(const BlockSizes&) const = default;
+  auto operator<=>(const BlockParameterExtremes&) const = default;
 };
 
 /// Frozen blocks without a backward, since neither they nor any block below them train parameters.
@@ -207,7 +207,7 @@ struct FrozenBlocks {
 
 /// Seconds and bytes of one pipeline position, or of several equal ones, without the sharding of
 /// model states.
-struct PositionCost {
+struct PipelinePositionCost {
   std::int64_t position = 0;  ///< Index of the first of the equal positions.
   std::int64_t count = 1;     ///< Number of equal positions that these costs stand for.
   /// Cost of the forward of one micro-batch through all chunks of the position.
@@ -221,7 +221,8 @@ struct PositionCost {
   /// Lower bound of the seconds from the last backward of the first of the equal positions to the
   /// end of the pipeline.
   double first_drain_s = 0;
-  StepLoad load;  ///< Load of the last of the equal positions, without data-parallel messages.
+  PositionStepLoad
+      load;  ///< Load of the last of the equal positions, without data-parallel messages.
   /// For each chunk, its share of the position's parameters: the smaller one of its shares of dense
   /// and of routed parameters.
   std::vector<double> chunk_shares;
@@ -243,7 +244,7 @@ struct PositionCost {
   std::int64_t units = 0;  ///< Number of blocks of the position that have parameters.
   /// Number of blocks of the position that train some of their parameters.
   std::int64_t trained_units = 0;
-  BlockSizes blocks;              ///< Smallest and largest of the position's blocks, in parameters.
+  BlockParameterExtremes blocks;  ///< Smallest and largest of the position's blocks, in parameters.
   std::int64_t routed_units = 0;  ///< Number of blocks of the position that have routed parameters.
   /// Number of expert routers whose load-balancing biases are corrected after a step.
   std::int64_t corrected = 0;
@@ -262,7 +263,7 @@ struct PositionCost {
 struct PipelineCost {
   /// Costs of the distinct pipeline positions (equal neighbours are stored once), in pipeline
   /// order.
-  std::vector<PositionCost> stages;
+  std::vector<PipelinePositionCost> stages;
   double seconds = 0;  ///< Seconds of forward and backward over all micro-batches.
   double floor_s = 0;
   double memory_floor_bytes = 0;
@@ -272,7 +273,7 @@ struct PipelineCost {
   std::int64_t micro_batches = 1;
   /// Lower bounds of the seconds of turns (schedule entries); filled only if turns are simulated
   /// for a tighter bound.
-  schedule::TurnSeconds floors;
+  schedule::PipelineScheduleSeconds floors;
 };
 
 /// For which results a pipeline is simulated turn by turn, if its schedule also has closed forms.
@@ -285,18 +286,18 @@ enum class SimulationExtent : std::uint8_t {
 
 /// Closed-form time and memory of a plan, computed from the costs of its blocks. `lower_bound_s`
 /// and `upper_bound_s` enclose the simulated step time.
-struct Price {
+struct PlanPrice {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
   /// Waits and spread that micro-batches of unequal work cause; `seconds` includes the waits.
-  UnevenStepWaits uneven;
+  UnevenMicroBatchWaits uneven;
   /// Bytes that the fullest stage needs on a device, with the memory of processes and with experts
   /// loaded as `memory::assumed_expert_load` says. Never above the program's account
-  /// (`MemoryReport::needed_bytes`), so a plan that does not fit by this figure does not fit.
-  /// Leaves out parameters gathered ahead and gradients under reduction, so it may be too small:
-  /// over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Replaced by the
-  /// exact figure before it is shown (`simulate_plan`).
+  /// (`MemoryReport::needed_device_bytes`), so a plan that does not fit by this figure does not
+  /// fit. Leaves out parameters gathered ahead and gradients under reduction, so it may be too
+  /// small: over random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Replaced
+  /// by the exact figure before it is shown (`simulate_plan`).
   double memory_bytes = 0;
   /// Bytes of the fullest host's memory; never above the account of the step program.
   double host_bytes = 0;
@@ -304,7 +305,7 @@ struct Price {
 
 /// Bytes that one chunk keeps for one micro-batch, and the most bytes (`beside`) that its passes
 /// need in addition.
-struct ChunkBytes {
+struct ChunkActivationBytes {
   /// Bytes kept from the forward to the backward or, if that is cut, to the data gradients.
   double forward = 0;
   double weight = 0;  ///< Bytes kept from the data gradients to the weight gradients.
@@ -315,8 +316,8 @@ struct ChunkBytes {
 /// order of the schedule.
 struct ChunkSecondsAndBytes {
   /// Seconds of the passes of each chunk, for cut and for whole backwards.
-  schedule::TurnSeconds seconds;
-  std::vector<std::vector<ChunkBytes>> bytes;
+  schedule::PipelineScheduleSeconds seconds;
+  std::vector<std::vector<ChunkActivationBytes>> bytes;
   std::vector<double>
       /// Activation bytes that the chunks of each position together may keep in device memory, as
       /// priced.
@@ -324,19 +325,19 @@ struct ChunkSecondsAndBytes {
 };
 
 struct ShardingMessageCost;
-struct PriceStore;
+struct SharedPricerCaches;
 
 /// Computes closed-form prices of plans of one job, with caches. Not shared between threads, but
 /// pricers of one job and cost model may share a store. Pricing has three steps (`blocks`,
 /// `pipeline`, `finish`), so that a search can share the results of the first ones; `price` does
 /// all three.
-class Pricer {
+class PlanPricer {
  public:
-  Pricer(const plan::Job& job, const cost::CostModel& cost);
-  Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared);
-  ~Pricer();
-  Pricer(const Pricer&) = delete;
-  Pricer& operator=(const Pricer&) = delete;
+  PlanPricer(const plan::Job& job, const cost::CostModel& cost);
+  PlanPricer(const plan::Job& job, const cost::CostModel& cost, const SharedPricerCaches& shared);
+  ~PlanPricer();
+  PlanPricer(const PlanPricer&) = delete;
+  PlanPricer& operator=(const PlanPricer&) = delete;
 
   /// Returns the costs of the plan's blocks. They depend on parallel.{tensor, context, expert,
   /// expert_tensor}, micro_batch, sequence_parallel, tensor_input, context_kind, overlap of blocks
@@ -352,22 +353,24 @@ class Pricer {
                                       SimulationExtent played = SimulationExtent::kNothing);
   /// Returns the full price of a plan: adds to the pipeline's costs those of sharding,
   /// accumulation, buckets, data-parallel algorithms, and overlap of gradients and parameters.
-  [[nodiscard]] Price finish(const PipelineCost& pipeline, const plan::Plan& plan);
+  [[nodiscard]] PlanPrice finish(const PipelineCost& pipeline, const plan::Plan& plan);
   /// Returns the price of a plan without memory. `messages`: costs of data-parallel messages and
   /// updates of the pipeline's distinct positions, in their order.
-  [[nodiscard]] Price seconds(const PipelineCost& pipeline, const plan::Plan& plan,
-                              std::span<const ShardingMessageCost> messages);
+  [[nodiscard]] PlanPrice seconds(const PipelineCost& pipeline, const plan::Plan& plan,
+                                  std::span<const ShardingMessageCost> messages);
   /// Returns the seconds of a position at the end of a step: small reductions, gradient norm and
   /// optimizer.
-  [[nodiscard]] double update_s(const plan::Plan& plan, const PositionCost& stage);
+  [[nodiscard]] double update_s(const plan::Plan& plan, const PipelinePositionCost& stage);
 
-  Price price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
-  Price played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
+  PlanPrice price(const plan::Plan& plan) { return played_price(plan, SimulationExtent::kNothing); }
+  PlanPrice played_price(const plan::Plan& plan, SimulationExtent played = SimulationExtent::kAll);
   /// Returns the seconds and bytes of a plan's chunks, from which an order of its schedule can be
   /// found.
   [[nodiscard]] ChunkSecondsAndBytes parts(const plan::Plan& plan);
 
-  [[nodiscard]] const cost::Contention& contention() const { return cost_.contention(); }
+  [[nodiscard]] const cost::OverlapSlowdownFactors& contention() const {
+    return cost_.contention();
+  }
 
  private:
   struct Store;
@@ -376,10 +379,11 @@ class Pricer {
   const BlockCosts& scheduled_blocks(const plan::Plan& plan);
   /// True if gradients are created only after the memory peak of a step, as those of its only
   /// backward.
-  [[nodiscard]] bool comes_late(const plan::Plan& plan, std::int64_t micro_batches) const;
-  [[nodiscard]] Passes passes(const PositionCost& stage, const PipelineCost& pipeline,
+  [[nodiscard]] bool gradients_follow_memory_peak(const plan::Plan& plan,
+                                                  std::int64_t micro_batches) const;
+  [[nodiscard]] Passes passes(const PipelinePositionCost& stage, const PipelineCost& pipeline,
                               const ShardingMessageCost& data, const plan::Plan& plan) const;
-  void add_ends(Passes& out, const PositionCost& stage, const PipelineCost& pipeline,
+  void add_ends(Passes& out, const PipelinePositionCost& stage, const PipelineCost& pipeline,
                 const ShardingMessageCost& data, const plan::Plan& plan) const;
   const plan::Job& job_;
   const cost::CostModel& cost_;

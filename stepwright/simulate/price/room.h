@@ -9,26 +9,26 @@
 namespace stepwright::simulate {
 
 /// The memory that a plan may fill on a device and on a host.
-struct Room {
+struct AvailablePlanMemory {
   double device_bytes = 0;
   /// Host memory of a node in bytes; infinity: unknown, so not limited.
   double host_bytes = std::numeric_limits<double>::infinity();
 
   /// Returns the device bytes that a plan needs. Missing host memory counts as if the device lacked
   /// it, so the result is above `device_bytes` exactly if the plan does not fit.
-  [[nodiscard]] double needed_bytes(const Price& price) const {
+  [[nodiscard]] double needed_device_bytes(const PlanPrice& price) const {
     return std::max(price.memory_bytes, device_bytes + (price.host_bytes - host_bytes));
   }
   /// True if a plan fits in device and host memory, judged by its closed-form price.
-  [[nodiscard]] bool holds(const Price& price) const {
+  [[nodiscard]] bool fits_in_memory(const PlanPrice& price) const {
     return price.memory_bytes <= device_bytes && price.host_bytes <= host_bytes;
   }
 };
 
-/// Returns the memory that plans of a job may fill: `usable_bytes` of each device, and all host
-/// memory (no limit if the cluster does not state it).
-inline Room plan_memory_limit(const plan::Job& job) {
-  Room room{.device_bytes = memory::usable_bytes(job)};
+/// Returns the memory that plans of a job may fill: `usable_memory_bytes` of each device, and all
+/// host memory (no limit if the cluster does not state it).
+inline AvailablePlanMemory plan_memory_limit(const plan::Job& job) {
+  AvailablePlanMemory room{.device_bytes = memory::usable_memory_bytes(job)};
   if (job.cluster.host.memory_bytes > 0) room.host_bytes = job.cluster.host.memory_bytes;
   return room;
 }

@@ -22,14 +22,14 @@ struct StoredScheduleTurns {
 
 /// Chunks of a schedule whose activations wait for their backward, at the fullest moments of each
 /// position.
-struct FullestMoments {
-  std::vector<std::vector<schedule::Moment>> fullest;
-  std::vector<std::int64_t> weights_at_end;
+struct FullestScheduleMoments {
+  std::vector<std::vector<schedule::WaitingMicroBatches>> fullest;
+  std::vector<std::int64_t> trailing_weight_gradients;
 };
 
 /// Cache of schedules that are simulated, each built once, for any number of threads. When it gets
 /// too large, all are dropped; pointers returned before stay valid.
-class ScheduleStore {
+class SimulatedScheduleCache {
  public:
   /// Identifies a played schedule: the schedule with its numbers of stages and micro-batches.
   struct Key {
@@ -41,13 +41,13 @@ class ScheduleStore {
   std::shared_ptr<const StoredScheduleTurns> turns(const Key& key);
   /// Returns, for each position of a schedule, the moments at which most chunks wait for their
   /// backward.
-  std::shared_ptr<const FullestMoments> waiting(const Key& key);
+  std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments(const Key& key);
 
  private:
   struct Entry {
     std::mutex mutex;  ///< Held while the members of this entry are computed.
     std::shared_ptr<const StoredScheduleTurns> turns;
-    std::shared_ptr<const FullestMoments> waiting;
+    std::shared_ptr<const FullestScheduleMoments> fullest_schedule_moments;
   };
   std::shared_ptr<Entry> entry(const Key& key);
 

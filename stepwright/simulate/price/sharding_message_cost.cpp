@@ -12,7 +12,7 @@ namespace stepwright::simulate {
 namespace {
 
 double bytes_of(DType type, double elements) {
-  return elements * static_cast<double>(centibits(type)) / 800.0;
+  return elements * static_cast<double>(element_size_centibits(type)) / 800.0;
 }
 
 /// Adds the cost of messages to sums.
@@ -22,7 +22,7 @@ class Messages {
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
   /// Adds the message's elements, cut into `count` equal messages.
-  void add(MessageCost& sum, const PositionMessage& m) const {
+  void add(MessageSecondsWithBound& sum, const PositionDataMessages& m) const {
     const cluster::GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;
     const auto time = [&](double each) {
@@ -46,25 +46,27 @@ class Messages {
   const Layouts& layouts_;
 };
 
-MessageCost& of_moment(ShardingMessageCost& cost, step::DataMoment moment) {
+MessageSecondsWithBound& of_moment(ShardingMessageCost& cost, step::DataParallelMoment moment) {
   switch (moment) {
-    case step::DataMoment::kEachUse: return cost.gather;
-    case step::DataMoment::kAfterStep: return cost.refresh;
-    case step::DataMoment::kEachBackward: return cost.reduce;
-    case step::DataMoment::kLastBackward: break;
+    case step::DataParallelMoment::kEachUse: return cost.gather;
+    case step::DataParallelMoment::kAfterStep: return cost.refresh;
+    case step::DataParallelMoment::kEachBackward: return cost.reduce;
+    case step::DataParallelMoment::kLastBackward: break;
   }
   return cost.last_reduce;
 }
 
 /// Adds, for one moment, the host copies of a position's shards of its blocks, if parameters are
 /// offloaded.
-void add_copies(MessageCost& sum, const PricedPosition& at, const PositionCost& stage,
-                const step::ShardingGroups& spread, step::DataMoment moment) {
+void add_copies(MessageSecondsWithBound& sum, const PositionPricingInput& at,
+                const PipelinePositionCost& stage, const step::ShardingGroups& spread,
+                step::DataParallelMoment moment) {
   if (!at.plan.offload.parameters) return;
-  const step::OperatorKind kind =
-      step::reduces(moment) ? step::OperatorKind::kCopyToHost : step::OperatorKind::kCopyFromHost;
+  const step::OperatorKind kind = step::carries_gradients(moment)
+                                      ? step::OperatorKind::kCopyToHost
+                                      : step::OperatorKind::kCopyFromHost;
   for (const auto& [type, elements] :
-       step::state_copies(at.job, at.plan, spread, stage.size, moment)) {
+       step::host_state_copies(at.job, at.plan, spread, stage.size, moment)) {
     if (elements == 0) continue;
     const step::Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
     sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
@@ -72,8 +74,8 @@ void add_copies(MessageCost& sum, const PricedPosition& at, const PositionCost& 
 }
 
 /// Returns a position with only the blocks that have a backward.
-PositionCost without_resting(const PositionCost& stage) {
-  PositionCost working = stage;
+PipelinePositionCost without_resting(const PipelinePositionCost& stage) {
+  PipelinePositionCost working = stage;
   working.size.add(stage.resting.size, -1);
   working.units -= stage.resting.units;
   working.routed_units -= stage.resting.routed_units;
@@ -81,24 +83,24 @@ PositionCost without_resting(const PositionCost& stage) {
 }
 
 /// Returns the bytes of optimizer states of a parameter that is not part of a matrix of its own.
-double state_bytes(const plan::Job& job, const plan::StateTypes& types) {
+double state_bytes(const plan::Job& job, const plan::StateDataTypes& types) {
   const std::int64_t moments = plan::moment_centibits(plan::traits_of(job.optimizer), types, false);
   return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
 /// True if all parameters of a position have equally large optimizer states, all on the device.
 bool are_alike(const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
-               const plan::Offload& offload) {
-  return spread.matrices_of(size).empty() && offload.optimizer == 0;
+               const plan::HostOffload& offload) {
+  return spread.stacked_matrix_sizes(size).empty() && offload.optimizer == 0;
 }
 
 /// Returns the bytes of optimizer states of one kind of parameters before sharding, without those
 /// on the host; for an even spread, no more than the fullest rank holds.
-double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
+double optimizer_bytes(const plan::Job& job, const plan::StateDataTypes& types,
                        const step::ShardingGroups& spread, const step::BlockParameterSizes& size,
-                       const plan::Offload& offload) {
+                       const plan::HostOffload& offload) {
   const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
-  const step::MatrixSize& matrices = spread.matrices_of(size);
+  const step::OptimizerMatrixSizes& matrices = spread.stacked_matrix_sizes(size);
   const auto held = static_cast<double>(spread.held(size));
   const auto in_matrices = static_cast<double>(matrices.elements);
   const auto each = [&](bool of_matrix) {
@@ -108,7 +110,7 @@ double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
   double moments = held * each(false);
   if (!matrices.empty()) {
     moments += in_matrices * (each(true) - each(false)) +
-               static_cast<double>(plan::number_bytes(types) * matrices.numbers);
+               static_cast<double>(plan::moment_sum_or_scale_bytes(types) * matrices.numbers);
   }
   const double bytes = held * master + moments;
   if (offload.optimizer == 0) return bytes;
@@ -116,8 +118,8 @@ double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
 }
 
 /// Returns the largest offload of optimizer states that the search may choose.
-plan::Offload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
-  plan::Offload most = plan.offload;
+plan::HostOffload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
+  plan::HostOffload most = plan.offload;
   for (const double share : job.space.offload.optimizer) {
     if (share > most.optimizer) most = {.optimizer = share, .parameters = most.parameters};
   }
@@ -127,36 +129,38 @@ plan::Offload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
 
 }  // namespace
 
-double update_seconds(const PricedPosition& at, cost::PriceTable& computations) {
+double step_end_seconds(const PositionPricingInput& at, cost::OperatorTimeCache& computations) {
   const step::OptimizerShare share = step::optimizer_share(at.job, at.plan, at.stage.size);
   double computation = 0;
   for (const step::Operator& op : step::update_operators(at.job, at.plan, share)) {
     computation += computations.seconds(op);
   }
-  for (const step::Operator& op : step::unpack_operators(at.job, at.plan, at.stage.size)) {
+  for (const step::Operator& op :
+       step::parameter_unpack_operators(at.job, at.plan, at.stage.size)) {
     computation += computations.seconds(op);
   }
   computation += computations.seconds(
-      step::norm_operator(share.elements, plan::state_types(at.job, at.plan).gradient));
+      step::gradient_norm_operator(share.elements, plan::state_types(at.job, at.plan).gradient));
   const Messages messages(at.cost, at.plan, at.layouts);
-  const step::StepEnd end = step_end(at.job, at.plan, at.stage);
-  MessageCost sum;
+  const step::StepEndSumSizes end = step_end_reductions(at.job, at.plan, at.stage);
+  MessageSecondsWithBound sum;
   const auto add = [&](const step::StepEndMessage& message) {
-    messages.add(sum,
-                 {.kind = message.kind,
-                  .group = message.group,
-                  .type = message.type,
-                  .elements = static_cast<double>(message.elements),
-                  .count = static_cast<double>(step::pieces_of(message.elements, message.bucket)),
-                  .scheme = message.scheme});
+    messages.add(sum, {.kind = message.kind,
+                       .group = message.group,
+                       .type = message.type,
+                       .elements = static_cast<double>(message.elements),
+                       .count = static_cast<double>(
+                           step::bucketed_message_pieces(message.elements, message.bucket)),
+                       .scheme = message.scheme});
   };
-  std::ranges::for_each(step::partial_gradients(at.plan, end), add);
-  std::ranges::for_each(step::step_numbers(end, step::exact_type(at.job.precision)), add);
-  std::ranges::for_each(step::matrix_messages(at.job, at.plan, share), add);
-  return computation + sum.seconds + at.cost.between_steps_s();
+  std::ranges::for_each(step::partial_gradient_all_reduces(at.plan, end), add);
+  std::ranges::for_each(
+      step::step_statistics_all_reduces(end, step::statistics_type(at.job.precision)), add);
+  std::ranges::for_each(step::matrix_optimizer_messages(at.job, at.plan, share), add);
+  return computation + sum.seconds + at.cost.idle_between_steps_s();
 }
 
-MessageCost& MessageCost::operator+=(const MessageCost& other) {
+MessageSecondsWithBound& MessageSecondsWithBound::operator+=(const MessageSecondsWithBound& other) {
   seconds += other.seconds;
   floor_s += other.floor_s;
   link = std::max(link, other.link);
@@ -175,50 +179,53 @@ ShardingMessageCost& ShardingMessageCost::operator+=(const ShardingMessageCost& 
   return *this;
 }
 
-void add_messages(ShardingMessageCost& sum, const PricedPosition& at,
-                  const step::ShardingGroups& spread) {
+void add_sharding_message_cost(ShardingMessageCost& sum, const PositionPricingInput& at,
+                               const step::ShardingGroups& spread) {
   const Messages messages(at.cost, at.plan, at.layouts);
-  each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {
-    if (step::reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
+  each_message(at.job, at.plan, at.stage, spread, [&](const PositionDataMessages& m) {
+    if (step::carries_gradients(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
     messages.add(of_moment(sum, m.moment), m);
   });
-  add_copies(sum.gather, at, at.stage, spread, step::DataMoment::kEachUse);
-  add_copies(sum.reduce, at, at.stage, spread, step::DataMoment::kEachBackward);
+  add_copies(sum.gather, at, at.stage, spread, step::DataParallelMoment::kEachUse);
+  add_copies(sum.reduce, at, at.stage, spread, step::DataParallelMoment::kEachBackward);
   if (at.stage.resting == FrozenBlocks{}) {
     sum.regather = sum.gather;
     return;
   }
-  each_message(at.job, at.plan, without_resting(at.stage), spread, [&](const PositionMessage& m) {
-    if (m.moment == step::DataMoment::kEachUse) messages.add(sum.regather, m);
-  });
-  add_copies(sum.regather, at, without_resting(at.stage), spread, step::DataMoment::kEachUse);
+  each_message(at.job, at.plan, without_resting(at.stage), spread,
+               [&](const PositionDataMessages& m) {
+                 if (m.moment == step::DataParallelMoment::kEachUse) messages.add(sum.regather, m);
+               });
+  add_copies(sum.regather, at, without_resting(at.stage), spread,
+             step::DataParallelMoment::kEachUse);
 }
 
-ShardingMessageCost data_cost(const PricedPosition& at, cost::PriceTable& computations) {
+ShardingMessageCost data_cost(const PositionPricingInput& at,
+                              cost::OperatorTimeCache& computations) {
   ShardingMessageCost out;
-  add_messages(out, at, step::dense_spread(at.plan));
-  add_messages(out, at, step::routed_spread(at.plan));
-  out.update_s = update_seconds(at, computations);
+  add_sharding_message_cost(out, at, step::dense_spread(at.plan));
+  add_sharding_message_cost(out, at, step::routed_spread(at.plan));
+  out.update_s = step_end_seconds(at, computations);
   return out;
 }
 
 ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
-                               const PositionCost& stage) {
+                               const PipelinePositionCost& stage) {
   ShardedStateMemory out;
-  out.host_bytes = static_cast<double>(step::host_states(job, plan, stage.size).bytes());
-  out.states_bytes = static_cast<double>(step::narrow_weight_bytes(job, plan, stage.size));
-  const plan::StateTypes types = plan::state_types(job, plan);
-  const double whole = bytes_of(plan::storage_type(job.precision), 1);
+  out.host_bytes = static_cast<double>(step::host_model_state_bytes(job, plan, stage.size).bytes());
+  out.states_bytes = static_cast<double>(step::narrow_weight_copy_bytes(job, plan, stage.size));
+  const plan::StateDataTypes types = plan::state_types(job, plan);
+  const double whole = bytes_of(plan::parameter_storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
   const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
-  const plan::OtherModelCopies others = plan::other_models(job);
+  const plan::OtherModelCounts others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
-    const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
-    const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
-    const auto os = static_cast<double>(spread.divisor(plan.sharding.optimizer));
+    const auto p = static_cast<double>(spread.state_shard_count(plan.sharding.parameters));
+    const auto g = static_cast<double>(spread.state_shard_count(plan.sharding.gradients));
+    const auto os = static_cast<double>(spread.state_shard_count(plan.sharding.optimizer));
     const bool alike = are_alike(spread, stage.size, plan.offload);
     const double own = alike ? elements * state_bytes(job, types) / os
                              : optimizer_bytes(job, types, spread, stage.size, plan.offload) / os;
@@ -244,7 +251,7 @@ double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParamete
   if (deferred == step::BlockParameterSizes{}) return 0;
   double elements = 0;
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
-    if (spread.divisor(plan.sharding.gradients) <= 1) continue;
+    if (spread.state_shard_count(plan.sharding.gradients) <= 1) continue;
     elements += static_cast<double>(spread.held(deferred));
   }
   return elements * bytes_of(plan.accumulate, 1);
@@ -257,25 +264,27 @@ namespace {
 double least_parameter_bytes(const plan::Job& job, DType stored) {
   const double bytes = bytes_of(stored, 1);
   if (!job.kernels.narrow_parameters) return bytes;
-  const auto layouts = static_cast<double>(step::narrow_layouts(job));
+  const auto layouts = static_cast<double>(step::narrow_operand_layout_count(job));
   return layouts == 0 ? bytes : std::min(bytes, layouts * bytes_of(job.precision, 1));
 }
 
 }  // namespace
 
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
-                          bool with_gradients) {
-  const plan::Offload offload = most_offloaded(job, plan);
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan,
+                          const PipelinePositionCost& stage, bool with_gradients) {
+  const plan::HostOffload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the type in which parameters are stored or in a wider one (law
   // `accumulate`).
-  const plan::StateTypes types = plan::least_state_types(job);
-  const plan::OtherModelCopies others = plan::other_models(job);
+  const plan::StateDataTypes types = plan::smallest_state_types(job);
+  const plan::OtherModelCounts others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
-  const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);
+  const double storage =
+      offload.parameters ? 0 : bytes_of(plan::parameter_storage_type(job.precision), 1);
   const double frozen =
-      offload.parameters ? 0
-                         : stores * least_parameter_bytes(job, plan::storage_type(job.precision));
+      offload.parameters
+          ? 0
+          : stores * least_parameter_bytes(job, plan::parameter_storage_type(job.precision));
   const double each = offload.parameters ? 0
                                          : (with_gradients ? updates * storage : 0) +
                                                stores * least_parameter_bytes(job, types.stored);

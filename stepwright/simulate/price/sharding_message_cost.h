@@ -23,7 +23,7 @@ namespace stepwright::simulate {
 /// Seconds of messages that run alone (`seconds`), and a lower bound of them (`floor_s`) that
 /// assumes the largest possible messages, since the time per byte never grows with the size of a
 /// message.
-struct MessageCost {
+struct MessageSecondsWithBound {
   double seconds = 0;
   double floor_s = 0;
   /// The outermost link class (inside a node, network) that any of the messages uses.
@@ -31,18 +31,21 @@ struct MessageCost {
   /// Lower bounds of the seconds of the messages, by link class.
   std::array<double, cost::kLinkClasses> floors_s{};
 
-  MessageCost& operator+=(const MessageCost& other);
+  MessageSecondsWithBound& operator+=(const MessageSecondsWithBound& other);
 };
 
 /// Costs of the data-parallel messages of one pipeline position, by moment of the step.
 struct ShardingMessageCost {
-  MessageCost gather;    ///< Parameter gathers of one pass (forward) over the position's blocks.
-  MessageCost regather;  ///< Parameter gathers that a backward repeats; not all blocks need them.
+  MessageSecondsWithBound
+      gather;  ///< Parameter gathers of one pass (forward) over the position's blocks.
+  MessageSecondsWithBound
+      regather;  ///< Parameter gathers that a backward repeats; not all blocks need them.
   /// Parameter gathers that bring updated parameters back to the ranks after a step.
-  MessageCost refresh;
-  MessageCost reduce;       ///< Gradient reductions that every backward makes.
-  MessageCost last_reduce;  ///< Gradient reductions that only the last backward of a step makes.
-  double pieces = 1;        ///< Largest number of pieces into which one gradient reduction is cut.
+  MessageSecondsWithBound refresh;
+  MessageSecondsWithBound reduce;  ///< Gradient reductions that every backward makes.
+  MessageSecondsWithBound
+      last_reduce;    ///< Gradient reductions that only the last backward of a step makes.
+  double pieces = 1;  ///< Largest number of pieces into which one gradient reduction is cut.
   /// Seconds at the end of a step: small reductions, the gradient norm and the optimizer.
   double update_s = 0;
 
@@ -52,21 +55,22 @@ struct ShardingMessageCost {
 
 /// References to the facts from which the messages of a pipeline position are priced. All of them
 /// must outlive this object.
-struct PricedPosition {
+struct PositionPricingInput {
   const cost::CostModel& cost;
   const plan::Job& job;
   const plan::Plan& plan;
   const Layouts& layouts;
-  const PositionCost& stage;
+  const PipelinePositionCost& stage;
 };
-ShardingMessageCost data_cost(const PricedPosition& at, cost::PriceTable& computations);
+ShardingMessageCost data_cost(const PositionPricingInput& at,
+                              cost::OperatorTimeCache& computations);
 /// Returns the seconds at the end of a step for small reductions, gradient norm and optimizer of a
 /// pipeline position. They depend only on the sharding of gradients and optimizer states and on
 /// their groups.
-double update_seconds(const PricedPosition& at, cost::PriceTable& computations);
+double step_end_seconds(const PositionPricingInput& at, cost::OperatorTimeCache& computations);
 /// Adds the messages of either the dense or the routed parameters of a pipeline position to `sum`.
-void add_messages(ShardingMessageCost& sum, const PricedPosition& at,
-                  const step::ShardingGroups& spread);
+void add_sharding_message_cost(ShardingMessageCost& sum, const PositionPricingInput& at,
+                               const step::ShardingGroups& spread);
 
 /// Bytes of a pipeline position's model states per rank. `transient_bytes`: gathered parameters and
 /// gradients under reduction of the blocks in use.
@@ -79,14 +83,14 @@ struct ShardedStateMemory {
   double host_bytes = 0;  ///< Bytes of states that are kept in host memory.
 };
 ShardedStateMemory data_memory(const plan::Job& job, const plan::Plan& plan,
-                               const PositionCost& stage);
+                               const PipelinePositionCost& stage);
 /// Returns the gradient bytes of blocks whose weight gradients wait while every backward reduces
 /// its gradients: each such block already holds a gradient buffer. `deferred`: parameters of these
 /// blocks.
 double deferred_gradient_bytes(const plan::Plan& plan, const step::BlockParameterSizes& deferred);
 /// Returns the least bytes of states per rank with any sharding: everything spread over all ranks.
 /// `with_gradients`: true if gradients count.
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage,
-                          bool with_gradients);
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan,
+                          const PipelinePositionCost& stage, bool with_gradients);
 
 }  // namespace stepwright::simulate

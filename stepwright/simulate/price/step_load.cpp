@@ -4,11 +4,12 @@
 
 namespace stepwright::simulate {
 
-void StepLoad::add(const std::array<double, cost::kLinkClasses>& seconds, double times) {
+void PositionStepLoad::add(const std::array<double, cost::kLinkClasses>& seconds, double times) {
   for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] += times * seconds[i];
 }
 
-double slow_down_beside(cost::LinkClass link, const cost::Contention& contention) {
+double computation_slowdown_factor(cost::LinkClass link,
+                                   const cost::OverlapSlowdownFactors& contention) {
   switch (link) {
     case cost::LinkClass::kInside: return std::max(1.0, contention.compute_beside_inside);
     case cost::LinkClass::kNetwork: return std::max(1.0, contention.compute_beside_network);
@@ -16,19 +17,20 @@ double slow_down_beside(cost::LinkClass link, const cost::Contention& contention
   }
 }
 
-double most_slow_down(const cost::Contention& contention) {
-  return std::max(slow_down_beside(cost::LinkClass::kInside, contention),
-                  slow_down_beside(cost::LinkClass::kNetwork, contention));
+double max_computation_slowdown_factor(const cost::OverlapSlowdownFactors& contention) {
+  return std::max(computation_slowdown_factor(cost::LinkClass::kInside, contention),
+                  computation_slowdown_factor(cost::LinkClass::kNetwork, contention));
 }
 
-double least_step_s(const StepLoad& load, const cost::Contention& contention) {
+double step_time_lower_bound_s(const PositionStepLoad& load,
+                               const cost::OverlapSlowdownFactors& contention) {
   const double waiting_s = load.waiting_s +
                            std::max(load.fill_s, load.first_messages_s - load.first_s) +
                            std::max(load.drain_s, load.last_messages_s - load.last_s);
   double slowed_s = 0;
   for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
     const double beside_s = load.busy_s[static_cast<std::size_t>(link)] - waiting_s;
-    const double lost = 1 - 1 / slow_down_beside(link, contention);
+    const double lost = 1 - 1 / computation_slowdown_factor(link, contention);
     slowed_s = std::max(slowed_s, lost * beside_s);
   }
   return load.compute_s + waiting_s + slowed_s;

@@ -8,7 +8,7 @@ namespace stepwright::simulate {
 
 /// Work and messages of one pipeline position in a step, in seconds without any slow-down: enough
 /// for a lower bound of its simulated time.
-struct StepLoad {
+struct PositionStepLoad {
   double compute_s = 0;  ///< Seconds of all computation of the position in a step.
   /// Lower bound of the seconds in which the compute stream waits for messages inside its passes.
   double waiting_s = 0;
@@ -44,13 +44,15 @@ struct StepLoad {
 /// compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C' >=
 /// W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and T =
 /// C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
-double least_step_s(const StepLoad& load, const cost::Contention& contention);
+double step_time_lower_bound_s(const PositionStepLoad& load,
+                               const cost::OverlapSlowdownFactors& contention);
 
 /// Returns the factor, at least 1, by which computation slows down while messages of a link class
 /// run.
-double slow_down_beside(cost::LinkClass link, const cost::Contention& contention);
+double computation_slowdown_factor(cost::LinkClass link,
+                                   const cost::OverlapSlowdownFactors& contention);
 /// Returns the largest factor, at least 1, by which messages of any link class slow down
 /// computation.
-double most_slow_down(const cost::Contention& contention);
+double max_computation_slowdown_factor(const cost::OverlapSlowdownFactors& contention);
 
 }  // namespace stepwright::simulate

@@ -31,38 +31,39 @@ double normal(std::mt19937_64& random) {
 std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t data = plan.parallel.data;
   const step::ShardingGroups dense = step::dense_spread(plan);
-  std::int64_t ranks =
-      std::max(dense.divisor(plan.sharding.parameters), dense.divisor(plan.sharding.gradients)) /
-      plan.parallel.context;
+  std::int64_t ranks = std::max(dense.state_shard_count(plan.sharding.parameters),
+                                dense.state_shard_count(plan.sharding.gradients)) /
+                       plan.parallel.context;
   if (job.model.experts) ranks = std::max(ranks, plan.parallel.expert);
   return std::clamp<std::int64_t>(ranks, 1, data);
 }
 
 /// Returns the seconds of turns if a micro-batch has equal work on every position and on each of
 /// its chunks.
-schedule::TurnSeconds equal_parts(const schedule::Placement& placement) {
+schedule::PipelineScheduleSeconds equal_parts(const schedule::Placement& placement) {
   const double share = 1.0 / (3 * static_cast<double>(placement.chunks()));
-  const schedule::PartSeconds part{
+  const schedule::ChunkWorkSeconds part{
       .forward = share, .backward = 2 * share, .data = share, .weight = share};
-  const std::vector<schedule::PartSeconds> chunks(static_cast<std::size_t>(placement.chunks()),
-                                                  part);
-  schedule::TurnSeconds seconds;
+  const std::vector<schedule::ChunkWorkSeconds> chunks(static_cast<std::size_t>(placement.chunks()),
+                                                       part);
+  schedule::PipelineScheduleSeconds seconds;
   seconds.parts.assign(static_cast<std::size_t>(placement.positions()), chunks);
   return seconds;
 }
 
 }  // namespace
 
-UnevenStepWaitModel::Makespan UnevenStepWaitModel::played(const Key& key) {
+UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::played(
+    const Key& key) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
   const auto schedule = schedules_->turns(key.schedule);
-  schedule::TurnSeconds seconds = equal_parts(schedule->placement);
+  schedule::PipelineScheduleSeconds seconds = equal_parts(schedule->placement);
   const double even_s =
       schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
   const double skewness = kSkewStep * static_cast<double>(key.skew_steps);
   std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
-  Makespan made;
+  PipelineMakespanExcess made;
   double squares = 0;
   for (int play = 0; play < kPlays; ++play) {
     seconds.factors.clear();
@@ -82,15 +83,15 @@ UnevenStepWaitModel::Makespan UnevenStepWaitModel::played(const Key& key) {
 
 /// Returns the makespan of a plan's pipeline. With one position it is the sum of the micro-batches.
 /// Beyond some rounds every further micro-batch adds the same.
-UnevenStepWaitModel::Makespan UnevenStepWaitModel::makespan(const plan::Plan& plan,
-                                                            double skewness) {
+UnevenMicroBatchWaitModel::PipelineMakespanExcess UnevenMicroBatchWaitModel::makespan(
+    const plan::Plan& plan, double skewness) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t count = plan::micro_batches(job_, plan);
   if (stages == 1) return {.mean = 0, .variance = static_cast<double>(count)};
   const std::int64_t most = kRounds * std::max(stages, plan.schedule.group);
   const std::int64_t some = std::min(count, most);
   Key key{{plan.schedule, stages, some}, std::llround(skewness / kSkewStep)};
-  const Makespan made = played(key);
+  const PipelineMakespanExcess made = played(key);
   if (some == count) return made;
   const double fill = static_cast<double>(stages) / 2;
   const double longer = (static_cast<double>(count) - fill) / (static_cast<double>(some) - fill);
@@ -100,7 +101,7 @@ UnevenStepWaitModel::Makespan UnevenStepWaitModel::makespan(const plan::Plan& pl
 /// Returns the expected largest load of a rank over the mean, in deviations of a micro-batch, when
 /// sequences are dealt out by cost: the largest first, in rounds that give each rank one, the next
 /// to the rank with the least load so far.
-double UnevenStepWaitModel::dealt(const plan::Plan& plan, double skewness) const {
+double UnevenMicroBatchWaitModel::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(
       1, std::min(plan::micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
@@ -128,16 +129,17 @@ double UnevenStepWaitModel::dealt(const plan::Plan& plan, double skewness) const
   return largest / std::sqrt(sequences);
 }
 
-const packing::Largest& UnevenStepWaitModel::largest_of(std::int64_t count, double skewness,
-                                                        double most) {
+const packing::MaximumDistribution& UnevenMicroBatchWaitModel::maximum_distribution(
+    std::int64_t count, double skewness, double most) {
   const auto [entry, fresh] = largest_.try_emplace({count, skewness, most});
-  if (fresh) entry->second = packing::largest_of(count, skewness, most);
+  if (fresh) entry->second = packing::maximum_distribution(count, skewness, most);
   return entry->second;
 }
 
-UnevenStepWaits UnevenStepWaitModel::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
+UnevenMicroBatchWaits UnevenMicroBatchWaitModel::of(const plan::Plan& plan,
+                                                    const MicroBatchGrowthSeconds& seconds) {
   const packing::Packing& packing = job_.documents->packing;
-  const packing::MicroBatchSpread spread =
+  const packing::MicroBatchVariation spread =
       packing::micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
   const double deviation_s = seconds.pairs * spread.pairs + seconds.tokens * spread.tokens;
   if (deviation_s <= 0) return {};
@@ -145,17 +147,18 @@ UnevenStepWaits UnevenStepWaitModel::of(const plan::Plan& plan, const MicroBatch
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
   if (packing.kind == packing::PackingKind::kSorted) {
     // Micro-batches within a step are alike, but steps differ.
-    const packing::Largest& one = largest_of(1, spread.skewness, spread.most);
+    const packing::MaximumDistribution& one = maximum_distribution(1, spread.skewness, spread.most);
     return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
   }
-  const bool balanced = packing.balance == packing::SequenceDealing::kByCost;
+  const bool balanced = packing.balance == packing::SequenceToRankAssignment::kByCost;
   const std::int64_t together = balanced ? 1 : ranks_in_step(job_, plan);
-  const packing::Largest& meeting = largest_of(together, spread.skewness, spread.most);
-  const Makespan rank = makespan(plan, spread.skewness);
+  const packing::MaximumDistribution& meeting =
+      maximum_distribution(together, spread.skewness, spread.most);
+  const PipelineMakespanExcess rank = makespan(plan, spread.skewness);
   const double scale = std::sqrt(meeting.variance);
   const double skew_of_sum = spread.skewness / std::sqrt(count);
-  const packing::Largest& slowest =
-      largest_of(plan.parallel.data / together, skew_of_sum, spread.most * std::sqrt(count));
+  const packing::MaximumDistribution& slowest = maximum_distribution(
+      plan.parallel.data / together, skew_of_sum, spread.most * std::sqrt(count));
   const double rank_deviation = std::sqrt(rank.variance) * scale;
   const double apart = balanced ? dealt(plan, spread.skewness) : rank_deviation * slowest.mean;
   const double waits = chain * meeting.mean + rank.mean * scale + apart;

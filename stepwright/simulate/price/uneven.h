@@ -15,14 +15,14 @@ namespace stepwright::simulate {
 /// How many seconds longer the busiest position takes for one micro-batch (forward and backward)
 /// with more query-key pairs (`pairs`) and with more tokens (`tokens`), divided by the relative
 /// increase.
-struct MicroBatchSeconds {
+struct MicroBatchGrowthSeconds {
   double pairs = 0;
   double tokens = 0;
 };
 
 /// Expected waits in a step with micro-batches of unequal work, and the spread of its time,
 /// compared to a step in which every micro-batch is the mean one.
-struct UnevenStepWaits {
+struct UnevenMicroBatchWaits {
   /// Expected seconds in which ranks wait for the slowest rank and pipeline positions for each
   /// other.
   double waits_s = 0;
@@ -35,38 +35,39 @@ struct UnevenStepWaits {
 /// slowest at the end of a step, or in every micro-batch if they gather parameters, reduce
 /// gradients or share experts. For a pipeline, turns are simulated with seeded random sizes.
 /// Results are cached.
-class UnevenStepWaitModel {
+class UnevenMicroBatchWaitModel {
  public:
-  UnevenStepWaitModel(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
+  UnevenMicroBatchWaitModel(const plan::Job& job, std::shared_ptr<SimulatedScheduleCache> schedules)
       : job_(job), schedules_(std::move(schedules)) {}
 
   /// Returns the expected waits and the spread of step times of a plan whose job has documents.
-  UnevenStepWaits of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
+  UnevenMicroBatchWaits of(const plan::Plan& plan, const MicroBatchGrowthSeconds& seconds);
 
  private:
   /// By how much a pipeline takes longer than with equal micro-batches, in standard deviations of
   /// the time of one micro-batch: mean and variance over random sizes.
-  struct Makespan {
+  struct PipelineMakespanExcess {
     double mean = 0;
     double variance = 0;
   };
   struct Key {
-    ScheduleStore::Key schedule;
+    SimulatedScheduleCache::Key schedule;
     std::int64_t skew_steps = 0;
     auto operator<=>(const Key&) const = default;
   };
-  Makespan makespan(const plan::Plan& plan, double skewness);
-  Makespan played(const Key& key);
+  PipelineMakespanExcess makespan(const plan::Plan& plan, double skewness);
+  PipelineMakespanExcess played(const Key& key);
   [[nodiscard]] double dealt(const plan::Plan& plan, double skewness) const;
-  /// Returns the distribution of the largest of `count` random sizes (`packing::largest_of`),
-  /// cached; the reference is valid as long as this object.
-  const packing::Largest& largest_of(std::int64_t count, double skewness, double most);
+  /// Returns the distribution of the largest of `count` random sizes
+  /// (`packing::maximum_distribution`), cached; the reference is valid as long as this object.
+  const packing::MaximumDistribution& maximum_distribution(std::int64_t count, double skewness,
+                                                           double most);
 
   const plan::Job& job_;
-  std::shared_ptr<ScheduleStore> schedules_;
+  std::shared_ptr<SimulatedScheduleCache> schedules_;
   schedule::TurnSimulator player_;
-  std::map<Key, Makespan> known_;
-  std::map<std::tuple<std::int64_t, double, double>, packing::Largest> largest_;
+  std::map<Key, PipelineMakespanExcess> known_;
+  std::map<std::tuple<std::int64_t, double, double>, packing::MaximumDistribution> largest_;
 };
 
 }  // namespace stepwright::simulate

@@ -11,8 +11,8 @@ namespace {
 /// the bytes kept by the forwards of its chunks count.
 double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                    std::int64_t position, std::int64_t micro_batches, double BlockCost::* part) {
-  const schedule::PipelineSize at{plan.parallel.pipeline, position, micro_batches,
-                                  plan.schedule.chunks, plan.schedule.group};
+  const schedule::PipelinePositionSizes at{plan.parallel.pipeline, position, micro_batches,
+                                           plan.schedule.chunks, plan.schedule.group};
   const auto waiting = schedule::definition_of(plan.schedule.kind).form.waiting;
   double bytes = 0;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -24,14 +24,14 @@ double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
 
 /// Returns the part of a turn that frees waiting bytes: the backward beside it if there is one,
 /// else its own.
-const schedule::Part& freeing(const schedule::Moment& moment) {
+const schedule::Part& freeing(const schedule::WaitingMicroBatches& moment) {
   return moment.beside ? *moment.beside : moment.part;
 }
 
 /// Raises the peak to that of a turn, plus the bytes that wait before it.
 void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
                  const std::vector<schedule::Beside<PeakBytes>>& pairs,
-                 const schedule::Moment& moment, bool cuts) {
+                 const schedule::WaitingMicroBatches& moment, bool cuts) {
   double bytes = 0;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     bytes += moment.backward[i] * chunks[i].forward.retained_bytes +
@@ -44,7 +44,7 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
   }
   const ChunkCost& chunk = chunks[own];
   const schedule::Direction direction = moment.part.direction;
-  if (schedule::is_joint(direction) || schedule::is_pass(direction))
+  if (schedule::is_joint_work(direction) || schedule::is_vocabulary_pass(direction))
     most.keep(chunk.joint(direction).peak, bytes);
   switch (direction) {
     case schedule::Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
@@ -64,7 +64,7 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
 
 /// Returns the parameters whose gradients have begun, once for each micro-batch that waits.
 step::BlockParameterSizes begun_at(const std::vector<ChunkCost>& chunks,
-                                   const schedule::Moment& moment) {
+                                   const schedule::WaitingMicroBatches& moment) {
   const schedule::Part& part = freeing(moment);
   step::BlockParameterSizes size;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -98,9 +98,9 @@ double waiting_host_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan
 }
 
 double played_on_host(const std::vector<ChunkCost>& chunks,
-                      const std::vector<schedule::Moment>& fullest) {
+                      const std::vector<schedule::WaitingMicroBatches>& fullest) {
   double most = 0;
-  for (const schedule::Moment& moment : fullest) {
+  for (const schedule::WaitingMicroBatches& moment : fullest) {
     double bytes = 0;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       bytes += moment.backward[i] * chunks[i].forward.on_host_bytes;
@@ -110,13 +110,13 @@ double played_on_host(const std::vector<ChunkCost>& chunks,
   return most;
 }
 
-PeakBytes schedule_peak_bytes(const std::vector<ChunkCost>& chunks,
-                              const std::vector<schedule::Beside<PeakBytes>>& pairs,
-                              const std::vector<schedule::Moment>& fullest, bool cuts,
-                              PositionCost& stage) {
+PeakBytes simulated_activation_peak_bytes(const std::vector<ChunkCost>& chunks,
+                                          const std::vector<schedule::Beside<PeakBytes>>& pairs,
+                                          const std::vector<schedule::WaitingMicroBatches>& fullest,
+                                          bool cuts, PipelinePositionCost& stage) {
   PeakBytes most;
-  const schedule::Moment* largest = nullptr;
-  for (const schedule::Moment& moment : fullest) {
+  const schedule::WaitingMicroBatches* largest = nullptr;
+  for (const schedule::WaitingMicroBatches& moment : fullest) {
     const double before = most.any;
     keep_moment(most, chunks, pairs, moment, cuts);
     if (most.any != before) largest = &moment;

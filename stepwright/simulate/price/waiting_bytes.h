@@ -19,16 +19,16 @@ PeakBytes waiting_activation_bytes(const std::vector<ChunkCost>& chunks, const p
 double waiting_host_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                           std::int64_t position, std::int64_t micro_batches);
 double played_on_host(const std::vector<ChunkCost>& chunks,
-                      const std::vector<schedule::Moment>& fullest);
+                      const std::vector<schedule::WaitingMicroBatches>& fullest);
 
 /// Returns the peak activation bytes of a position over the fullest moments of a simulated
 /// schedule: the bytes that wait for backwards or weight gradients, and the turn that begins. Sets
 /// in `stage` the parameters whose gradients exist at the peak. `pairs`: by chunk the peaks of its
 /// forward beside a backward, above the bytes that waited before both; `cuts`: true if the schedule
 /// cuts backwards.
-PeakBytes schedule_peak_bytes(const std::vector<ChunkCost>& chunks,
-                              const std::vector<schedule::Beside<PeakBytes>>& pairs,
-                              const std::vector<schedule::Moment>& fullest, bool cuts,
-                              PositionCost& stage);
+PeakBytes simulated_activation_peak_bytes(const std::vector<ChunkCost>& chunks,
+                                          const std::vector<schedule::Beside<PeakBytes>>& pairs,
+                                          const std::vector<schedule::WaitingMicroBatches>& fullest,
+                                          bool cuts, PipelinePositionCost& stage);
 
 }  // namespace stepwright::simulate

@@ -2,18 +2,19 @@
 
 namespace stepwright::simulate {
 
-IsolatedSeconds IsolatedSimulator::run(const step::Template& piece,
-                                       std::span<const cost::OperatorTime> times,
-                                       const cost::Contention& contention) {
+IsolatedStageSeconds IsolatedStageSimulator::run(const step::Template& piece,
+                                                 std::span<const cost::OperatorTime> times,
+                                                 const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
   compiler_.add(piece, times);
   compiler_.append(item_, schedule::Direction::kForward);
   return play(contention);
 }
 
-IsolatedSeconds IsolatedSimulator::run(const step::StepProgram& program,
-                                       const step::Sequence& sequence, const Prices& prices,
-                                       const cost::Contention& contention) {
+IsolatedStageSeconds IsolatedStageSimulator::run(const step::StepProgram& program,
+                                                 const step::Sequence& sequence,
+                                                 const Prices& prices,
+                                                 const cost::OverlapSlowdownFactors& contention) {
   compiler_.clear();
   for (std::size_t i = 0; i < prices.size(); ++i) {
     compiler_.add(program.templates[i], prices[i]);
@@ -22,8 +23,8 @@ IsolatedSeconds IsolatedSimulator::run(const step::StepProgram& program,
   return play(contention);
 }
 
-IsolatedSeconds IsolatedSimulator::play(const cost::Contention& contention) {
-  constexpr std::array<step::Slot, 1> kOnce{};
+IsolatedStageSeconds IsolatedStageSimulator::play(const cost::OverlapSlowdownFactors& contention) {
+  constexpr std::array<step::ScheduleSlot, 1> kOnce{};
   constexpr std::array<std::int32_t, 1> kFirst{};
   const FlatPricedProgram& score = compiler_.score();
   StageSimulator player({.score = &score,
@@ -32,9 +33,9 @@ IsolatedSeconds IsolatedSimulator::play(const cost::Contention& contention) {
                          .arrivals = {},
                          .contention = contention,
                          .memo = nullptr});
-  while (player.next_s() != kNever) {
+  while (player.next_event_s() != kNever) {
     notices_.clear();
-    player.settle(notices_);
+    player.simulate_due_events(notices_);
   }
   const StageTimeAccount& account = player.account();
   return {.duration_s = player.end_s(),
@@ -44,9 +45,10 @@ IsolatedSeconds IsolatedSimulator::play(const cost::Contention& contention) {
           .link_busy_s = account.link_busy_s};
 }
 
-IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                          const cost::Contention& contention) {
-  return IsolatedSimulator().run(piece, times, contention);
+IsolatedStageSeconds simulate_template_alone(const step::Template& piece,
+                                             std::span<const cost::OperatorTime> times,
+                                             const cost::OverlapSlowdownFactors& contention) {
+  return IsolatedStageSimulator().run(piece, times, contention);
 }
 
 }  // namespace stepwright::simulate

@@ -10,7 +10,7 @@
 namespace stepwright::simulate {
 
 /// Seconds of a template or sequence of operators that one stage runs alone.
-struct IsolatedSeconds {
+struct IsolatedStageSeconds {
   double duration_s = 0;  ///< Seconds until all operators of the template or sequence have ended.
   /// Seconds until the compute stream has ended; messages may still run then.
   double compute_end_s = 0;
@@ -26,27 +26,28 @@ struct IsolatedSeconds {
 /// Simulates pieces of a step on one stage by the rules of `simulate`, but without other stages:
 /// receives end at once, sends reach no stage, and collectives over several stages do not wait.
 /// Reuses its memory between runs; use one object per thread.
-class IsolatedSimulator {
+class IsolatedStageSimulator {
  public:
   /// Simulates one template alone. `times` has an entry for each operator.
-  IsolatedSeconds run(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                      const cost::Contention& contention);
+  IsolatedStageSeconds run(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                           const cost::OverlapSlowdownFactors& contention);
   /// Simulates one sequence of a program's templates alone. `prices`: times of all operators of the
   /// program.
-  IsolatedSeconds run(const step::StepProgram& program, const step::Sequence& sequence,
-                      const Prices& prices, const cost::Contention& contention);
+  IsolatedStageSeconds run(const step::StepProgram& program, const step::Sequence& sequence,
+                           const Prices& prices, const cost::OverlapSlowdownFactors& contention);
 
  private:
-  IsolatedSeconds play(const cost::Contention& contention);
+  IsolatedStageSeconds play(const cost::OverlapSlowdownFactors& contention);
 
-  Compiler compiler_{{.merge = true, .meetings = false, .arrivals = false}};
+  TaskQueueCompiler compiler_{{.merge = true, .meetings = false, .arrivals = false}};
   std::vector<StageNotice> notices_;
   std::array<step::Item, 1> item_;
 };
 
-/// Simulates one template alone, with a new `IsolatedSimulator`. `times` has an entry for each
+/// Simulates one template alone, with a new `IsolatedStageSimulator`. `times` has an entry for each
 /// operator.
-IsolatedSeconds run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
-                          const cost::Contention& contention);
+IsolatedStageSeconds simulate_template_alone(const step::Template& piece,
+                                             std::span<const cost::OperatorTime> times,
+                                             const cost::OverlapSlowdownFactors& contention);
 
 }  // namespace stepwright::simulate

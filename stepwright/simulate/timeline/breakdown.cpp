@@ -11,7 +11,7 @@ double exposed_s(const StageTimeAccount& account, step::Scheme scheme) {
   return account.exposed_s[static_cast<int>(scheme)];
 }
 
-Breakdown breakdown(const StageTimeAccount& account, double wait_s) {
+StageTimeBreakdown breakdown(const StageTimeAccount& account, double wait_s) {
   return {.compute_s = account.compute_s,
           .bubble_s = account.bubble_s + wait_s,
           .optimizer_s = account.optimizer_s,
@@ -38,8 +38,8 @@ std::int32_t critical_stage(const Simulation& result) {
 
 }  // namespace
 
-Simulation finish_simulation(std::span<const StageTimeAccount> accounts,
-                             std::span<const double> ends_s) {
+Simulation simulation_of_stage_accounts(std::span<const StageTimeAccount> accounts,
+                                        std::span<const double> ends_s) {
   Simulation result;
   for (const double end_s : ends_s) result.step_time_s = std::max(result.step_time_s, end_s);
   for (std::size_t s = 0; s < accounts.size(); ++s) {

@@ -19,13 +19,13 @@ bool couples_stages(plan::GroupKind group) {
          group == plan::GroupKind::kWorld;
 }
 
-Role role_of(const step::Operator& op, bool meetings) {
-  if (op.kind == step::OperatorKind::kSend) return Role::kSend;
+TaskRole role_of(const step::Operator& op, bool meetings) {
+  if (op.kind == step::OperatorKind::kSend) return TaskRole::kSend;
   if (!step::is_communication(op.kind)) {
-    const bool beside = step::is_of_host(op.kind) && op.stream != step::Stream::kCompute;
-    return beside ? Role::kMessage : Role::kComputation;
+    const bool beside = step::involves_host(op.kind) && op.stream != step::Stream::kCompute;
+    return beside ? TaskRole::kMessage : TaskRole::kComputation;
   }
-  return meetings && couples_stages(op.group) ? Role::kMeeting : Role::kMessage;
+  return meetings && couples_stages(op.group) ? TaskRole::kMeeting : TaskRole::kMessage;
 }
 
 int lane_of(const step::Operator& op) {
@@ -59,12 +59,12 @@ void check(const step::Template& piece, std::span<const cost::OperatorTime> time
 
 }  // namespace
 
-void Compiler::Need::merge(const Need& other) {
+void TaskQueueCompiler::TaskPrerequisites::merge(const TaskPrerequisites& other) {
   for (int s = 0; s < step::kStreams; ++s) tasks[s] = std::max(tasks[s], other.tasks[s]);
   receives |= other.receives;
 }
 
-void Compiler::clear() {
+void TaskQueueCompiler::clear() {
   score_.tasks.clear();
   score_.waits.clear();
   score_.receives.clear();
@@ -75,19 +75,20 @@ void Compiler::clear() {
   places_.clear();
 }
 
-void Compiler::add(const step::Template& piece, std::span<const cost::OperatorTime> times) {
+void TaskQueueCompiler::add(const step::Template& piece,
+                            std::span<const cost::OperatorTime> times) {
   check(piece, times);
   TemplateQueues outline{.piece = &piece, .times = times, .first_place = places_.size()};
   for (const step::Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
   outlines_.push_back(outline);
 }
 
-void Compiler::append(std::span<const step::Item> items, schedule::Direction direction) {
+void TaskQueueCompiler::append(std::span<const step::Item> items, schedule::Direction direction) {
   const bool holds = awaits_messages(items, direction);
   lay_out(items, holds);
   first_wait_ = score_.waits.size();
   base_.fill(0);
-  known_.fill(Need());
+  known_.fill(TaskPrerequisites());
   if (holds) hold();
   ends_.clear();
   receive_needs_.clear();
@@ -100,9 +101,10 @@ void Compiler::append(std::span<const step::Item> items, schedule::Direction dir
 }
 
 /// True if a pass over the vocabulary uses, or sends on, data that messages of earlier slots bring.
-bool Compiler::awaits_messages(std::span<const step::Item> items,
-                               schedule::Direction direction) const {
-  return schedule::awaits(direction) && std::ranges::any_of(items, [&](const step::Item& item) {
+bool TaskQueueCompiler::awaits_messages(std::span<const step::Item> items,
+                                        schedule::Direction direction) const {
+  return schedule::waits_for_joint_messages(direction) &&
+         std::ranges::any_of(items, [&](const step::Item& item) {
            const step::Template& piece = *outlines_[item.which].piece;
            const bool idle = piece.operators.empty() && piece.outputs.empty();
            return !piece.restored.empty() && !idle;
@@ -110,8 +112,8 @@ bool Compiler::awaits_messages(std::span<const step::Item> items,
 }
 
 /// Sets the sizes of the queues of a sequence and reserves its tasks.
-void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
-  track_ = Track{};
+void TaskQueueCompiler::lay_out(std::span<const step::Item> items, bool holds) {
+  track_ = SequenceTaskTrack{};
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
   track_.first_send = static_cast<std::int32_t>(score_.sends.size());
   for (const step::Item& item : items) {
@@ -134,11 +136,11 @@ void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
 
 /// Begins a slot with a task of zero time that waits for all messages that earlier slots have
 /// posted.
-void Compiler::hold() {
+void TaskQueueCompiler::hold() {
   constexpr int kLane = static_cast<int>(step::Stream::kCompute);
-  Task& task = score_.tasks[track_.first[kLane]];
-  task = Task{.operation = kNoOperation};
-  Need arrived;
+  StreamTask& task = score_.tasks[track_.first[kLane]];
+  task = StreamTask{.operation = kWaitOnlyOperation};
+  TaskPrerequisites arrived;
   arrived.tasks[static_cast<int>(step::Stream::kVocabulary)] = 0;
   write_waits(task, kLane, arrived);
   base_[kLane] = 1;
@@ -146,9 +148,9 @@ void Compiler::hold() {
 
 /// Returns the needs for an item to begin. An item without predecessors may begin when the compute
 /// stream has reached the slot; in an update, when all streams have.
-Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t item,
-                                 schedule::Direction direction) const {
-  Need need;
+TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::release(
+    std::span<const step::Item> items, std::int32_t item, schedule::Direction direction) const {
+  TaskPrerequisites need;
   const auto& after = items[item].after;
   if (after.empty()) need.tasks[static_cast<int>(step::Stream::kCompute)] = 0;
   if (after.empty() && direction == schedule::Direction::kUpdate) need.tasks.fill(0);
@@ -164,24 +166,24 @@ Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t
 
 /// Writes the tasks of an item. The item's release is the last entry of `ends_`; the needs for its
 /// end replace it.
-void Compiler::append_item(const step::Item& item, std::int32_t index,
-                           schedule::Direction direction) {
+void TaskQueueCompiler::append_item(const step::Item& item, std::int32_t index,
+                                    schedule::Direction direction) {
   const TemplateQueues& outline = outlines_[item.which];
-  const Need begin = ends_.back();
+  const TaskPrerequisites begin = ends_.back();
   const auto& operators = outline.piece->operators;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const step::Operator& op = operators[i];
     const auto operation = static_cast<std::int32_t>(i);
     const int lane = lane_of(op);
-    const Need wanted = need(outline, op, begin);
+    const TaskPrerequisites wanted = need(outline, op, begin);
     if (lane == kArrivals) {
       score_.receives.push_back({index, operation, goes_backward(op)});
       receive_needs_.push_back(wanted);
       continue;
     }
     const std::int32_t place = base_[lane] + places_[outline.first_place + i];
-    Task& task = score_.tasks[track_.first[lane] + place];
-    task = Task{
+    StreamTask& task = score_.tasks[track_.first[lane] + place];
+    task = StreamTask{
         .seconds = outline.times[i].seconds,
         .item = index,
         .operation = operation,
@@ -192,7 +194,7 @@ void Compiler::append_item(const step::Item& item, std::int32_t index,
         .optimizer =
             direction == schedule::Direction::kUpdate || op.phase == step::Phase::kOptimizer,
         .send = static_cast<std::int16_t>(track_.sends)};
-    if (task.role == Role::kSend) {
+    if (task.role == TaskRole::kSend) {
       score_.sends.push_back({index, operation, goes_backward(op)});
       ++track_.sends;
     }
@@ -203,9 +205,10 @@ void Compiler::append_item(const step::Item& item, std::int32_t index,
 }
 
 /// Returns the needs of an operator of the present item.
-Compiler::Need Compiler::need(const TemplateQueues& outline, const step::Operator& op,
-                              const Need& release) const {
-  Need need = release;
+TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::need(
+    const TemplateQueues& outline, const step::Operator& op,
+    const TaskPrerequisites& release) const {
+  TaskPrerequisites need = release;
   for (const std::int32_t other : outline.piece->after(op)) {
     const auto index = static_cast<std::size_t>(other);
     const int lane = lane_of(outline.piece->operators[index]);
@@ -221,8 +224,8 @@ Compiler::Need Compiler::need(const TemplateQueues& outline, const step::Operato
 }
 
 /// Writes the waits of a task that earlier tasks of its stream have not waited for already.
-void Compiler::write_waits(Task& task, int stream, const Need& need) {
-  Need& known = known_[stream];
+void TaskQueueCompiler::write_waits(StreamTask& task, int stream, const TaskPrerequisites& need) {
+  TaskPrerequisites& known = known_[stream];
   task.first_wait = static_cast<std::int32_t>(score_.waits.size());
   for (int s = 0; s < step::kStreams; ++s) {
     if (s == stream || need.tasks[s] <= known.tasks[s]) continue;
@@ -239,8 +242,9 @@ void Compiler::write_waits(Task& task, int stream, const Need& need) {
 
 /// Returns the needs for the present item to have fully ended; for an item without operators, its
 /// release.
-Compiler::Need Compiler::ended(const TemplateQueues& outline, const Need& release) const {
-  Need end = release;
+TaskQueueCompiler::TaskPrerequisites TaskQueueCompiler::ended(
+    const TemplateQueues& outline, const TaskPrerequisites& release) const {
+  TaskPrerequisites end = release;
   for (int s = 0; s < step::kStreams; ++s) {
     if (outline.count[s] > 0) end.tasks[s] = std::max(end.tasks[s], base_[s] + outline.count[s]);
   }
@@ -253,21 +257,21 @@ Compiler::Need Compiler::ended(const TemplateQueues& outline, const Need& releas
 
 /// Merges each computation with the one before it on the compute stream where no other stream can
 /// tell them apart: the second waits for nothing, and no task waits for a point between them.
-void Compiler::merge_computations() {
+void TaskQueueCompiler::merge_computations() {
   constexpr int kLane = static_cast<int>(step::Stream::kCompute);
   const std::int32_t count = track_.count[kLane];
   merged_.assign(static_cast<std::size_t>(count) + 1, 0);
-  const std::span<Wait> waits = std::span(score_.waits).subspan(first_wait_);
-  for (const Wait& wait : waits) {
+  const std::span<TaskWaitCondition> waits = std::span(score_.waits).subspan(first_wait_);
+  for (const TaskWaitCondition& wait : waits) {
     if (wait.lane == kLane) merged_[wait.count] = 1;
   }
-  Task* const tasks = score_.tasks.data() + track_.first[kLane];
+  StreamTask* const tasks = score_.tasks.data() + track_.first[kLane];
   std::int32_t kept = 0;
   for (std::int32_t i = 0; i < count; ++i) {
-    const Task task = tasks[i];
+    const StreamTask task = tasks[i];
     const bool joins = kept > 0 && merged_[i] == 0 && task.first_wait == task.last_wait &&
-                       task.role == Role::kComputation &&
-                       tasks[kept - 1].role == Role::kComputation &&
+                       task.role == TaskRole::kComputation &&
+                       tasks[kept - 1].role == TaskRole::kComputation &&
                        tasks[kept - 1].optimizer == task.optimizer;
     merged_[i] = kept;
     if (joins) {
@@ -277,7 +281,7 @@ void Compiler::merge_computations() {
     }
   }
   merged_[count] = kept;
-  for (Wait& wait : waits) {
+  for (TaskWaitCondition& wait : waits) {
     if (wait.lane == kLane) wait.count = merged_[wait.count];
   }
   track_.count[kLane] = kept;
@@ -298,12 +302,13 @@ std::vector<std::int32_t> what_is_played(const step::Sequence& sequence) {
 
 }  // namespace
 
-FlatPricedProgram compile(const step::StepProgram& program, const Prices& prices, bool merge) {
+FlatPricedProgram compile_task_queues(const step::StepProgram& program, const Prices& prices,
+                                      bool merge) {
   if (prices.size() != program.templates.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("prices of {} templates for a program of {}",
                                                  prices.size(), program.templates.size()));
   }
-  Compiler compiler({.merge = merge, .meetings = program.stages.size() > 1});
+  TaskQueueCompiler compiler({.merge = merge, .meetings = program.stages.size() > 1});
   for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
   FlatPricedProgram& score = compiler.score();
   std::map<std::vector<std::int32_t>, std::int32_t> known;

@@ -10,7 +10,7 @@ namespace stepwright::simulate {
 /// Translates templates and sequences into flat queues of tasks that the simulator runs
 /// (`FlatPricedProgram`). After `clear` the object may be used again; it keeps its memory, so short
 /// sequences allocate nothing.
-class Compiler {
+class TaskQueueCompiler {
  public:
   struct Options {
     /// True: merges computations that no other stream can tell apart into one task.
@@ -20,7 +20,7 @@ class Compiler {
     bool arrivals = true;  ///< True: receives wait for their message; false: they end at once.
   };
 
-  explicit Compiler(Options options) : options_(options) {}
+  explicit TaskQueueCompiler(Options options) : options_(options) {}
 
   /// Adds the next template, with the time of each of its operators. Both must outlive this
   /// object's use of them. Throws `Error{kRuntime}` for a time that is not finite, and for an
@@ -38,11 +38,11 @@ class Compiler {
  private:
   /// Tasks and messages that a task waits for: the number of tasks of each stream, counted from the
   /// start of the slot (-1: none), and the receives that must have ended.
-  struct Need {
+  struct TaskPrerequisites {
     std::array<std::int32_t, step::kStreams> tasks;
     std::uint64_t receives = 0;
-    Need() { tasks.fill(-1); }
-    void merge(const Need& other);
+    TaskPrerequisites() { tasks.fill(-1); }
+    void merge(const TaskPrerequisites& other);
   };
   /// A template as queues: the place of each operator in the queue of its stream, and the length of
   /// each queue.
@@ -57,13 +57,14 @@ class Compiler {
                                      schedule::Direction direction) const;
   void lay_out(std::span<const step::Item> items, bool holds);
   void hold();
-  [[nodiscard]] Need release(std::span<const step::Item> items, std::int32_t item,
-                             schedule::Direction direction) const;
+  [[nodiscard]] TaskPrerequisites release(std::span<const step::Item> items, std::int32_t item,
+                                          schedule::Direction direction) const;
   void append_item(const step::Item& item, std::int32_t index, schedule::Direction direction);
-  [[nodiscard]] Need need(const TemplateQueues& outline, const step::Operator& op,
-                          const Need& release) const;
-  void write_waits(Task& task, int stream, const Need& need);
-  [[nodiscard]] Need ended(const TemplateQueues& outline, const Need& release) const;
+  [[nodiscard]] TaskPrerequisites need(const TemplateQueues& outline, const step::Operator& op,
+                                       const TaskPrerequisites& release) const;
+  void write_waits(StreamTask& task, int stream, const TaskPrerequisites& need);
+  [[nodiscard]] TaskPrerequisites ended(const TemplateQueues& outline,
+                                        const TaskPrerequisites& release) const;
   void merge_computations();
 
   Options options_;
@@ -71,20 +72,21 @@ class Compiler {
   std::vector<TemplateQueues> outlines_;
   std::vector<std::int32_t> places_;
   // State of the present sequence.
-  Track track_;
+  SequenceTaskTrack track_;
   /// Lengths of the queues before the current item (template of the sequence).
   std::array<std::int32_t, step::kStreams + 1> base_{};
   /// Waits that a task of each stream may leave out, since an earlier task of the stream has them.
-  std::array<Need, step::kStreams> known_;
+  std::array<TaskPrerequisites, step::kStreams> known_;
   /// For each item of the sequence, what must have ended once the item has fully ended.
-  std::vector<Need> ends_;
-  std::vector<Need> receive_needs_;
+  std::vector<TaskPrerequisites> ends_;
+  std::vector<TaskPrerequisites> receive_needs_;
   std::vector<std::int32_t> merged_;
   std::size_t first_wait_ = 0;
 };
 
 /// Returns a program as flat queues of tasks for the simulator. `merge`: true to merge computations
 /// that no other stream can tell apart.
-FlatPricedProgram compile(const step::StepProgram& program, const Prices& prices, bool merge);
+FlatPricedProgram compile_task_queues(const step::StepProgram& program, const Prices& prices,
+                                      bool merge);
 
 }  // namespace stepwright::simulate

@@ -24,8 +24,8 @@ ComputeKind kind_in_layer(step::OperatorKind kind) {
 }
 
 bool is_of_vocabulary(const step::Item& item) {
-  return item.units.size() == 1 &&
-         (item.units.front() == step::kEmbeddingUnit || item.units.front() == step::kHeadUnit);
+  return item.units.size() == 1 && (item.units.front() == step::kEmbeddingBlockNumber ||
+                                    item.units.front() == step::kHeadBlockNumber);
 }
 
 bool multiplies(step::OperatorKind kind) {
@@ -54,13 +54,14 @@ double useful_flops(const step::StepProgram& program, const step::Sequence& sequ
 /// Returns how many slots of a step run each sequence.
 std::vector<double> times_of_sequences(const step::Stage& stage) {
   std::vector<double> times(stage.sequences.size(), 0);
-  for (const step::Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
+  for (const step::ScheduleSlot& slot : stage.schedule)
+    ++times[static_cast<std::size_t>(slot.sequence)];
   return times;
 }
 
-ComputeSplit of_sequence(const step::StepProgram& program, const step::Sequence& sequence,
-                         const Prices& prices) {
-  ComputeSplit sum;
+ComputeSecondsByKind of_sequence(const step::StepProgram& program, const step::Sequence& sequence,
+                                 const Prices& prices) {
+  ComputeSecondsByKind sum;
   for (const step::Item& item : sequence.items) {
     const auto which = static_cast<std::size_t>(item.which);
     const std::vector<step::Operator>& operators = program.templates[which].operators;
@@ -80,14 +81,14 @@ ComputeSplit of_sequence(const step::StepProgram& program, const step::Sequence&
 
 }  // namespace
 
-ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
-                             const Prices& prices) {
+ComputeSecondsByKind compute_seconds_by_kind(const step::StepProgram& program,
+                                             const step::Stage& stage, const Prices& prices) {
   const std::vector<double> times = times_of_sequences(stage);
-  ComputeSplit sum;
+  ComputeSecondsByKind sum;
   for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
     const step::Sequence& sequence = stage.sequences[i];
     if (sequence.direction == schedule::Direction::kUpdate) continue;
-    const ComputeSplit once = of_sequence(program, sequence, prices);
+    const ComputeSecondsByKind once = of_sequence(program, sequence, prices);
     for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
       sum.all[kind] += times[i] * once.all[kind];
       sum.recomputed[kind] += times[i] * once.recomputed[kind];

@@ -30,15 +30,15 @@ inline constexpr std::size_t kComputeKinds = std::size(kComputeKindNames);
 using ComputeSeconds = std::array<double, kComputeKinds>;
 
 /// Seconds of computation by kind: in all, and the part that recomputation repeats.
-struct ComputeSplit {
+struct ComputeSecondsByKind {
   ComputeSeconds all{};
   ComputeSeconds recomputed{};
 };
 
 /// Returns the predicted seconds (without slow-down by messages) of the compute stream of a stage
 /// over a step, by kind of computation and without the optimizer update.
-ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
-                             const Prices& prices);
+ComputeSecondsByKind compute_seconds_by_kind(const step::StepProgram& program,
+                                             const step::Stage& stage, const Prices& prices);
 
 /// Returns the FLOPs of a stage's matrix products and attention over a step that are useful:
 /// without positions behind a causal mask and without recomputation.

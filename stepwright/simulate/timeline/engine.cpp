@@ -21,8 +21,8 @@ namespace {
 /// where something happens next continues: no other stage can affect it before then.
 class Engine {
  public:
-  Engine(const step::StepProgram& program, const Prices& prices, const cost::Contention& contention,
-         bool record);
+  Engine(const step::StepProgram& program, const Prices& prices,
+         const cost::OverlapSlowdownFactors& contention, bool record);
 
   Simulation run();
 
@@ -37,20 +37,20 @@ class Engine {
   };
 
   void run_ahead();
-  void settle(std::int32_t stage);
-  void look(std::int32_t stage);
+  void simulate_due_events(std::int32_t stage);
+  void check_waits_again(std::int32_t stage);
   void hear(std::int32_t stage, const StageNotice& notice);
   void join_meeting(std::int32_t stage, const StageNotice& notice);
   void leave_meeting(std::int32_t stage, const StageNotice& notice);
   void call(const Meeting& meeting, double time_s);
   [[nodiscard]] std::size_t attendance(plan::GroupKind group) const;
   [[noreturn]] void fail_stuck(std::int32_t stage) const;
-  void collect_events(std::int32_t stage, std::vector<Event>& events) const;
+  void collect_events(std::int32_t stage, std::vector<TimelineEvent>& events) const;
 
   const step::StepProgram& program_;
   FlatPricedProgram score_;
   SimulatedSlotCache memo_;
-  Matching matching_;
+  SendReceiveMatching matching_;
   std::vector<std::vector<MessageArrival>> arrivals_;
   std::vector<StageSimulator> players_;
   std::vector<double> next_s_;      ///< Next instant at which something happens on each stage.
@@ -59,15 +59,15 @@ class Engine {
   std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;
   /// Number of meetings that each stage has reached, by kind of group.
   std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;
-  std::vector<std::vector<StageSimulator::Played>> played_;
+  std::vector<std::vector<StageSimulator::EndedTask>> played_;
 };
 
 Engine::Engine(const step::StepProgram& program, const Prices& prices,
-               const cost::Contention& contention, bool record)
+               const cost::OverlapSlowdownFactors& contention, bool record)
     : program_(program),
-      score_(compile(program, prices, !record)),
+      score_(compile_task_queues(program, prices, !record)),
       memo_(score_.tracks.size()),
-      matching_(match(program, score_)),
+      matching_(match_sends_to_receives(program, score_)),
       next_s_(program.stages.size()),
       met_(program.stages.size()),
       played_(record ? program.stages.size() : 0) {
@@ -77,12 +77,12 @@ Engine::Engine(const step::StepProgram& program, const Prices& prices,
   for (std::size_t s = 0; s < stages; ++s) {
     const step::Stage& stage = program.stages[s];
     arrivals_.emplace_back(matching_.receives[s]);
-    players_.emplace_back(StageScore{.score = &score_,
-                                     .track_of = score_.track_of[s],
-                                     .schedule = stage.schedule,
-                                     .arrivals = arrivals_[s],
-                                     .contention = contention,
-                                     .memo = record ? nullptr : &memo_});
+    players_.emplace_back(StageTaskProgram{.score = &score_,
+                                           .track_of = score_.track_of[s],
+                                           .schedule = stage.schedule,
+                                           .arrivals = arrivals_[s],
+                                           .contention = contention,
+                                           .memo = record ? nullptr : &memo_});
     if (record) players_[s].record(&played_[s]);
   }
 }
@@ -95,7 +95,7 @@ Simulation Engine::run() {
     const auto next = std::min_element(next_s_.begin(), next_s_.end());
     if (next == next_s_.end() || *next == kNever) break;
     free_.push_back(static_cast<std::int32_t>(next - next_s_.begin()));
-    settle(free_.back());
+    simulate_due_events(free_.back());
   }
   std::vector<StageTimeAccount> accounts;
   std::vector<double> ends_s;
@@ -104,7 +104,7 @@ Simulation Engine::run() {
     accounts.push_back(players_[s].account());
     ends_s.push_back(players_[s].end_s());
   }
-  Simulation result = finish_simulation(accounts, ends_s);
+  Simulation result = simulation_of_stage_accounts(accounts, ends_s);
   if (!played_.empty()) {
     for (std::int32_t s = 0; s < stages; ++s) collect_events(s, result.events);
   }
@@ -116,42 +116,42 @@ void Engine::run_ahead() {
   while (!free_.empty()) {
     const std::int32_t stage = free_.back();
     const StageSimulator& player = players_[stage];
-    if (player.blocked() || player.next_s() == kNever) {
+    if (player.is_blocked_by_other_stage() || player.next_event_s() == kNever) {
       free_.pop_back();
     } else {
-      settle(stage);
+      simulate_due_events(stage);
     }
   }
 }
 
-void Engine::settle(std::int32_t stage) {
+void Engine::simulate_due_events(std::int32_t stage) {
   StageSimulator& player = players_[stage];
   notices_.clear();
-  player.settle(notices_);
-  next_s_[stage] = player.next_s();
+  player.simulate_due_events(notices_);
+  next_s_[stage] = player.next_event_s();
   for (const StageNotice& notice : notices_) hear(stage, notice);
 }
 
 /// Lets a stage that waited for something unknown check again, with news from other stages.
-void Engine::look(std::int32_t stage) {
+void Engine::check_waits_again(std::int32_t stage) {
   StageSimulator& player = players_[stage];
-  if (!player.blocked()) return;
-  player.look();
-  next_s_[stage] = player.next_s();
-  if (!player.blocked()) free_.push_back(stage);
+  if (!player.is_blocked_by_other_stage()) return;
+  player.check_waits_again();
+  next_s_[stage] = player.next_event_s();
+  if (!player.is_blocked_by_other_stage()) free_.push_back(stage);
 }
 
 void Engine::hear(std::int32_t stage, const StageNotice& notice) {
   switch (notice.what) {
     case StageNotice::What::kSendBegan: {
-      const Target target = matching_.targets[stage][notice.send];
+      const MatchingReceive target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].sent_s = notice.time_s;
       return;
     }
     case StageNotice::What::kSendEnded: {
-      const Target target = matching_.targets[stage][notice.send];
+      const MatchingReceive target = matching_.targets[stage][notice.send];
       arrivals_[target.stage][target.receive].arrived_s = notice.time_s;
-      return look(target.stage);
+      return check_waits_again(target.stage);
     }
     case StageNotice::What::kReachedMeeting: return join_meeting(stage, notice);
     case StageNotice::What::kDoneInMeeting: return leave_meeting(stage, notice);
@@ -185,7 +185,7 @@ void Engine::leave_meeting(std::int32_t stage, const StageNotice& notice) {
 void Engine::call(const Meeting& meeting, double time_s) {
   for (const auto& [member, stream] : meeting.members) {
     players_[member].call(stream, time_s);
-    look(member);
+    check_waits_again(member);
   }
 }
 
@@ -195,11 +195,11 @@ std::size_t Engine::attendance(plan::GroupKind group) const {
 }
 
 void Engine::fail_stuck(std::int32_t stage) const {
-  const StageSimulator::Head head = players_[stage].stuck();
+  const StageSimulator::BlockedQueueHead head = players_[stage].stuck();
   double now_s = 0;
   for (const StageSimulator& player : players_) now_s = std::max(now_s, player.now_s());
   const step::Stage& part = program_.stages[stage];
-  const step::Slot& slot = part.schedule[head.slot];
+  const step::ScheduleSlot& slot = part.schedule[head.slot];
   const step::Sequence& sequence = part.sequences[slot.sequence];
   const step::Template& piece = program_.templates[sequence.items[head.task->item].which];
   std::string reason = "the other stages of its group";
@@ -209,8 +209,9 @@ void Engine::fail_stuck(std::int32_t stage) const {
                  : fmt::format("stream {}", step::kStreamNames[head.wait->lane].name);
   }
   const std::int32_t operation = head.task->operation;
-  const std::string_view waiting =
-      operation == kNoOperation ? "take what messages brought" : piece.operators[operation].name;
+  const std::string_view waiting = operation == kWaitOnlyOperation
+                                       ? "take what messages brought"
+                                       : piece.operators[operation].name;
   throw Error(
       ErrorKind::kRuntime,
       fmt::format("deadlock after {:.6g} s: stage {}, slot {} ({}, micro-batch {}), operator "
@@ -220,7 +221,7 @@ void Engine::fail_stuck(std::int32_t stage) const {
 }
 
 /// Turns the tasks that a stage has run and the messages that it has received into events.
-void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) const {
+void Engine::collect_events(std::int32_t stage, std::vector<TimelineEvent>& events) const {
   const step::Stage& part = program_.stages[stage];
   const auto before = static_cast<std::ptrdiff_t>(events.size());
   const auto add = [&](std::int32_t slot, std::int32_t item, std::int32_t operation, double start_s,
@@ -228,37 +229,39 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
     const step::Item& place = part.sequences[part.schedule[slot].sequence].items[item];
     const step::Operator& op = program_.templates[place.which].operators[operation];
     events.push_back({stage, place.which, operation, place.layer_of(op),
-                      part.schedule[slot].micro_batch_of(place.strand_of(op)), slot, start_s,
-                      end_s});
+                      part.schedule[slot].micro_batch_of(place.merged_micro_batch_of(op)), slot,
+                      start_s, end_s});
   };
-  for (const StageSimulator::Played& played : played_[stage]) {
-    if (played.task->operation == kNoOperation) continue;
+  for (const StageSimulator::EndedTask& played : played_[stage]) {
+    if (played.task->operation == kWaitOnlyOperation) continue;
     add(played.slot, played.task->item, played.task->operation, played.start_s, played.end_s);
   }
   std::size_t received = 0;
   for (std::size_t slot = 0; slot < part.schedule.size(); ++slot) {
-    const Track& track = score_.tracks[score_.track_of[stage][part.schedule[slot].sequence]];
+    const SequenceTaskTrack& track =
+        score_.tracks[score_.track_of[stage][part.schedule[slot].sequence]];
     for (std::int32_t r = track.first_receive; r < track.first_receive + track.receives; ++r) {
       const double time_s = arrivals_[stage][received++].arrived_s;
       const MessageEnd& receive = score_.receives[r];
       add(static_cast<std::int32_t>(slot), receive.item, receive.operation, time_s, time_s);
     }
   }
-  std::sort(events.begin() + before, events.end(), [](const Event& a, const Event& b) {
-    const auto key = [](const Event& e) {
-      return std::tie(e.start_s, e.end_s, e.micro_batch, e.layer, e.which, e.operation);
-    };
-    return key(a) < key(b);
-  });
+  std::sort(events.begin() + before, events.end(),
+            [](const TimelineEvent& a, const TimelineEvent& b) {
+              const auto key = [](const TimelineEvent& e) {
+                return std::tie(e.start_s, e.end_s, e.micro_batch, e.layer, e.which, e.operation);
+              };
+              return key(a) < key(b);
+            });
 }
 
 }  // namespace
 
 Simulation play(const step::StepProgram& program, const Prices& prices,
-                const cost::Contention& contention, bool record) {
+                const cost::OverlapSlowdownFactors& contention, bool record) {
   Simulation result = Engine(program, prices, contention, record).run();
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
-    const ComputeSplit split = compute_seconds(program, program.stages[s], prices);
+    const ComputeSecondsByKind split = compute_seconds_by_kind(program, program.stages[s], prices);
     result.stages[s].breakdown.computation = split.all;
     result.stages[s].breakdown.recomputed = split.recomputed;
   }

@@ -11,6 +11,6 @@ namespace stepwright::simulate {
 /// operator, if a message lacks a partner, if an operator or item waits for a later one, and on a
 /// deadlock.
 Simulation play(const step::StepProgram& program, const Prices& prices,
-                const cost::Contention& contention, bool record = false);
+                const cost::OverlapSlowdownFactors& contention, bool record = false);
 
 }  // namespace stepwright::simulate

@@ -24,15 +24,15 @@ class Matcher {
  public:
   Matcher(const step::StepProgram& program, const FlatPricedProgram& score)
       : program_(program), score_(score) {
-    chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
+    chunks_ = static_cast<std::int32_t>(program.placement.model_chunk_count());
     for (const step::Stage& stage : program.stages) {
-      for (const step::Slot& slot : stage.schedule) {
+      for (const step::ScheduleSlot& slot : stage.schedule) {
         micro_batches_ = std::max({micro_batches_, slot.micro_batch + 1, slot.beside + 1});
       }
     }
   }
 
-  Matching run() {
+  SendReceiveMatching run() {
     const std::size_t stages = program_.stages.size();
     matching_.targets.resize(stages);
     matching_.receives.resize(stages);
@@ -49,20 +49,20 @@ class Matcher {
     std::int32_t sends = 0;
     std::int32_t receives = 0;
     for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
-      const step::Slot& slot = stage.schedule[i];
-      const Track& track = score_.tracks[track_of(index, slot.sequence)];
+      const step::ScheduleSlot& slot = stage.schedule[i];
+      const SequenceTaskTrack& track = score_.tracks[track_of(index, slot.sequence)];
       const auto number = static_cast<std::int32_t>(i);
       for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
         const MessageEnd& end = score_.receives[m];
-        const std::size_t strand = strand_of(stage, slot, end);
-        const std::int32_t chunk = model_chunk(stage, slot, strand);
+        const std::size_t strand = merged_micro_batch_of(stage, slot, end);
+        const std::int32_t chunk = model_chunk_index(stage, slot, strand);
         const std::int32_t micro_batch = slot.micro_batch_of(strand);
         receives_.push_back({key(end.backward, chunk, micro_batch), index, number, m, receives++});
       }
       for (std::int32_t m = track.first_send; m < track.first_send + track.sends; ++m) {
         const MessageEnd& end = score_.sends[m];
-        const std::size_t strand = strand_of(stage, slot, end);
-        const std::int32_t chunk = model_chunk(stage, slot, strand);
+        const std::size_t strand = merged_micro_batch_of(stage, slot, end);
+        const std::int32_t chunk = model_chunk_index(stage, slot, strand);
         const std::int32_t to = end.backward ? chunk - 1 : chunk + 1;
         const std::int32_t micro_batch = slot.micro_batch_of(strand);
         sends_.push_back({key(end.backward, to, micro_batch), index, number, m, sends++});
@@ -82,17 +82,19 @@ class Matcher {
   }
 
   /// Returns the strand of its slot to which a message belongs.
-  [[nodiscard]] std::size_t strand_of(const step::Stage& stage, const step::Slot& slot,
-                                      const MessageEnd& end) const {
+  [[nodiscard]] std::size_t merged_micro_batch_of(const step::Stage& stage,
+                                                  const step::ScheduleSlot& slot,
+                                                  const MessageEnd& end) const {
     const step::Item& item = stage.sequences[slot.sequence].items[end.item];
-    return item.strand_of(operator_of(item, end));
+    return item.merged_micro_batch_of(operator_of(item, end));
   }
 
-  [[nodiscard]] std::int32_t model_chunk(const step::Stage& stage, const step::Slot& slot,
-                                         std::size_t strand) const {
+  [[nodiscard]] std::int32_t model_chunk_index(const step::Stage& stage,
+                                               const step::ScheduleSlot& slot,
+                                               std::size_t strand) const {
     const step::Sequence& sequence = stage.sequences[slot.sequence];
     return static_cast<std::int32_t>(
-        program_.placement.model_chunk({stage.position, sequence.chunk_of(strand)}));
+        program_.placement.model_chunk_index({stage.position, sequence.chunk_of(strand)}));
   }
 
   /// Returns one number for direction, receiving chunk and micro-batch; -1: beyond the first or
@@ -133,7 +135,7 @@ class Matcher {
                          const char* what) const {
     const MessageEnd& message = messages[end.message];
     const step::Stage& stage = program_.stages[end.stage];
-    const step::Slot& slot = stage.schedule[end.slot];
+    const step::ScheduleSlot& slot = stage.schedule[end.slot];
     const step::Sequence& sequence = stage.sequences[slot.sequence];
     const step::Item& item = sequence.items[message.item];
     const step::Operator& op = operator_of(item, message);
@@ -149,7 +151,7 @@ class Matcher {
   const FlatPricedProgram& score_;
   std::int32_t chunks_ = 0;
   std::int32_t micro_batches_ = 0;
-  Matching matching_;
+  SendReceiveMatching matching_;
   std::vector<End> sends_;
   std::vector<End> receives_;
   std::vector<std::int32_t> by_key_;  ///< Indices into `receives_`, grouped by key.
@@ -159,7 +161,8 @@ class Matcher {
 
 }  // namespace
 
-Matching match(const step::StepProgram& program, const FlatPricedProgram& score) {
+SendReceiveMatching match_sends_to_receives(const step::StepProgram& program,
+                                            const FlatPricedProgram& score) {
   return Matcher(program, score).run();
 }
 

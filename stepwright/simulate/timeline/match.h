@@ -9,14 +9,14 @@ namespace stepwright::simulate {
 
 /// The receive that gets the message of a send: its stage, and its number, counted over the stage's
 /// schedule.
-struct Target {
+struct MatchingReceive {
   std::int32_t stage = 0;
   std::int32_t receive = 0;
 };
 
 /// Which receive gets the message of each send of a program.
-struct Matching {
-  std::vector<std::vector<Target>>
+struct SendReceiveMatching {
+  std::vector<std::vector<MatchingReceive>>
       targets;  ///< For each stage, the receives that its sends feed, in the order of its schedule.
   std::vector<std::int32_t> receives;  ///< For each stage, the number of receives in its schedule.
 };
@@ -25,6 +25,7 @@ struct Matching {
 /// goes to chunk g + 1, a backward one to g - 1, for the same micro-batch; of several such messages
 /// the k-th send feeds the k-th receive. Throws `Error{kRuntime}`, naming stage, slot and operator,
 /// for a send or receive that has no partner.
-Matching match(const step::StepProgram& program, const FlatPricedProgram& score);
+SendReceiveMatching match_sends_to_receives(const step::StepProgram& program,
+                                            const FlatPricedProgram& score);
 
 }  // namespace stepwright::simulate

@@ -11,13 +11,14 @@ constexpr int first(unsigned streams) { return std::countr_zero(streams); }
 constexpr unsigned rest(unsigned streams) { return streams & (streams - 1); }
 
 /// True if a task takes time and no other stage hears of it.
-bool stays_inside(const Task& task) {
-  return task.seconds > 0 && (task.role == Role::kComputation || task.role == Role::kMessage);
+bool stays_inside(const StreamTask& task) {
+  return task.seconds > 0 &&
+         (task.role == TaskRole::kComputation || task.role == TaskRole::kMessage);
 }
 
 }  // namespace
 
-StageSimulator::StageSimulator(const StageScore& part)
+StageSimulator::StageSimulator(const StageTaskProgram& part)
     : score_(*part.score),
       track_of_(part.track_of),
       schedule_(part.schedule),
@@ -42,26 +43,26 @@ void StageSimulator::tell(StageNotice notice, std::vector<StageNotice>& notices)
 
 /// Moves a queue that has finished its tasks of one slot to the next slot that has some.
 void StageSimulator::next_slot(int s) {
-  Lane& lane = lanes_[s];
+  StreamQueueState& lane = lanes_[s];
   const auto slots = static_cast<std::int32_t>(schedule_.size());
   while (true) {
     if (lane.slot >= 0 && lane.slot < slots) {
-      const Track& past = score_.tracks[track_id(lane.slot)];
+      const SequenceTaskTrack& past = score_.tracks[track_id(lane.slot)];
       for (int other = 0; other < step::kStreams; ++other) lane.base[other] += past.count[other];
       lane.receives += past.receives;
       lane.sends += past.sends;
     }
     if (++lane.slot >= slots) break;
-    const Track& track = score_.tracks[track_id(lane.slot)];
+    const SequenceTaskTrack& track = score_.tracks[track_id(lane.slot)];
     if (track.count[s] == 0) continue;
     lane.task = &score_.tasks[track.first[s]];
     lane.end = lane.task + track.count[s];
-    begins_slot_ |= s == kComputeLane;
+    begins_slot_ |= s == kComputeQueueIndex;
     new_head(s);
     return;
   }
   unfinished_ &= ~bit(s);
-  if (s == kComputeLane) compute_end_s_ = now_s_;
+  if (s == kComputeQueueIndex) compute_end_s_ = now_s_;
 }
 
 /// Marks the new head of a queue as waiting.
@@ -78,10 +79,10 @@ void StageSimulator::check_watchers(int lane) {
 
 /// True if everything that a head waits for has happened; remembers how far it got.
 bool StageSimulator::ready(int s) {
-  Lane& lane = lanes_[s];
-  const Wait* const last = score_.waits.data() + lane.task->last_wait;
+  StreamQueueState& lane = lanes_[s];
+  const TaskWaitCondition* const last = score_.waits.data() + lane.task->last_wait;
   for (; lane.wait < last; ++lane.wait) {
-    const Wait& wait = *lane.wait;
+    const TaskWaitCondition& wait = *lane.wait;
     const bool arrives = wait.lane == kArrivals;
     const std::int32_t count = wait.count + (arrives ? lane.receives : lane.base[wait.lane]);
     if (arrives ? arrivals_[count].arrived_s <= now_s_ : ended_[wait.lane] >= count) {
@@ -100,8 +101,8 @@ bool StageSimulator::ready(int s) {
 /// Starts a ready head, or lets it reach its meeting.
 void StageSimulator::start(int s, std::vector<StageNotice>& notices) {
   waiting_ &= ~bit(s);
-  const Task& task = head(s);
-  if (task.role != Role::kMeeting) return begin(s, notices);
+  const StreamTask& task = head(s);
+  if (task.role != TaskRole::kMeeting) return begin(s, notices);
   meeting_ |= bit(s);
   lanes_[s].called_s = kNever;
   recording_ = false;
@@ -112,12 +113,12 @@ void StageSimulator::start(int s, std::vector<StageNotice>& notices) {
 }
 
 void StageSimulator::begin(int s, std::vector<StageNotice>& notices) {
-  const Task& task = head(s);
-  Lane& lane = lanes_[s];
-  if (task.role == Role::kSend) {
+  const StreamTask& task = head(s);
+  StreamQueueState& lane = lanes_[s];
+  if (task.role == TaskRole::kSend) {
     tell({.what = StageNotice::What::kSendBegan, .send = lane.sends + task.send}, notices);
   }
-  if (task.seconds == 0 && task.role != Role::kMeeting) {
+  if (task.seconds == 0 && task.role != TaskRole::kMeeting) {
     lane.start_s = now_s_;
     finish(s, notices);
   } else {
@@ -127,13 +128,13 @@ void StageSimulator::begin(int s, std::vector<StageNotice>& notices) {
 
 /// Marks the head of a queue as running.
 void StageSimulator::enter(int s) {
-  const Task& task = head(s);
-  Lane& lane = lanes_[s];
+  const StreamTask& task = head(s);
+  StreamQueueState& lane = lanes_[s];
   lane.start_s = now_s_;
   lane.pace = {.remaining_s = task.seconds, .since_s = now_s_};
   lane.before.stretch = 0;
   running_ |= bit(s);
-  if (task.role == Role::kComputation) {
+  if (task.role == TaskRole::kComputation) {
     computing_ |= bit(s);
   } else {
     ++on_link_[static_cast<int>(task.link)];
@@ -151,11 +152,11 @@ void StageSimulator::leave(int s) {
 }
 
 /// Books a task that has ended.
-void StageSimulator::end(const Lane& lane, const Task& task) {
+void StageSimulator::end(const StreamQueueState& lane, const StreamTask& task) {
   end_s_ = now_s_;
-  if (task.role == Role::kComputation) {
+  if (task.role == TaskRole::kComputation) {
     account_.compute_busy_s += task.seconds;
-    if (&lane == &lanes_[kComputeLane]) {
+    if (&lane == &lanes_[kComputeQueueIndex]) {
       (task.optimizer ? account_.optimizer_s : account_.compute_s) += task.seconds;
     }
   } else {
@@ -167,11 +168,11 @@ void StageSimulator::end(const Lane& lane, const Task& task) {
 
 /// Ends the head of a queue and moves the queue on.
 void StageSimulator::finish(int s, std::vector<StageNotice>& notices) {
-  Lane& lane = lanes_[s];
-  const Task& task = head(s);
+  StreamQueueState& lane = lanes_[s];
+  const StreamTask& task = head(s);
   if (++ended_[s] >= watches_[s].count) check_watchers(s);
   end(lane, task);
-  if (task.role == Role::kSend) {
+  if (task.role == TaskRole::kSend) {
     tell({.what = StageNotice::What::kSendEnded, .send = lane.sends + task.send}, notices);
   }
   if (++lane.task < lane.end) {
@@ -186,7 +187,7 @@ void StageSimulator::end_due(std::vector<StageNotice>& notices) {
     const int s = first(m);
     if (lanes_[s].pace.finish_s > now_s_) continue;
     leave(s);
-    if (head(s).role == Role::kMeeting) {
+    if (head(s).role == TaskRole::kMeeting) {
       held_ |= bit(s);
       lanes_[s].called_s = kNever;
       tell({.what = StageNotice::What::kDoneInMeeting,
@@ -224,24 +225,24 @@ void StageSimulator::refresh() {
   for (int c = 1; c < cost::kLinkClasses; ++c) {
     if (on_link_[c] > 0) slow = std::max(slow, beside_[c]);
   }
-  double next_s = kNever;
+  double next_event_s = kNever;
   for (unsigned m = running_; m != 0; m = rest(m)) {
     const int s = first(m);
-    Lane& lane = lanes_[s];
+    StreamQueueState& lane = lanes_[s];
     double stretch = slow;
     if ((computing_ & bit(s)) == 0) {
       const cost::LinkClass link = head(s).link;
       stretch = link == cost::LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
     }
     if (stretch != lane.pace.stretch) set_pace(lane, stretch);
-    next_s = std::min(next_s, lane.pace.finish_s);
+    next_event_s = std::min(next_event_s, lane.pace.finish_s);
   }
   slow_ = slow;
-  own_next_s_ = next_s;
+  own_next_s_ = next_event_s;
 }
 
 /// Sets the rate of a running task. Several calls at one instant have the effect of the last.
-void StageSimulator::set_pace(Lane& lane, double stretch) const {
+void StageSimulator::set_pace(StreamQueueState& lane, double stretch) const {
   QueueRate& pace = lane.pace;
   if (pace.since_s < now_s_) {
     lane.before = pace;
@@ -258,21 +259,21 @@ void StageSimulator::set_pace(Lane& lane, double stretch) const {
 }
 
 /// While only the compute stream runs, simulates those of its tasks that concern no other queue and
-/// no other stage: each takes its priced seconds. The result equals that of calling `settle` for
-/// each.
+/// no other stage: each takes its priced seconds. The result equals that of calling
+/// `simulate_due_events` for each.
 void StageSimulator::play_alone() {
-  const int s = kComputeLane;
+  const int s = kComputeQueueIndex;
   const bool alone = running_ == bit(s) && (meeting_ | held_ | watches_[kArrivals].streams) == 0;
   if (!alone) return;
-  Lane& lane = lanes_[s];
+  StreamQueueState& lane = lanes_[s];
   const auto goes_on = [&] {
     return lane.task + 1 < lane.end && stays_inside(lane.task[0]) && stays_inside(lane.task[1]) &&
            ended_[s] + 1 < watches_[s].count;
   };
   if (!goes_on()) return;
   do {
-    const Task& task = *lane.task;
-    if (task.role != Role::kComputation) spend_on(task, lane.pace.finish_s - now_s_);
+    const StreamTask& task = *lane.task;
+    if (task.role != TaskRole::kComputation) spend_on(task, lane.pace.finish_s - now_s_);
     now_s_ = lane.pace.finish_s;
     leave(s);
     ++ended_[s];
@@ -289,7 +290,7 @@ void StageSimulator::play_alone() {
   refresh();
 }
 
-void StageSimulator::look() {
+void StageSimulator::check_waits_again() {
   next_s_ = own_next_s_;
   blocked_ = false;
   const auto expect = [&](double time_s) {
@@ -297,14 +298,14 @@ void StageSimulator::look() {
     blocked_ |= time_s == kNever;
   };
   for (unsigned m = watches_[kArrivals].streams; m != 0; m = rest(m)) {
-    const Lane& lane = lanes_[first(m)];
+    const StreamQueueState& lane = lanes_[first(m)];
     expect(arrivals_[lane.receives + lane.wait->count].arrived_s);
   }
   for (unsigned m = meeting_ | held_; m != 0; m = rest(m)) expect(lanes_[first(m)].called_s);
 }
 
 // Flattened, since calls of such short functions take a fifth of a simulation.
-[[gnu::flatten]] void StageSimulator::settle(std::vector<StageNotice>& notices) {
+[[gnu::flatten]] void StageSimulator::simulate_due_events(std::vector<StageNotice>& notices) {
   spend_until(next_s_);
   now_s_ = next_s_;
   end_due(notices);
@@ -314,10 +315,10 @@ void StageSimulator::look() {
     refresh();
   } while (begins_slot_ && memo_ != nullptr && play_again(notices));
   play_alone();
-  look();
+  check_waits_again();
 }
 
-StageSimulator::Head StageSimulator::stuck() const {
+StageSimulator::BlockedQueueHead StageSimulator::stuck() const {
   const unsigned candidates = unfinished_ & ~running_;
   if (candidates == 0) return {};
   const int s = first(candidates);

@@ -20,14 +20,14 @@ struct MessageArrival {
 
 /// The part of a compiled program that one stage runs, and what its simulation needs. All of it
 /// must outlive the simulator of the stage.
-struct StageScore {
+struct StageTaskProgram {
   const FlatPricedProgram* score = nullptr;
   /// For each sequence of the stage, the index of its track (its tasks by stream).
   std::span<const std::int32_t> track_of;
-  std::span<const step::Slot> schedule;
+  std::span<const step::ScheduleSlot> schedule;
   /// Arrival times of the messages that the stage receives; written by the engine.
   std::span<const MessageArrival> arrivals;
-  cost::Contention contention;
+  cost::OverlapSlowdownFactors contention;
   /// Recorded slots, shared by the simulators of all stages; null: every task is simulated.
   SimulatedSlotCache* memo = nullptr;
 };
@@ -39,24 +39,24 @@ struct StageScore {
 /// messages.
 class StageSimulator {
  public:
-  explicit StageSimulator(const StageScore& part);
+  explicit StageSimulator(const StageTaskProgram& part);
 
-  /// Simulates everything that happens at `next_s`: tasks that are due end, and tasks that can
-  /// start do so. Appends news for other stages to `notices`.
-  void settle(std::vector<StageNotice>& notices);
+  /// Simulates everything that happens at `next_event_s`: tasks that are due end, and tasks that
+  /// can start do so. Appends news for other stages to `notices`.
+  void simulate_due_events(std::vector<StageNotice>& notices);
   /// Returns the next time, in seconds, at which something happens on this stage, as far as is
   /// known; `kNever`: nothing will.
-  [[nodiscard]] double next_s() const { return next_s_; }
+  [[nodiscard]] double next_event_s() const { return next_s_; }
   /// True if a task at the front of a queue waits for another stage, and it is not known until
-  /// when: that stage may still act on this one before `next_s`.
-  [[nodiscard]] bool blocked() const { return blocked_; }
+  /// when: that stage may still act on this one before `next_event_s`.
+  [[nodiscard]] bool is_blocked_by_other_stage() const { return blocked_; }
   /// Returns the last time, in seconds, up to which the stage was simulated.
   [[nodiscard]] double now_s() const { return now_s_; }
   /// Tells a stream when the collective over several stages at the front of its queue begins (the
   /// last stage has reached it) or ends (the last stage is done).
   void call(int stream, double time_s) { lanes_[stream].called_s = time_s; }
   /// Checks the waits of this stage again; to be called after other stages have reported news.
-  void look();
+  void check_waits_again();
 
   [[nodiscard]] bool finished() const { return unfinished_ == 0; }
   [[nodiscard]] double end_s() const { return end_s_; }
@@ -64,27 +64,27 @@ class StageSimulator {
   [[nodiscard]] const StageTimeAccount& account() const { return account_; }
 
   /// The task at the front of a queue that holds the stage up, for error messages about a deadlock.
-  struct Head {
+  struct BlockedQueueHead {
     std::int32_t slot = 0;
-    const Task* task = nullptr;
+    const StreamTask* task = nullptr;
     /// The first wait of the task that is not over; nullptr if it waits in a collective over
     /// several stages.
-    const Wait* wait = nullptr;
+    const TaskWaitCondition* wait = nullptr;
   };
-  [[nodiscard]] Head stuck() const;
+  [[nodiscard]] BlockedQueueHead stuck() const;
 
   /// A task that has ended, with its times in seconds.
-  struct Played {
+  struct EndedTask {
     std::int32_t slot = 0;
-    const Task* task = nullptr;
+    const StreamTask* task = nullptr;
     double start_s = 0;
     double end_s = 0;
   };
   /// Appends every task that ends from now on to `played`; null: no task.
-  void record(std::vector<Played>* played) { played_ = played; }
+  void record(std::vector<EndedTask>* played) { played_ = played; }
 
  private:
-  [[nodiscard]] const Task& head(int s) const { return *lanes_[s].task; }
+  [[nodiscard]] const StreamTask& head(int s) const { return *lanes_[s].task; }
   void next_slot(int s);
   void new_head(int s);
   void check_watchers(int lane);
@@ -94,12 +94,12 @@ class StageSimulator {
   void enter(int s);
   void leave(int s);
   void finish(int s, std::vector<StageNotice>& notices);
-  void end(const Lane& lane, const Task& task);
+  void end(const StreamQueueState& lane, const StreamTask& task);
   void end_due(std::vector<StageNotice>& notices);
   void start_ready(std::vector<StageNotice>& notices);
   void refresh();
   void play_alone();
-  void set_pace(Lane& lane, double stretch) const;
+  void set_pace(StreamQueueState& lane, double stretch) const;
 
   void tell(StageNotice notice, std::vector<StageNotice>& notices);
   [[nodiscard]] std::int32_t track_id(std::int32_t slot) const {
@@ -109,24 +109,24 @@ class StageSimulator {
   [[gnu::noinline]] void keep_slot();
   [[nodiscard]] QueueStates stand() const;
   [[nodiscard]] bool stands_like(const SimulatedSlot& played) const;
-  [[nodiscard]] bool stands_like(const Lane& lane, const Lane& other, const SimulatedSlot& played,
-                                 bool runs) const;
-  [[nodiscard]] bool waits_longer(const Lane& lane, const SimulatedSlot& played) const;
+  [[nodiscard]] bool stands_like(const StreamQueueState& lane, const StreamQueueState& other,
+                                 const SimulatedSlot& played, bool runs) const;
+  [[nodiscard]] bool waits_longer(const StreamQueueState& lane, const SimulatedSlot& played) const;
   void repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices);
 
   void spend_until(double now_s);
   void spend_idle(double from_s, double now_s);
   void spend_on_streams(unsigned streams, double seconds);
-  void spend_on(const Task& task, double seconds);
+  void spend_on(const StreamTask& task, double seconds);
 
   const FlatPricedProgram& score_;
   std::span<const std::int32_t> track_of_;
-  std::span<const step::Slot> schedule_;
+  std::span<const step::ScheduleSlot> schedule_;
   std::span<const MessageArrival> arrivals_;
   std::array<double, cost::kLinkClasses>
       beside_;  ///< Factor by which computation slows down while a link class is busy.
 
-  std::array<Lane, step::kStreams> lanes_;
+  std::array<StreamQueueState, step::kStreams> lanes_;
   /// Number of tasks of each stream that have ended so far.
   std::array<std::int32_t, step::kStreams> ended_{};
   std::array<std::int32_t, cost::kLinkClasses> on_link_{};
@@ -157,7 +157,7 @@ class StageSimulator {
   double end_s_ = 0;
   double compute_end_s_ = 0;
   StageTimeAccount account_;
-  std::vector<Played>* played_ = nullptr;
+  std::vector<EndedTask>* played_ = nullptr;
 
   SimulatedSlotCache* memo_ = nullptr;
   /// True if the compute stream has reached a slot (schedule entry) whose computation it has not

@@ -8,7 +8,7 @@ namespace stepwright::simulate {
 void StageSimulator::spend_until(double now_s) {
   const double from_s = now_s_;
   if (now_s <= from_s) return;
-  if ((computing_ & (1U << kComputeLane)) == 0) {
+  if ((computing_ & (1U << kComputeQueueIndex)) == 0) {
     spend_idle(from_s, now_s);
   } else if (slow_ > 1) {
     const double elapsed_s = now_s - from_s;
@@ -21,7 +21,7 @@ void StageSimulator::spend_until(double now_s) {
 /// what it waits for.
 void StageSimulator::spend_idle(double from_s, double now_s) {
   const double elapsed_s = now_s - from_s;
-  int s = kComputeLane;
+  int s = kComputeQueueIndex;
   if ((unfinished_ & 1U) == 0) {
     const unsigned messages = (running_ | held_) & ~computing_;
     const unsigned blamed = messages != 0 ? messages : running_;
@@ -32,8 +32,8 @@ void StageSimulator::spend_idle(double from_s, double now_s) {
     const unsigned self = 1U << static_cast<unsigned>(s);
     if (((running_ | held_) & self) != 0) return spend_on(head(s), elapsed_s);
     if ((waiting_ & self) == 0) break;
-    const Lane& lane = lanes_[s];
-    const Wait& wait = *lane.wait;
+    const StreamQueueState& lane = lanes_[s];
+    const TaskWaitCondition& wait = *lane.wait;
     if (wait.lane == kArrivals) {
       // The part of the wait in which the message was in flight.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
@@ -47,8 +47,8 @@ void StageSimulator::spend_idle(double from_s, double now_s) {
   account_.bubble_s += elapsed_s;
 }
 
-void StageSimulator::spend_on(const Task& task, double seconds) {
-  if (task.role == Role::kComputation) {
+void StageSimulator::spend_on(const StreamTask& task, double seconds) {
+  if (task.role == TaskRole::kComputation) {
     (task.optimizer ? account_.optimizer_s : account_.compute_s) += seconds;
   } else {
     account_.exposed_s[static_cast<int>(task.scheme)] += seconds;

@@ -19,7 +19,8 @@ void for_each_stream(unsigned streams, Each&& each) {
 
 /// Advances a lane by as many slots, messages, tasks and seconds as `now` is after `then`. Written
 /// member by member: a loop over a list of members would wait for each to be stored.
-void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
+void move_on(StreamQueueState& lane, const StreamQueueState& then, const StreamQueueState& now,
+             double seconds) {
   lane.slot += now.slot - then.slot;
   lane.receives += now.receives - then.receives;
   lane.sends += now.sends - then.sends;
@@ -37,7 +38,7 @@ bool bound(SimulatedSlot& played) {
   const QueueStates& after = played.after;
   if (before.unfinished != after.unfinished) return false;
   unsigned still = 0;
-  std::int32_t first = before.lanes[kComputeLane].slot;
+  std::int32_t first = before.lanes[kComputeQueueIndex].slot;
   std::int32_t last = first;
   for_each_stream(before.unfinished, [&](int s) {
     const bool runs = ((before.running | after.running) >> static_cast<unsigned>(s) & 1U) != 0;
@@ -55,7 +56,7 @@ bool bound(SimulatedSlot& played) {
     if (beyond) played.beyond |= 1U << static_cast<unsigned>(s);
     if (!beyond) first = std::min(first, before.lanes[s].slot);
   });
-  played.first = first - before.lanes[kComputeLane].slot;
+  played.first = first - before.lanes[kComputeQueueIndex].slot;
   played.tracks.resize(static_cast<std::size_t>(last - first + 1));
   return last - first <= kMostApart;
 }
@@ -77,7 +78,7 @@ void StageTimeAccount::add(const StageTimeAccount& before, const StageTimeAccoun
   }
 }
 
-void SimulatedSlotCache::keep(std::int32_t track, SimulatedSlot&& slot) {
+void SimulatedSlotCache::record_simulated_slot(std::int32_t track, SimulatedSlot&& slot) {
   OfTrack& of = slots_[static_cast<std::size_t>(track)];
   if (of.played.size() < kMost) {
     of.played.push_back(std::move(slot));
@@ -89,10 +90,10 @@ void SimulatedSlotCache::keep(std::int32_t track, SimulatedSlot&& slot) {
 /// Called at the start of a slot's computation: repeats a recorded slot that started in the same
 /// state, or starts a record of this one. Returns true if it repeated one.
 bool StageSimulator::play_again(std::vector<StageNotice>& notices) {
-  if ((running_ >> kComputeLane & 1U) == 0) return false;
+  if ((running_ >> kComputeQueueIndex & 1U) == 0) return false;
   begins_slot_ = false;
   if ((meeting_ | held_ | watches_[kArrivals].streams) != 0) return false;
-  for (const SimulatedSlot& played : memo_->of(track_id(lanes_[kComputeLane].slot))) {
+  for (const SimulatedSlot& played : memo_->of(track_id(lanes_[kComputeQueueIndex].slot))) {
     if (!stands_like(played)) continue;
     repeat(played, notices);
     return true;
@@ -104,14 +105,14 @@ bool StageSimulator::play_again(std::vector<StageNotice>& notices) {
 
 /// Ends the record of a slot when the compute stream has left it.
 void StageSimulator::keep_slot() {
-  if (lanes_[kComputeLane].slot == slot_.before.lanes[kComputeLane].slot) return;
+  if (lanes_[kComputeQueueIndex].slot == slot_.before.lanes[kComputeQueueIndex].slot) return;
   recording_ = false;
   slot_.after = stand();
   if ((meeting_ | held_) != 0 || !bound(slot_)) return;
-  const std::int32_t track = track_id(slot_.before.lanes[kComputeLane].slot);
-  std::int32_t at = slot_.before.lanes[kComputeLane].slot + slot_.first;
+  const std::int32_t track = track_id(slot_.before.lanes[kComputeQueueIndex].slot);
+  std::int32_t at = slot_.before.lanes[kComputeQueueIndex].slot + slot_.first;
   for (std::int32_t& each : slot_.tracks) each = track_id(at++);
-  memo_->keep(track, std::move(slot_));
+  memo_->record_simulated_slot(track, std::move(slot_));
 }
 
 QueueStates StageSimulator::stand() const {
@@ -129,8 +130,8 @@ QueueStates StageSimulator::stand() const {
 bool StageSimulator::stands_like(const SimulatedSlot& played) const {
   const QueueStates& before = played.before;
   if (unfinished_ != before.unfinished || running_ != before.running) return false;
-  const Lane& own = lanes_[kComputeLane];
-  const Lane& then = before.lanes[kComputeLane];
+  const StreamQueueState& own = lanes_[kComputeQueueIndex];
+  const StreamQueueState& then = before.lanes[kComputeQueueIndex];
   const std::int32_t first = own.slot + played.first;
   const std::int32_t last = first + static_cast<std::int32_t>(played.tracks.size()) - 1;
   if (first < 0 || last >= std::ssize(schedule_)) return false;
@@ -147,17 +148,17 @@ bool StageSimulator::stands_like(const SimulatedSlot& played) const {
     if (!alike) return false;
   }
   const double later_s = now_s_ - before.now_s;
-  return std::ranges::all_of(played.needed, [&](const SimulatedSlot::Needed& needed) {
+  return std::ranges::all_of(played.needed, [&](const SimulatedSlot::NeededSlotMessage& needed) {
     return arrivals_[needed.receive + own.receives - then.receives].arrived_s <=
            needed.time_s + later_s;
   });
 }
 
-bool StageSimulator::stands_like(const Lane& lane, const Lane& other, const SimulatedSlot& played,
-                                 bool runs) const {
+bool StageSimulator::stands_like(const StreamQueueState& lane, const StreamQueueState& other,
+                                 const SimulatedSlot& played, bool runs) const {
   const QueueStates& before = played.before;
-  if (lane.task != other.task ||
-      lane.slot - lanes_[kComputeLane].slot != other.slot - before.lanes[kComputeLane].slot) {
+  if (lane.task != other.task || lane.slot - lanes_[kComputeQueueIndex].slot !=
+                                     other.slot - before.lanes[kComputeQueueIndex].slot) {
     return false;
   }
   if (!runs) return lane.wait == other.wait;
@@ -169,21 +170,21 @@ bool StageSimulator::stands_like(const Lane& lane, const Lane& other, const Simu
 
 /// True if the head of a lane waits for more than happens in a slot. Effects of the last
 /// computation are checked when it has ended.
-bool StageSimulator::waits_longer(const Lane& lane, const SimulatedSlot& played) const {
-  const Wait& wait = *lane.wait;
+bool StageSimulator::waits_longer(const StreamQueueState& lane, const SimulatedSlot& played) const {
+  const TaskWaitCondition& wait = *lane.wait;
   if (wait.lane == kArrivals) return false;
   const std::int32_t ended =
       ended_[wait.lane] + played.after.ended[wait.lane] - played.before.ended[wait.lane];
   const std::int32_t count = wait.count + lane.base[wait.lane];
-  return wait.lane == kComputeLane ? count >= ended : count > ended;
+  return wait.lane == kComputeQueueIndex ? count >= ended : count > ended;
 }
 
 /// Goes through a slot as a recorded one did.
 void StageSimulator::repeat(const SimulatedSlot& played, std::vector<StageNotice>& notices) {
   const QueueStates& before = played.before;
   const QueueStates& after = played.after;
-  const Lane now = lanes_[kComputeLane];
-  const Lane& then = before.lanes[kComputeLane];
+  const StreamQueueState now = lanes_[kComputeQueueIndex];
+  const StreamQueueState& then = before.lanes[kComputeQueueIndex];
   const double later_s = now_s_ - before.now_s;
   for (unsigned m = unfinished_ & ~played.beyond; m != 0; m &= m - 1) {
     const int s = std::countr_zero(m);

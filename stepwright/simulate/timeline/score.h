@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 inline constexpr int kSchemes = 7;
 
 /// How the simulator treats a task of a stream.
-enum class Role : std::uint8_t {
+enum class TaskRole : std::uint8_t {
   kComputation,
   kMessage,
   kSend,
@@ -21,7 +21,7 @@ enum class Role : std::uint8_t {
 /// One condition that a task waits for. Because streams run in order, "operator x has ended" is "so
 /// many tasks of its stream have ended since the slot (schedule entry) began". Receives are in no
 /// queue; each is waited for on its own.
-struct Wait {
+struct TaskWaitCondition {
   /// Index of the `step::Stream` that is waited for, or kArrivals for a receive.
   std::int32_t lane = 0;
   /// Number of tasks of the lane that must have ended since the start of the slot (schedule entry);
@@ -30,20 +30,20 @@ struct Wait {
 };
 inline constexpr int kArrivals = step::kStreams;
 
-/// Value of `Task::operation` for a task that is no operator and only waits.
-inline constexpr std::int32_t kNoOperation = -1;
+/// Value of `StreamTask::operation` for a task that is no operator and only waits.
+inline constexpr std::int32_t kWaitOnlyOperation = -1;
 
 /// One entry of a stream's queue: an operator, or several computations that no other stream can
 /// tell apart.
-struct Task {
+struct StreamTask {
   double seconds = 0;
   std::int32_t first_wait = 0;  ///< Index of the task's first wait in `FlatPricedProgram::waits`.
   /// Index one past the task's last wait in `FlatPricedProgram::waits`.
   std::int32_t last_wait = 0;
   std::int32_t item = 0;  ///< Index of the task's item (use of a template) in the sequence.
-  /// Index of the task's operator in the template of its item, or `kNoOperation`.
+  /// Index of the task's operator in the template of its item, or `kWaitOnlyOperation`.
   std::int32_t operation = 0;
-  Role role = Role::kComputation;
+  TaskRole role = TaskRole::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;
   plan::GroupKind group = plan::GroupKind::kNone;
@@ -59,7 +59,7 @@ struct MessageEnd {
 };
 
 /// The tasks of a sequence by stream: stream s runs the tasks first[s] ... first[s] + count[s] - 1.
-struct Track {
+struct SequenceTaskTrack {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
   /// Index of the sequence's first receive in `FlatPricedProgram::receives`.
@@ -73,12 +73,12 @@ struct Track {
 /// A priced step program as flat arrays of tasks, waits and messages, which the simulator runs. All
 /// slots of a sequence use its one track.
 struct FlatPricedProgram {
-  std::vector<Task> tasks;
-  std::vector<Wait> waits;
+  std::vector<StreamTask> tasks;
+  std::vector<TaskWaitCondition> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
   /// Tasks by stream, for each sequence; sequences that run equal tasks share a track.
-  std::vector<Track> tracks;
+  std::vector<SequenceTaskTrack> tracks;
   /// For each stage and each of its sequences, the index of the track: [stage][sequence].
   std::vector<std::vector<std::int32_t>> track_of;
 };

@@ -13,7 +13,7 @@
 namespace stepwright::simulate {
 
 /// Where the time of one stage goes in a step, in seconds; the terms add up to the step time.
-struct Breakdown {
+struct StageTimeBreakdown {
   double compute_s =
       0;  ///< Forward and backward kernels, including recomputation, without slow-down by messages.
   double bubble_s = 0;  ///< Seconds of waiting for other stages, and for ranks that have more work.
@@ -34,13 +34,13 @@ struct Breakdown {
            data_s + host_s;
   }
   /// Returns the seconds of `compute_s` that recomputation repeats.
-  [[nodiscard]] double recomputed_s() const {
+  [[nodiscard]] double recomputation_s() const {
     return std::accumulate(recomputed.begin(), recomputed.end(), 0.0);
   }
 };
 
 /// One operator on the timeline of a simulated step.
-struct Event {
+struct TimelineEvent {
   std::int32_t stage = 0;
   std::int32_t which = 0;      ///< Index of the operator's template in the step program.
   std::int32_t operation = 0;  ///< Index of the operator in its template.
@@ -52,7 +52,7 @@ struct Event {
 };
 
 struct StageTimes {
-  Breakdown breakdown;
+  StageTimeBreakdown breakdown;
   double end_s = 0;
   /// Predicted seconds of computation, without slow-down; equal to the total of the program.
   double compute_busy_s = 0;
@@ -65,7 +65,7 @@ struct Simulation {
   /// Index of the stage that waits least for others; the step gets shorter only if this stage does.
   std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
-  std::vector<Event> events;  ///< Operators on the timeline; empty unless recorded.
+  std::vector<TimelineEvent> events;  ///< Operators on the timeline; empty unless recorded.
 };
 
 /// Simulates a step program: the streams of every stage in order, dependences inside and between

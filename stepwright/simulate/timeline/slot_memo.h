@@ -36,11 +36,11 @@ struct SimulatedSlot {
   /// Tracks (tasks by stream) of the slots on which the record depends, from the earliest slot on.
   std::vector<std::int32_t> tracks;
   /// A received message that had arrived when the recorded slot needed it, and when that was.
-  struct Needed {
+  struct NeededSlotMessage {
     std::int32_t receive = 0;
     double time_s = 0;
   };
-  std::vector<Needed> needed;
+  std::vector<NeededSlotMessage> needed;
   std::vector<StageNotice> notices;
 };
 
@@ -54,7 +54,7 @@ class SimulatedSlotCache {
     return slots_[static_cast<std::size_t>(track)].played;
   }
   /// Adds a record of a slot; replaces the oldest of its track if there are too many.
-  void keep(std::int32_t track, SimulatedSlot&& slot);
+  void record_simulated_slot(std::int32_t track, SimulatedSlot&& slot);
 
  private:
   static constexpr std::size_t kMost = 8;

@@ -34,7 +34,7 @@ struct StageTimeAccount {
 };
 
 /// Index of the compute stream among the queues of a stage.
-inline constexpr int kComputeLane = static_cast<int>(step::Stream::kCompute);
+inline constexpr int kComputeQueueIndex = static_cast<int>(step::Stream::kCompute);
 
 /// How fast the task at the front of a queue runs.
 struct QueueRate {
@@ -47,16 +47,17 @@ struct QueueRate {
 };
 
 /// The queue of one stream: its place in the schedule, and the task at its front.
-struct Lane {
+struct StreamQueueState {
   QueueRate pace;
   /// The rate before `pace.since_s`; its `stretch` is 0 if the task started then.
   QueueRate before;
   double start_s = 0;
   /// When the current collective over several stages begins or, once begun, ends, in seconds.
   double called_s = kNever;
-  const Task* task = nullptr;  ///< The task at the front of the queue.
-  const Task* end = nullptr;   ///< One past the last task of the current slot.
-  const Wait* wait = nullptr;  ///< The first wait of the front task that is not known to be over.
+  const StreamTask* task = nullptr;  ///< The task at the front of the queue.
+  const StreamTask* end = nullptr;   ///< One past the last task of the current slot.
+  const TaskWaitCondition* wait =
+      nullptr;  ///< The first wait of the front task that is not known to be over.
   std::int32_t slot = -1;
   /// Number of receives of the stage before the current slot (schedule entry).
   std::int32_t receives = 0;
@@ -68,7 +69,7 @@ struct Lane {
 /// The state of all queues of a simulated stage.
 struct QueueStates {
   double now_s = 0;  ///< The last time, in seconds, up to which the stage was simulated.
-  std::array<Lane, step::kStreams> lanes;
+  std::array<StreamQueueState, step::kStreams> lanes;
   /// Number of tasks of each stream that have ended so far.
   std::array<std::int32_t, step::kStreams> ended{};
   std::array<std::int32_t, cost::kLinkClasses> on_link{};

@@ -89,7 +89,7 @@ class TraceWriter {
   void write(const Simulation& simulation) {
     text_ += R"({"displayTimeUnit":"ms","traceEvents":[)";
     std::int32_t stage = -1;
-    for (const Event& event : simulation.events) {
+    for (const TimelineEvent& event : simulation.events) {
       if (event.stage != stage) begin_stage(stage = event.stage);
       write_event(event);
     }
@@ -136,7 +136,7 @@ class TraceWriter {
                    what, pid, tid, quoted(name), place);
   }
 
-  void write_event(const Event& event) {
+  void write_event(const TimelineEvent& event) {
     const step::Operator& op = program_.templates[event.which].operators[event.operation];
     const int stream = static_cast<int>(op.stream);
     if ((streams_ & (1U << static_cast<unsigned>(stream))) == 0) {
@@ -151,7 +151,7 @@ class TraceWriter {
     if (text_.size() > kFlushBytes) flush();
   }
 
-  void write_link(const Event& event, const Label& label) {
+  void write_link(const TimelineEvent& event, const Label& label) {
     const cost::LinkClass link = (*options_.prices)[event.which][event.operation].link;
     const step::Operator& op = program_.templates[event.which].operators[event.operation];
     if (link == cost::LinkClass::kNone || !step::is_communication(op.kind) ||
@@ -173,7 +173,8 @@ class TraceWriter {
   }
 
   /// Writes a slice up to the start of its arguments' contents.
-  void write_slice(const Event& event, std::string_view category, int tid, std::string_view name) {
+  void write_slice(const TimelineEvent& event, std::string_view category, int tid,
+                   std::string_view name) {
     const std::int64_t start = nanoseconds(event.start_s);
     const std::int64_t length = nanoseconds(event.end_s) - start;
     open();
@@ -206,8 +207,8 @@ class TraceWriter {
 
 }  // namespace
 
-void write_trace(const step::StepProgram& program, const Simulation& simulation,
-                 const TraceOptions& options, std::ostream& out) {
+void write_chrome_trace(const step::StepProgram& program, const Simulation& simulation,
+                        const TraceOptions& options, std::ostream& out) {
   TraceWriter(program, options, out).write(simulation);
 }
 

@@ -24,7 +24,7 @@ struct TraceOptions {
 /// repeat the messages without those arguments; messages at the same time have rows of their own.
 /// Events are written as they are read, so memory does not grow with them. Equal inputs give equal
 /// bytes.
-void write_trace(const step::StepProgram& program, const Simulation& simulation,
-                 const TraceOptions& options, std::ostream& out);
+void write_chrome_trace(const step::StepProgram& program, const Simulation& simulation,
+                        const TraceOptions& options, std::ostream& out);
 
 }  // namespace stepwright::simulate

@@ -27,24 +27,25 @@ std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSamp
   const std::optional<std::string> fit = predictor.fit(sample);
   if (!fit) return "no fit: documented defaults";
   std::string text = *fit == sample.machine->name ? "" : fmt::format("by the fit of {}", *fit);
-  const std::string outside = predictor.outside_range(sample);
+  const std::string outside = predictor.outside_fitted_range_text(sample);
   if (outside.empty()) return text;
   return text +
          fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
 }
 
-RowResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
-                    fit::SamplePredictor& predictor) {
+RowPredictionResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
+                              fit::SamplePredictor& predictor) {
   const CsvRow& row = table.rows[row_on_line(table, sample.line)];
-  const RowName name = row_name(table, row);
+  const TableRowName name = row_name(table, row);
   const double predicted = predictor.seconds(sample);
-  RowResult result{.id = name.id,
-                   .predicted = predicted,
-                   .measured = sample.seconds,
-                   .error = predicted / sample.seconds - 1,
-                   .groups = {name.source, std::string(sample.machine->name),
-                              std::string(name_of(cost::kCollectiveNames, sample.operation)),
-                              layout_of(sample, table, row), payload_class(sample.payload_bytes)}};
+  RowPredictionResult result{
+      .id = name.id,
+      .predicted = predicted,
+      .measured = sample.seconds,
+      .error = predicted / sample.seconds - 1,
+      .groups = {name.source, std::string(sample.machine->name),
+                 std::string(name_of(cost::kCollectiveNames, sample.operation)),
+                 layout_of(sample, table, row), message_size_group(sample.payload_bytes)}};
   const std::string remark = remark_on(predictor, sample);
   if (!remark.empty()) result.notes.push_back(remark);
   return result;
@@ -52,24 +53,26 @@ RowResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
 
 void predict_machine(const CsvTable& whole, const fit::CollectiveSamples& read,
                      fit::SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
-  std::vector<fit::DroppedRow> dropped = read.dropped;
-  for (const fit::MachineSamples& machine : fit::samples_by_machine(read.samples, dropped)) {
+  std::vector<fit::DroppedSampleRow> dropped = read.dropped;
+  for (const fit::MachineCollectiveSamples& machine :
+       fit::collective_samples_by_machine(read.samples, dropped)) {
     for (const fit::CollectiveSample* sample : machine.samples) {
       outcomes[row_on_line(whole, sample->line)].results = {result_of(*sample, whole, predictor)};
     }
   }
-  for (const fit::DroppedRow& row : dropped) {
+  for (const fit::DroppedSampleRow& row : dropped) {
     outcomes[row_on_line(whole, row.line)].skipped = Skipped{row.kind(), row.reason};
   }
 }
 
 }  // namespace
 
-std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::string& profile) {
+std::vector<RowOutcome> predict_collective_times(const CsvTable& table,
+                                                 const std::string& profile) {
   const bool says = table.column("collective") && table.column("gpu");
   std::vector<RowOutcome> outcomes(table.rows.size());
-  CollectiveMachines machines;
-  for (const auto& [name, of_name] : by_machine_name(table, profile, says)) {
+  CollectiveMachineFinder machines;
+  for (const auto& [name, of_name] : divide_rows_by_machine(table, profile, says)) {
     const fit::SampledMachine* machine = nullptr;
     Skipped refusal{says || !name.empty() ? "" : "no machine: `cluster` is empty"};
     try {
@@ -89,7 +92,7 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (measures_expert_exchange(table, table.rows[i]))
-      outcomes[i] = predict_exchange(table, table.rows[i]);
+      outcomes[i] = predict_expert_exchange(table, table.rows[i]);
   }
   return outcomes;
 }

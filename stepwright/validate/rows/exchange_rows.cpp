@@ -48,7 +48,7 @@ bool measures_expert_exchange(const CsvTable& table, const CsvRow& row) {
   return collective == kDispatch || collective == kCombine;
 }
 
-RowOutcome predict_exchange(const CsvTable& table, const CsvRow& row) {
+RowOutcome predict_expert_exchange(const CsvTable& table, const CsvRow& row) {
   RowOutcome outcome;
   const auto skip = [&outcome](std::string_view why) {
     outcome.skipped = Skipped{std::string(why), ""};
@@ -68,7 +68,8 @@ RowOutcome predict_exchange(const CsvTable& table, const CsvRow& row) {
   const std::optional<double> ranks = positive_number(cell(table, row, "gpus"));
   if (!measured_us || !ranks || chosen > experts) return skip("no measurement");
   if (cell(table, row, "nodes") != "1") return skip("an exchange over several nodes");
-  const fit::SampledMachine* machine = fit::machine_of(cell(table, row, "gpu"), "", false);
+  const fit::SampledMachine* machine =
+      fit::sampled_machine_of_columns(cell(table, row, "gpu"), "", false);
   if (machine == nullptr) return skip("no machine");
   const bool combines = cell(table, row, "collective") == kCombine;
   const cluster::Cluster cluster = cluster::load_cluster(std::string(machine->cluster), 1);
@@ -81,7 +82,7 @@ RowOutcome predict_exchange(const CsvTable& table, const CsvRow& row) {
                                .met_ranks = met_ranks(*ranks, experts, chosen),
                                .multiprocessors = static_cast<std::int64_t>(multiprocessors)},
                               cluster.levels.front().uplink_bytes_per_s);
-  const RowName name = row_name(table, row);
+  const TableRowName name = row_name(table, row);
   const double measured = 1e-6 * *measured_us;
   outcome.results = {
       {.id = name.id,
@@ -92,7 +93,7 @@ RowOutcome predict_exchange(const CsvTable& table, const CsvRow& row) {
        .notes = {},
        .groups = {name.source, std::string(machine->name),
                   std::string(cell(table, row, "collective")), fmt::format("1x{}", *ranks),
-                  payload_class(tokens * width * (combines ? 2 : 1))}}};
+                  message_size_group(tokens * width * (combines ? 2 : 1))}}};
   return outcome;
 }
 

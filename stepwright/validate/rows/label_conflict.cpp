@@ -35,14 +35,15 @@ bool is_ordered(plan::RecomputeKind kind) {
          kind == plan::RecomputeKind::kFull;
 }
 
-bool needs_as_much(const FitLabel& one, const FitLabel& other) {
+bool needs_as_much(const MemoryFitLabel& one, const MemoryFitLabel& other) {
   return one.micro_batch >= other.micro_batch && one.recompute <= other.recompute &&
          one.capacity_bytes <= other.capacity_bytes;
 }
 
 }  // namespace
 
-FitLabel label_of(const std::string& id, const plan::PlannedJob& planned, std::string_view gpu) {
+MemoryFitLabel memory_fit_label(const std::string& id, const plan::PlannedJob& planned,
+                                std::string_view gpu) {
   const auto& [job, plan] = planned;
   nlohmann::ordered_json file = plan::plan_file_json(planned, false);
   file["job"]["cluster"] = {job.cluster.devices(), without_capacity(gpu)};
@@ -54,7 +55,8 @@ FitLabel label_of(const std::string& id, const plan::PlannedJob& planned, std::s
           .recompute = plan.recompute.kind};
 }
 
-std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const FitLabel> labels) {
+std::vector<std::pair<std::size_t, std::size_t>> memory_fit_label_conflicts(
+    std::span<const MemoryFitLabel> labels) {
   std::map<std::string, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     alike[labels[i].configuration].push_back(i);

@@ -13,7 +13,7 @@ namespace stepwright::validate {
 
 /// A row that states only whether a run fitted in memory, with what is needed to compare it with
 /// other rows.
-struct FitLabel {
+struct MemoryFitLabel {
   std::string id;
   /// Properties (model, batch, parallelism, ...) that must be equal in two rows before they are
   /// compared, as text.
@@ -28,11 +28,13 @@ struct FitLabel {
 
 /// Returns the memory label of a row, with `fits` still to be set. `gpu`: the row's name for its
 /// device; a memory size in it ("A100-SXM-80GB") is not part of the configuration.
-FitLabel label_of(const std::string& id, const plan::PlannedJob& planned, std::string_view gpu);
+MemoryFitLabel memory_fit_label(const std::string& id, const plan::PlannedJob& planned,
+                                std::string_view gpu);
 
 /// Returns pairs of indices of labels that contradict each other: the first run did not fit,
 /// although the second fitted with the same configuration, an equal or larger micro-batch, equal or
 /// less recomputation and an equal or smaller device.
-std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const FitLabel> labels);
+std::vector<std::pair<std::size_t, std::size_t>> memory_fit_label_conflicts(
+    std::span<const MemoryFitLabel> labels);
 
 }  // namespace stepwright::validate

@@ -32,11 +32,11 @@ std::string scheme_of(const plan::Parallel& degrees) {
 /// A quantity that a row may give.
 struct Measured {
   std::string_view title, name;
-  double memory::AllocatedMemory::* predicted;
+  double memory::PyTorchAllocatedMemory::* predicted;
 };
 constexpr Measured kMeasured[] = {
-    {"allocated_gib", "after a step", &memory::AllocatedMemory::after_step_bytes},
-    {"peak_gib", "peak", &memory::AllocatedMemory::peak_bytes}};
+    {"allocated_gib", "after a step", &memory::PyTorchAllocatedMemory::after_step_bytes},
+    {"peak_gib", "peak", &memory::PyTorchAllocatedMemory::peak_bytes}};
 
 /// Returns the job that a row starts, as the reader of its files sees it.
 plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
@@ -45,13 +45,13 @@ plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
   framework_files::UserFacts given{.cluster = std::string(cell(table, row, "cluster"))};
   if (const std::string_view model = cell(table, row, "model"); !model.empty()) {
     const Document document = Document::parse(fmt::format("model: {}", model), "column model");
-    given.known_model = model::read_model(document.root().get("model"), "");
+    given.known_model = model::read_job_model(document.root().get("model"), "");
   }
-  return framework_files::import_sources(cell(table, row, "target"), {&file, 1}, given).planned;
+  return framework_files::import_plan_files(cell(table, row, "target"), {&file, 1}, given).planned;
 }
 
 RowOutcome compared(const CsvTable& table, const CsvRow& row, const plan::PlannedJob& planned,
-                    const memory::AllocatedMemory& predicted) {
+                    const memory::PyTorchAllocatedMemory& predicted) {
   RowOutcome outcome;
   for (const auto& [title, name, quantity] : kMeasured) {
     const std::string_view text = cell(table, row, title);
@@ -61,8 +61,8 @@ RowOutcome compared(const CsvTable& table, const CsvRow& row, const plan::Planne
     outcome.results.push_back(
         {.id = row_name(table, row).id,
          .predicted = predicted.*quantity,
-         .measured = *gib * kGib,
-         .error = predicted.*quantity / (*gib * kGib) - 1,
+         .measured = *gib * kBytesPerGib,
+         .error = predicted.*quantity / (*gib * kBytesPerGib) - 1,
          .groups = {std::string(name), planned.job.cluster.device.name, model_of(planned.job.model),
                     scheme_of(planned.plan.parallel)}});
   }
@@ -74,8 +74,8 @@ RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
   try {
     const plan::PlannedJob planned = started_job(table, row);
     const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const std::vector<memory::AllocatedMemory> stages =
-        memory::allocated_memory(planned.job, program);
+    const std::vector<memory::PyTorchAllocatedMemory> stages =
+        memory::pytorch_allocated_memory(planned.job, program);
     const bool first = cell(table, row, "stage") == "first";
     return compared(table, row, planned, first ? stages.front() : stages.back());
   } catch (const Error& error) {
@@ -86,14 +86,14 @@ RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
 
 }  // namespace
 
-std::span<const std::string_view> launch_columns() {
+std::span<const std::string_view> launch_table_columns() {
   static constexpr std::string_view kColumns[] = {"id",      "source_url",    "target",
                                                   "cluster", "model",         "stage",
                                                   "launch",  "allocated_gib", "peak_gib"};
   return kColumns;
 }
 
-std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads) {
+std::vector<RowOutcome> predict_launch_memory(const CsvTable& table, int threads) {
   std::vector<RowOutcome> outcomes(table.rows.size());
   parallel_for(threads, outcomes.size(),
                [&](std::size_t i) { outcomes[i] = predict_launch(table, table.rows[i]); });

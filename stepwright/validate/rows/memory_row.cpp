@@ -18,24 +18,25 @@ namespace {
 /// Returns the part of each stage's peak that a kind of measurement sees: for a process everything;
 /// for the caching allocator the tensors with rounding; for tensors less.
 std::vector<double> seen_bytes(const plan::Job& job, const step::StepProgram& program,
-                               const memory::MemoryReport& report, PeakKind kind) {
+                               const memory::MemoryReport& report, MeasuredMemoryKind kind) {
   std::vector<double> seen;
-  if (kind == PeakKind::kAllocated) {
-    for (const memory::AllocatedMemory& stage : memory::allocated_memory(job, program)) {
+  if (kind == MeasuredMemoryKind::kAllocated) {
+    for (const memory::PyTorchAllocatedMemory& stage :
+         memory::pytorch_allocated_memory(job, program)) {
       seen.push_back(stage.peak_bytes);
     }
     return seen;
   }
   const double outside =
-      kind == PeakKind::kReserved ? memory::framework_reserve(job).fixed_bytes : 0;
+      kind == MeasuredMemoryKind::kReserved ? memory::framework_memory_reserve(job).fixed_bytes : 0;
   for (const memory::StageMemory& stage : report.stages) seen.push_back(stage.peak_bytes - outside);
   return seen;
 }
 
 /// Sets the row's peak to that of the stage with the most `seen` bytes, or with the least if the
 /// row is about the smallest rank.
-void set_peak(RowResult& row, const memory::MemoryReport& report, const std::vector<double>& seen,
-              bool smallest) {
+void set_peak(RowPredictionResult& row, const memory::MemoryReport& report,
+              const std::vector<double>& seen, bool smallest) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const bool better = smallest ? seen[i] < row.predicted : seen[i] > row.predicted;
     if (row.predicted > 0 && !better) continue;
@@ -50,10 +51,11 @@ void set_peak(RowResult& row, const memory::MemoryReport& report, const std::vec
 
 }  // namespace
 
-std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
-  const auto* const kind = std::ranges::find(kPeakKindNames, row.peak, &Named<PeakKind>::name);
+std::variant<MemoryResult, Skipped> predict_row_memory(const RunRow& row) {
+  const auto* const kind =
+      std::ranges::find(kPeakKindNames, row.peak, &Named<MeasuredMemoryKind>::name);
   if (kind == std::end(kPeakKindNames)) return Skipped{"kind of peak not stated"};
-  auto made = row_plan(row);
+  auto made = job_and_plan_of_row(row);
   if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
   auto& [planned, notes] = std::get<RowPlan>(made);
   MemoryResult result{.kind = kind->value};
@@ -63,16 +65,16 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
     const memory::MemoryReport report = memory::memory_report(planned.job, program);
     result.capacity_bytes = report.capacity_bytes;
     result.row = {.id = row.id,
-                  .measured = row.memory_gib.value_or(0) * kGib,
+                  .measured = row.memory_gib.value_or(0) * kBytesPerGib,
                   .notes = std::move(notes),
-                  .groups = row_groups(row, planned),
+                  .groups = row_error_groups(row, planned),
                   .capacity_bytes = report.capacity_bytes,
                   .p_fits = report.p_fits};
     set_peak(result.row, report, seen_bytes(planned.job, program, report, result.kind),
              row.peak_of == "least");
     if (result.is_label()) {
-      result.label = label_of(row.id, planned, row.gpu);
-      result.label.fits = result.kind == PeakKind::kFits;
+      result.label = memory_fit_label(row.id, planned, row.gpu);
+      result.label.fits = result.kind == MeasuredMemoryKind::kFits;
       result.label.capacity_bytes = report.capacity_bytes;
     } else {
       result.row.error = result.row.predicted / result.row.measured - 1;

@@ -22,7 +22,7 @@ double hardware_flops(const plan::Job& job) {
 
 /// Returns half of the attention's FLOPs per token, forward and backward, which a causal mask
 /// skips.
-double masked_flops_per_token(const plan::Job& job) {
+double flops_saved_by_causal_mask(const plan::Job& job) {
   const model::Architecture& model = job.model;
   const auto widths = static_cast<double>(model.heads * (model.head_dim + model.value_dim()));
   return 3 * static_cast<double>(model.layers) * widths * static_cast<double>(job.length);
@@ -30,16 +30,17 @@ double masked_flops_per_token(const plan::Job& job) {
 
 }  // namespace
 
-double counted_flops(FlopCount count, const plan::Job& job) {
+double published_step_flops(FlopCountingMethod count, const plan::Job& job) {
   const double parameters = static_cast<double>(model::count_parameters(job.model) -
                                                 job.model.vocabulary * job.model.hidden);
   const double per_token = model::training_flops_per_token(job.model, job.length);
   switch (count) {
-    case FlopCount::kHardware: return hardware_flops(job);
-    case FlopCount::kSixFold: return 6 * parameters * job.tokens();
-    case FlopCount::kEightFold: return 8 * parameters * job.tokens();
-    case FlopCount::kCausal: return job.tokens() * (per_token - masked_flops_per_token(job));
-    case FlopCount::kModel: break;
+    case FlopCountingMethod::kHardware: return hardware_flops(job);
+    case FlopCountingMethod::kSixFold: return 6 * parameters * job.tokens();
+    case FlopCountingMethod::kEightFold: return 8 * parameters * job.tokens();
+    case FlopCountingMethod::kCausal:
+      return job.tokens() * (per_token - flops_saved_by_causal_mask(job));
+    case FlopCountingMethod::kModel: break;
   }
   return job.tokens() * per_token;
 }
@@ -51,9 +52,9 @@ std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job
   if (row.metric == "iteration_time_s") return value;
   if (row.metric == "tokens_per_s_per_gpu") return job.tokens() / (value * devices);
   const auto* const count = std::ranges::find(
-      kFlopCountNames, row.flops.empty() ? "model" : row.flops, &Named<FlopCount>::name);
+      kFlopCountNames, row.flops.empty() ? "model" : row.flops, &Named<FlopCountingMethod>::name);
   if (count == std::end(kFlopCountNames)) return Skipped{fmt::format("flops: {}", row.flops)};
-  const double flops = counted_flops(count->value, job);
+  const double flops = published_step_flops(count->value, job);
   if (row.metric == "tflops_per_gpu") return flops / (value * 1e12 * devices);
   if (row.metric == "mfu") {
     const double share = value > 1 ? value / 100 : value;

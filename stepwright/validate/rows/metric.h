@@ -10,7 +10,7 @@
 namespace stepwright::validate {
 
 /// The ways in which publications count the FLOPs of a step when they state TFLOP/s or utilisation.
-enum class FlopCount : std::uint8_t {
+enum class FlopCountingMethod : std::uint8_t {
   kModel,  ///< Model FLOPs with full (not causal) attention and the logits, without recomputation.
   /// Model FLOPs with half of the attention, as under a causal mask, without recomputation.
   kCausal,
@@ -20,14 +20,15 @@ enum class FlopCount : std::uint8_t {
   /// Eight FLOPs per token and parameter (with recomputation), without the embedding's parameters.
   kEightFold,
 };
-inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "model"},
-                                                       {FlopCount::kCausal, "causal"},
-                                                       {FlopCount::kHardware, "hardware"},
-                                                       {FlopCount::kSixFold, "6P"},
-                                                       {FlopCount::kEightFold, "8P"}};
+inline constexpr Named<FlopCountingMethod> kFlopCountNames[] = {
+    {FlopCountingMethod::kModel, "model"},
+    {FlopCountingMethod::kCausal, "causal"},
+    {FlopCountingMethod::kHardware, "hardware"},
+    {FlopCountingMethod::kSixFold, "6P"},
+    {FlopCountingMethod::kEightFold, "8P"}};
 
 /// Returns the FLOPs of a step of a job, counted in one of the ways that publications use.
-double counted_flops(FlopCount count, const plan::Job& job);
+double published_step_flops(FlopCountingMethod count, const plan::Job& job);
 
 /// Returns the measured step time of a row in seconds: as stated, or computed from tokens per
 /// second per GPU, FLOP/s, or utilisation of the bf16 peak. Rows with unknown metrics or unknown

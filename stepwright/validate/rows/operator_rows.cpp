@@ -26,7 +26,7 @@ std::string floor_class(double floor_s) {
 struct TimedPass {
   const fit::OperatorSample* sample = nullptr;
   cost::Pass pass{};
-  OperatorMachine* machine = nullptr;
+  OperatorTimeMachine* machine = nullptr;
   double measured_s = 0;
   double floor_s = 0;
 
@@ -39,13 +39,13 @@ class OperatorRows {
   OperatorRows(const CsvTable& whole, std::vector<RowOutcome>& outcomes)
       : whole_(whole), outcomes_(outcomes) {}
 
-  void predict(const fit::OperatorTable& read, const std::string& machine,
-               OperatorMachines& machines);
+  void predict(const fit::OperatorSampleTable& read, const std::string& machine,
+               OperatorMachineFinder& machines);
 
  private:
   RowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
-  void skip(const std::vector<fit::BadRow>& rows);
-  void add(const fit::OperatorSample& sample, OperatorMachine& machine);
+  void skip(const std::vector<fit::UnusableOperatorRow>& rows);
+  void add(const fit::OperatorSample& sample, OperatorTimeMachine& machine);
   void judge(const TimedPass& timed);
   [[nodiscard]] Skipped fault(const TimedPass& timed, double predicted_s) const;
 
@@ -57,17 +57,18 @@ class OperatorRows {
       series_;
 };
 
-void OperatorRows::skip(const std::vector<fit::BadRow>& rows) {
-  for (const fit::BadRow& row : rows) outcome(row.line).skipped = Skipped{row.reason, row.detail};
+void OperatorRows::skip(const std::vector<fit::UnusableOperatorRow>& rows) {
+  for (const fit::UnusableOperatorRow& row : rows)
+    outcome(row.line).skipped = Skipped{row.reason, row.detail};
 }
 
-void OperatorRows::add(const fit::OperatorSample& sample, OperatorMachine& machine) {
+void OperatorRows::add(const fit::OperatorSample& sample, OperatorTimeMachine& machine) {
   for (const Named<cost::Pass>& pass : cost::kPassNames) {
     const auto& measured =
         pass.value == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
     if (!measured) continue;
     const double floor_s =
-        machine.cost(sample.kernel).pass_floor_s(sample.what, pass.value, sample.op);
+        machine.cost(sample.kernel).least_operator_pass_s(sample.what, pass.value, sample.op);
     passes_.push_back({&sample, pass.value, &machine, *measured, floor_s});
     auto& [impossible, all] = series_[{machine.device(), sample.name, pass.value}];
     impossible += passes_.back().impossible() ? 1 : 0;
@@ -101,20 +102,21 @@ void OperatorRows::judge(const TimedPass& timed) {
     out.left_out.push_back(std::move(skipped));
     return;
   }
-  const RowName name = row_name(whole_, whole_.rows[row_on_line(whole_, sample.line)]);
-  RowResult result{.id = name.id,
-                   .predicted = predicted,
-                   .measured = timed.measured_s,
-                   .error = predicted / timed.measured_s - 1,
-                   .groups = {name.source, timed.machine->device(), sample.name, direction,
-                              floor_class(timed.floor_s)}};
-  const std::string remark = timed.machine->remark(sample, timed.pass);
-  if (!remark.empty()) result.notes.push_back(remark);
+  const TableRowName name = row_name(whole_, whole_.rows[row_on_line(whole_, sample.line)]);
+  RowPredictionResult result{.id = name.id,
+                             .predicted = predicted,
+                             .measured = timed.measured_s,
+                             .error = predicted / timed.measured_s - 1,
+                             .groups = {name.source, timed.machine->device(), sample.name,
+                                        direction, floor_class(timed.floor_s)}};
+  const std::string operator_time_warning =
+      timed.machine->operator_time_warning(sample, timed.pass);
+  if (!operator_time_warning.empty()) result.notes.push_back(operator_time_warning);
   out.results.push_back(std::move(result));
 }
 
-void OperatorRows::predict(const fit::OperatorTable& read, const std::string& machine,
-                           OperatorMachines& machines) {
+void OperatorRows::predict(const fit::OperatorSampleTable& read, const std::string& machine,
+                           OperatorMachineFinder& machines) {
   skip(read.bad);
   skip(read.passed_over);
   for (const fit::OperatorSample& sample : read.samples) {
@@ -130,11 +132,11 @@ void OperatorRows::predict(const fit::OperatorTable& read, const std::string& ma
 
 }  // namespace
 
-std::vector<RowOutcome> predict_operators(const CsvTable& table, const std::string& profile) {
+std::vector<RowOutcome> predict_operator_times(const CsvTable& table, const std::string& profile) {
   const bool says = !table.column("fwd_us") && table.column("gpu");
   std::vector<RowOutcome> outcomes(table.rows.size());
-  OperatorMachines machines;
-  for (const auto& [machine, of_machine] : by_machine_name(table, profile, says)) {
+  OperatorMachineFinder machines;
+  for (const auto& [machine, of_machine] : divide_rows_by_machine(table, profile, says)) {
     try {
       if (!machine.empty()) machines.of(machine);
     } catch (const Error& error) {

@@ -19,39 +19,42 @@ std::string decade_of(double bytes) {
   return fmt::format("from 1e{:.0f} B", std::floor(std::log10(bytes)));
 }
 
-std::string_view library_of(const fit::MessageSample& sample) {
-  return sample.method ? name_of(collective::kAlgorithmNames, *sample.method) : cost::kGlooLibrary;
+std::string_view library_of(const fit::OwnCollectiveSample& sample) {
+  return sample.method ? name_of(collective::kCollectiveAlgorithmNames, *sample.method)
+                       : cost::kGlooLibraryName;
 }
 
-RowOutcome outcome_of(const fit::MessageSample& sample, const RowName& name,
-                      const cost::MeasuredMessages& messages) {
+RowOutcome outcome_of(const fit::OwnCollectiveSample& sample, const TableRowName& name,
+                      const cost::MeasuredMessageLaws& messages) {
   const std::optional<cost::OperatorTime> time =
       messages.time(sample.method, sample.operation, sample.payload_bytes, sample.group);
   if (!time) return {.skipped = Skipped{"the profile has no such message"}};
-  RowResult result{.id = name.id,
-                   .predicted = time->seconds,
-                   .measured = sample.seconds,
-                   .error = time->seconds / sample.seconds - 1,
-                   .groups = {std::string(library_of(sample)),
-                              std::string(name_of(cost::kCollectiveNames, sample.operation)),
-                              shape_of(sample.group), decade_of(sample.payload_bytes)}};
+  RowPredictionResult result{
+      .id = name.id,
+      .predicted = time->seconds,
+      .measured = sample.seconds,
+      .error = time->seconds / sample.seconds - 1,
+      .groups = {std::string(library_of(sample)),
+                 std::string(name_of(cost::kCollectiveNames, sample.operation)),
+                 shape_of(sample.group), decade_of(sample.payload_bytes)}};
   return {.results = {std::move(result)}};
 }
 
 }  // namespace
 
-std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::string& profile) {
+std::vector<RowOutcome> predict_own_message_times(const CsvTable& table,
+                                                  const std::string& profile) {
   if (profile.empty()) {
     fail_input(
         fmt::format("{}: samples of one's own need --profile MEASURED, what `stepwright fit` "
                     "made of others of the same cluster",
                     table.name));
   }
-  const cost::MeasuredProfile measured = cost::load_measured(profile);
-  fit::OwnSamples samples;
-  fit::read_own_samples(table, samples);
+  const cost::MeasuredProfile measured = cost::load_measured_profile(profile);
+  fit::OwnClusterSamples samples;
+  fit::read_own_cluster_samples(table, samples);
   std::vector<RowOutcome> outcomes;
-  for (const fit::MessageSample& sample : samples.messages) {
+  for (const fit::OwnCollectiveSample& sample : samples.messages) {
     const CsvRow& row = table.rows[row_on_line(table, sample.line)];
     outcomes.push_back(outcome_of(sample, row_name(table, row), measured.messages));
   }

@@ -11,7 +11,7 @@
 namespace stepwright::validate {
 
 /// The prediction for one measurement of a table's row, compared with the measurement.
-struct RowResult {
+struct RowPredictionResult {
   std::string id;
   double predicted = 0;  ///< Predicted seconds, or predicted bytes of memory.
   double measured = 0;
@@ -28,7 +28,7 @@ struct RowResult {
   /// memory.
   std::vector<std::pair<std::string_view, double>> terms;
   std::vector<std::string> notes;
-  /// The row's group (source, device, ...) for each key in `error_groups`.
+  /// The row's group (source, device, ...) for each key in `prediction_error_group_keys`.
   std::vector<std::string> groups;
   /// Text that is equal for runs that differ only in the plan, which can then be compared; empty:
   /// the row is not compared.
@@ -46,7 +46,7 @@ struct RowResult {
 /// Outcome of one row of a table: a result for each of its measurements, or the reason why it was
 /// skipped.
 struct RowOutcome {
-  std::vector<RowResult> results;
+  std::vector<RowPredictionResult> results;
   std::optional<Skipped> skipped;
   /// Measurements of the row that were not used, each with a reason.
   std::vector<Skipped> left_out;

@@ -147,7 +147,7 @@ Tree file_of(const RunRow& row, Tree job, const Tree& said) {
   file.set("stepwright", "plan/2").set("job", std::move(job)).set("parallel", degrees);
   file.set("micro_batch", *row.micro_batch);
   if (*row.pipeline > 1 && *row.chunks > 1) {
-    const auto kind = name_of(schedule::kScheduleNames, schedule::ScheduleKind::kInterleaved);
+    const auto kind = name_of(schedule::kScheduleKindNames, schedule::ScheduleKind::kInterleaved);
     file.set("schedule", Tree::mapping().set("kind", kind).set("chunks", *row.chunks));
   }
   merge_over(file, said);
@@ -181,7 +181,7 @@ std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const plan::Job* of)
   const auto& [job, plan] = made.planned;
   if (job.model.experts && !row.expert) return Skipped{"ep not stated"};
   if (const auto rule = plan::first_broken_rule(job, plan)) {
-    return Skipped{fmt::format("no legal plan: {}", plan::rule_name(*rule))};
+    return Skipped{fmt::format("no legal plan: {}", plan::plan_rule_name(*rule))};
   }
   if (file.find("job")->find("precision") == nullptr) {
     made.notes.emplace_back("precision not stated: bf16 assumed");
@@ -194,7 +194,7 @@ std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const plan::Job* of)
 
 }  // namespace
 
-std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const plan::Job* of) {
+std::variant<RowPlan, Skipped> job_and_plan_of_row(const RunRow& row, const plan::Job* of) {
   if (!row.no_plan.empty()) return Skipped{row.no_plan};
   try {
     return made_plan(row, of);

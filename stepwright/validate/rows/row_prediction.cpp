@@ -18,7 +18,8 @@
 namespace stepwright::validate {
 namespace {
 
-std::vector<std::pair<std::string_view, double>> terms_of(const simulate::Breakdown& breakdown) {
+std::vector<std::pair<std::string_view, double>> terms_of(
+    const simulate::StageTimeBreakdown& breakdown) {
   return {{"compute", breakdown.compute_s},           {"bubble", breakdown.bubble_s},
           {"optimizer", breakdown.optimizer_s},       {"exposed tensor", breakdown.tensor_s},
           {"exposed context", breakdown.context_s},   {"exposed expert", breakdown.expert_s},
@@ -54,14 +55,14 @@ std::string alike(const RunRow& row, const plan::PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<std::string> row_groups(const RunRow& row, const plan::PlannedJob& planned) {
+std::vector<std::string> row_error_groups(const RunRow& row, const plan::PlannedJob& planned) {
   return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
           scheme_of(planned.plan)};
 }
 
-std::variant<RowResult, Skipped> predict_run(const RunRow& row,
-                                             const cost::TrainingConditions& conditions) {
-  auto made = row_plan(row);
+std::variant<RowPredictionResult, Skipped> predict_row_step_time(
+    const RunRow& row, const cost::TrainingConditions& conditions) {
+  auto made = job_and_plan_of_row(row);
   if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
   auto& [planned, notes] = std::get<RowPlan>(made);
   const auto measured = measured_step_s(row, planned.job);
@@ -73,21 +74,22 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
     const simulate::Simulation simulation =
         simulate::simulate(program, cost, layouts, planned.plan);
     const auto critical = static_cast<std::size_t>(simulation.critical_stage);
-    RowResult result{.id = row.id,
-                     .predicted = simulation.step_time_s,
-                     .measured = std::get<double>(measured),
-                     .terms = terms_of(simulation.stages[critical].breakdown),
-                     .notes = std::move(notes),
-                     .groups = row_groups(row, planned),
-                     .alike = alike(row, planned),
-                     .plan = plan::plan_json(planned).dump()};
+    RowPredictionResult result{.id = row.id,
+                               .predicted = simulation.step_time_s,
+                               .measured = std::get<double>(measured),
+                               .terms = terms_of(simulation.stages[critical].breakdown),
+                               .notes = std::move(notes),
+                               .groups = row_error_groups(row, planned),
+                               .alike = alike(row, planned),
+                               .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
-    const double priced_s = simulate::Pricer(planned.job, cost).price(planned.plan).seconds;
+    const double priced_s = simulate::PlanPricer(planned.job, cost).price(planned.plan).seconds;
     result.waiting_share =
         simulate::waiting_share(simulation.stages[critical].breakdown, result.predicted);
-    result.unknown_parts = cost::unfitted_parts_count(conditions, planned.job);
-    const cost::StepInterval interval =
-        simulate::step_span(planned, cost, {result.predicted, priced_s, result.waiting_share})
+    result.unknown_parts = cost::unfitted_job_parts_count(conditions, planned.job);
+    const cost::StepTimeRatioInterval interval =
+        simulate::predicted_step_time_interval(planned, cost,
+                                               {result.predicted, priced_s, result.waiting_share})
             .interval;
     result.low_s = interval.low * result.predicted;
     result.high_s = interval.high * result.predicted;

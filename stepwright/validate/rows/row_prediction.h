@@ -10,11 +10,11 @@ namespace stepwright::validate {
 
 /// Predicts the step time of the training run in a row and compares it with the measurement, or
 /// returns the reason why the row is skipped.
-std::variant<RowResult, Skipped> predict_run(const RunRow& row,
-                                             const cost::TrainingConditions& conditions);
+std::variant<RowPredictionResult, Skipped> predict_row_step_time(
+    const RunRow& row, const cost::TrainingConditions& conditions);
 
 /// Returns the row's value for each key by which errors are grouped: source, device, framework,
 /// scheme.
-std::vector<std::string> row_groups(const RunRow& row, const plan::PlannedJob& planned);
+std::vector<std::string> row_error_groups(const RunRow& row, const plan::PlannedJob& planned);
 
 }  // namespace stepwright::validate

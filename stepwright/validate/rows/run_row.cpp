@@ -91,7 +91,7 @@ std::optional<Skipped> unread_prose(const CsvTable& table, const CsvRow& row, co
 
 }  // namespace
 
-std::string source_of(const std::string& id) {
+std::string row_id_without_number(const std::string& id) {
   const std::size_t dash = id.rfind('-');
   if (dash == std::string::npos || dash == 0) return id;
   const bool number =
@@ -112,10 +112,10 @@ std::optional<double> positive_number(std::string_view text) {
   return value;
 }
 
-RowName row_name(const CsvTable& table, const CsvRow& row) {
-  RowName name{std::string(cell(table, row, "id")), {}};
+TableRowName row_name(const CsvTable& table, const CsvRow& row) {
+  TableRowName name{std::string(cell(table, row, "id")), {}};
   if (!name.id.empty()) {
-    name.source = source_of(name.id);
+    name.source = row_id_without_number(name.id);
     return name;
   }
   name.id = std::to_string(row.line);
@@ -124,14 +124,14 @@ RowName row_name(const CsvTable& table, const CsvRow& row) {
   return name;
 }
 
-std::string named_profile(const CsvTable& table, const CsvRow& row) {
+std::string row_cluster_profile(const CsvTable& table, const CsvRow& row) {
   std::string name(cell(table, row, "cluster"));
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
   return path_exists(beside) ? beside.string() : name;
 }
 
-std::vector<std::string_view> run_columns() {
+std::vector<std::string_view> run_table_columns() {
   std::vector<std::string_view> titles = {"id", "source_url", "cluster"};
   for (const TextColumn& column : kTexts) titles.push_back(column.title);
   for (const CountColumn& column : kCounts) titles.push_back(column.title);
@@ -143,11 +143,11 @@ std::vector<std::string_view> run_columns() {
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {
   RunRow run;
   run.line = row.line;
-  const RowName name = row_name(table, row);
+  const TableRowName name = row_name(table, row);
   run.id = name.id;
   run.source = name.source;
   run.folder = std::filesystem::path(table.name).parent_path().string();
-  run.cluster = named_profile(table, row);
+  run.cluster = row_cluster_profile(table, row);
   for (const TextColumn& column : kTexts) run.*column.value = cell(table, row, column.title);
   for (const CountColumn& column : kCounts) {
     const std::string_view text = cell(table, row, column.title);

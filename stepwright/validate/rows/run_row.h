@@ -12,7 +12,7 @@
 
 namespace stepwright::validate {
 
-inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Number of bytes in a GiB.
+inline constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;  ///< Number of bytes in a GiB.
 
 /// One published training run or memory peak, as a table's row states it. Empty cells are nullopt
 /// (numbers) or empty (texts); words are spelled as in the source.
@@ -64,13 +64,13 @@ struct Skipped {
 };
 
 /// The id and the source under which a table's row is reported.
-struct RowName {
+struct TableRowName {
   std::string id;  ///< Id of the row; if the table has no ids, its line number.
   /// Id without the number at its end; if there is no id, the host in `source_url`; else the file's
   /// name.
   std::string source;
 };
-RowName row_name(const CsvTable& table, const CsvRow& row);
+TableRowName row_name(const CsvTable& table, const CsvRow& row);
 
 /// Returns the text in column `title` of a row, without surrounding spaces; empty if the table
 /// lacks the column.
@@ -81,11 +81,11 @@ std::optional<double> positive_number(std::string_view text);
 
 /// Returns the cluster that a row names in its column `cluster`: a profile, or the path of a file
 /// (looked up in the table's folder first). Empty: none.
-std::string named_profile(const CsvTable& table, const CsvRow& row);
+std::string row_cluster_profile(const CsvTable& table, const CsvRow& row);
 
 /// Returns the names of all columns that tables of runs and memory may have, including those with
 /// prose.
-std::vector<std::string_view> run_columns();
+std::vector<std::string_view> run_table_columns();
 
 /// Reads the numbers and words of a table's row, or returns the reason why it is skipped: a number
 /// that is not finite or not above zero, or prose without a translation
@@ -94,6 +94,6 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
 
 /// Returns a row's id without the number at its end: "aleph_layouts" for "aleph_layouts-0001". An
 /// id without a number is returned whole.
-std::string source_of(const std::string& id);
+std::string row_id_without_number(const std::string& id);
 
 }  // namespace stepwright::validate

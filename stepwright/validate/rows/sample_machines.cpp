@@ -55,23 +55,26 @@ std::shared_ptr<const cost::OperatorProfile> read_profile(const Document& docume
   return std::make_shared<cost::OperatorProfile>(cost::read_operator_profile(document));
 }
 
-OperatorMachine operator_machine(const std::string& name) {
+OperatorTimeMachine operator_machine(const std::string& name) {
   const auto of_profile = [](const Document& profile) {
-    return OperatorMachine(cluster::built_in_device(device_name(profile)), read_profile(profile));
+    return OperatorTimeMachine(cluster::built_in_device(device_name(profile)),
+                               read_profile(profile));
   };
-  if (holds(cost::built_in_profiles(), name)) return of_profile(cost::load_profile(name));
-  if (holds(cluster::built_in_devices(), name)) return {cluster::built_in_device(name), nullptr};
-  if (holds(cluster::built_in_clusters(), name))
+  if (holds(cost::built_in_profile_names(), name)) return of_profile(cost::load_profile(name));
+  if (holds(cluster::built_in_device_names(), name))
+    return {cluster::built_in_device(name), nullptr};
+  if (holds(cluster::built_in_cluster_names(), name))
     return {cluster::load_cluster(name, 1).device, nullptr};
   if (path_exists(name)) {
     const MachineFile file = load_machine_file(name);
     if (!file.is_cluster) return of_profile(file.document);
-    return {cluster::read_cluster(file.document.root(), std::filesystem::path(name).parent_path())
-                .device,
-            nullptr};
+    return {
+        cluster::read_job_cluster(file.document.root(), std::filesystem::path(name).parent_path())
+            .device,
+        nullptr};
   }
-  std::vector<std::string_view> known = cost::built_in_profiles();
-  for (const auto& more : {cluster::built_in_devices(), cluster::built_in_clusters()}) {
+  std::vector<std::string_view> known = cost::built_in_profile_names();
+  for (const auto& more : {cluster::built_in_device_names(), cluster::built_in_cluster_names()}) {
     known.insert(known.end(), more.begin(), more.end());
   }
   fail_unknown(name, known);
@@ -87,28 +90,30 @@ const fit::SampledMachine* machine_with(std::string_view device) {
 
 }  // namespace
 
-OperatorMachine::OperatorMachine(const cluster::Device& device,
-                                 std::shared_ptr<const cost::OperatorProfile> profile)
+OperatorTimeMachine::OperatorTimeMachine(const cluster::DeviceModel& device,
+                                         std::shared_ptr<const cost::OperatorProfile> profile)
     : device_(device), own_(std::move(profile)), profiles_(cost::operator_profiles_for(device)) {
   if (own_ != nullptr) profiles_.insert(profiles_.begin(), own_.get());
 }
 
-const cost::ComputeCost& OperatorMachine::cost(cluster::AttentionKernel kernel) {
+const cost::ComputationCostModel& OperatorTimeMachine::cost(cluster::AttentionKernel kernel) {
   if (const auto found = costs_.find(kernel); found != costs_.end()) return found->second;
   plan::Job job;
   job.cluster.device = device_;
   job.kernels.attention = kernel;
-  return costs_.emplace(kernel, cost::ComputeCost(job, profiles_, cost::DeviceLoad::kIsolated))
+  return costs_
+      .emplace(kernel, cost::ComputationCostModel(job, profiles_, cost::DeviceLoad::kIsolated))
       .first->second;
 }
 
-std::string OperatorMachine::remark(const fit::OperatorSample& sample, cost::Pass pass) const {
+std::string OperatorTimeMachine::operator_time_warning(const fit::OperatorSample& sample,
+                                                       cost::Pass pass) const {
   for (const cost::OperatorProfile* profile : profiles_) {
-    const Later<cost::OperatorEntry>* entry = profile->find(sample.what, pass);
+    const Later<cost::OperatorClassFit>* entry = profile->find(sample.what, pass);
     if (entry == nullptr) continue;
     std::string text;
     if (profile->device != device_.name) text = fmt::format("scaled from {}", profile->device);
-    const std::string outside = cost::outside_range(entry->get(), sample.op);
+    const std::string outside = cost::outside_fitted_range_text(entry->get(), sample.op);
     if (outside.empty()) return text;
     text += fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
     return text;
@@ -116,12 +121,12 @@ std::string OperatorMachine::remark(const fit::OperatorSample& sample, cost::Pas
   return "no fit: documented defaults";
 }
 
-OperatorMachine& OperatorMachines::of(const std::string& name) {
+OperatorTimeMachine& OperatorMachineFinder::of(const std::string& name) {
   if (const auto found = machines_.find(name); found != machines_.end()) return found->second;
   return machines_.emplace(name, operator_machine(name)).first->second;
 }
 
-fit::SampledMachine CollectiveMachines::of_file(const std::string& path) {
+fit::SampledMachine CollectiveMachineFinder::of_file(const std::string& path) {
   MachineFile file = load_machine_file(path);
   if (file.is_cluster) {
     return {.name = kept(cluster::load_cluster(path, 1).name), .cluster = kept(path)};
@@ -134,9 +139,9 @@ fit::SampledMachine CollectiveMachines::of_file(const std::string& path) {
   return machine;
 }
 
-fit::SampledMachine CollectiveMachines::described(const std::string& name) {
-  const fit::SampledMachine* known = fit::find_machine(name);
-  if (known == nullptr && holds(cluster::built_in_devices(), name)) known = machine_with(name);
+fit::SampledMachine CollectiveMachineFinder::described(const std::string& name) {
+  const fit::SampledMachine* known = fit::find_sampled_machine(name);
+  if (known == nullptr && holds(cluster::built_in_device_names(), name)) known = machine_with(name);
   if (known != nullptr) return *known;
   if (path_exists(name)) return of_file(name);
   std::vector<std::string_view> names;
@@ -144,14 +149,14 @@ fit::SampledMachine CollectiveMachines::described(const std::string& name) {
   fail_unknown(name, names);
 }
 
-const fit::SampledMachine* CollectiveMachines::of(const std::string& name) {
+const fit::SampledMachine* CollectiveMachineFinder::of(const std::string& name) {
   if (name.empty()) return nullptr;
-  if (const fit::SampledMachine* known = fit::find_machine(name)) return known;
+  if (const fit::SampledMachine* known = fit::find_sampled_machine(name)) return known;
   if (const auto found = machines_.find(name); found != machines_.end()) return &found->second;
   const std::size_t before = profiles_.size();
   const fit::SampledMachine& machine = machines_.emplace(name, described(name)).first->second;
   if (profiles_.size() > before && profiles_.back().root().find("collectives")) {
-    predictor_.use(machine, profiles_.back());
+    predictor_.use_machine_profile(machine, profiles_.back());
   }
   return &machine;
 }

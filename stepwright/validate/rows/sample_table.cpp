@@ -11,8 +11,8 @@
 
 namespace stepwright::validate {
 
-std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::string& profile,
-                                          bool says) {
+std::vector<MachineTableRows> divide_rows_by_machine(const CsvTable& table,
+                                                     const std::string& profile, bool says) {
   const auto column = table.column("cluster");
   if (!profile.empty() || !column) {
     if (profile.empty() && !says) {
@@ -25,20 +25,20 @@ std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::stri
   }
   std::map<std::string, CsvTable> tables;
   for (const CsvRow& row : table.rows) {
-    const std::string name = named_profile(table, row);
+    const std::string name = row_cluster_profile(table, row);
     CsvTable& of_name =
         tables.try_emplace(name, CsvTable{table.name, table.header, {}}).first->second;
     of_name.rows.push_back(row);
   }
   if (!says && tables.size() == 1 && tables.begin()->first.empty()) {
-    return by_machine_name({table.name, {}, {}}, profile, says);
+    return divide_rows_by_machine({table.name, {}, {}}, profile, says);
   }
-  std::vector<MachineTable> divided;
+  std::vector<MachineTableRows> divided;
   for (auto& [name, of_name] : tables) divided.push_back({name, std::move(of_name)});
   return divided;
 }
 
-std::string payload_class(double payload_bytes) {
+std::string message_size_group(double payload_bytes) {
   for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
     if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
   }

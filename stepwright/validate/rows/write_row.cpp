@@ -72,8 +72,8 @@ std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std
           {"measured_value", seconds ? fmt::format("{}", *seconds) : ""}};
 }
 
-std::string row_line(const std::vector<RowCell>& row, const std::string& table,
-                     const std::string& name) {
+std::string table_row_csv_line(const std::vector<RowCell>& row, const std::string& table,
+                               const std::string& name) {
   std::vector<std::string> titles;
   std::string line;
   if (table.empty()) {

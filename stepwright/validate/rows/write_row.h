@@ -22,7 +22,7 @@ std::vector<RowCell> run_as_table_row(const plan::PlannedJob& planned, const std
 /// table's header. `table`: text of the table so far; empty: a header is put first; `name`: name of
 /// the table in messages. Fails with `kInput` if the table lacks a column of the row, or is no
 /// table.
-std::string row_line(const std::vector<RowCell>& row, const std::string& table,
-                     const std::string& name);
+std::string table_row_csv_line(const std::vector<RowCell>& row, const std::string& table,
+                               const std::string& name);
 
 }  // namespace stepwright::validate

@@ -13,14 +13,14 @@ namespace {
 
 constexpr const char* kVista = "data/collectives/gh200_120g_vista.csv";
 
-const FittedCollectives& fitted_vista() {
-  static const FittedCollectives kFitted =
-      fit_collectives({read_collective_samples(load_csv(kVista), "gh200_120g_vista")});
+const FittedMachineList& fitted_vista() {
+  static const FittedMachineList kFitted =
+      fit_collectives_of_machines({read_collective_samples(load_csv(kVista), "gh200_120g_vista")});
   return kFitted;
 }
 
-TEST(MachineFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
-  const FittedCollectives& fitted = fitted_vista();
+TEST(MachineCollectiveFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
+  const FittedMachineList& fitted = fitted_vista();
   ASSERT_EQ(fitted.machines.size(), 1U);
   const MachineStudy& study = fitted.machines[0].libraries.at(0).study;
   EXPECT_LT(study.rows_left_out.all.median, 0.05);
@@ -31,16 +31,16 @@ TEST(MachineFit, MeetsItsBarsOnRowsAndLayoutsLeftOut) {
   EXPECT_EQ(fitted.machines[0].libraries[0].refused, "");
 }
 
-TEST(MachineFit, TheBrokenGathersOfVistaAreDropped) {
-  const FittedCollectives& fitted = fitted_vista();
+TEST(MachineCollectiveFit, TheBrokenGathersOfVistaAreDropped) {
+  const FittedMachineList& fitted = fitted_vista();
   std::size_t faster = 0;
-  for (const DroppedRow& row : fitted.dropped.at(0).second) {
+  for (const DroppedSampleRow& row : fitted.dropped.at(0).second) {
     faster += row.reason.starts_with("faster than the line rate") ? 1 : 0;
   }
   EXPECT_GT(faster, 300U);
 }
 
-TEST(MachineFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
+TEST(MachineCollectiveFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
   std::string rows = "op,nodes,gpus_per_node,elements_fp16,time_us\n";
   for (int i = 0; i < 60; ++i) {
     const int elements = 200000000 + i * 1000000;
@@ -49,51 +49,52 @@ TEST(MachineFit, ALayoutWhoseRowsContradictEachOtherIsDropped) {
             std::to_string(elements * (i % 2 == 0 ? 0.00006 : 0.00018)) + "\n";
   }
   const auto samples = read_collective_samples(parse_csv(rows, "rows.csv"), "gh200_120g_vista");
-  std::vector<DroppedRow> dropped;
-  EXPECT_TRUE(samples_by_machine(samples.samples, dropped).empty());
+  std::vector<DroppedSampleRow> dropped;
+  EXPECT_TRUE(collective_samples_by_machine(samples.samples, dropped).empty());
   EXPECT_EQ(dropped.size(), 60U);
 }
 
 /// Returns all-reduces of two nodes of Vista with times by the documented constants; in each fifth
 /// of the rows except the first, `off` times as long.
 CollectiveSamples invented(double off) {
-  SampledClusters clusters;
+  SampledClusterCache clusters;
   CollectiveSamples table{.file = "rows.csv", .samples = {}, .dropped = {}};
-  CollectiveSample sample{.machine = find_machine("gh200_120g_vista"),
-                          .library = std::string(cost::kDefaultLibrary),
+  CollectiveSample sample{.machine = find_sampled_machine("gh200_120g_vista"),
+                          .library = std::string(cost::kDefaultCollectiveLibrary),
                           .operation = collective::Collective::kAllReduce,
                           .nodes = 2};
   const cluster::Cluster& cluster = clusters.of(sample);
-  const cost::CollectiveConstants defaults = cost::unfitted_collectives(cluster);
+  const cost::MachineCollectiveConstants defaults = cost::unfitted_collective_constants(cluster);
   for (int i = 0; i < 60; ++i) {
     sample.payload_bytes = 1e6 * (i + 1);
     sample.id = "row" + std::to_string(i);
-    sample.routes = cost::LineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                                     sample_layout(sample, cluster),
-                                                     collective::Algorithm::kLibrary});
+    sample.routes = cost::ClusterLineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                                            sample_rank_placement(sample, cluster),
+                                                            collective::Algorithm::kLibrary});
     sample.seconds = cost::seconds(sample.routes, defaults.of(sample.operation)) *
-                     (hold_out_fifth(sample) == 0 ? 1 : off);
+                     (held_out_fifth_of_sample(sample) == 0 ? 1 : off);
     table.samples.push_back(sample);
   }
   return table;
 }
 
-TEST(MachineFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
+TEST(MachineCollectiveFit, AFitThatIsWorseThanTheDefaultsIsRefused) {
   // A slow fifth pulls the others away from the documented constants, which are right for them.
   CollectiveSamples table = invented(1);
   for (CollectiveSample& sample : table.samples) {
-    if (hold_out_fifth(sample) < 2) sample.seconds *= hold_out_fifth(sample) == 0 ? 1.6 : 1 / 1.6;
+    if (held_out_fifth_of_sample(sample) < 2)
+      sample.seconds *= held_out_fifth_of_sample(sample) == 0 ? 1.6 : 1 / 1.6;
   }
-  const FittedCollectives fitted = fit_collectives({table});
-  const LeftOutErrors& errors = fitted.machines.at(0).libraries.at(0).study.rows_left_out;
+  const FittedMachineList fitted = fit_collectives_of_machines({table});
+  const CrossValidationErrors& errors = fitted.machines.at(0).libraries.at(0).study.rows_left_out;
   ASSERT_GT(errors.all.mean, errors.unfitted.mean);
-  EXPECT_FALSE(fitted.machines[0].useful());
+  EXPECT_FALSE(fitted.machines[0].has_used_fit());
   EXPECT_NE(fitted.machines[0].libraries[0].refused, "");
   // Where four fifths agree on another rate, the fit is better.
-  EXPECT_TRUE(fit_collectives({invented(1.6)}).machines.at(0).useful());
+  EXPECT_TRUE(fit_collectives_of_machines({invented(1.6)}).machines.at(0).has_used_fit());
 }
 
-TEST(MachineFit, TheProfilesOfTheRepositoryFollowFromItsData) {
+TEST(MachineCollectiveFit, TheProfilesOfTheRepositoryFollowFromItsData) {
   const std::vector<std::string> files = {"gh200_120g_vista.csv", "a100_sxm4_80g_perlmutter.csv",
                                           "other_clusters.csv"};
   std::vector<CollectiveSamples> tables;
@@ -101,15 +102,16 @@ TEST(MachineFit, TheProfilesOfTheRepositoryFollowFromItsData) {
     if (file.starts_with("a100")) continue;  // three times the rows of all others
     const std::string stem = std::filesystem::path(file).stem().string();
     tables.push_back(read_collective_samples(load_csv("data/collectives/" + file),
-                                             find_machine(stem) == nullptr ? "" : stem));
+                                             find_sampled_machine(stem) == nullptr ? "" : stem));
   }
   std::size_t profiles = 0;
-  for (const FittedMachine& machine : fit_collectives(tables).machines) {
-    if (!machine.useful()) continue;
+  for (const FittedMachineCollectives& machine : fit_collectives_of_machines(tables).machines) {
+    if (!machine.has_used_fit()) continue;
     ++profiles;
     std::ifstream file("profiles/collectives/" + std::string(machine.machine->name) + ".json");
     const std::string text(std::istreambuf_iterator<char>(file), {});
-    EXPECT_EQ(machine_profile_text(machine_profile(machine, files)), text) << machine.machine->name;
+    EXPECT_EQ(machine_profile_text(machine_profile_document(machine, files)), text)
+        << machine.machine->name;
   }
   EXPECT_EQ(profiles, 17U);
 }

@@ -49,19 +49,20 @@ std::string attention_rows(double share, bool copied, std::string_view software 
   return text;
 }
 
-cost::LawConstants attention_law(const std::string& text, cost::Pass pass) {
-  const std::vector<OperatorTable> tables = {
+cost::OperatorLawConstants attention_law(const std::string& text, cost::Pass pass) {
+  const std::vector<OperatorSampleTable> tables = {
       read_operator_samples(parse_csv(std::string(kKernelColumns) + text, "kernels.csv"))};
-  for (const FittedOperator& fitted : fit_device(tables, fit_target("h100-sxm-80g")).operators) {
+  for (const FittedOperator& fitted :
+       fit_device_operators(tables, find_operator_fit_device("h100-sxm-80g")).operators) {
     if (fitted.entry.pass == pass) return fitted.entry.law;
   }
   return {};
 }
 
 DeviceFit fit_of(const std::string& text) {
-  const std::vector<OperatorTable> tables = {
+  const std::vector<OperatorSampleTable> tables = {
       read_operator_samples(parse_csv(text, "a100_sxm4_80g.csv"))};
-  return fit_device(tables, fit_target("a100-sxm-80g"));
+  return fit_device_operators(tables, find_operator_fit_device("a100-sxm-80g"));
 }
 
 TEST(DeviceFit, TakesTheLawWhereItIsTheLaw) {
@@ -69,7 +70,7 @@ TEST(DeviceFit, TakesTheLawWhereItIsTheLaw) {
   ASSERT_EQ(fit.operators.size(), 1);
   const FittedOperator& residual = fit.operators[0];
   EXPECT_EQ(residual.entry.what, cost::OperatorClass::kResidual);
-  EXPECT_EQ(residual.entry.kind, cost::FitKind::kLaw);
+  EXPECT_EQ(residual.entry.kind, cost::FitModelKind::kLaw);
   EXPECT_NEAR(residual.entry.law.memory_share, 0.6, 0.005);
   EXPECT_LT(residual.errors.law.mean, 0.01);
   EXPECT_GT(residual.errors.trees.mean, residual.errors.law.mean);
@@ -84,7 +85,7 @@ TEST(DeviceFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
                                "residual_add,,8,4096,4096,,,662000,\n"  // nanoseconds
                                "residual_add,,2,4096,5120,,,900,\n");   // 4 times the others
   std::vector<std::string> dropped;
-  for (const BadRow& row : fit.dropped) {
+  for (const UnusableOperatorRow& row : fit.dropped) {
     dropped.push_back(std::to_string(row.line) + ": " + row.reason);
   }
   EXPECT_THAT(dropped, testing::ElementsAre("65: above peak", "66: other units", "67: outlier"));
@@ -124,8 +125,9 @@ TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
 }
 
 TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
-  const cost::LawConstants alone = attention_law(attention_rows(0.5, false), cost::Pass::kForward);
-  const cost::LawConstants beside_copy =
+  const cost::OperatorLawConstants alone =
+      attention_law(attention_rows(0.5, false), cost::Pass::kForward);
+  const cost::OperatorLawConstants beside_copy =
       attention_law(attention_rows(0.5, true), cost::Pass::kForward);
   EXPECT_NEAR(alone.start_us, 12, 1);
   EXPECT_NEAR(beside_copy.start_us, 12, 1);
@@ -134,8 +136,8 @@ TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
 
 TEST(DeviceFit, ABackwardWithoutSamplesFollowsTheForward) {
   const std::string rows = attention_rows(0.5, false);
-  const cost::LawConstants forward = attention_law(rows, cost::Pass::kForward);
-  const cost::LawConstants backward = attention_law(rows, cost::Pass::kBackward);
+  const cost::OperatorLawConstants forward = attention_law(rows, cost::Pass::kForward);
+  const cost::OperatorLawConstants backward = attention_law(rows, cost::Pass::kBackward);
   EXPECT_NEAR(backward.start_us, 2.5 * forward.start_us, 0.01);
   EXPECT_NEAR(backward.arithmetic_share, 0.9 * forward.arithmetic_share, 1e-4);
   EXPECT_NEAR(backward.ramp, forward.ramp + 150, 0.1);
@@ -145,11 +147,12 @@ TEST(DeviceFit, EachAttentionKernelIsAFitOfItsOwn) {
   const std::string text = std::string(kKernelColumns) +
                            attention_rows(0.3, false, "SDPA flash (FlashAttention-2)") +
                            attention_rows(0.6, false, "SDPA cuDNN");
-  const std::vector<OperatorTable> tables = {read_operator_samples(parse_csv(text, "kernels.csv"))};
-  const DeviceFit fit = fit_device(tables, fit_target("h100-sxm-80g"));
+  const std::vector<OperatorSampleTable> tables = {
+      read_operator_samples(parse_csv(text, "kernels.csv"))};
+  const DeviceFit fit = fit_device_operators(tables, find_operator_fit_device("h100-sxm-80g"));
   std::map<std::pair<cluster::AttentionKernel, cost::Pass>, double> shares;
   for (const FittedOperator& fitted : fit.operators) {
-    const cost::OperatorEntry& entry = fitted.entry;
+    const cost::OperatorClassFit& entry = fitted.entry;
     shares[{entry.kernel, entry.pass}] = entry.law.arithmetic_share;
     EXPECT_LT(fitted.errors.law.mean, 0.02);
   }
@@ -169,27 +172,27 @@ TEST(DeviceFit, TooFewRowsAreNoFit) {
               testing::HasSubstr("1 usable rows"));
 }
 
-TEST(FitTarget, IsGuessedFromTheFileOrItsRows) {
+TEST(OperatorFitDevice, IsGuessedFromTheFileOrItsRows) {
   const auto guess = [](const std::string& file) {
-    OperatorTable table{.file = file};
+    OperatorSampleTable table{.file = file};
     table.samples.resize(1);
-    return sampled_device(std::vector{table});
+    return device_of_samples(std::vector{table});
   };
   EXPECT_EQ(guess("data/a100_sxm4_80g.csv"), "a100-sxm-80g");
   EXPECT_EQ(guess("gh200_120g.csv"), "gh200-96g");  // and not a variant
   EXPECT_EQ(guess("gh200-144g.csv"), "gh200-144g");
   EXPECT_THROW((void)guess("samples.csv"), Error);
   EXPECT_THROW((void)guess("a100.csv"), Error);  // four of them
-  OperatorTable two{.file = "kernels.csv"};
+  OperatorSampleTable two{.file = "kernels.csv"};
   two.samples.resize(2);
   two.samples[0].device = "h100-sxm-80g";
   two.samples[1].device = "b200-sxm";
-  EXPECT_THROW((void)sampled_device(std::vector{two}), Error);
-  EXPECT_EQ(fit_target("gb200").multiprocessors, 152);
-  EXPECT_EQ(fit_target("l40s").multiprocessors, 142);
-  EXPECT_EQ(fit_target("h200-sxm").multiprocessors, 132);
-  EXPECT_THROW((void)fit_target("no-such-device"), Error);
-  EXPECT_THROW((void)fit_target("mi300x"), Error);
+  EXPECT_THROW((void)device_of_samples(std::vector{two}), Error);
+  EXPECT_EQ(find_operator_fit_device("gb200").multiprocessors, 152);
+  EXPECT_EQ(find_operator_fit_device("l40s").multiprocessors, 142);
+  EXPECT_EQ(find_operator_fit_device("h200-sxm").multiprocessors, 132);
+  EXPECT_THROW((void)find_operator_fit_device("no-such-device"), Error);
+  EXPECT_THROW((void)find_operator_fit_device("mi300x"), Error);
 }
 
 }  // namespace

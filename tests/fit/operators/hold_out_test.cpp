@@ -15,7 +15,7 @@ constexpr std::int64_t kJudged = 4096;
 /// hidden size takes `factor` times as long.
 struct Additions {
   std::deque<OperatorSample> samples;
-  std::vector<FitRow> rows;
+  std::vector<OperatorFitRow> rows;
   FitSetting setting{cost::OperatorClass::kResidual, cost::Pass::kForward, {312e12, 2039e9}};
 
   explicit Additions(double factor) {
@@ -32,7 +32,7 @@ struct Additions {
                        .op = sampled.op,
                        .hold_out = sampled.hold_out});
     const double elements = 4.0 * static_cast<double>(length * hidden);
-    FitRow row{.sample = &samples.back(), .seconds = 4e-6 + 6 * elements / 1.2e12};
+    OperatorFitRow row{.sample = &samples.back(), .seconds = 4e-6 + 6 * elements / 1.2e12};
     if (hidden == kJudged) row.seconds *= factor;
     row.work = cost::measured_pass_work(setting.what, setting.pass, sampled.op, 108);
     row.inputs = cost::features(setting.what, setting.pass, sampled.op, 108);
@@ -73,13 +73,14 @@ MachineStudy study(double factor) {
   const CollectiveSamples read =
       read_collective_samples(parse_csv(text, "links.csv"), "gh200_120g_vista");
   EXPECT_TRUE(read.dropped.empty());
-  std::vector<DroppedRow> dropped;
-  return cross_validate_machine(samples_by_machine(read.samples, dropped).at(0), nullptr);
+  std::vector<DroppedSampleRow> dropped;
+  return cross_validate_machine(collective_samples_by_machine(read.samples, dropped).at(0),
+                                nullptr);
 }
 
 TEST(HoldOut, ALayoutIsPredictedWithoutItsOwnRows) {
   const auto error = [](const MachineStudy& study, const std::string& layout) {
-    for (const LeftOutLayout& left : study.layouts) {
+    for (const LeftOutLayoutErrors& left : study.layouts) {
       if (left.layout == layout) return left.errors.all.signed_median;
     }
     return -1.0;

@@ -39,8 +39,9 @@ constexpr Table kTables[] = {
 
 /// Returns the samples of a table for which `use` is true.
 template <class Use>
-OperatorTable some(const Table& from, Use use) {
-  OperatorTable table = read_operator_samples(load_csv(std::string("data/operators/") + from.file));
+OperatorSampleTable some(const Table& from, Use use) {
+  OperatorSampleTable table =
+      read_operator_samples(load_csv(std::string("data/operators/") + from.file));
   std::erase_if(table.samples, [&](const OperatorSample& sample) { return !use(sample); });
   return table;
 }
@@ -60,8 +61,10 @@ const DeviceFit& fit_short(const Table& table) {
   static std::map<std::string, DeviceFit> fits;
   const auto found = fits.find(table.file);
   if (found != fits.end()) return found->second;
-  const std::vector<OperatorTable> tables = {some(table, is_short)};
-  return fits.emplace(table.file, fit_device(tables, fit_target(table.device))).first->second;
+  const std::vector<OperatorSampleTable> tables = {some(table, is_short)};
+  return fits
+      .emplace(table.file, fit_device_operators(tables, find_operator_fit_device(table.device)))
+      .first->second;
 }
 
 TEST(PublishedSamples, AreMetOnHiddenSizesLeftOutBetterThanByThePapersModelsOnRandomRows) {
@@ -78,9 +81,10 @@ TEST(PublishedSamples, AreMetOnHiddenSizesLeftOutBetterThanByThePapersModelsOnRa
 
 TEST(PublishedSamples, GiveTheEntriesOfTheProfile) {
   for (const Table& table : kTables) {
-    const ProfileHeader head{
-        .name = table.profile, .target = fit_target(table.device), .sources = {table.file}};
-    const Json fitted = profile_json(head, fit_short(table));
+    const OperatorProfileHeader head{.name = table.profile,
+                                     .target = find_operator_fit_device(table.device),
+                                     .sources = {table.file}};
+    const Json fitted = operator_profile_json(head, fit_short(table));
     const Json stored = profile(table.profile);
     ASSERT_FALSE(fitted["operators"].empty());
     for (const Json& entry : fitted["operators"]) {
@@ -95,9 +99,9 @@ TEST(PublishedSamples, GiveTheEntriesOfTheProfile) {
 
 TEST(PublishedSamples, NineOfTenProductsOfSizesLeftOutAreWithinTenPercent) {
   for (const Table& table : kTables) {
-    const std::vector<OperatorTable> products = {
+    const std::vector<OperatorSampleTable> products = {
         some(table, [](const OperatorSample& sample) { return sample.name == "linear_mlp_up"; })};
-    const DeviceFit fit = fit_device(products, fit_target(table.device));
+    const DeviceFit fit = fit_device_operators(products, find_operator_fit_device(table.device));
     ASSERT_EQ(fit.operators.size(), 2) << table.file;
     for (const FittedOperator& fitted : fit.operators) {
       EXPECT_LE(fitted.by_series.at("linear_mlp_up").p90, 0.10)
@@ -107,24 +111,26 @@ TEST(PublishedSamples, NineOfTenProductsOfSizesLeftOutAreWithinTenPercent) {
 }
 
 TEST(PublishedSamples, AProfileIsWhatItsSamplesGive) {
-  const std::vector<OperatorTable> tables = {
+  const std::vector<OperatorSampleTable> tables = {
       read_operator_samples(load_csv("data/operators/other_gpus.csv"))};
-  const FitTarget target = fit_target("gb200");
-  const ProfileHeader head{.name = "gb200", .target = target, .sources = {"other_gpus.csv"}};
-  Json fitted = profile_json(head, fit_device(tables, target));
+  const OperatorFitDevice target = find_operator_fit_device("gb200");
+  const OperatorProfileHeader head{
+      .name = "gb200", .target = target, .sources = {"other_gpus.csv"}};
+  Json fitted = operator_profile_json(head, fit_device_operators(tables, target));
   Json stored = profile("gb200");
   fitted.erase("collectives");
   stored.erase("collectives");
-  EXPECT_EQ(profile_text(fitted), profile_text(stored));
+  EXPECT_EQ(operator_profile_text(fitted), operator_profile_text(stored));
 }
 
 TEST(PublishedSamples, NoRowOfOtherSizesIsFarOffWhatTheProfileSays) {
   // Every row of the A100 table through the public path: a row, our operator, our price.
-  const OperatorTable table = read_operator_samples(load_csv("data/operators/a100_sxm4_80g.csv"));
+  const OperatorSampleTable table =
+      read_operator_samples(load_csv("data/operators/a100_sxm4_80g.csv"));
   plan::Job job;
   job.cluster.device = cluster::built_in_device("a100-sxm-80g");
-  const cost::ComputeCost cost(job, cost::operator_profiles_for(job.cluster.device),
-                               cost::DeviceLoad::kIsolated);
+  const cost::ComputationCostModel cost(job, cost::operator_profiles_for(job.cluster.device),
+                                        cost::DeviceLoad::kIsolated);
   std::size_t far = 0;
   for (const OperatorSample& sample : table.samples) {
     const double ratio = predicted_s(cost, sample, cost::Pass::kForward) / sample.forward_s.value();

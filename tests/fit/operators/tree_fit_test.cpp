@@ -7,10 +7,10 @@
 namespace stepwright::fit {
 namespace {
 
-std::vector<TreeRow> rows() {
-  std::vector<TreeRow> out;
+std::vector<BoostedTreeFitRow> rows() {
+  std::vector<BoostedTreeFitRow> out;
   for (int i = 0; i < 600; ++i) {
-    TreeRow row;
+    BoostedTreeFitRow row;
     const double x = i % 25, y = (i * 7) % 31;
     row.inputs.add(x);
     row.inputs.add(std::log2(1 + y));
@@ -21,8 +21,8 @@ std::vector<TreeRow> rows() {
 }
 
 TEST(TreeFit, OurEvaluationIsXgboosts) {
-  const std::vector<TreeRow> all = rows();
-  const cost::BoostedTrees trees = fit_trees(all);
+  const std::vector<BoostedTreeFitRow> all = rows();
+  const cost::BoostedTrees trees = fit_boosted_trees(all);
   const std::vector<float> theirs = xgboost_predictions(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_NEAR(trees.evaluate(all[i].inputs.all()), theirs[i], 1e-6);
@@ -30,20 +30,20 @@ TEST(TreeFit, OurEvaluationIsXgboosts) {
 }
 
 TEST(TreeFit, LearnsWhatItSaw) {
-  const std::vector<TreeRow> all = rows();
-  const cost::BoostedTrees trees = fit_trees(all);
+  const std::vector<BoostedTreeFitRow> all = rows();
+  const cost::BoostedTrees trees = fit_boosted_trees(all);
   double error = 0;
-  for (const TreeRow& row : all) {
+  for (const BoostedTreeFitRow& row : all) {
     error += std::abs(trees.evaluate(row.inputs.all()) - row.target) / 600;
   }
   EXPECT_LT(error, 0.02);
 }
 
 TEST(TreeFit, EqualRowsGiveEqualTreesAlsoWhenReadBack) {
-  const std::vector<TreeRow> all = rows();
-  const cost::BoostedTrees trees = fit_trees(all);
-  EXPECT_EQ(trees.texts(), fit_trees(all).texts());
-  const cost::BoostedTrees again(trees.base(), trees.texts(), 2, "again");
+  const std::vector<BoostedTreeFitRow> all = rows();
+  const cost::BoostedTrees trees = fit_boosted_trees(all);
+  EXPECT_EQ(trees.tree_texts(), fit_boosted_trees(all).tree_texts());
+  const cost::BoostedTrees again(trees.base(), trees.tree_texts(), 2, "again");
   EXPECT_EQ(trees.evaluate(all[7].inputs.all()), again.evaluate(all[7].inputs.all()));
 }
 

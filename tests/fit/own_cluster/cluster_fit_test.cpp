@@ -22,15 +22,15 @@ constexpr cost::GlooCostLaw kTruth{.start_s = 3e-4,
                                    .network_s_per_byte = 8e-8};
 
 /// Returns samples of groups in a lab of 4 x 4, 4 KB to 4 MB, with some noise and one wrong row.
-OwnSamples lab_samples(double noise) {
-  OwnSamples samples;
+OwnClusterSamples lab_samples(double noise) {
+  OwnClusterSamples samples;
   for (const auto& [nodes, members] :
        {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 22; doublings += 2) {
       const double bytes = std::ldexp(1.0, doublings);
-      MessageSample sample{.operation = collective::Collective::kAllReduce,
-                           .group = {nodes, members, 4 / members},
-                           .payload_bytes = bytes};
+      OwnCollectiveSample sample{.operation = collective::Collective::kAllReduce,
+                                 .group = {nodes, members, 4 / members},
+                                 .payload_bytes = bytes};
       const double off = noise * std::sin(static_cast<double>(samples.messages.size()) * 12.9898);
       sample.seconds =
           kTruth.time(cost::socket_loads(sample.operation, bytes, sample.group)).seconds *
@@ -42,9 +42,9 @@ OwnSamples lab_samples(double noise) {
 }
 
 TEST(ClusterFits, FindTheLawBehindMessages) {
-  OwnSamples samples = lab_samples(0.02);
+  OwnClusterSamples samples = lab_samples(0.02);
   samples.messages[7].seconds *= 3;
-  const ClusterFit fit = fit_cluster(samples);
+  const OwnClusterFit fit = fit_own_cluster(samples);
   ASSERT_TRUE(fit.messages.contains(collective::Collective::kAllReduce));
   const auto& found = fit.messages.at(collective::Collective::kAllReduce);
   EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
@@ -56,17 +56,17 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
 
 /// Overlapping a computation and a message saves a share of the message's time.
 TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
-  OwnSamples samples;
+  OwnClusterSamples samples;
   samples.overlaps = {{cost::LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
                       {cost::LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
                       {cost::LinkClass::kInside, 2, 1, 9},      // disturbed
                       {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // longer than one after the other
-  const ClusterFit fit = fit_cluster(samples);
+  const OwnClusterFit fit = fit_own_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMaxSlowdownFactor);
   samples.overlaps = {{cost::LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
-  EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_inside, 1);
-  EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_network, 0);
+  EXPECT_DOUBLE_EQ(fit_own_cluster(samples).overlap.beside_inside, 1);
+  EXPECT_DOUBLE_EQ(fit_own_cluster(samples).overlap.beside_network, 0);
 }
 
 TEST(ClusterFits, FindTheLawBehindSchedules) {
@@ -76,14 +76,14 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
                                            .inside_s_per_byte = 1e-8,
                                            .network_s_per_byte = 8e-8,
                                            .chunk_bytes = 65536};
-  OwnSamples samples;
+  OwnClusterSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {
-      MessageSample sample{.method = collective::Algorithm::kHoRing,
-                           .chunk_bytes = truth.chunk_bytes,
-                           .operation = collective::Collective::kAllGather,
-                           .group = {nodes, members, 4 / members},
-                           .payload_bytes = std::ldexp(1.0, doublings)};
+      OwnCollectiveSample sample{.method = collective::Algorithm::kHoRing,
+                                 .chunk_bytes = truth.chunk_bytes,
+                                 .operation = collective::Collective::kAllGather,
+                                 .group = {nodes, members, 4 / members},
+                                 .payload_bytes = std::ldexp(1.0, doublings)};
       sample.seconds = truth
                            .time(collective::Algorithm::kHoRing, sample.operation,
                                  sample.payload_bytes, sample.group)
@@ -92,7 +92,7 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
     }
   }
   samples.messages[20].seconds *= 1.2;
-  const ClusterFit fit = fit_cluster(samples);
+  const OwnClusterFit fit = fit_own_cluster(samples);
   const auto& found =
       fit.schedules.at({collective::Algorithm::kHoRing, collective::Collective::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
@@ -103,14 +103,14 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
 }
 
 TEST(ClusterFits, RefuseTwoChunkSizesOfOneMethod) {
-  OwnSamples samples;
-  const std::string header(cost::kMessageSampleHeader);
-  read_own_samples(parse_csv(header + "\nring,all_gather,2,4,1,4096,1024,0.001\n", "first.csv"),
-                   samples);
-  read_own_samples(parse_csv(header + "\nring,all_gather,2,4,1,4096,2048,0.001\n", "second.csv"),
-                   samples);
+  OwnClusterSamples samples;
+  const std::string header(cost::kMessageSampleCsvHeader);
+  read_own_cluster_samples(
+      parse_csv(header + "\nring,all_gather,2,4,1,4096,1024,0.001\n", "first.csv"), samples);
+  read_own_cluster_samples(
+      parse_csv(header + "\nring,all_gather,2,4,1,4096,2048,0.001\n", "second.csv"), samples);
   try {
-    fit_cluster(samples);
+    fit_own_cluster(samples);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -121,15 +121,15 @@ TEST(ClusterFits, RefuseTwoChunkSizesOfOneMethod) {
 
 /// A left-out time close to zero has an error that is not a number.
 TEST(ClusterFits, LackAnErrorThatIsNoNumber) {
-  ClusterFit fit;
+  OwnClusterFit fit;
   fit.computations.push_back({.law = {.start_s = 1e-3}, .rows = 5, .held_out_error = INFINITY});
-  EXPECT_FALSE(measured_json(fit, "n", {})["computations"][0].contains("held_out_error"));
+  EXPECT_FALSE(measured_profile_json(fit, "n", {})["computations"][0].contains("held_out_error"));
   fit.computations[0].held_out_error = 0.25;
-  EXPECT_EQ(measured_json(fit, "n", {})["computations"][0]["held_out_error"], 0.25);
+  EXPECT_EQ(measured_profile_json(fit, "n", {})["computations"][0]["held_out_error"], 0.25);
 }
 
 TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
-  OwnSamples samples;
+  OwnClusterSamples samples;
   for (int step = 0; step < 9; ++step) {
     const double flops = 1e6 * std::pow(3, step);
     for (const step::Phase phase : {step::Phase::kForward, step::Phase::kDataGradient}) {
@@ -142,7 +142,7 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
                                       .seconds = 5e-6 + flops / rate});
     }
   }
-  const ClusterFit fit = fit_cluster(samples);
+  const OwnClusterFit fit = fit_own_cluster(samples);
   ASSERT_EQ(fit.computations.size(), 2U);
   EXPECT_NEAR(fit.computations[0].law.s_per_flop, 1 / 4e10, 1e-13);
   EXPECT_NEAR(fit.computations[1].law.s_per_flop, 1 / 2e10, 1e-13);
@@ -150,8 +150,9 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
 }
 
 /// Returns samples each with 1 MFLOP more than the previous one, and so many bytes.
-std::vector<ComputationSample> computations(std::initializer_list<double> seconds, double bytes) {
-  std::vector<ComputationSample> samples;
+std::vector<OwnComputationSample> computations(std::initializer_list<double> seconds,
+                                               double bytes) {
+  std::vector<OwnComputationSample> samples;
   for (const double each : seconds) {
     samples.push_back({.kind = step::OperatorKind::kLinear,
                        .phase = step::Phase::kForward,
@@ -183,9 +184,9 @@ TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
 }
 
 std::string table_refusal(std::string_view header, const std::string& rows) {
-  OwnSamples samples;
+  OwnClusterSamples samples;
   try {
-    read_own_samples(parse_csv(fmt::format("{}\n{}", header, rows), "s.csv"), samples);
+    read_own_cluster_samples(parse_csv(fmt::format("{}\n{}", header, rows), "s.csv"), samples);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -195,7 +196,7 @@ std::string table_refusal(std::string_view header, const std::string& rows) {
 
 TEST(OwnSample, SayWhereTheyAreBad) {
   const auto refusal = [](const std::string& row) {
-    return table_refusal(cost::kMessageSampleHeader, row + "\n");
+    return table_refusal(cost::kMessageSampleCsvHeader, row + "\n");
   };
   EXPECT_EQ(refusal("gloo,all_gather,1,4,1,4096,0,0.001"), "nothing");
   EXPECT_THAT(refusal("gloo,all_gathers,1,4,1,4096,0,0.001"), HasSubstr("s.csv:2: operation"));
@@ -203,12 +204,12 @@ TEST(OwnSample, SayWhereTheyAreBad) {
   EXPECT_THAT(refusal("gloo,all_gather,1,4,1,4096,0,0"), HasSubstr("seconds: '0'"));
   EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
   EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
-  EXPECT_FALSE(holds_own_samples(parse_csv("op,nodes\n", "s.csv")));
+  EXPECT_FALSE(has_own_cluster_samples(parse_csv("op,nodes\n", "s.csv")));
 }
 
 TEST(OwnSample, HaveTheLimitsOfMeasuredProfiles) {
   const auto message = [](const std::string& row) {
-    return table_refusal(cost::kMessageSampleHeader, row + "\n");
+    return table_refusal(cost::kMessageSampleCsvHeader, row + "\n");
   };
   EXPECT_THAT(message("gloo,all_gather,1,4,1,0.5,0,0.001"),
               HasSubstr("s.csv:2: payload_bytes: '0.5' is not a number from 1 to 1e+18"));
@@ -224,20 +225,21 @@ TEST(OwnSample, HaveTheLimitsOfMeasuredProfiles) {
   EXPECT_THAT(message("gloo,all_gather,1,4,1,4096,0,nan"), HasSubstr("seconds: 'nan'"));
 
   const auto computation = [](const std::string& row) {
-    return table_refusal(cost::kComputationSampleHeader, "linear,forward,fp32,," + row + "\n");
+    return table_refusal(cost::kComputationSampleCsvHeader, "linear,forward,fp32,," + row + "\n");
   };
   EXPECT_EQ(computation("0,0,0.001"), "nothing");
   EXPECT_THAT(computation("1e-5,0,10"), HasSubstr("flops: '1e-5' is not 0 or a number from 1"));
   EXPECT_THAT(computation("1e300,0,10"), HasSubstr("flops: '1e300'"));
   EXPECT_THAT(computation("8,0.5,10"), HasSubstr("memory_bytes: '0.5'"));
 
-  EXPECT_THAT(table_refusal(cost::kOverlapSampleHeader, "inside,all_gather,x,1e6,1,1,1e-20\n"),
+  EXPECT_THAT(table_refusal(cost::kOverlapSampleCsvHeader, "inside,all_gather,x,1e6,1,1,1e-20\n"),
               HasSubstr("s.csv:2: seconds_together: '1e-20'"));
 }
 
 TEST(OwnSample, OfNoRowAreRefused) {
   for (const std::string_view header :
-       {cost::kMessageSampleHeader, cost::kComputationSampleHeader, cost::kOverlapSampleHeader}) {
+       {cost::kMessageSampleCsvHeader, cost::kComputationSampleCsvHeader,
+        cost::kOverlapSampleCsvHeader}) {
     EXPECT_THAT(table_refusal(header, ""), HasSubstr("s.csv: no row below the header"));
   }
 }

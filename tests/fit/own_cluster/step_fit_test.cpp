@@ -48,20 +48,20 @@ logs::KinetoTrace trace_of(const std::string& events) {
   std::string text = R"({"traceEvents":[)" + events + R"({"ph":"i","name":"end"}]})";
   logs::ByteSource bytes(text, "trace.0.json");
   logs::Log log;
-  return logs::read_host_trace(bytes, log);
+  return logs::read_kineto_host_trace(bytes, log);
 }
 
-ModelWidths widths() { return {.hidden = {8}, .inner = {20}, .vocabulary = {64}, .head = {4, 2}}; }
+TensorWidths widths() { return {.hidden = {8}, .inner = {20}, .vocabulary = {64}, .head = {4, 2}}; }
 
-double busy_us(const HostStep& step, step::OperatorKind kind, step::Phase phase) {
+double busy_us(const HostThreadStep& step, step::OperatorKind kind, step::Phase phase) {
   const auto found = step.kinds.find({kind, phase});
   return found == step.kinds.end() ? 0 : 1e6 * found->second.busy;
 }
 
 TEST(HostSteps, EveryMomentOfAStepIsOfSomething) {
-  const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
+  const RankHostTrace trace = read_host_trace_steps(trace_of(step_at(0) + step_at(2000)), widths());
   ASSERT_EQ(trace.steps.size(), 2U);
-  const HostStep& step = trace.steps.front();
+  const HostThreadStep& step = trace.steps.front();
   double sum = step.waiting + step.dispatch + step.unknown;
   for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
   EXPECT_NEAR(sum, 2000e-6, 1e-12);
@@ -74,7 +74,7 @@ TEST(HostSteps, EveryMomentOfAStepIsOfSomething) {
 }
 
 TEST(HostSteps, TheInnermostProductCounts) {
-  const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
+  const RankHostTrace trace = read_host_trace_steps(trace_of(step_at(0) + step_at(2000)), widths());
   ASSERT_EQ(trace.products.size(), 6U);
   EXPECT_EQ(trace.products[0].shape.columns, 24);
   EXPECT_EQ(trace.products[1].phase, step::Phase::kDataGradient);
@@ -83,12 +83,12 @@ TEST(HostSteps, TheInnermostProductCounts) {
 
 TEST(HostSteps, TheProfilersEmptyLastStepIsNone) {
   const std::string empty = event("user_annotation", "ProfilerStep#2", 2000, 3);
-  EXPECT_EQ(host_steps(trace_of(step_at(0) + empty), widths()).steps.size(), 1U);
+  EXPECT_EQ(read_host_trace_steps(trace_of(step_at(0) + empty), widths()).steps.size(), 1U);
 }
 
 std::string steps_refusal(const std::string& events) {
   try {
-    host_steps(trace_of(events), widths());
+    read_host_trace_steps(trace_of(events), widths());
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -118,10 +118,10 @@ TEST(HostSteps, RefusesOperatorsThatAllLackADuration) {
 }
 
 TEST(HostSteps, ANegativeDurationIsNone) {
-  const HostTrace trace =
-      host_steps(trace_of(step_at(0) +
-                          event("cpu_op", "aten::mm", 1900, -5, R"("Input Dims":[[16,8],[8,24]])")),
-                 widths());
+  const RankHostTrace trace =
+      read_host_trace_steps(trace_of(step_at(0) + event("cpu_op", "aten::mm", 1900, -5,
+                                                        R"("Input Dims":[[16,8],[8,24]])")),
+                            widths());
   ASSERT_EQ(trace.products.size(), 4U);
   EXPECT_EQ(trace.products.back().seconds, 0);
 }
@@ -144,10 +144,10 @@ sharding: {}
 
 /// Returns a trace of a step that runs exactly the products of a plan at `seconds_per_flop`, then
 /// waits.
-HostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
+RankHostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
   const step::StepProgram program = step::build_program(job.job, job.plan);
-  HostTrace trace;
-  HostStep step;
+  RankHostTrace trace;
+  HostThreadStep step;
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (op.kind != step::OperatorKind::kLinear) continue;
@@ -164,24 +164,24 @@ HostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
   return trace;
 }
 
-TEST(StepFit, LawsSumUpToTheStepsOfTheTrace) {
+TEST(MeasuredStepFit, LawsSumUpToTheStepsOfTheTrace) {
   const plan::PlannedJob job = planned(8);
-  const StepFit fitted = fit_steps(job, {trace_of_plan(job, 1e-9)}, {});
+  const MeasuredStepFit fitted = fit_measured_steps(job, {trace_of_plan(job, 1e-9)}, {});
   const step::StepProgram program = step::build_program(job.job, job.plan);
-  const WorkByKind work = planned_work(program, program.stages.front());
+  const WorkByKind work = planned_computations(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
-    const PlannedWork& of = work.at({one.law.kind, one.law.phase});
+    const PlannedComputations& of = work.at({one.law.kind, one.law.phase});
     sum += of.operators * one.law.start_s + of.flops * one.law.s_per_flop +
            of.bytes * one.law.s_per_byte;
   }
   EXPECT_NEAR(sum, fitted.step_s, 1e-9);
 }
 
-std::string fit_refusal(const plan::PlannedJob& job, const HostTrace& trace,
+std::string fit_refusal(const plan::PlannedJob& job, const RankHostTrace& trace,
                         const logs::Log& log = {}) {
   try {
-    fit_steps(job, {trace}, log);
+    fit_measured_steps(job, {trace}, log);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -189,10 +189,10 @@ std::string fit_refusal(const plan::PlannedJob& job, const HostTrace& trace,
   return "nothing";
 }
 
-TEST(StepFit, RefusesProductsOfAPhaseThatAllLackATime) {
+TEST(MeasuredStepFit, RefusesProductsOfAPhaseThatAllLackATime) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
-  for (HostProduct& product : trace.products) {
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
+  for (HostMatrixProduct& product : trace.products) {
     if (product.phase == step::Phase::kForward) product.seconds = 0;
   }
   logs::Log log;
@@ -202,55 +202,57 @@ TEST(StepFit, RefusesProductsOfAPhaseThatAllLackATime) {
 }
 
 /// A coarse timer shows a time of 0 for the shortest product.
-TEST(StepFit, FitsTheProductsThatHaveATime) {
+TEST(MeasuredStepFit, FitsTheProductsThatHaveATime) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
   const step::Shape first = trace.products.front().shape;
-  for (HostProduct& product : trace.products) {
+  for (HostMatrixProduct& product : trace.products) {
     if (product.shape == first) product.seconds = 0;
   }
   EXPECT_EQ(fit_refusal(job, trace), "nothing");
 }
 
 /// As in tables of overlap, a slow-down above the limit counts as kMaxSlowdownFactor.
-TEST(StepFit, OverlapHasTheLimitsOfTables) {
+TEST(MeasuredStepFit, OverlapHasTheLimitsOfTables) {
   const plan::PlannedJob job = planned(8);
   const auto slower = [&job](double alone, double beside) {
-    HostTrace trace = trace_of_plan(job, 1e-9);
-    const HostStep step = trace.steps.front();
-    const std::vector<HostProduct> products = trace.products;
+    RankHostTrace trace = trace_of_plan(job, 1e-9);
+    const HostThreadStep step = trace.steps.front();
+    const std::vector<HostMatrixProduct> products = trace.products;
     trace.products.clear();
     for (int run = 0; run < 6; ++run) {
       if (run > 0) trace.steps.push_back(step);
-      for (HostProduct product : products) {
+      for (HostMatrixProduct product : products) {
         product.beside = run % 2 == 1;
         product.seconds *= product.beside ? beside : alone;
         trace.products.push_back(product);
       }
     }
-    return fit_steps(job, {trace}, {}).fit.overlap.beside_inside;
+    return fit_measured_steps(job, {trace}, {}).fit.overlap.beside_inside;
   };
   EXPECT_DOUBLE_EQ(slower(1, 1.5), 1.5);
   EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMaxSlowdownFactor);
   EXPECT_DOUBLE_EQ(slower(1, 0.5), 1);
 }
 
-TEST(StepFit, AKindThatTookNoTimeHasNoLaw) {
+TEST(MeasuredStepFit, AKindThatTookNoTimeHasNoLaw) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
-  const auto norms = [&job](const HostTrace& of) {
-    return std::ranges::count_if(fit_steps(job, {of}, {}).fit.computations, [](const auto& one) {
-      return one.law.kind == step::OperatorKind::kNorm && one.law.phase == step::Phase::kForward;
-    });
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
+  const auto norms = [&job](const RankHostTrace& of) {
+    return std::ranges::count_if(fit_measured_steps(job, {of}, {}).fit.computations,
+                                 [](const auto& one) {
+                                   return one.law.kind == step::OperatorKind::kNorm &&
+                                          one.law.phase == step::Phase::kForward;
+                                 });
   };
   EXPECT_EQ(norms(trace), 1);
   trace.steps.front().kinds[{step::OperatorKind::kNorm, step::Phase::kForward}] = {};
   EXPECT_EQ(norms(trace), 0);
 }
 
-TEST(StepFit, NamesATraceOfAnotherModel) {
+TEST(MeasuredStepFit, NamesATraceOfAnotherModel) {
   try {
-    fit_steps(planned(16), {trace_of_plan(planned(8), 1e-9)}, {});
+    fit_measured_steps(planned(16), {trace_of_plan(planned(8), 1e-9)}, {});
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -259,26 +261,26 @@ TEST(StepFit, NamesATraceOfAnotherModel) {
 }
 
 /// A trace whose products have as many FLOPs, but other widths.
-TEST(StepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
+TEST(MeasuredStepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
-  for (HostProduct& product : trace.products) {
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
+  for (HostMatrixProduct& product : trace.products) {
     if (product.phase != step::Phase::kForward) continue;
     product.shape.inner *= 2;
     product.shape.rows /= 2;
   }
-  EXPECT_THROW(fit_steps(job, {trace}, {}), Error);
+  EXPECT_THROW(fit_measured_steps(job, {trace}, {}), Error);
 }
 
-TEST(StepFit, NamesTracesOfSomeRanksAlone) {
+TEST(MeasuredStepFit, NamesTracesOfSomeRanksAlone) {
   const plan::PlannedJob job = planned(8);
-  const HostTrace trace = trace_of_plan(job, 1e-9);
+  const RankHostTrace trace = trace_of_plan(job, 1e-9);
   logs::Log log;
   log.sources.push_back({.file = "trace.0.json", .world = 2});
   log.records.push_back(
       {.rank = 0, .payload_bytes = 8, .operation = logs::LogOperation::kAllReduce});
   try {
-    fit_steps(job, {trace}, log);
+    fit_measured_steps(job, {trace}, log);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -286,22 +288,22 @@ TEST(StepFit, NamesTracesOfSomeRanksAlone) {
   }
 }
 
-TEST(StepFit, NamesTracesOfAnotherNumberOfRanks) {
+TEST(MeasuredStepFit, NamesTracesOfAnotherNumberOfRanks) {
   const plan::PlannedJob job = planned(8);
-  const HostTrace trace = trace_of_plan(job, 1e-9);
+  const RankHostTrace trace = trace_of_plan(job, 1e-9);
   logs::Log log;
   log.sources.push_back({.file = "trace.0.json", .world = 4});
   try {
-    fit_steps(job, {trace}, log);
+    fit_measured_steps(job, {trace}, log);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("trace.0.json: is of a job of 4 ranks, the plan of 2"));
   }
 }
 
-TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
+TEST(MeasuredStepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
   logs::Log log;
   log.communicators.push_back({.name = "world", .size = 2, .ranks = {0, 1}});
   log.sources.emplace_back();
@@ -313,7 +315,7 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
                            .communicator = 0,
                            .operation = logs::LogOperation::kAllReduce});
   }
-  const StepFit fitted = fit_steps(job, {trace}, log);
+  const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, log);
   ASSERT_EQ(fitted.fit.messages.size(), static_cast<std::size_t>(cost::kCollectives));
   const auto& reduce = fitted.fit.messages.at(collective::Collective::kAllReduce);
   const auto& gather = fitted.fit.messages.at(collective::Collective::kAllGather);
@@ -324,15 +326,15 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
 }
 
 /// Two ranks, one of which arrives late at each of two messages and so never waits.
-TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
+TEST(MeasuredStepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
   const plan::PlannedJob job = planned(8);
   const double transfers_s[] = {1e-3, 21e-3};
   constexpr double kWait_s = 5e-3;
-  std::vector<HostTrace> ranks(2, trace_of_plan(job, 1e-6));
+  std::vector<RankHostTrace> ranks(2, trace_of_plan(job, 1e-6));
   const double computed_s = ranks[0].steps[0].seconds;
   logs::Log log;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
-    HostStep& step = ranks[static_cast<std::size_t>(rank)].steps[0];
+    HostThreadStep& step = ranks[static_cast<std::size_t>(rank)].steps[0];
     log.sources.push_back({.world = 2});
     for (int i = 0; i < 2; ++i) {
       const double duration_s = transfers_s[i] + (rank == 0 ? kWait_s : 0);
@@ -346,48 +348,48 @@ TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
                              .operation = logs::LogOperation::kAllReduce});
     }
   }
-  const StepFit fitted = fit_steps(job, ranks, log);
+  const MeasuredStepFit fitted = fit_measured_steps(job, ranks, log);
   const cost::GlooCostLaw& law = fitted.fit.messages.at(collective::Collective::kAllReduce).law.law;
   EXPECT_EQ(law.hop_s, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 2e-5);
   const step::StepProgram program = step::build_program(job.job, job.plan);
-  const WorkByKind work = planned_work(program, program.stages.front());
+  const WorkByKind work = planned_computations(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
-    const PlannedWork& of = work.at({one.law.kind, one.law.phase});
+    const PlannedComputations& of = work.at({one.law.kind, one.law.phase});
     sum += of.operators * one.law.start_s + of.flops * one.law.s_per_flop +
            of.bytes * one.law.s_per_byte;
   }
   EXPECT_NEAR(sum, computed_s + kWait_s, 1e-9);  // of two waits, each half of the ranks
 }
 
-TEST(StepFit, NamesTracesOfAnotherSharding) {
+TEST(MeasuredStepFit, NamesTracesOfAnotherSharding) {
   const plan::PlannedJob whole = planned(8);
   const plan::PlannedJob sharded = planned(8, "GGG");
   logs::Log log;
   log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllReduce});
-  EXPECT_NO_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
+  EXPECT_NO_THROW(fit_measured_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
   try {
-    fit_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
+    fit_measured_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the plan has all_gather, the run none"));
   }
   log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllGather});
-  EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
+  EXPECT_THROW(fit_measured_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
 }
 
-const cost::HostOverheadLaw* handling_of(const StepFit& fitted, step::Scheme scheme,
-                                         collective::Collective operation) {
+const cost::MessageHostOverheadLaw* handling_of(const MeasuredStepFit& fitted, step::Scheme scheme,
+                                                collective::Collective operation) {
   const auto found = std::ranges::find_if(fitted.fit.host_overhead, [&](const auto& one) {
     return one.law.scheme == scheme && one.law.operation == operation;
   });
   return found == fitted.fit.host_overhead.end() ? nullptr : &found->law;
 }
 
-TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
+TEST(MeasuredStepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   const plan::PlannedJob job = planned(8, "GGG");
-  HostTrace trace = trace_of_plan(job, 1e-9);
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
   trace.steps[0].kinds[{step::OperatorKind::kAllGather, step::Phase::kForward}] = {.busy = 40e-3,
                                                                                    .host = 6e-3};
   logs::Log log;
@@ -400,25 +402,25 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
   }
   log.records.push_back(
       {.payload_bytes = 1 << 20, .operation = logs::LogOperation::kReduceScatter});
-  const StepFit fitted = fit_steps(job, {trace}, log);
+  const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, log);
   EXPECT_TRUE(fitted.notes.empty());
-  const MessageSample sample{.operation = collective::Collective::kAllGather,
-                             .group = {.nodes = 1, .members = 2, .groups = 1},
-                             .payload_bytes = 1 << 26};
+  const OwnCollectiveSample sample{.operation = collective::Collective::kAllGather,
+                                   .group = {.nodes = 1, .members = 2, .groups = 1},
+                                   .payload_bytes = 1 << 26};
   EXPECT_NEAR(predicted_s(fitted.fit.messages.at(collective::Collective::kAllGather).law, sample),
               1e-4 + 1e-9 * (1 << 26), 2e-3);
   const step::StepProgram program = step::build_program(job.job, job.plan);
   const PlannedMessages gathers =
       planned_messages(program, program.stages.front())
           .at({step::Scheme::kData, collective::Collective::kAllGather});
-  const cost::HostOverheadLaw* law =
+  const cost::MessageHostOverheadLaw* law =
       handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
   // Messages that are absent from the trace take longer on this host by the same factor.
   const plan::MessageHostOverhead usual = plan::framework_defaults(job.job.framework).host_overhead;
-  const cost::HostOverheadLaw* assumed =
+  const cost::MessageHostOverheadLaw* assumed =
       handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
   ASSERT_NE(assumed, nullptr);
   EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
@@ -426,13 +428,13 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
 
 /// DTensor's dispatch costs belong to messages of tensor parallelism; norms and products cost the
 /// same with and without it.
-TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
+TEST(MeasuredStepFit, DispatchIsOfMessagesOfTensorParallelism) {
   plan::PlannedJob job = planned(8);
   job.plan.parallel.data = 1;
   job.plan.parallel.tensor = 2;
   job.plan.micro_batch = 4;
-  HostTrace trace = trace_of_plan(job, 1e-9);
-  const auto norm_s = [](const StepFit& fitted) {
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
+  const auto norm_s = [](const MeasuredStepFit& fitted) {
     for (const auto& one : fitted.fit.computations) {
       if (one.law.kind == step::OperatorKind::kNorm && one.law.phase == step::Phase::kForward) {
         return one.law.start_s;
@@ -440,15 +442,15 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
     }
     return -1.0;
   };
-  const double alone_s = norm_s(fit_steps(job, {trace}, {}));
+  const double alone_s = norm_s(fit_measured_steps(job, {trace}, {}));
   trace.steps[0].dispatch = 12e-3;
   trace.steps[0].seconds += 12e-3;
-  const StepFit fitted = fit_steps(job, {trace}, {});
+  const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, {});
   EXPECT_DOUBLE_EQ(norm_s(fitted), alone_s);
   const step::StepProgram program = step::build_program(job.job, job.plan);
   double handled_s = 0;
   for (const auto& [key, messages] : planned_messages(program, program.stages.front())) {
-    const cost::HostOverheadLaw* law = handling_of(fitted, key.first, key.second);
+    const cost::MessageHostOverheadLaw* law = handling_of(fitted, key.first, key.second);
     if (law != nullptr) handled_s += messages.calls * law->seconds(0);
     EXPECT_EQ(law != nullptr, key.first == step::Scheme::kTensor);
   }
@@ -456,20 +458,20 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
 }
 
 /// A trace without tensor parallelism or FSDP does not show their host time.
-TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
+TEST(MeasuredStepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
   const plan::PlannedJob job = planned(8);
-  HostTrace trace = trace_of_plan(job, 1e-9);
+  RankHostTrace trace = trace_of_plan(job, 1e-9);
   trace.steps[0].kinds[{step::OperatorKind::kAdd, step::Phase::kForward}] = {.busy = 50e-6};
-  const StepFit fitted = fit_steps(job, {trace}, {});
+  const MeasuredStepFit fitted = fit_measured_steps(job, {trace}, {});
   for (const auto& one : fitted.fit.host_overhead) EXPECT_EQ(one.rows, 0U);
-  const cost::HostOverheadLaw* tensor =
+  const cost::MessageHostOverheadLaw* tensor =
       handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
   ASSERT_NE(tensor, nullptr);
   EXPECT_DOUBLE_EQ(tensor->start_s,
                    plan::framework_defaults(job.job.framework).host_overhead.tensor_s);
-  const cost::HostOverheadLaw* gather =
+  const cost::MessageHostOverheadLaw* gather =
       handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
-  const cost::HostOverheadLaw* scatter =
+  const cost::MessageHostOverheadLaw* scatter =
       handling_of(fitted, step::Scheme::kData, collective::Collective::kReduceScatter);
   ASSERT_NE(gather, nullptr);
   ASSERT_NE(scatter, nullptr);
@@ -492,8 +494,8 @@ TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {
       op("_c10d_functional::all_reduce", 700, 30) + op("aten::mul", 800, 20, sizes) +
       event("user_annotation", "Optimizer.step#AdamW.step", 820, 170) +
       op("PythonSubclass", 830, 160, sizes);
-  const HostTrace trace = host_steps(trace_of(events), widths());
-  const HostStep& step = trace.steps.at(0);
+  const RankHostTrace trace = read_host_trace_steps(trace_of(events), widths());
+  const HostThreadStep& step = trace.steps.at(0);
   // 150 around the product, 100 before and 100 in the second, 100 before and 50 in the third.
   EXPECT_NEAR(step.dispatch, 500e-6, 1e-12);
   EXPECT_NEAR(busy_us(step, step::OperatorKind::kNorm, step::Phase::kForward), 170, 1e-6);

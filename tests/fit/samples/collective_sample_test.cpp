@@ -46,7 +46,7 @@ TEST(CollectiveSample, SizesOfNcclTestsAreWholeBuffers) {
   EXPECT_EQ(read.samples[0].payload_bytes, 1048576);
   EXPECT_EQ(read.samples[0].machine->name, "h100-sxm-80g");
   EXPECT_EQ(read.samples[1].payload_bytes, 4 * 1048576);
-  EXPECT_EQ(read.samples[1].library, kListLibrary);
+  EXPECT_EQ(read.samples[1].library, kTensorListLibraryName);
 }
 
 TEST(CollectiveSample, TheNetworkNamesTheMachine) {
@@ -62,11 +62,11 @@ TEST(CollectiveSample, TheNetworkNamesTheMachine) {
 }
 
 TEST(CollectiveSample, DevicesThatNobodySampledAreTakenForTheirFamily) {
-  EXPECT_EQ(machine_of("H100-NVL-94GB", "", false)->name, "h100-sxm-80g");
-  EXPECT_EQ(machine_of("H800", "", true)->cluster, "h800-8gpu");
-  EXPECT_EQ(machine_of("abacus", "", false), nullptr);
-  EXPECT_EQ(machine_of("", "", false), nullptr);
-  EXPECT_EQ(find_machine("dgx-a100-40g")->cluster, "dgx-a100-40g");
+  EXPECT_EQ(sampled_machine_of_columns("H100-NVL-94GB", "", false)->name, "h100-sxm-80g");
+  EXPECT_EQ(sampled_machine_of_columns("H800", "", true)->cluster, "h800-8gpu");
+  EXPECT_EQ(sampled_machine_of_columns("abacus", "", false), nullptr);
+  EXPECT_EQ(sampled_machine_of_columns("", "", false), nullptr);
+  EXPECT_EQ(find_sampled_machine("dgx-a100-40g")->cluster, "dgx-a100-40g");
 }
 
 TEST(CollectiveSample, ABandwidthStandsForAMissingTime) {
@@ -77,9 +77,9 @@ TEST(CollectiveSample, ABandwidthStandsForAMissingTime) {
 
 TEST(CollectiveSample, TheLayoutHasTheLinksToItself) {
   const auto read = one_machine("all_reduce,2,2,50000000,150000\n");
-  SampledClusters made;
+  SampledClusterCache made;
   const CollectiveSample& sample = read.samples.at(0);
-  const cluster::GroupLayout layout = sample_layout(sample, made.of(sample));
+  const cluster::GroupLayout layout = sample_rank_placement(sample, made.of(sample));
   EXPECT_EQ(layout.members[0], 2);
   EXPECT_EQ(layout.members[1], 4);
   EXPECT_EQ(layout.sharers[1], 1);

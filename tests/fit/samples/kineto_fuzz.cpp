@@ -13,9 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     stepwright::logs::ByteSource bytes(text, "fuzz.json");
     stepwright::logs::Log log;
-    const auto trace = stepwright::logs::read_host_trace(bytes, log);
-    stepwright::fit::trace_operators(trace);
-    stepwright::fit::trace_collectives(trace, 8);
+    const auto trace = stepwright::logs::read_kineto_host_trace(bytes, log);
+    stepwright::fit::read_trace_operators(trace);
+    stepwright::fit::read_trace_collectives(trace, 8);
   } catch (const stepwright::Error&) {
     return 0;
   }

@@ -34,7 +34,7 @@ logs::KinetoTrace step() { return trace_of(step_text(), "step.json"); }
 
 std::string trace_refusal(const std::string& text) {
   try {
-    trace_operators(trace_of(text, "t.json"));
+    read_trace_operators(trace_of(text, "t.json"));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -42,7 +42,7 @@ std::string trace_refusal(const std::string& text) {
   return {};
 }
 
-const OperatorSample* sample_of(const TraceOperators& operators, std::string_view name,
+const OperatorSample* sample_of(const TraceOperatorSamples& operators, std::string_view name,
                                 bool forward, std::int64_t columns = 0) {
   for (const OperatorSample& sample : operators.table.samples) {
     if (sample.name == name && sample.forward_s.has_value() == forward &&
@@ -59,12 +59,12 @@ std::size_t unused(const UnusedByName& names, const std::string& name, const std
 }
 
 TEST(KinetoSamples, AKernelWithoutExternalIdIsJoinedByItsLaunch) {
-  const TraceOperators operators = trace_operators(step());
+  const TraceOperatorSamples operators = read_trace_operators(step());
   ASSERT_NE(sample_of(operators, "aten::mm", true, 512), nullptr);
 }
 
 TEST(KinetoSamples, ProductsHaveTheSizesOfTheirInputs) {
-  const TraceOperators operators = trace_operators(step());
+  const TraceOperatorSamples operators = read_trace_operators(step());
   const OperatorSample* mm = sample_of(operators, "aten::mm", true, 3072);
   ASSERT_NE(mm, nullptr);
   EXPECT_EQ(mm->what, cost::OperatorClass::kProduct);
@@ -75,14 +75,14 @@ TEST(KinetoSamples, ProductsHaveTheSizesOfTheirInputs) {
 }
 
 TEST(KinetoSamples, KernelsOfOneOperatorAddUp) {
-  const TraceOperators operators = trace_operators(step());
+  const TraceOperatorSamples operators = read_trace_operators(step());
   const OperatorSample* addmm = sample_of(operators, "aten::addmm", true);
   ASSERT_NE(addmm, nullptr);
   EXPECT_NEAR(*addmm->forward_s, 48e-6, 1e-12);
 }
 
 TEST(KinetoSamples, TheBackwardOfAProductIsBothGradients) {
-  const TraceOperators operators = trace_operators(step());
+  const TraceOperatorSamples operators = read_trace_operators(step());
   const OperatorSample* backward = sample_of(operators, "aten::mm", false);
   ASSERT_NE(backward, nullptr);
   EXPECT_EQ(backward->op.shape, (step::Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
@@ -91,7 +91,7 @@ TEST(KinetoSamples, TheBackwardOfAProductIsBothGradients) {
 }
 
 TEST(KinetoSamples, AttentionNormActivationAndEmbeddingAreMapped) {
-  const TraceOperators operators = trace_operators(step());
+  const TraceOperatorSamples operators = read_trace_operators(step());
   const auto* attention = sample_of(operators, "aten::_scaled_dot_product_flash_attention", true);
   ASSERT_NE(attention, nullptr);
   EXPECT_EQ(attention->op.shape.heads, 16);
@@ -115,7 +115,7 @@ TEST(KinetoSamples, AttentionNormActivationAndEmbeddingAreMapped) {
 }
 
 TEST(KinetoSamples, CountsWhatItCannotMap) {
-  const UnusedByName names = trace_operators(step()).unused;
+  const UnusedByName names = read_trace_operators(step()).unused;
   EXPECT_EQ(unused(names, "aten::mul", "no operator of ours"), 2U);
   EXPECT_EQ(unused(names, "aten::mm", "not in 16 bits"), 2U);
   EXPECT_EQ(unused(names, "aten::mm", "beside another kernel"), 2U);
@@ -124,7 +124,7 @@ TEST(KinetoSamples, CountsWhatItCannotMap) {
 }
 
 TEST(KinetoCollectives, TheLeastTimeOfEqualMessagesIsTheirSample) {
-  const TraceCollectives collectives = trace_collectives(step(), 8);
+  const TraceCollectiveSamples collectives = read_trace_collectives(step(), 8);
   ASSERT_THAT(collectives.table.rows, SizeIs(2));
   EXPECT_THAT(collectives.table.rows[0].cells,
               ElementsAre("all_gather", "4", "4", "BFloat16", "4194304", "310"));
@@ -153,7 +153,7 @@ TEST(KinetoCollectives, RanksThatACutListLeavesOutFollowItsStep) {
   add("[0, 8, 16, ...]", 64);
   add("[0, 8, 17, ...]", 64);
   add("[0, 1, 2]", 4);
-  const TraceCollectives collectives = trace_collectives(trace, 8);
+  const TraceCollectiveSamples collectives = read_trace_collectives(trace, 8);
   ASSERT_THAT(collectives.table.rows, SizeIs(1));
   EXPECT_EQ(collectives.table.rows[0].cells[1], "64");
   EXPECT_EQ(unused(collectives.unused, "allreduce",

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kHeader = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
 
-OperatorTable read(const std::string& rows) {
+OperatorSampleTable read(const std::string& rows) {
   return read_operator_samples(parse_csv(kHeader + rows, "samples.csv"));
 }
 
@@ -51,7 +51,7 @@ TEST(OperatorSample, TimesAreMicroseconds) {
 }
 
 TEST(OperatorSample, ReportsBadRowsByLine) {
-  const OperatorTable table = read(
+  const OperatorSampleTable table = read(
       "layernorm,,2,1024,2048,,,25,60\n"
       "layernorm,,2,1024,2048,,,26,60\n"
       "layernorm,,2,1024,2560,,,-25,60\n"
@@ -62,7 +62,7 @@ TEST(OperatorSample, ReportsBadRowsByLine) {
       "layernorm,,2,1024,2560,,,,\n");
   EXPECT_EQ(table.samples.size(), 1);
   std::vector<std::string> bad;
-  for (const BadRow& row : table.bad) {
+  for (const UnusableOperatorRow& row : table.bad) {
     bad.push_back(std::to_string(row.line) + ": " + row.reason + ": " + row.detail);
   }
   EXPECT_THAT(bad, testing::ElementsAre(
@@ -80,7 +80,7 @@ TEST(OperatorSample, RefusesAnotherTable) {
 }
 
 TEST(OperatorSample, ReadsTablesOfKernels) {
-  const OperatorTable table = read_operator_samples(parse_csv(
+  const OperatorSampleTable table = read_operator_samples(parse_csv(
       "id,gpu,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,metric,value\n"
       "1,H100-SXM-80GB,gemm,bf16,4096,8192,1024,1,,,,,,,time_us,125\n"
       "2,H100-SXM-80GB,gemm,bf16,4096,8192,1024,2,,,,,,,tflops,500\n"
@@ -98,7 +98,7 @@ TEST(OperatorSample, ReadsTablesOfKernels) {
 }
 
 TEST(OperatorSample, ReadsKernelsOfAttentionAndTheirBackward) {
-  const OperatorTable table = read_operator_samples(parse_csv(
+  const OperatorSampleTable table = read_operator_samples(parse_csv(
       "gpu,software,op,dtype,m,n,k,batch,seq_len,heads,kv_heads,head_dim,causal,direction,metric,"
       "value\n"
       "H100-SXM-80GB,x; SDPA flash (FlashAttention-2),attention,bf16,,,,2,4096,32,8,128,y,backward,"

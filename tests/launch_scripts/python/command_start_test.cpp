@@ -36,12 +36,12 @@ TEST(CommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
 }
 
 TEST(CommandStart, TheAdviceNamesTheCommandToType) {
-  EXPECT_EQ(command_start_advice("subprocess.run", "my launch.py"),
+  EXPECT_EQ(started_command_capture_advice("subprocess.run", "my launch.py"),
             ". `stepwright import --capture -- python3 'my launch.py' ...` runs it with stand-ins "
             "for its launchers");
-  EXPECT_NE(command_start_advice("os.system", "job.sh").find("--capture -- bash job.sh`"),
+  EXPECT_NE(started_command_capture_advice("os.system", "job.sh").find("--capture -- bash job.sh`"),
             std::string::npos);
-  EXPECT_NE(command_start_advice("U.execute_train", "run.py")
+  EXPECT_NE(started_command_capture_advice("U.execute_train", "run.py")
                 .find("--capture --only-launchers -- python3 run.py ...`"),
             std::string::npos);
 }

@@ -12,7 +12,7 @@ namespace stepwright::launch_scripts {
 namespace {
 
 PythonConfig config_of(std::string_view text, const std::string& function = "") {
-  const PythonText texts[] = {{text, "registry.py"}};
+  const PythonFileText texts[] = {{text, "registry.py"}};
   return read_python_config(texts, {.root = "Config", .known = {}}, function);
 }
 
@@ -408,7 +408,7 @@ def config_of():
 def base_config():
     return Config(own=True)
 )";
-  const PythonText texts[] = {{kFirst, "first.py"}, {kOther, "base.py"}};
+  const PythonFileText texts[] = {{kFirst, "first.py"}, {kOther, "base.py"}};
   const PythonConfig config = read_python_config(texts, {.root = "Config", .known = {}}, "");
   EXPECT_EQ(config_value(config, "own"), "true");
   EXPECT_EQ(config_value(config, "depth"), "4");
@@ -422,9 +422,10 @@ TEST(PythonConfig, ModulesHandOnWhatTheyImportUnderOtherNames) {
   constexpr std::string_view kFirst =
       "from b import small_config\ndef f() -> Config:\n    c = small_config()\n    c.b = 2\n"
       "    return c\n";
-  const PythonText texts[] = {{kFirst, "a.py"},
-                              {"from c import tiny_config as small_config\n", "b.py"},
-                              {"def tiny_config() -> Config:\n    return Config(a=1)\n", "c.py"}};
+  const PythonFileText texts[] = {
+      {kFirst, "a.py"},
+      {"from c import tiny_config as small_config\n", "b.py"},
+      {"def tiny_config() -> Config:\n    return Config(a=1)\n", "c.py"}};
   const PythonConfig config = read_python_config(texts, {.root = "Config"}, "f");
   EXPECT_EQ(config_value(config, "a"), "1");
   EXPECT_EQ(config_value(config, "b"), "2");

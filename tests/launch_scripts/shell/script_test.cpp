@@ -11,13 +11,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ShellScript script_of(std::string_view text, const ShellAssumptions& given = {}) {
+ShellScriptResult script_of(std::string_view text, const ShellAssumptions& given = {}) {
   const ShellSource source{"script", text};
   return read_shell_scripts({&source, 1}, given);
 }
 
 /// Returns the words of the last command named `run`.
-std::vector<std::string> words(const ShellScript& script) {
+std::vector<std::string> words(const ShellScriptResult& script) {
   std::vector<std::string> texts;
   for (const ShellCommand& command : script.commands) {
     if (command.words.front().text != "run") continue;
@@ -35,12 +35,12 @@ std::string x_of(const std::string& text) {
   return all.size() == 2 ? all[1] : "none";
 }
 
-TEST(ShellScript, ReadsQuotesAndContinuedLines) {
+TEST(ShellScriptResult, ReadsQuotesAndContinuedLines) {
   EXPECT_THAT(words("run a 'b c' \"d  e\" \\\n  f\\ g $'h\\ti' # not this\n"),
               ElementsAre("run", "a", "b c", "d  e", "f g", "h\ti"));
 }
 
-TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
+TEST(ShellScriptResult, WhatIsToBeFilledInIsAWord) {
   EXPECT_THAT(words("run --vocab <PATH TO vocab.json> --fp16\n"),
               ElementsAre("run", "--vocab", "<PATH TO vocab.json>", "--fp16"));
   EXPECT_THAT(words("A=\" --load <FOLDER> \\\n --save <FOLDER>  --fp16\"\nsh -c \"run $A\"\n"),
@@ -50,7 +50,7 @@ TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
               ElementsAre("run", "c"));
 }
 
-TEST(ShellScript, FillsInVariablesArraysAndArithmetic) {
+TEST(ShellScriptResult, FillsInVariablesArraysAndArithmetic) {
   EXPECT_THAT(words("T=8\nN=$((T * (2 + 1)))\nrun --t $T --n ${N} --w ${W:-4} $MISSING\n"),
               ElementsAre("run", "--t", "8", "--n", "24", "--w", "4", "$MISSING"));
   EXPECT_THAT(
@@ -64,7 +64,7 @@ TEST(ShellScript, FillsInVariablesArraysAndArithmetic) {
               ElementsAre("run", "40", "80"));
 }
 
-TEST(ShellScript, ChangesValuesAsBashDoes) {
+TEST(ShellScriptResult, ChangesValuesAsBashDoes) {
   EXPECT_EQ(x_of("P=/a/b.tar.gz\nX=\"${P##*/} ${P%.*} ${P%%.*} ${P#/}\""),
             "b.tar.gz /a/b.tar /a/b a/b.tar.gz");
   EXPECT_EQ(x_of("P=aXbX\nX=\"${P/X/-} ${P//X/-} ${P,,} ${P^^} ${#P} ${P:1:2}\""),
@@ -73,7 +73,7 @@ TEST(ShellScript, ChangesValuesAsBashDoes) {
   EXPECT_EQ(x_of("N=T; T=4; X=${!N}"), "4");
 }
 
-TEST(ShellScript, PrintsIntoVariablesAsBashDoes) {
+TEST(ShellScriptResult, PrintsIntoVariablesAsBashDoes) {
   EXPECT_EQ(x_of("N=7\nprintf -v X \"%d\" $N"), "7");
   EXPECT_EQ(x_of("printf -v X 'job-%s-%03d at 50%%' a 42"), "job-a-042 at 50%");
   EXPECT_EQ(x_of("printf -v X 'a%sb%d'  "), "ab0");
@@ -84,7 +84,7 @@ TEST(ShellScript, PrintsIntoVariablesAsBashDoes) {
   EXPECT_EQ(x_of("set -a\nX=3\nset +a"), "3");
 }
 
-TEST(ShellScript, TakesWhatPrintfAndEchoPrint) {
+TEST(ShellScriptResult, TakesWhatPrintfAndEchoPrint) {
   EXPECT_EQ(x_of("A=(a.json 'b c')\nT=alpaca\n"
                  "X=$(printf $\"- path: %s\\n  type: ${T}\\n\" \"${A[@]}\")"),
             "- path: a.json\n  type: alpaca\n- path: b c\n  type: alpaca");
@@ -100,7 +100,7 @@ TEST(ShellScript, TakesWhatPrintfAndEchoPrint) {
   EXPECT_EQ(written("printf 'a: %s\\n' 1 > c.yaml"), "a: 1\n");
 }
 
-TEST(ShellScript, CalculatesAsBashDoes) {
+TEST(ShellScriptResult, CalculatesAsBashDoes) {
   EXPECT_EQ(x_of("A=6 B=4\nX=$(( A / B * 10 + A % B - 2 ** 3 ))"), "4");
   EXPECT_EQ(x_of("let X=3*4"), "12");
   EXPECT_EQ(x_of("X=1; (( X += 4 )); (( X++ ))"), "6");
@@ -111,7 +111,7 @@ TEST(ShellScript, CalculatesAsBashDoes) {
   EXPECT_EQ(x_of("X=$((9223372036854775807 + 1))"), "$((9223372036854775807 + 1))");
 }
 
-TEST(ShellScript, DecidesConditions) {
+TEST(ShellScriptResult, DecidesConditions) {
   const auto decided = [](const std::string& condition) {
     return x_of("A=2; B=b; E=''\nif " + condition + "; then X=yes; else X=no; fi");
   };
@@ -130,8 +130,8 @@ TEST(ShellScript, DecidesConditions) {
   EXPECT_TRUE(script_of("A=1\nif [ $A = 1 ]; then B=2; fi\n").choices.empty());
 }
 
-TEST(ShellScript, SaysWhatItCannotDecide) {
-  const ShellScript script =
+TEST(ShellScriptResult, SaysWhatItCannotDecide) {
+  const ShellScriptResult script =
       script_of("if [ \"$FSDP\" = 1 ]; then\n  T=1\nelse\n  T=2\nfi\nrun $T\n");
   EXPECT_THAT(words(script), ElementsAre("run", "2"));
   ASSERT_EQ(script.choices.size(), 1);
@@ -149,18 +149,18 @@ TEST(ShellScript, SaysWhatItCannotDecide) {
   }
 }
 
-TEST(ShellScript, WorksOffChainsFromLeftToRight) {
+TEST(ShellScriptResult, WorksOffChainsFromLeftToRight) {
   EXPECT_EQ(x_of("true && false || X=1"), "1");
   EXPECT_EQ(x_of("X=0; false && X=1 || true && X=2"), "2");
   EXPECT_EQ(x_of("X=0; true || X=1 && X=2"), "2");
   EXPECT_EQ(x_of("X=0; false || false && X=1"), "0");
-  const ShellScript script = script_of("ask one && ask two  ||\\\n  ask three\n");
+  const ShellScriptResult script = script_of("ask one && ask two  ||\\\n  ask three\n");
   std::vector<std::string> conditions;
   for (const auto& [place, choice] : script.choices) conditions.push_back(choice.condition);
   EXPECT_THAT(conditions, ElementsAre("ask one", "ask one && ask two"));
 }
 
-TEST(ShellScript, SubshellsLeaveVariablesAsTheyWere) {
+TEST(ShellScriptResult, SubshellsLeaveVariablesAsTheyWere) {
   EXPECT_EQ(x_of("X=1; (X=2; unset X; X+=3)"), "1");
   EXPECT_EQ(x_of("(Y=2); X=${Y:-unset}"), "unset");
   EXPECT_EQ(x_of("X=1; (X=2; (X=3); A=$X; export B=$X) ; X=$X${A-no}${B-no}"), "1nono");
@@ -169,18 +169,19 @@ TEST(ShellScript, SubshellsLeaveVariablesAsTheyWere) {
   EXPECT_EQ(x_of("f() { (local X; X=2); X=${X}1; }; X=1; f"), "11");
   EXPECT_EQ(x_of("f() { local X=2; (X=3); Y=$X; }; X=1; f; X=$X$Y"), "12");
   EXPECT_EQ(x_of("X=1; { X=2; } | { X=3; }"), "1");
-  const ShellScript script = script_of("(export A=1); run\n export B=2; (unset B); run --x\n");
+  const ShellScriptResult script =
+      script_of("(export A=1); run\n export B=2; (unset B); run --x\n");
   EXPECT_EQ(script.commands.back().environment.size(), 1);
 }
 
-TEST(ShellScript, DoesNotTakeABranchThatOnlyEndsIt) {
+TEST(ShellScriptResult, DoesNotTakeABranchThatOnlyEndsIt) {
   EXPECT_THAT(words("usage() { echo x; exit 1; }\nif [ -z $1 ]; then usage; fi\n"
                     "[ -f data ] || { echo no; exit 1; }\ncd there || exit\nrun a\n"),
               ElementsAre("run", "a"));
   EXPECT_THAT(words("run a\nexit 0\nrun b\n"), ElementsAre("run", "a"));
 }
 
-TEST(ShellScript, GoesThroughLoopsAndFunctions) {
+TEST(ShellScriptResult, GoesThroughLoopsAndFunctions) {
   EXPECT_EQ(x_of("for T in 1 2 4; do X=$X$T; done"), "$X124");
   EXPECT_EQ(x_of("X=\nfor ((i = 0; i < 3; i++)); do X+=$i; done"), "012");
   EXPECT_EQ(x_of("X=0\nwhile [ $X -lt 5 ]; do X=$((X + 1)); done"), "5");
@@ -195,22 +196,23 @@ TEST(ShellScript, GoesThroughLoopsAndFunctions) {
               ElementsAre("run", "4"));
 }
 
-TEST(ShellScript, ExecutesNothing) {
+TEST(ShellScriptResult, ExecutesNothing) {
   EXPECT_THAT(words("run $(touch /tmp/never) `date`\n"),
               ElementsAre("run", "$(touch /tmp/never)", "$(date)"));
-  const ShellScript script = script_of("A=$(nvidia-smi -L | wc -l)\nrun --n $A --m $((A * 2))\n");
+  const ShellScriptResult script =
+      script_of("A=$(nvidia-smi -L | wc -l)\nrun --n $A --m $((A * 2))\n");
   EXPECT_THAT(words(script),
               ElementsAre("run", "--n", "$(nvidia-smi -L | wc -l)", "--m", "$((A * 2))"));
   EXPECT_THAT(script.commands.back().words[2].open, ElementsAre("$(nvidia-smi -L | wc -l)"));
 }
 
-TEST(ShellScript, WhatIsGivenStandsInThePlaceOfAssignments) {
+TEST(ShellScriptResult, WhatIsGivenStandsInThePlaceOfAssignments) {
   const ShellAssumptions given{.variables = {{"T", "8"}}};
   EXPECT_THAT(words(script_of("T=2\nexport T=4\nlet T=6\nrun $T ${T:-1}\n", given)),
               ElementsAre("run", "8", "8"));
 }
 
-TEST(ShellScript, SeesThroughWrappers) {
+TEST(ShellScriptResult, SeesThroughWrappers) {
   for (const char* text :
        {"C=\"run --a 1\"\neval $C\n", "C='run --a $T'\nT=1\neval \"$C\"\n",
         "srun -N 2 bash -c \"run --a 1\"\n", "bash -lc 'run --a $0' 1\n",
@@ -223,17 +225,17 @@ TEST(ShellScript, SeesThroughWrappers) {
         "export T=1\nbash <<EOF\nrun --a \\$T\nEOF\n"}) {
     EXPECT_THAT(words(text), ElementsAre("run", "--a", "1")) << text;
   }
-  const ShellScript script = script_of("srun -N 2 bash -c 'run --a 1'\n");
+  const ShellScriptResult script = script_of("srun -N 2 bash -c 'run --a 1'\n");
   ASSERT_EQ(script.commands.size(), 1);
   EXPECT_EQ(script.commands[0].launchers.at(2).text, "2");
 }
 
-TEST(ShellScript, GoesOnWithFilesThatAreGivenAndNamesOthers) {
+TEST(ShellScriptResult, GoesOnWithFilesThatAreGivenAndNamesOthers) {
   const ShellSource sources[] = {
       {"a/main.sh", "source \"$DIR/conf.sh\"\nT=2 bash ./inner.sh x\n. missing.conf\n"},
       {"b/conf.sh", "export H=64\nL=3\n"},
       {"b/inner.sh", "run --t $T --h $H --l $L --one $1\n"}};
-  const ShellScript script = read_shell_scripts(sources);
+  const ShellScriptResult script = read_shell_scripts(sources);
   EXPECT_THAT(words(script),
               ElementsAre("run", "--t", "2", "--h", "64", "--l", "$L", "--one", "x"));
   EXPECT_EQ(script.files.at(script.commands.back().file), "b/inner.sh");
@@ -242,8 +244,8 @@ TEST(ShellScript, GoesOnWithFilesThatAreGivenAndNamesOthers) {
   EXPECT_EQ(script.missing[0].line, 3U);
 }
 
-TEST(ShellScript, KeepsWhatProgramsSee) {
-  const ShellScript script = script_of(
+TEST(ShellScriptResult, KeepsWhatProgramsSee) {
+  const ShellScriptResult script = script_of(
       "#SBATCH --nodes=4 --gres=gpu:8\nexport A=1 B=2\nC=3\n"
       "D=$SLURM_NNODES run --x > log 2>&1 | tee x\nunset B\n");
   std::vector<std::string> names;
@@ -257,7 +259,7 @@ TEST(ShellScript, KeepsWhatProgramsSee) {
   EXPECT_EQ(script.commands.at(0).job->devices_per_node, 8);
 }
 
-TEST(ShellScript, CountsTheHostsAndDevicesOfAJob) {
+TEST(ShellScriptResult, CountsTheHostsAndDevicesOfAJob) {
   const std::string head = "#SBATCH --nodes=4 --gres=gpu:8\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"a=($(scontrol show hostnames $SLURM_JOB_NODELIST)); run ${#a[@]}", "4"},
@@ -273,25 +275,25 @@ TEST(ShellScript, CountsTheHostsAndDevicesOfAJob) {
   }
 }
 
-TEST(ShellScript, LeavesTheCountOfAnArrayOpenThatACommandFills) {
+TEST(ShellScriptResult, LeavesTheCountOfAnArrayOpenThatACommandFills) {
   for (const char* fill : {"a=($(list_hosts))", "a=($HOSTS)", "mapfile -t a < <(list_hosts)",
                            "read -ra a <<< \"$HOSTS\""}) {
-    const ShellScript script = script_of(std::string(fill) + "\nrun ${#a[@]}\n");
+    const ShellScriptResult script = script_of(std::string(fill) + "\nrun ${#a[@]}\n");
     EXPECT_THAT(words(script), ElementsAre("run", "${#a[@]}")) << fill;
     EXPECT_THAT(script.commands.back().words.back().open, ElementsAre("${#a[@]}")) << fill;
   }
 }
 
-TEST(ShellScript, TheLineThatSubmitsAJobStandsOverItsScript) {
+TEST(ShellScriptResult, TheLineThatSubmitsAJobStandsOverItsScript) {
   const std::vector<ShellSource> sources = {
       {"go.sh", "sbatch --nodes=16 --export=ALL,TP=2 job.sh x\n"},
       {"job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:4\nrun $SLURM_NNODES $TP $1\n"}};
-  const ShellScript script = read_shell_scripts(sources);
+  const ShellScriptResult script = read_shell_scripts(sources);
   EXPECT_THAT(words(script), ElementsAre("run", "16", "2", "x"));
   EXPECT_EQ(script.commands.back().job->devices_per_node, 4);
 }
 
-TEST(ShellScript, OtherSchedulersSayHowLargeAJobIs) {
+TEST(ShellScriptResult, OtherSchedulersSayHowLargeAJobIs) {
   EXPECT_THAT(words(script_of("#PBS -l select=8:ngpus=4:mpiprocs=4\n"
                               "run $(sort -u $PBS_NODEFILE | wc -l) $(wc -l < $PBS_NODEFILE)\n")),
               ElementsAre("run", "8", "32"));
@@ -299,14 +301,14 @@ TEST(ShellScript, OtherSchedulersSayHowLargeAJobIs) {
   EXPECT_THAT(words(script_of("#$ -l rt_F=8\nrun $NHOSTS\n")), ElementsAre("run", "8"));
 }
 
-TEST(ShellScript, CountsOfNoMachineAreNotRead) {
-  const ShellScript many =
+TEST(ShellScriptResult, CountsOfNoMachineAreNotRead) {
+  const ShellScriptResult many =
       script_of("#SBATCH --nodes=2 --gres=gpu:4294967296\nrun $SLURM_GPUS_ON_NODE\n");
   EXPECT_EQ(many.commands.at(0).job->devices_per_node, std::nullopt);
   EXPECT_EQ(script_of("#SBATCH --nodes=9223372036854775807\nrun\n").commands.at(0).job->nodes,
             std::nullopt);
   const std::string large = "#PBS -l select=90000:ngpus=4:mpiprocs=90000\n";
-  const ShellScript script = script_of(large + "run $PBS_NUM_NODES $PBS_NODEFILE\n");
+  const ShellScriptResult script = script_of(large + "run $PBS_NUM_NODES $PBS_NODEFILE\n");
   EXPECT_THAT(words(script), ElementsAre("run", "90000", "$PBS_NODEFILE"));
   std::string brackets;
   for (int i = 0; i < 100'000; ++i) brackets += "[1]";
@@ -315,7 +317,7 @@ TEST(ShellScript, CountsOfNoMachineAreNotRead) {
               ElementsAre("run", "1"));
 }
 
-TEST(ShellScript, RunsWhatIsEchoedIntoAShell) {
+TEST(ShellScriptResult, RunsWhatIsEchoedIntoAShell) {
   EXPECT_THAT(words(script_of("C='run --a 1'\necho \"$C\" | tee log | bash\n")),
               ElementsAre("run", "--a", "1"));
   EXPECT_THAT(words(script_of("J=$(cat <<E\ncd /x\nrun --b 2\nE\n)\n"
@@ -332,7 +334,7 @@ std::string script_refusal(const std::string& text) {
   return "";
 }
 
-TEST(ShellScript, RefusesWhatNeverCloses) {
+TEST(ShellScriptResult, RefusesWhatNeverCloses) {
   for (const char* text :
        {"run 'a", "run \"a", "A=(1 2\nrun", "run ${A", "run $(a", "if a; then b", "case a in b) c",
         "while a; do b", "f() {", "[[ a == b", "a `b", "for x"}) {
@@ -344,7 +346,7 @@ TEST(ShellScript, RefusesWhatNeverCloses) {
               HasSubstr("script:2: the line ends in the middle of a command"));
 }
 
-TEST(ShellScript, DoesNotGrowWithoutBound) {
+TEST(ShellScriptResult, DoesNotGrowWithoutBound) {
   std::string text = "A=(1 2)\n";
   for (int i = 0; i < 60; ++i) text += "A+=(${A[@]} ${A[@]})\n";
   EXPECT_THAT(script_refusal(text), HasSubstr("more than 100000 words"));
@@ -399,7 +401,7 @@ TEST(ShellScript, DoesNotGrowWithoutBound) {
 }
 
 /// Wherever a script is cut off, it is read or refused.
-TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
+TEST(ShellScriptResult, EachBeginningOfAScriptIsReadOrRefused) {
   const std::string_view all =
       "A=(1 'b c' \"$X\") B[2]+=4; declare -A M=([a]=1)\nf() { local y=${1:-2}; case $y in\n"
       "  a|b*) A+=($((y ** 2 ? 1 : 0x1F))) ;; *) return;; esac; }\nif [[ ! $A =~ ^[0-9]+$ && (1 < "
@@ -421,7 +423,7 @@ TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
   }
 }
 
-TEST(ShellScript, ReadsTheWordsOfAKnownLine) {
+TEST(ShellScriptResult, ReadsTheWordsOfAKnownLine) {
   EXPECT_THAT(words("IFS=':' read -r A B C <<< \"x:2:3:4\"\nrun $A $B $C\n"),
               ElementsAre("run", "x", "2", "3:4"));
   EXPECT_THAT(words("read -r A B <<< \"  x   y z \"\nrun $A \"$B\"\n"),
@@ -432,24 +434,24 @@ TEST(ShellScript, ReadsTheWordsOfAKnownLine) {
               ElementsAre("run", "b", "2"));
 }
 
-TEST(ShellScript, AWrittenFileBehindAnOptionIsNoScript) {
+TEST(ShellScriptResult, AWrittenFileBehindAnOptionIsNoScript) {
   EXPECT_THAT(words("H=/tmp/hosts\necho \"a slots=8\" > $H\nrun --hostfile $H --x 1\n"),
               ElementsAre("run", "--hostfile", "/tmp/hosts", "--x", "1"));
 }
 
-TEST(ShellScript, StartsWithinASubstitutionAreStarted) {
-  const ShellScript script = script_of("job=$(sbatch --parsable --nodes=2 --wrap x)\n");
+TEST(ShellScriptResult, StartsWithinASubstitutionAreStarted) {
+  const ShellScriptResult script = script_of("job=$(sbatch --parsable --nodes=2 --wrap x)\n");
   ASSERT_EQ(script.commands.size(), 1U);
   EXPECT_EQ(script.commands.front().words.front().text, "sbatch");
 }
 
-TEST(ShellScript, ACommandThatAProgramIsToldIsReadToo) {
+TEST(ShellScriptResult, ACommandThatAProgramIsToldIsReadToo) {
   EXPECT_THAT(words("A=1\ngcloud ssh --zone z --command=\"cd x\nrun $A\"\n"),
               ElementsAre("run", "1"));
   EXPECT_THAT(words("docker run -e N=4 image bash -c 'run $N'\n"), ElementsAre("run", "4"));
 }
 
-TEST(ShellScript, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
+TEST(ShellScriptResult, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
   EXPECT_THAT(words("if [ \"$#\" -lt 2 ]; then echo usage; exit 1; fi\nN=$1\nshift 2\nrun $N\n"),
               ElementsAre("run", "$1"));
   // A loop over arguments has none to go through.
@@ -457,7 +459,7 @@ TEST(ShellScript, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
               ElementsAre("run", "none"));
 }
 
-TEST(ShellScript, ASubstitutionPrintsWhatAKnownTestLeadsTo) {
+TEST(ShellScriptResult, ASubstitutionPrintsWhatAKnownTestLeadsTo) {
   EXPECT_THAT(words("A=0\nrun $([ \"$A\" != 1 ] && echo \"--x --y\") $([ $A = 1 ] && echo --z)\n"),
               ElementsAre("run", "--x", "--y"));
   EXPECT_THAT(words("A=2\nrun $([ $A = 1 ] || echo --x) $([[ $A == 2 ]] && echo b || echo c)\n"),
@@ -467,7 +469,7 @@ TEST(ShellScript, ASubstitutionPrintsWhatAKnownTestLeadsTo) {
   EXPECT_THAT(words("run $([ -f /etc/hosts.x ] && hostname)\n").size(), 2);
 }
 
-TEST(ShellScript, TheFoundPathOfALauncherIsItsName) {
+TEST(ShellScriptResult, TheFoundPathOfALauncherIsItsName) {
   EXPECT_THAT(words("D=${D:-$(command -v deepspeed)}\nrun \"$D\" $(which torchrun)\n"),
               ElementsAre("run", "deepspeed", "torchrun"));
   EXPECT_THAT(words("run $(which nvcc)\n").back(), "$(which nvcc)");
@@ -475,7 +477,7 @@ TEST(ShellScript, TheFoundPathOfALauncherIsItsName) {
               ElementsAre("run", "--tensor", "2", "x"));
 }
 
-TEST(ShellScript, ASequenceMayHaveSteps) {
+TEST(ShellScriptResult, ASequenceMayHaveSteps) {
   EXPECT_THAT(words("run $(seq 16 8 40)\n"), ElementsAre("run", "16", "24", "32", "40"));
   EXPECT_THAT(words("run $(seq 1 0 40)\n").size(), 2);
 }

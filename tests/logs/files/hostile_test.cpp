@@ -95,7 +95,7 @@ std::string packed(const std::string& text, int members = 1) {
 
 TEST(ByteSource, UnpacksAllMembers) {
   ByteSource source(packed("abc", 3), "a.gz");
-  EXPECT_EQ(source.beginning(), "abcabcabc");
+  EXPECT_EQ(source.peek_beginning(), "abcabcabc");
   EXPECT_EQ(source.rest(100), "abcabcabc");
 }
 

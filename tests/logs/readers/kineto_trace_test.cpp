@@ -21,7 +21,7 @@ TEST(KinetoTrace, NestsOperatorsAndJoinsKernelsWithThem) {
   const auto gemm = std::ranges::find_if(trace.kernels, [&](const KinetoKernel& kernel) {
     return trace.name_of(kernel).starts_with("ampere_bf16");
   });
-  const KinetoSignature& mm = trace.signature_of(gemm->op);
+  const KinetoOperatorSignature& mm = trace.signature_of(gemm->op);
   EXPECT_EQ(mm.name, "aten::mm");
   EXPECT_THAT(mm.dims, ElementsAre(ElementsAre(4096, 1024), ElementsAre(1024, 3072)));
   const int outer = trace.operators.at(gemm->op).parent;
@@ -44,7 +44,7 @@ TEST(KinetoTrace, RanksMayBeAList) {
 TEST(KinetoTrace, OnePassHasCallsAndOperators) {
   const std::string file = "tests/logs/data/calls.trace.0.json.gz";
   std::size_t operators = 0;
-  const Log both = read_host_traces(
+  const Log both = read_kineto_host_traces(
       std::span(&file, 1), [&](const KinetoTrace& trace) { operators = trace.operators.size(); });
   const Log alone = fixture_log({"calls.trace.0.json.gz"});
   EXPECT_GT(operators, alone.records.size());

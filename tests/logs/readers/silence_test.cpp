@@ -170,7 +170,7 @@ TEST(Groups, OfTheSameRanksAreOne) {
                                   {.name = "e", .size = 2, .ranks = {}}},
                 .records = {},
                 .exchanges = {}};
-  const std::vector<std::int32_t> numbers = equal_groups(log);
+  const std::vector<std::int32_t> numbers = communicator_group_numbers(log);
   EXPECT_EQ(numbers[0], numbers[2]);
   EXPECT_NE(numbers[1], numbers[3]);
   EXPECT_LT(numbers[4], numbers[0]);

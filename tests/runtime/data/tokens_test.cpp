@@ -96,7 +96,7 @@ TEST_F(Files, RefusesWhatContradictsItself) {
 TEST_F(Files, SamplesMeetEveryWindowOnceAnEpoch) {
   const auto path = write("f.txt", std::string(41, 'x'));
   const TokenFile file(path, TokenFormat::kText, 256);
-  Samples samples(file, 4, 3, path);
+  ShuffledSamples samples(file, 4, 3, path);
   std::set<std::int64_t> first;
   std::vector<std::int64_t> epochs[2];
   for (std::int64_t i = 0; i < 20; ++i) {
@@ -109,7 +109,7 @@ TEST_F(Files, SamplesMeetEveryWindowOnceAnEpoch) {
   EXPECT_EQ(first.size(), 10U);
   EXPECT_NE(epochs[0], epochs[1]);
   EXPECT_EQ(samples.begin(3), epochs[0][3]);
-  EXPECT_THROW(Samples(file, 41, 3, path), Error);
+  EXPECT_THROW(ShuffledSamples(file, 41, 3, path), Error);
 }
 
 }  // namespace

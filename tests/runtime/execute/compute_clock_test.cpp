@@ -10,23 +10,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(ComputeClock, WorkEndsWhenItIsSaidToHoweverLateItIsDone) {
-  ComputeClock clock;
+TEST(StreamPacer, WorkEndsWhenItIsSaidToHoweverLateItIsDone) {
+  StreamPacer clock;
   const Moment start = Moment::clock::now();
-  EXPECT_EQ(clock.spend(start, 1e-3), start + milliseconds(1));
+  EXPECT_EQ(clock.sleep_until_work_ends(start, 1e-3), start + milliseconds(1));
   EXPECT_GE(Moment::clock::now(), start + milliseconds(1));
   std::this_thread::sleep_for(milliseconds(5));  // a processor that came late
-  EXPECT_EQ(clock.spend(start, 2e-3), start + milliseconds(3));
-  EXPECT_EQ(clock.spend(start + milliseconds(10), 1e-3), start + milliseconds(11));
+  EXPECT_EQ(clock.sleep_until_work_ends(start, 2e-3), start + milliseconds(3));
+  EXPECT_EQ(clock.sleep_until_work_ends(start + milliseconds(10), 1e-3), start + milliseconds(11));
 }
 
-TEST(ComputeClock, WhatWasNotHeldTookTheTimeThatItTook) {
-  ComputeClock clock;
+TEST(StreamPacer, WhatWasNotHeldTookTheTimeThatItTook) {
+  StreamPacer clock;
   const Moment start = Moment::clock::now();
-  clock.spend(start, 1e-3);
+  clock.sleep_until_work_ends(start, 1e-3);
   std::this_thread::sleep_for(milliseconds(5));
-  clock.catch_up();
-  EXPECT_GE(clock.spend(start, 1e-3), start + milliseconds(7));
+  clock.reset_to_now();
+  EXPECT_GE(clock.sleep_until_work_ends(start, 1e-3), start + milliseconds(7));
 }
 
 }  // namespace

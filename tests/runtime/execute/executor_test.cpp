@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 /// Returns a block whose backward pass takes two slots: the slot for data gradients restores what
 /// the forward pass saved, and saves it again, with the gradient, for the slot of the weight
 /// gradient.
-step::StepProgram split_block(const std::vector<step::Slot>& schedule) {
+step::StepProgram split_block(const std::vector<step::ScheduleSlot>& schedule) {
   const step::Operator op{.kind = step::OperatorKind::kLinear};
   const auto of_phase = [&](step::Phase phase) {
     step::Operator one = op;
@@ -57,11 +57,11 @@ step::StepProgram split_block(const std::vector<step::Slot>& schedule) {
 }
 
 /// Writes numbers that identify step and micro-batch, and records what weight gradients read.
-class Noting : public Performer {
+class Noting : public OperatorRunner {
  public:
   void begin_step() override { ++step_; }
   void end_step() override {}
-  Work issue(PlacedOperator placed) override {
+  Work issue(OperatorWithOperands placed) override {
     return [this, placed = std::move(placed)](Moment /*ready*/) { run(placed); };
   }
 
@@ -70,10 +70,11 @@ class Noting : public Performer {
     bool operator==(const Seen&) const = default;
   };
   std::vector<Seen> seen;
-  std::vector<std::weak_ptr<PlacedTensor>> read;  ///< Cells that weight gradients have read.
+  std::vector<std::weak_ptr<TensorWithReadyMoment>>
+      read;  ///< Cells that weight gradients have read.
 
  private:
-  void run(const PlacedOperator& placed) {
+  void run(const OperatorWithOperands& placed) {
     const double number = 10 * step_ + placed.micro_batch;
     if (placed.op.phase == step::Phase::kForward) {
       placed.writes[0]->value = at::scalar_tensor(number, at::kDouble);
@@ -93,7 +94,7 @@ constexpr std::int32_t kForward = 0;
 constexpr std::int32_t kData = 1;
 constexpr std::int32_t kWeight = 2;
 
-TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
+TEST(StageStepExecutor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
   const step::StepProgram program = split_block({{kForward, 0},
                                                  {kForward, 1},
                                                  {kData, 0},
@@ -105,8 +106,8 @@ TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
                                                  {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
-  Executor executor(program, program.stages.front(), noting, RankStreams::Compute::kWhereIssued,
-                    *device);
+  StageStepExecutor executor(program, program.stages.front(), noting,
+                             RankStreams::Compute::kWhereIssued, *device);
   executor.run_step();
   executor.run_step();
   EXPECT_THAT(noting.seen,
@@ -114,12 +115,12 @@ TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
                           Noting::Seen{20, 20.5}, Noting::Seen{22, 22.5}, Noting::Seen{21, 21.5}));
 }
 
-TEST(Executor, RefusesToRestoreWhatNobodySaved) {
+TEST(StageStepExecutor, RefusesToRestoreWhatNobodySaved) {
   const step::StepProgram program = split_block({{kForward, 0}, {kData, 0}, {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
-  Executor executor(program, program.stages.front(), noting, RankStreams::Compute::kWhereIssued,
-                    *device);
+  StageStepExecutor executor(program, program.stages.front(), noting,
+                             RankStreams::Compute::kWhereIssued, *device);
   try {
     executor.run_step();
     FAIL() << "no error";

@@ -15,10 +15,10 @@ double processor_time_s() {
 }
 
 /// A performer that keeps its thread busy for a millisecond per operator.
-class Busy : public Performer {
+class Busy : public OperatorRunner {
  public:
   void begin_step() override {}
-  Work issue(PlacedOperator /*placed*/) override {
+  Work issue(OperatorWithOperands /*placed*/) override {
     return [this](Moment /*ready*/) {
       const double before = processor_time_s();
       while (processor_time_s() < before + 1e-3) continue;
@@ -30,13 +30,13 @@ class Busy : public Performer {
   double busy_s = 0;
 };
 
-TEST(PacedPerformer, ComputationsLastTheirProcessorTimeSoManyTimes) {
+TEST(PacedOperatorRunner, ComputationsLastTheirProcessorTimeSoManyTimes) {
   constexpr double kPace = 20;
   const step::Operator op{.kind = step::OperatorKind::kLinear};
   const step::Template piece;
   const step::Item item;
   Busy busy;
-  PacedPerformer paced(busy, kPace);
+  PacedOperatorRunner paced(busy, kPace);
   const Moment begin = Moment::clock::now();
   paced.begin_step();
   for (int i = 0; i < 5; ++i) paced.issue({.op = op, .piece = piece, .item = item})(begin);

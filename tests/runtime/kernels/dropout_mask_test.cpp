@@ -12,16 +12,17 @@ at::Tensor first(std::int64_t count) { return at::arange(count, at::kLong); }
 
 /// Expects the elements of a row to have these random numbers: each is dropped exactly above its
 /// own number.
-void expect_numbers(DropoutDraw draw, std::int64_t row, const std::vector<std::uint32_t>& numbers) {
+void expect_numbers(DropoutGeneratorInputs draw, std::int64_t row,
+                    const std::vector<std::uint32_t>& numbers) {
   const auto width = static_cast<std::int64_t>(numbers.size());
   for (std::int64_t column = 0; column < width; ++column) {
     const double number = numbers[static_cast<std::size_t>(column)];
-    const DropoutSheet sheet{
+    const DropoutMaskRegion sheet{
         .rows = at::tensor({row}), .columns = at::tensor({column}), .width = width};
     draw.probability = std::ldexp(number, -32);
-    EXPECT_TRUE(kept_elements(draw, sheet).item<bool>()) << column;
+    EXPECT_TRUE(dropout_keep_mask(draw, sheet).item<bool>()) << column;
     draw.probability = std::ldexp(number + 1, -32);
-    EXPECT_FALSE(kept_elements(draw, sheet).item<bool>()) << column;
+    EXPECT_FALSE(dropout_keep_mask(draw, sheet).item<bool>()) << column;
   }
 }
 
@@ -37,48 +38,49 @@ TEST(DropoutMask, HasThePublishedNumbers) {
 }
 
 TEST(DropoutMask, OfAPartIsPartOfTheMask) {
-  const DropoutDraw draw{.seed = 3, .step = 5, .layer = 2, .probability = 0.4};
+  const DropoutGeneratorInputs draw{.seed = 3, .step = 5, .layer = 2, .probability = 0.4};
   const at::Tensor whole =
-      kept_elements(draw, {.rows = first(40), .columns = first(37), .width = 37});
+      dropout_keep_mask(draw, {.rows = first(40), .columns = first(37), .width = 37});
   const at::Tensor rows = at::tensor({7, 39, 0, 8}, at::kLong);
   const at::Tensor columns = at::tensor({36, 2, 3, 4, 5, 20, 1}, at::kLong);
-  const at::Tensor part = kept_elements(draw, {.rows = rows, .columns = columns, .width = 37});
+  const at::Tensor part = dropout_keep_mask(draw, {.rows = rows, .columns = columns, .width = 37});
   EXPECT_TRUE(part.equal(whole.index_select(0, rows).index_select(1, columns)));
 }
 
 TEST(DropoutMask, IsTheSameByTensors) {
   for (const std::int64_t width : {1, 6, 64}) {
-    const DropoutSheet sheet{
+    const DropoutMaskRegion sheet{
         .rows = at::tensor(std::vector<std::int64_t>{0, 5, 1 << 20, 3000000000000}),
         .columns = at::arange(width - 1, -1, -1, at::kLong),
         .width = width};
     for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0xfedcba9876543210}}) {
-      const DropoutDraw draw{.seed = seed,
-                             .step = 70000,
-                             .layer = 125,
-                             .place = DropoutPlace::kProbabilities,
-                             .probability = 0.5};
-      EXPECT_TRUE(kept_by_tensors(draw, sheet).equal(kept_elements(draw, sheet))) << width;
+      const DropoutGeneratorInputs draw{.seed = seed,
+                                        .step = 70000,
+                                        .layer = 125,
+                                        .place = DropoutPlace::kProbabilities,
+                                        .probability = 0.5};
+      EXPECT_TRUE(dropout_keep_mask_by_tensors(draw, sheet).equal(dropout_keep_mask(draw, sheet)))
+          << width;
     }
   }
 }
 
 TEST(DropoutMask, DropsItsShareAndElsewhereOthers) {
-  const DropoutSheet sheet{.rows = first(400), .columns = first(250), .width = 250};
-  const DropoutDraw draw{.seed = 1, .step = 4, .layer = 2, .probability = 0.3};
-  const at::Tensor kept = kept_elements(draw, sheet);
+  const DropoutMaskRegion sheet{.rows = first(400), .columns = first(250), .width = 250};
+  const DropoutGeneratorInputs draw{.seed = 1, .step = 4, .layer = 2, .probability = 0.3};
+  const at::Tensor kept = dropout_keep_mask(draw, sheet);
   // 100,000 elements: six standard deviations are 0.0087.
   const auto share = [](const at::Tensor& mask) {
     return mask.to(at::kDouble).mean().item<double>();
   };
   EXPECT_NEAR(share(kept), 0.7, 0.0087);
-  DropoutDraw others[] = {draw, draw, draw, draw};
+  DropoutGeneratorInputs others[] = {draw, draw, draw, draw};
   others[0].seed = 2;
   others[1].step = 5;
   others[2].layer = 3;
   others[3].place = DropoutPlace::kProbabilities;
-  for (const DropoutDraw& other : others) {  // independent ones agree in p^2 + (1 - p)^2
-    EXPECT_NEAR(share(kept.eq(kept_elements(other, sheet))), 0.58, 0.0095);
+  for (const DropoutGeneratorInputs& other : others) {  // independent ones agree in p^2 + (1 - p)^2
+    EXPECT_NEAR(share(kept.eq(dropout_keep_mask(other, sheet))), 0.58, 0.0095);
   }
 }
 

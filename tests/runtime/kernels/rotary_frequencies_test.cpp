@@ -79,7 +79,7 @@ TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
   for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
   EXPECT_EQ(rotary_amplitude(model, {}), 1);
   const double mscale = 0.1 * std::log(40) + 1;
-  EXPECT_DOUBLE_EQ(score_scale(model), mscale * mscale / std::sqrt(192));
+  EXPECT_DOUBLE_EQ(attention_score_scale(model), mscale * mscale / std::sqrt(192));
 }
 
 /// Frequencies of gpt-oss, where the ends of the change are not whole numbers of pairs.
@@ -93,7 +93,7 @@ TEST(RotaryFrequencies, OfYarnBetweenPairs) {
                                                      {18, 3.830881178146228e-05}};
   for (const auto& [pair, value] : expected) EXPECT_NEAR(found[pair], value, 1e-6 * value) << pair;
   EXPECT_NEAR(rotary_amplitude(model, {}), 1.3465735902799727, 1e-12);
-  EXPECT_DOUBLE_EQ(score_scale(model), 1 / std::sqrt(64));
+  EXPECT_DOUBLE_EQ(attention_score_scale(model), 1 / std::sqrt(64));
 }
 
 /// A base of 16: frequencies 1 and 1/4, divided by the factors for short and for long sequences.

@@ -29,18 +29,18 @@ TEST(Gpus, AreNamedByTheirDriverInOrderOfTheirAddress) {
   const Driver driver;
   driver.add("0000:8b:00.0", "Model: \t\t NVIDIA H200\nIRQ: 5\n");
   driver.add("0000:1a:00.0", "IRQ: 4\nModel: \t\t NVIDIA H100 80GB HBM3\n");
-  EXPECT_THAT(nvidia_gpus(driver.path()),
+  EXPECT_THAT(nvidia_gpu_names(driver.path()),
               testing::ElementsAre("NVIDIA H100 80GB HBM3", "NVIDIA H200"));
 }
 
 TEST(Gpus, WithoutANameStillCount) {
   const Driver driver;
   driver.add("0000:1a:00.0", "IRQ: 4\n");
-  EXPECT_EQ(nvidia_gpus(driver.path()).size(), 1);
+  EXPECT_EQ(nvidia_gpu_names(driver.path()).size(), 1);
 }
 
 TEST(Gpus, AreNoneWithoutADriver) {
-  EXPECT_THAT(nvidia_gpus("/nowhere/at/all"), testing::IsEmpty());
+  EXPECT_THAT(nvidia_gpu_names("/nowhere/at/all"), testing::IsEmpty());
 }
 
 }  // namespace

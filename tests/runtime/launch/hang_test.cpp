@@ -104,8 +104,9 @@ class Stranger {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port.text())));
-    checked(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), "bind");
-    checked(::listen(socket_.get(), 16), "listen");
+    checked_system_call(
+        ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), "bind");
+    checked_system_call(::listen(socket_.get(), 16), "listen");
     thread_ = std::thread([this] { serve(); });
   }
   ~Stranger() {

@@ -34,7 +34,7 @@ TEST(MetricsFile, AResumedRunGoesOnBehindTheStepThatItResumesFrom) {
   add_steps(path, true, 6, 8);  // from a checkpoint of step 5
   std::string all;
   for (std::int64_t step = 1; step <= 8; ++step) all += line_of(step) + "\n";
-  EXPECT_EQ(read_input(path, kMost), all);
+  EXPECT_EQ(read_file_or_standard_input(path, kMost), all);
 }
 
 TEST(MetricsFile, AnotherRunBeginsAnewWithItsFirstStep) {
@@ -42,9 +42,9 @@ TEST(MetricsFile, AnotherRunBeginsAnewWithItsFirstStep) {
   const auto path = folder / "m.jsonl";
   add_steps(path, false, 1, 7);
   MetricsFile file(path, false);
-  EXPECT_NE(read_input(path, kMost), "");
+  EXPECT_NE(read_file_or_standard_input(path, kMost), "");
   file.add(1, line_of(1));
-  EXPECT_EQ(read_input(path, kMost), line_of(1) + "\n");
+  EXPECT_EQ(read_file_or_standard_input(path, kMost), line_of(1) + "\n");
 }
 
 TEST(MetricsFile, ALineThatCannotBeWrittenIsAFailure) {

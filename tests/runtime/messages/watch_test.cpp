@@ -40,9 +40,10 @@ class StoppedStore : public c10d::HashStore {
 class Watched {
  public:
   Watched(const c10::intrusive_ptr<StoppedStore>& store, std::int64_t rank)
-      : watch_({.store = c10::make_intrusive<process_group::BoundedStore>(
+      : watch_({.store = c10::make_intrusive<process_group::TimeLimitedStore>(
                     c10::intrusive_ptr<c10d::Store>(store),
-                    process_group::BoundedStore::Limits{std::chrono::seconds(60), "silent"}),
+                    process_group::TimeLimitedStore::StoreTimeLimits{std::chrono::seconds(60),
+                                                                     "silent"}),
                 .rank = rank,
                 .size = 3,
                 .timeout = std::chrono::seconds(1),

@@ -15,16 +15,16 @@ std::multiset<std::int64_t> held_blocks(const plan::Sharding& sharding, std::int
                                         std::int64_t world, plan::Spread spread, bool first_only) {
   std::multiset<std::int64_t> blocks;
   for (std::int64_t rank = 0; rank < world; ++rank) {
-    const StateLayout layout = state_layout(sharding, inner, world, rank);
-    if (first_only && !layout.first_holder(spread)) continue;
-    const BlockRun run = layout.held(spread);
+    const StateShardingLayout layout = state_sharding_layout(sharding, inner, world, rank);
+    if (first_only && !layout.is_first_holder(spread)) continue;
+    const ShardBlockRun run = layout.held(spread);
     for (std::int64_t i = 0; i < run.count; ++i) blocks.insert(run.first + i);
   }
   return blocks;
 }
 
 void expect_held(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world) {
-  const std::int64_t blocks = state_layout(sharding, inner, world, 0).blocks();
+  const std::int64_t blocks = state_sharding_layout(sharding, inner, world, 0).blocks();
   for (const plan::Spread spread : {sharding.parameters, sharding.gradients, sharding.optimizer}) {
     const std::int64_t times = spread == plan::Spread::kNone    ? world
                                : spread == plan::Spread::kInner ? world / inner
@@ -38,7 +38,7 @@ void expect_held(const plan::Sharding& sharding, std::int64_t inner, std::int64_
   }
 }
 
-TEST(StateLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
+TEST(StateShardingLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
   for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (const std::int64_t world : {1, 2, 4, 6, 8, 12}) {
       for (std::int64_t inner = 1; inner <= world; ++inner) {
@@ -48,13 +48,13 @@ TEST(StateLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
   }
 }
 
-TEST(StateLayout, FinerShardsLieInCoarserOnes) {
+TEST(StateShardingLayout, FinerShardsLieInCoarserOnes) {
   for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (std::int64_t rank = 0; rank < 12; ++rank) {
-      const StateLayout layout = state_layout(sharding, 3, 12, rank);
-      const BlockRun fine = layout.held(sharding.optimizer);
+      const StateShardingLayout layout = state_sharding_layout(sharding, 3, 12, rank);
+      const ShardBlockRun fine = layout.held(sharding.optimizer);
       for (const plan::Spread spread : {sharding.parameters, sharding.gradients}) {
-        const BlockRun coarse = layout.held(spread);
+        const ShardBlockRun coarse = layout.held(spread);
         EXPECT_GE(fine.first, coarse.first);
         EXPECT_LE(fine.first + fine.count, coarse.first + coarse.count);
       }
@@ -62,11 +62,11 @@ TEST(StateLayout, FinerShardsLieInCoarserOnes) {
   }
 }
 
-TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
+TEST(StateShardingLayout, TwoByTwoIsTheOneOfThePaper) {
   const plan::Sharding sharding{plan::Spread::kInner, plan::Spread::kGlobal, plan::Spread::kGlobal,
                                 2, 1};
   const auto held = [&](std::int64_t rank, plan::Spread spread) {
-    return state_layout(sharding, 2, 4, rank).held(spread).first;
+    return state_sharding_layout(sharding, 2, 4, rank).held(spread).first;
   };
   for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, plan::Spread::kInner), 0);
   for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, plan::Spread::kInner), 2);
@@ -76,21 +76,28 @@ TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
   EXPECT_EQ(held(3, plan::Spread::kGlobal), 3);
 }
 
-TEST(InitialValues, DependOnSeedNameAndIndexAlone) {
-  const InitialValues a(1, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
-  const InitialValues again(1, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
-  const InitialValues other(1, "layers.1.mlp.fc1", model::ParameterInit::kNormal, 4);
-  const InitialValues seeded(2, "layers.0.mlp.fc1", model::ParameterInit::kNormal, 4);
+TEST(InitialParameterValues, DependOnSeedNameAndIndexAlone) {
+  const InitialParameterValues a(1, "layers.0.mlp.fc1", model::ParameterInitialization::kNormal, 4);
+  const InitialParameterValues again(1, "layers.0.mlp.fc1", model::ParameterInitialization::kNormal,
+                                     4);
+  const InitialParameterValues other(1, "layers.1.mlp.fc1", model::ParameterInitialization::kNormal,
+                                     4);
+  const InitialParameterValues seeded(2, "layers.0.mlp.fc1",
+                                      model::ParameterInitialization::kNormal, 4);
   EXPECT_EQ(a.at(17), again.at(17));
   EXPECT_NE(a.at(17), other.at(17));
   EXPECT_NE(a.at(17), seeded.at(17));
   EXPECT_EQ(a.at(-1), 0);
-  EXPECT_EQ(InitialValues(1, "norm.final", model::ParameterInit::kOnes, 4).at(3), 1);
-  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", model::ParameterInit::kZeros, 4).at(3), 0);
+  EXPECT_EQ(InitialParameterValues(1, "norm.final", model::ParameterInitialization::kOnes, 4).at(3),
+            1);
+  EXPECT_EQ(
+      InitialParameterValues(1, "mlp.fc1_bias", model::ParameterInitialization::kZeros, 4).at(3),
+      0);
 }
 
-TEST(InitialValues, AreNormal) {
-  const InitialValues values(5, "embedding.word", model::ParameterInit::kNormal, 4);
+TEST(InitialParameterValues, AreNormal) {
+  const InitialParameterValues values(5, "embedding.word", model::ParameterInitialization::kNormal,
+                                      4);
   double sum = 0;
   double squares = 0;
   constexpr int kCount = 100'000;

@@ -16,18 +16,18 @@ namespace {
 
 /// Threads of several searches share the store: if one of them runs out of memory, the others ask
 /// for the same blocks again.
-TEST(BlockStore, GivesNoCostsOfWhichAPartIsMissing) {
+TEST(BlockCostCache, GivesNoCostsOfWhichAPartIsMissing) {
   const plan::Job job = step::job_of("deepseek-v2-lite", 1, 16, 1024);
   plan::Plan plan = step::plan_of(job, 1, 2);
   plan.recompute.kind = plan::RecomputeKind::kFull;
   plan.recompute.every = 2;
   const cost::CostModel cost(job);
-  const double right = Pricer(job, cost).price(plan).seconds;
+  const double right = PlanPricer(job, cost).price(plan).seconds;
   bool failed = true;
   int failures = 0;
   for (; failed; ++failures) {
-    const PriceStore shared;
-    Pricer first(job, cost, shared);
+    const SharedPricerCaches shared;
+    PlanPricer first(job, cost, shared);
     testing::fail_allocation_after(failures);
     failed = false;
     try {
@@ -36,7 +36,7 @@ TEST(BlockStore, GivesNoCostsOfWhichAPartIsMissing) {
       failed = true;
     }
     testing::fail_allocation_after(-1);
-    Pricer second(job, cost, shared);
+    PlanPricer second(job, cost, shared);
     try {
       EXPECT_EQ(second.price(plan).seconds, right) << failures;
     } catch (const std::bad_alloc&) {

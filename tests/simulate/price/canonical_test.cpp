@@ -23,11 +23,11 @@ constexpr int kPlans = 400;
 /// Counts the calls of each stage's ranks by kind, group size and elements, whatever the names of
 /// the groups.
 std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
-timed_messages_of(const step::StepProgram& program) {
+read_logged_message_times(const step::StepProgram& program) {
   std::map<std::tuple<std::int64_t, step::OperatorKind, std::int64_t, std::int64_t>, std::int64_t>
       calls;
   for (const step::Stage& stage : program.stages) {
-    for (const step::Slot& slot : stage.schedule) {
+    for (const step::ScheduleSlot& slot : stage.schedule) {
       for (const step::Item& item :
            stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
         for (const step::Operator& op :
@@ -77,7 +77,7 @@ void expect_same(const Pair& pair) {
   SCOPED_TRACE(plan::shown(given) + " -> " + plan::shown(settled));
   const step::StepProgram before = step::build_program(job, given);
   const step::StepProgram after = step::build_program(job, settled);
-  EXPECT_EQ(timed_messages_of(before), timed_messages_of(after));
+  EXPECT_EQ(read_logged_message_times(before), read_logged_message_times(after));
   EXPECT_EQ(memory::memory_report(job, before).peak_bytes,
             memory::memory_report(job, after).peak_bytes);
   const cost::CostModel cost(job);
@@ -87,9 +87,9 @@ void expect_same(const Pair& pair) {
   };
   const double step_s = played(after, settled);
   EXPECT_NEAR(played(before, given), step_s, 1e-12 * step_s);
-  Pricer pricer(job, cost);
-  const Price price = pricer.price(given);
-  const Price same = pricer.price(settled);
+  PlanPricer pricer(job, cost);
+  const PlanPrice price = pricer.price(given);
+  const PlanPrice same = pricer.price(settled);
   EXPECT_NEAR(price.seconds, same.seconds, 1e-12 * same.seconds);
   EXPECT_NEAR(price.lower_bound_s, same.lower_bound_s, 1e-12 * same.seconds);
   EXPECT_NEAR(price.upper_bound_s, same.upper_bound_s, 1e-12 * same.upper_bound_s);

@@ -12,14 +12,16 @@
 namespace stepwright::simulate {
 namespace {
 
-constexpr cost::Contention kSlowed{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
+constexpr cost::OverlapSlowdownFactors kSlowed{.compute_beside_inside = 2.0,
+                                               .compute_beside_network = 3.0};
 
 BlockTimeLowerBound floor_of(const Draft& draft) {
-  return BlockBounds().of(draft.program.templates[0], draft.prices[0], kSlowed);
+  return BlockLowerBoundCalculator().of(draft.program.templates[0], draft.prices[0], kSlowed);
 }
 
 double alone_s(const Draft& draft) {
-  return run_alone(draft.program.templates[0], draft.prices[0], kSlowed).compute_end_s;
+  return simulate_template_alone(draft.program.templates[0], draft.prices[0], kSlowed)
+      .compute_end_s;
 }
 
 // 1 s; 2 s of the message take 1 s of the next computation's 3 s; 2 s of it; 1 s.
@@ -53,8 +55,9 @@ TEST(BlockTimeLowerBound, IsNeverAboveTheTemplateAlone) {
     const Draft draft = random_program(seed);
     for (std::size_t i = 0; i < draft.prices.size(); ++i) {
       const step::Template& piece = draft.program.templates[i];
-      const double alone = run_alone(piece, draft.prices[i], kSlowed).compute_end_s;
-      EXPECT_LE(BlockBounds().of(piece, draft.prices[i], kSlowed).seconds, alone * (1 + 1e-12))
+      const double alone = simulate_template_alone(piece, draft.prices[i], kSlowed).compute_end_s;
+      EXPECT_LE(BlockLowerBoundCalculator().of(piece, draft.prices[i], kSlowed).seconds,
+                alone * (1 + 1e-12))
           << "seed " << seed << ", template " << i;
       ++compared;
     }
@@ -64,29 +67,30 @@ TEST(BlockTimeLowerBound, IsNeverAboveTheTemplateAlone) {
 
 // W = 1 + max(1, 4 - 1) + max(2, 1 - 1) = 6; 10 s inside the node, 4 of them beside computation,
 // take half of these: 10 + 6 + 2. The network, three times as slow, 7: 10 + 6 + 2/3.
-TEST(StepLoad, HidesMessagesFirstWhereTheStreamWaits) {
-  const StepLoad load{.compute_s = 10,
-                      .waiting_s = 1,
-                      .fill_s = 1,
-                      .drain_s = 2,
-                      .first_s = 1,
-                      .last_s = 1,
-                      .first_messages_s = 4,
-                      .last_messages_s = 1,
-                      .busy_s = {0, 10, 7}};
-  EXPECT_DOUBLE_EQ(least_step_s(load, kSlowed), 18);
-  EXPECT_DOUBLE_EQ(least_step_s(load, {}), 16);
+TEST(PositionStepLoad, HidesMessagesFirstWhereTheStreamWaits) {
+  const PositionStepLoad load{.compute_s = 10,
+                              .waiting_s = 1,
+                              .fill_s = 1,
+                              .drain_s = 2,
+                              .first_s = 1,
+                              .last_s = 1,
+                              .first_messages_s = 4,
+                              .last_messages_s = 1,
+                              .busy_s = {0, 10, 7}};
+  EXPECT_DOUBLE_EQ(step_time_lower_bound_s(load, kSlowed), 18);
+  EXPECT_DOUBLE_EQ(step_time_lower_bound_s(load, {}), 16);
 }
 
 // F B F B of 1 and 2 s: the first forward ends at 3, the last backward begins at 6, ends at 8, and
 // its messages at 11.
 TEST(TurnMessages, HoldTheFirstForwardAndFollowTheLastBackward) {
   const schedule::Schedule schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1};
-  schedule::TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .messages = {{{3, 5}}}};
+  schedule::PipelineScheduleSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}},
+                                            .messages = {{{3, 5}}}};
   const std::vector<schedule::Turns> turns = schedule::all_turns(schedule, 1, 2);
   schedule::TurnSimulator player;
   const auto& ends =
-      player.play(turns, schedule::Placement(schedule::PlacementKind::kCyclic, 1, 1), seconds);
+      player.play(turns, schedule::Placement(schedule::ChunkPlacementKind::kCyclic, 1, 1), seconds);
   EXPECT_DOUBLE_EQ(schedule::makespan_s(ends), 8);
   EXPECT_DOUBLE_EQ(schedule::makespan_s(ends, turns, seconds), 11);
 }

@@ -30,7 +30,7 @@ using Sums = std::map<Key, Sum>;
 template <class Pick>
 Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pick) {
   Sums sums;
-  for (const step::Slot& slot : stage.schedule) {
+  for (const step::ScheduleSlot& slot : stage.schedule) {
     for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       for (const step::Operator& op :
            program.templates[static_cast<std::size_t>(item.which)].operators) {
@@ -45,18 +45,18 @@ Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pi
   return sums;
 }
 
-double times_of(step::DataMoment moment, double micro_batches) {
-  if (moment == step::DataMoment::kEachUse) return 2 * micro_batches;
-  return moment == step::DataMoment::kEachBackward ? micro_batches : 1;
+double times_of(step::DataParallelMoment moment, double micro_batches) {
+  if (moment == step::DataParallelMoment::kEachUse) return 2 * micro_batches;
+  return moment == step::DataParallelMoment::kEachBackward ? micro_batches : 1;
 }
 
 /// Returns the sums of the position's messages as the pricer counts them.
-Sums counted(const plan::Job& job, const plan::Plan& plan, const PositionCost& stage) {
+Sums counted(const plan::Job& job, const plan::Plan& plan, const PipelinePositionCost& stage) {
   Sums sums;
   const auto m = static_cast<double>(plan::micro_batches(job, plan));
   const plan::Grid grid(plan);
   for (const step::ShardingGroups& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
-    each_message(job, plan, stage, spread, [&](const PositionMessage& message) {
+    each_message(job, plan, stage, spread, [&](const PositionDataMessages& message) {
       if (message.elements <= 0 || grid.size(message.group) <= 1) return;
       Sum& sum = sums[{message.kind, message.group}];
       sum.messages += times_of(message.moment, m) * message.count;
@@ -85,7 +85,7 @@ bool exact(const plan::Job& job, const plan::Plan& plan, const step::Stage& stag
   const bool rail = key.second == plan::GroupKind::kShardOuter ||
                     key.second == plan::GroupKind::kExpertShardOuter;
   const bool each_use = plan.sharding.parameters != plan::Spread::kNone && !rail;
-  return each_use || !step::refreshes_in_blocks(plan);
+  return each_use || !step::gathers_updates_by_block(plan);
 }
 
 void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage,
@@ -133,11 +133,11 @@ void expect_same(const plan::Job& job, const plan::Plan& plan, const step::Stage
 
 // Half a bucket stays whole; 2.5 are two pieces of 1.25; of 3 and more none is above 4/3.
 TEST(LargestPiece, IsThatOfTheFewestWholeBuckets) {
-  EXPECT_EQ(largest_piece(40, 50, 100), 50);
-  EXPECT_EQ(largest_piece(50, 190, 100), 190);
-  EXPECT_EQ(largest_piece(50, 250, 100), 200);
-  EXPECT_DOUBLE_EQ(largest_piece(300, 1000, 100), 400.0 / 3);
-  EXPECT_EQ(largest_piece(300, 1000, 0), 1000);
+  EXPECT_EQ(largest_bucket_piece(40, 50, 100), 50);
+  EXPECT_EQ(largest_bucket_piece(50, 190, 100), 190);
+  EXPECT_EQ(largest_bucket_piece(50, 250, 100), 200);
+  EXPECT_DOUBLE_EQ(largest_bucket_piece(300, 1000, 100), 400.0 / 3);
+  EXPECT_EQ(largest_bucket_piece(300, 1000, 0), 1000);
 }
 
 plan::Job job_of(const std::string& model, std::int64_t layers) {
@@ -155,10 +155,10 @@ plan::Job job_of(const std::string& model, std::int64_t layers) {
 void compare(const plan::Job& job, const plan::Plan& plan) {
   ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
   const cost::CostModel cost(job);
-  Pricer pricer(job, cost);
+  PlanPricer pricer(job, cost);
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
   const step::StepProgram program = step::build_program(job, plan);
-  for (const PositionCost& stage : pipeline.stages) {
+  for (const PipelinePositionCost& stage : pipeline.stages) {
     const step::Stage& built = program.stages[static_cast<std::size_t>(stage.position)];
     expect_same(job, plan, built,
                 written(program, built,
@@ -237,13 +237,13 @@ INSTANTIATE_TEST_SUITE_P(
 struct EndCase {
   const char* model;
   plan::Parallel parallel;
-  model::Frozen frozen = {};
-  std::optional<model::Adapters> adapters = {};
+  model::FrozenModelParts frozen = {};
+  std::optional<model::LoraAdapters> adapters = {};
 };
 
 /// Norms, tied tables, the loss and loads of experts end a step in the same way in price and
 /// program.
-TEST(StepEnd, IsWhatTheUpdateSends) {
+TEST(StepEndSumSizes, IsWhatTheUpdateSends) {
   const plan::Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
   for (const auto& [model, parallel, frozen, adapters] :
        {EndCase{"gpt2-xl", {.pipeline = 4, .data = 16}},
@@ -254,22 +254,22 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
          {.tensor = 2, .expert = 2, .data = 32},
          {.embedding = true, .first = 0, .layers = 4}},
         {"deepseek-v3", routed, {.first = 4, .layers = 2}},
-        {"deepseek-v3", routed, {}, model::Adapters{.rank = 8}}}) {
+        {"deepseek-v3", routed, {}, model::LoraAdapters{.rank = 8}}}) {
     plan::Job job = job_of(model, 8);
     job.model.count_multi_token = !frozen.any() && !adapters;  // They do not go together.
     job.model.frozen = frozen;
     job.model.adapters = adapters;
-    if (adapters) job.model.adapters->targets = model::possible_targets(job.model);
+    if (adapters) job.model.adapters->targets = model::possible_adapter_targets(job.model);
     plan::Plan plan;
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
     plan.sharding = *plan::sharding_of("NGG");
     ASSERT_FALSE(plan::first_broken_rule(job, plan)) << plan::shown(plan);
     const cost::CostModel cost(job);
-    Pricer pricer(job, cost);
+    PlanPricer pricer(job, cost);
     const step::StepProgram program = step::build_program(job, plan);
     const plan::Grid grid(plan);
-    for (const PositionCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
+    for (const PipelinePositionCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
       Sums priced;
       const auto add = [&](const step::StepEndMessage& message) {
         if (message.elements == 0 || grid.size(message.group) <= 1) return;
@@ -277,9 +277,9 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
         sum.messages += 1;
         sum.elements += static_cast<double>(message.elements);
       };
-      const step::StepEnd end = step_end(job, plan, stage);
-      std::ranges::for_each(step::partial_gradients(plan, end), add);
-      std::ranges::for_each(step::step_numbers(end, DType::kFp32), add);
+      const step::StepEndSumSizes end = step_end_reductions(job, plan, stage);
+      std::ranges::for_each(step::partial_gradient_all_reduces(plan, end), add);
+      std::ranges::for_each(step::step_statistics_all_reduces(end, DType::kFp32), add);
       const Sums built =
           written(program, program.stages[static_cast<std::size_t>(stage.position)],
                   [](const step::Operator& op) {

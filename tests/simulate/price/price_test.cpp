@@ -76,13 +76,15 @@ class Dice {
          schedule::ScheduleKind::kVMin, schedule::ScheduleKind::kFolded,
          schedule::ScheduleKind::kDualPipeV, schedule::ScheduleKind::kPaired,
          schedule::ScheduleKind::kStp});
-    p.schedule.chunks = schedule::chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
+    p.schedule.chunks =
+        schedule::chunk_counts_to_try(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
     if (schedule::traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
     if (schedule::traits_of(p.schedule.kind).groups && flag(2))
       p.schedule.group = pick(Sizes{3, 5, 8, 12});
     if (schedule) p.schedule = *schedule;
     if (!flag(4))
-      p.layers = fewer_at_the_ends(job.model.layers, plan::placement_of(p).model_chunks());
+      p.layers =
+          fewer_at_the_ends(job.model.layers, plan::chunk_placement_of(p).model_chunk_count());
     p.recompute.kind = pick<plan::RecomputeKind>(
         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull,
          plan::RecomputeKind::kEvery, plan::RecomputeKind::kModules});
@@ -92,7 +94,7 @@ class Dice {
         if (flag(2)) p.recompute.modules.add(module);
       }
       p.recompute.modules.add(plan::Module::kNorm);
-      p.recompute.modules = plan::modules_of_model(job.model, p.recompute.modules);
+      p.recompute.modules = plan::modules_existing_in_model(job.model, p.recompute.modules);
       if (flag(3)) p.recompute.every = 2;
     }
     if (!flag(4)) {
@@ -101,8 +103,8 @@ class Dice {
           {.position = 1, .kind = plan::RecomputeKind::kModules, .modules = {plan::Module::kNorm}}};
     }
     p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
-    p.tensor_input =
-        pick<plan::TensorInput>({plan::TensorInput::kKeep, plan::TensorInput::kRegather});
+    p.tensor_input = pick<plan::GatheredInputPolicy>(
+        {plan::GatheredInputPolicy::kKeep, plan::GatheredInputPolicy::kRegather});
     p.context_kind = pick<plan::ContextKind>(
         {plan::ContextKind::kRing, plan::ContextKind::kAllGather, plan::ContextKind::kUlysses});
     p.overlap = {.gradients = flag(4),
@@ -120,7 +122,7 @@ class Dice {
   /// Returns a split in which embedding and head count as a layer each; they may be alone on a
   /// position.
   static std::vector<std::int64_t> fewer_at_the_ends(std::int64_t layers, std::int64_t chunks) {
-    std::vector<std::int64_t> split = plan::even_split(layers + 2, chunks);
+    std::vector<std::int64_t> split = plan::even_layer_split(layers + 2, chunks);
     --split.front();
     --split.back();
     return split;
@@ -189,8 +191,8 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     const Simulation simulation =
         simulate(step::build_program(job, plan), cost,
                  cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
-    Pricer pricer(job, cost);
-    const Price price = pricer.price(plan);
+    PlanPricer pricer(job, cost);
+    const PlanPrice price = pricer.price(plan);
     const double time = simulation.step_time_s;
     EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
     const double played_s = pricer.played_price(plan, SimulationExtent::kFloors).lower_bound_s;
@@ -205,20 +207,20 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
   return {gaps, slack};
 }
 
-TEST(Price, EnclosesAndApproachesTheSimulation) {
+TEST(PlanPrice, EnclosesAndApproachesTheSimulation) {
   const auto [gaps, slack] = distances(20240, 400, false);
   EXPECT_LE(median(gaps), 0.02);
   RecordProperty("slack_of_bounds", std::to_string(median(slack)));
   EXPECT_LE(median(slack), 0.07);
 }
 
-TEST(Price, EnclosesAndApproachesStepsThatTrainAPart) {
+TEST(PlanPrice, EnclosesAndApproachesStepsThatTrainAPart) {
   const auto [gaps, slack] = distances(31, 200, true);
   EXPECT_LE(median(gaps), 0.02);
   EXPECT_LE(median(slack), 0.07);
 }
 
-TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
+TEST(PlanPrice, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
   Dice dice(77);
   std::mt19937 freezing(77);
   std::vector<double> shares;
@@ -228,8 +230,9 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
-    const double priced = Pricer(job, cost).price(plan).memory_bytes;
+    const double memory =
+        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
+    const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
@@ -238,8 +241,8 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
 
 /// Moves the layers of a chunk to its neighbour.
 void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
-  const std::int64_t chunks = plan::placement_of(plan).model_chunks();
-  if (plan.layers.empty()) plan.layers = plan::even_split(job.model.layers, chunks);
+  const std::int64_t chunks = plan::chunk_placement_of(plan).model_chunk_count();
+  if (plan.layers.empty()) plan.layers = plan::even_layer_split(job.model.layers, chunks);
   which %= plan.layers.size();
   plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
 }
@@ -251,21 +254,21 @@ double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
   const step::StepProgram program = step::build_program(job, plan);
   const double time =
       simulate(program, cost, cost::group_layouts(job.cluster, plan::Grid(plan)), plan).step_time_s;
-  Pricer pricer(job, cost);
-  const Price price = pricer.price(plan);
+  PlanPricer pricer(job, cost);
+  const PlanPrice price = pricer.price(plan);
   EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
   EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
-  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).needed_bytes() + 1)
+  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).needed_device_bytes() + 1)
       << plan::shown(plan);
   return price.seconds / time;
 }
 
-TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
+TEST(PlanPrice, BoundsPlansWithAChunkWithoutLayers) {
   Dice dice(7);
   for (int drawn = 0; drawn < 200;) {
     const plan::Job job = dice.job();
     plan::Plan plan = dice.plan(job);
-    if (plan::placement_of(plan).model_chunks() < 3) continue;
+    if (plan::chunk_placement_of(plan).model_chunk_count() < 3) continue;
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
     if (!plan::has_empty_middle_chunk(plan.layers) || plan::first_broken_rule(job, plan)) continue;
     ++drawn;
@@ -282,7 +285,7 @@ void defer_head(plan::Job& job, plan::Plan& plan) {
   plan.overlap.defer_embedding_gradient = true;
 }
 
-TEST(Price, BoundsPlansThatDeferTheHeadsGradients) {
+TEST(PlanPrice, BoundsPlansThatDeferTheHeadsGradients) {
   Dice dice(15);
   std::vector<double> gaps;
   std::vector<double> shares;
@@ -294,9 +297,9 @@ TEST(Price, BoundsPlansThatDeferTheHeadsGradients) {
     if (plan.parallel.pipeline == 1 || plan::first_broken_rule(job, plan)) continue;
     gaps.push_back(std::abs(bounded_ratio(job, plan) - 1));
     const cost::CostModel cost(job);
-    const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    shares.push_back(priced /
-                     memory::memory_report(job, step::build_program(job, plan)).needed_bytes());
+    const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
+    shares.push_back(
+        priced / memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes());
   }
   EXPECT_LE(median(gaps), 0.02);
   std::ranges::sort(shares);
@@ -322,17 +325,17 @@ StepSeconds seconds_of_70b(std::int64_t pipeline, std::int64_t micro_batches, bo
   plan::Plan plan;
   plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 1};
   plan.sequence_parallel = true;
-  plan.overlap = plan::overlap_all(false);
+  plan.overlap = plan::all_overlap_flags(false);
   plan.overlap.defer_embedding_gradient = deferring;
   const cost::CostModel cost(job);
   const Simulation simulation = simulate(step::build_program(job, plan), cost,
                                          cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
-  return {Pricer(job, cost).price(plan).seconds, simulation.step_time_s};
+  return {PlanPricer(job, cost).price(plan).seconds, simulation.step_time_s};
 }
 
 /// The drain of two positions hides the head's products of few micro-batches; that of eight
 /// positions hides those of more.
-TEST(Price, OfADeferredHeadIsWhatTheDrainDoesNotHide) {
+TEST(PlanPrice, OfADeferredHeadIsWhatTheDrainDoesNotHide) {
   for (const std::int64_t pipeline : {2, 4, 8}) {
     double before_s = 0;
     for (const std::int64_t micro_batches : {2, 8, 64, 256}) {
@@ -349,7 +352,7 @@ TEST(Price, OfADeferredHeadIsWhatTheDrainDoesNotHide) {
   }
 }
 
-TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
+TEST(PlanPrice, BoundsPlansThatSpreadTheVocabulary) {
   Dice dice(9);
   for (int drawn = 0; drawn < 450;) {
     plan::Job job = dice.job();
@@ -372,7 +375,7 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
 }
 
 /// The price's bytes of the fullest host never exceed the program's.
-TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
+TEST(PlanPrice, NeverNeedsMoreOfAHostThanTheProgram) {
   Dice dice(19);
   std::mt19937 random(19);
   std::vector<double> shares;
@@ -390,7 +393,7 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
     if (plan::first_broken_rule(job, plan)) continue;
     const double host = memory::memory_report(job, step::build_program(job, plan)).host_bytes;
     const cost::CostModel cost(job);
-    const double priced = Pricer(job, cost).price(plan).host_bytes;
+    const double priced = PlanPricer(job, cost).price(plan).host_bytes;
     EXPECT_LE(priced, host + 1) << plan::shown(plan);
     if (host > 0) shares.push_back(priced / host);
   }
@@ -401,7 +404,7 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
 
 /// Plans that the search drops because of memory do not fit; plans that it keeps are accounted
 /// exactly before they are shown.
-TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
+TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgram) {
   Dice dice(642);
   std::vector<double> shares;
   std::vector<double> of_cut_backwards;
@@ -410,10 +413,11 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    Pricer pricer(job, cost);
+    PlanPricer pricer(job, cost);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-    const Price price = pricer.finish(pipeline, plan);
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
+    const PlanPrice price = pricer.finish(pipeline, plan);
+    const double memory =
+        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
     EXPECT_LE(price.memory_bytes, memory + 1) << plan::shown(plan);
     EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::shown(plan);
     const bool cut = schedule::splits_backward(plan.schedule);
@@ -435,7 +439,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
 
 /// Two strands: layers of a forward pass run beside layers, or parts, of a backward pass. Data
 /// gradients keep the most for weight gradients if layers keep their inputs and little is sharded.
-TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
+TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
   using enum schedule::ScheduleKind;
   Dice dice(44);
   std::vector<double> shares;
@@ -447,13 +451,14 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
     plan::Plan plan = dice.plan(job, schedule::Schedule{.kind = kind, .chunks = 2, .strands = 2});
     if (kind == kStp) {
       plan.micro_batch = 4;
-      plan.tensor_input = plan::TensorInput::kKeep;
+      plan.tensor_input = plan::GatheredInputPolicy::kKeep;
       plan.sequence_parallel = plan.parallel.tensor > 1;
     }
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
+    const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
+    const double memory =
+        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
     EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
@@ -466,7 +471,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
 
 /// Layers of several classes alternate; the largest moment of each class is at its last layer,
 /// wherever in a chunk that is.
-TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
+TEST(PlanPrice, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
   Dice dice(17);
   std::vector<double> shares;
   while (shares.size() < 300) {
@@ -475,29 +480,30 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
     job.model = *model::built_in_model(job.model_name);
     if (!dice.flag(2)) job.kernels.attention = cluster::AttentionKernel::kUnfused;
     if (!dice.flag(3)) {
-      job.model.encoder = model::Encoder{.parameters = 400'000'000,
-                                         .projector = 20'000'000,
-                                         .patches = 1024,
-                                         .tokens = 256,
-                                         .flops = 9e11,
-                                         .layers = 24,
-                                         .hidden = 1024,
-                                         .heads = 16,
-                                         .ffn = 4096};
+      job.model.encoder = model::ImageEncoder{.parameters = 400'000'000,
+                                              .projector = 20'000'000,
+                                              .patches = 1024,
+                                              .tokens = 256,
+                                              .flops = 9e11,
+                                              .layers = 24,
+                                              .hidden = 1024,
+                                              .heads = 16,
+                                              .ffn = 4096};
       job.model.frozen.encoder = !dice.flag(2);
     }
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
     const cost::CostModel cost(job);
-    const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory::memory_report(job, step::build_program(job, plan)).needed_bytes();
+    const double priced = PlanPricer(job, cost).price(plan).memory_bytes;
+    const double memory =
+        memory::memory_report(job, step::build_program(job, plan)).needed_device_bytes();
     EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::shown(plan);
     shares.push_back(priced / memory);
   }
   EXPECT_GE(median(shares), 0.98);
 }
 
-TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
+TEST(PlanPrice, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
@@ -531,13 +537,13 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
       plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 8 / pipeline};
       plan.sequence_parallel = true;
       plan.schedule = schedule;
-      plan.overlap = plan::overlap_all(false);
+      plan.overlap = plan::all_overlap_flags(false);
       ASSERT_FALSE(plan::find_plan_rejection(job, plan))
           << plan::find_plan_rejection(job, plan)->message;
       const cost::CostModel cost(job);
-      Pricer pricer(job, cost);
+      PlanPricer pricer(job, cost);
       if (!schedule::has_decided_order(plan.schedule)) {
-        plan.schedule.basis = order_basis_of_plan(pricer, plan, pipeline);
+        plan.schedule.basis = schedule_order_search_input(pricer, plan, pipeline);
         // Whether it fits is not asked.
         plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
                                               std::int64_t{1} << 45);
@@ -551,7 +557,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   }
 }
 
-TEST(Price, IsTheSameWhateverWasPricedBefore) {
+TEST(PlanPrice, IsTheSameWhateverWasPricedBefore) {
   Dice dice(7);
   plan::Job job;
   job.model = *model::built_in_model("llama-3-8b");
@@ -559,12 +565,12 @@ TEST(Price, IsTheSameWhateverWasPricedBefore) {
   job.sequences = 256;
   job.length = 4096;
   const cost::CostModel cost(job);
-  Pricer warm(job, cost);
+  PlanPricer warm(job, cost);
   int compared = 0;
   while (compared < 30) {
     const plan::Plan plan = dice.plan(job);
     if (plan::first_broken_rule(job, plan)) continue;
-    Pricer fresh(job, cost);
+    PlanPricer fresh(job, cost);
     EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan::shown(plan);
     ++compared;
   }

@@ -31,7 +31,7 @@ plan::Plan plan_with(const plan::Recompute& recompute) {
   plan::Plan plan;
   plan.parallel = {.pipeline = kStages, .data = 2};
   plan.recompute = recompute;
-  plan.overlap = plan::overlap_all(false);
+  plan.overlap = plan::all_overlap_flags(false);
   return plan;
 }
 
@@ -50,7 +50,7 @@ double step_s(const plan::Job& job, const plan::Plan& plan) {
 TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);
-  Pricer pricer(job, cost);
+  PlanPricer pricer(job, cost);
   const ChunkSecondsAndBytes one = pricer.parts(with_one());
   const ChunkSecondsAndBytes none = pricer.parts(plan_with({}));
   EXPECT_DOUBLE_EQ(one.bytes[kFull][0].forward, 2.0 * 4096 * 4096 * 2);
@@ -65,7 +65,7 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
 TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
   const plan::Job job = four_layers();
   const cost::CostModel cost(job);
-  Pricer pricer(job, cost);
+  PlanPricer pricer(job, cost);
   const auto backward_s = [&](const plan::Plan& plan) {
     return pricer.parts(plan).seconds.parts[kFull][0].backward;
   };
@@ -92,7 +92,7 @@ TEST(RecomputeByStage, AllStagesAlikeIsThePlanWithoutThem) {
   EXPECT_DOUBLE_EQ(memory::memory_report(job, step::build_program(job, listed)).peak_bytes,
                    memory::memory_report(job, step::build_program(job, full)).peak_bytes);
   const cost::CostModel cost(job);
-  Pricer pricer(job, cost);
+  PlanPricer pricer(job, cost);
   EXPECT_DOUBLE_EQ(pricer.price(listed).seconds, pricer.price(full).seconds);
 }
 

@@ -24,9 +24,10 @@ plan::Job job_of_documents(const packing::Packing& packing, std::int64_t sequenc
   job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = sequences;
   job.length = kLength;
-  job.documents =
-      plan::DocumentBatch{.lengths = packing::lognormal_lengths(900, 0.9), .packing = packing};
-  job.documents->packs = packing::pack_with_statistics(job.documents->lengths, packing, kLength);
+  job.documents = plan::PackedDocumentBatch{
+      .lengths = packing::lognormal_length_histogram(900, 0.9), .packing = packing};
+  job.documents->packs =
+      packing::packed_sequence_statistics(job.documents->lengths, packing, kLength);
   return job;
 }
 
@@ -49,7 +50,7 @@ std::vector<double> drawn_pairs(const plan::Job& job) {
   for (const packing::Documents& pack :
        packing::pack_documents(lengths, kLength, job.documents->packing.kind)) {
     double sum = 0;
-    for (const std::int64_t length : pack) sum += packing::causal_pairs(length);
+    for (const std::int64_t length : pack) sum += packing::causal_attention_pairs(length);
     pairs.push_back(sum);
     mean += sum;
   }
@@ -60,13 +61,14 @@ std::vector<double> drawn_pairs(const plan::Job& job) {
 /// Returns the mean extra seconds of random steps over a step of equal micro-batches. Each rank is
 /// simulated with its own micro-batches, and the step ends with the last rank. `seconds`: time of a
 /// micro-batch.
-double drawn_waits(const plan::Job& job, const plan::Plan& plan, const MicroBatchSeconds& seconds) {
+double drawn_waits(const plan::Job& job, const plan::Plan& plan,
+                   const MicroBatchGrowthSeconds& seconds) {
   const std::vector<double> pairs = drawn_pairs(job);
   std::mt19937_64 random(9);
-  ScheduleStore store;
+  SimulatedScheduleCache store;
   const std::int64_t count = plan::micro_batches(job, plan);
   const auto schedule = store.turns({plan.schedule, plan.parallel.pipeline, count});
-  schedule::TurnSeconds turns;
+  schedule::PipelineScheduleSeconds turns;
   const double all = seconds.pairs + seconds.tokens;
   turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
                      {{.forward = all / 3, .backward = 2 * all / 3}});
@@ -102,14 +104,14 @@ plan::Plan plan_with(std::int64_t data, std::int64_t pipeline, std::int64_t micr
 }
 
 TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
-  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
+  const MicroBatchGrowthSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, pipeline, micro_batch, count] :
        {std::array{8, 1, 1, 8}, std::array{64, 1, 1, 4}, std::array{16, 1, 4, 2},
         std::array{64, 1, 1, 1}, std::array{4, 4, 1, 16}, std::array{8, 8, 1, 32},
         std::array{1, 8, 1, 64}, std::array{8, 2, 2, 16}}) {
     const plan::Plan plan = plan_with(data, pipeline, micro_batch);
     const plan::Job job = job_of_documents(packed(), data * micro_batch * count);
-    UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
+    UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
     const double step_s = count + pipeline - 1;
     EXPECT_NEAR(law.of(plan, seconds).waits_s, drawn_waits(job, plan, seconds), 0.015 * step_s)
         << "data " << data << ", pipeline " << pipeline << ", micro-batch " << micro_batch
@@ -119,11 +121,11 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
 
 /// The largest micro-batch decides in this case, while the law knows only the tail of a sum.
 TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
-  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
+  const MicroBatchGrowthSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
     const plan::Plan plan = plan_with(data, 16, 1);
     const plan::Job job = job_of_documents(packed(), data * count);
-    UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
+    UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
     const double waits_s = law.of(plan, seconds).waits_s;
     const double step_s = count + 15;
     EXPECT_GT(waits_s, 0) << "data " << data << ", micro-batches " << count;
@@ -134,8 +136,8 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
   const plan::Job job = job_of_documents(packed(), 8);
-  UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
-  const UnevenStepWaits uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
+  UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
+  const UnevenMicroBatchWaits uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
   EXPECT_LT(uneven.low_s, 0);
   EXPECT_GT(uneven.high_s, 0);
@@ -143,8 +145,8 @@ TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
 
 TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
   const plan::Job job = job_of_documents(packed(), 64);
-  UnevenStepWaitModel law(job, std::make_shared<ScheduleStore>());
-  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
+  UnevenMicroBatchWaitModel law(job, std::make_shared<SimulatedScheduleCache>());
+  const MicroBatchGrowthSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   plan::Plan plan = plan_with(8, 1, 1);
   const double apart = law.of(plan, seconds).waits_s;
   plan.sharding = {.parameters = plan::Spread::kGlobal,
@@ -154,14 +156,16 @@ TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
 }
 
 TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
-  const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
+  const MicroBatchGrowthSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   const plan::Plan plan = plan_with(8, 1, 1);
   const auto waits = [&](const packing::Packing& packing) {
     const plan::Job job = job_of_documents(packing, 64);
-    return UnevenStepWaitModel(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
+    return UnevenMicroBatchWaitModel(job, std::make_shared<SimulatedScheduleCache>())
+        .of(plan, seconds)
+        .waits_s;
   };
   packing::Packing dealt = packed();
-  dealt.balance = packing::SequenceDealing::kByCost;
+  dealt.balance = packing::SequenceToRankAssignment::kByCost;
   EXPECT_LT(waits(dealt), 0.3 * waits(packed()));
   EXPECT_EQ(waits(packed(packing::PackingKind::kSorted)), 0);
 }
@@ -175,8 +179,8 @@ TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
     plan::Job job = job_of_documents(packing, 8);
     job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
     job.documents->lengths = lengths;
-    job.documents->packs = packing::pack_with_statistics(lengths, packing, kLength);
-    return document_figures(predict({job, plan_with(8, 1, 1)}));
+    job.documents->packs = packing::packed_sequence_statistics(lengths, packing, kLength);
+    return document_step_metrics(predict({job, plan_with(8, 1, 1)}));
   };
   const double difference = figures({{4096, 1}}).even_step_s - figures({{512, 1}}).even_step_s;
   EXPECT_GT(difference, 0);
@@ -192,7 +196,7 @@ TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
                    .gradients = plan::Spread::kGlobal,
                    .optimizer = plan::Spread::kGlobal};
   const Prediction prediction = predict({job, plan});
-  const DocumentFigures figures = document_figures(prediction);
+  const DocumentStepMetrics figures = document_step_metrics(prediction);
   EXPECT_GT(figures.uneven.waits_s, 0);
   EXPECT_NEAR(figures.even_step_s + figures.uneven.waits_s, prediction.step_time_s(), 1e-12);
   EXPECT_NEAR(figures.efficiency, job.documents->packs.tokens.mean / kLength, 1e-9);
@@ -200,12 +204,12 @@ TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
   EXPECT_GE(prediction.price.upper_bound_s, prediction.step_time_s());
   EXPECT_NEAR(prediction.price.seconds / prediction.step_time_s(), 1, 0.05);
   // First fit fills sequences better.
-  const std::vector<PackingGain> gains = packing_gains(prediction);
+  const std::vector<DocumentPackingGain> gains = document_packing_gains(prediction);
   const auto first_fit =
-      std::ranges::find(gains, "batch.packing.kind=first-fit", &PackingGain::set);
+      std::ranges::find(gains, "batch.packing.kind=first-fit", &DocumentPackingGain::set);
   ASSERT_NE(first_fit, gains.end());
   EXPECT_GT(first_fit->gain, 0);
-  const auto none = std::ranges::find(gains, "batch.packing.kind=none", &PackingGain::set);
+  const auto none = std::ranges::find(gains, "batch.packing.kind=none", &DocumentPackingGain::set);
   EXPECT_LT(none->gain, -0.3);
 }
 

@@ -8,7 +8,8 @@
 namespace stepwright::simulate {
 namespace {
 
-Breakdown play_one(const Draft& draft, const cost::Contention& contention = {}) {
+StageTimeBreakdown play_one(const Draft& draft,
+                            const cost::OverlapSlowdownFactors& contention = {}) {
   const Simulation result = simulate::play(draft.program, draft.prices, contention);
   EXPECT_NEAR(result.stages[0].breakdown.total(), result.step_time_s, 1e-12);
   return result.stages[0].breakdown;
@@ -21,13 +22,14 @@ Line on_stream(Line line, step::Stream stream, step::Scheme scheme) {
 }
 
 TEST(BreakdownOfAStage, HiddenMessagesCostNothing) {
-  const Breakdown b = play_one(single({{computation(1), tensor_message(2, {0}), computation(3)}}));
+  const StageTimeBreakdown b =
+      play_one(single({{computation(1), tensor_message(2, {0}), computation(3)}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
   EXPECT_DOUBLE_EQ(b.tensor_s, 0);
 }
 
 TEST(BreakdownOfAStage, TheExposedPartOfAMessageGoesToItsScheme) {
-  const Breakdown b = play_one(single(
+  const StageTimeBreakdown b = play_one(single(
       {{computation(1), on_stream(reduction(5, {0}), step::Stream::kExpert, step::Scheme::kExpert),
         computation(2), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
@@ -36,7 +38,7 @@ TEST(BreakdownOfAStage, TheExposedPartOfAMessageGoesToItsScheme) {
 
 TEST(BreakdownOfAStage, SlowDownIsSplitOverTheMessagesBeside) {
   // 3 s of computation at rate 1/2, concurrent with two messages: 3 s lost, half to each.
-  const Breakdown b = play_one(
+  const StageTimeBreakdown b = play_one(
       single({{tensor_message(10), reduction(10), computation(3), computation(1, {0, 1})}}),
       {.compute_beside_inside = 2.0, .compute_beside_network = 2.0});
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
@@ -45,7 +47,7 @@ TEST(BreakdownOfAStage, SlowDownIsSplitOverTheMessagesBeside) {
 }
 
 TEST(BreakdownOfAStage, WaitingBehindAnotherMessageOfTheStreamGoesToThatOne) {
-  const Breakdown b =
+  const StageTimeBreakdown b =
       play_one(single({{on_stream(reduction(2), step::Stream::kReduce, step::Scheme::kExpert),
                         reduction(1), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.expert_s, 2);
@@ -53,7 +55,7 @@ TEST(BreakdownOfAStage, WaitingBehindAnotherMessageOfTheStreamGoesToThatOne) {
 }
 
 TEST(BreakdownOfAStage, AWaitFollowsTheChainToWhatRuns) {
-  const Breakdown b =
+  const StageTimeBreakdown b =
       play_one(single({{on_stream(reduction(2), step::Stream::kContext, step::Scheme::kContext),
                         tensor_message(1, {0}), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.context_s, 2);
@@ -61,7 +63,7 @@ TEST(BreakdownOfAStage, AWaitFollowsTheChainToWhatRuns) {
 }
 
 TEST(BreakdownOfAStage, WhatRunsAfterTheLastComputationIsExposed) {
-  const Breakdown b =
+  const StageTimeBreakdown b =
       play_one(single({{computation(1), tensor_message(2, {0}), reduction(4, {0})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 1);
   EXPECT_DOUBLE_EQ(b.tensor_s, 1);  // half of the two seconds that they share
@@ -69,7 +71,7 @@ TEST(BreakdownOfAStage, WhatRunsAfterTheLastComputationIsExposed) {
 }
 
 TEST(BreakdownOfAStage, ControlMessagesCountAsData) {
-  const Breakdown b =
+  const StageTimeBreakdown b =
       play_one(single({{on_stream(reduction(2), step::Stream::kCompute, step::Scheme::kControl)}}));
   EXPECT_DOUBLE_EQ(b.data_s, 2);
 }
@@ -77,7 +79,7 @@ TEST(BreakdownOfAStage, ControlMessagesCountAsData) {
 TEST(BreakdownOfAStage, ComputationOfAnotherStreamCountsWhereItIsWaitedFor) {
   Line side = computation(3);
   side.stream = step::Stream::kReduce;
-  const Breakdown b = play_one(single({{side, computation(1), computation(1, {0})}}));
+  const StageTimeBreakdown b = play_one(single({{side, computation(1), computation(1, {0})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
 }
 

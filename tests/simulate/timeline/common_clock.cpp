@@ -39,14 +39,14 @@ class Unroller {
   std::vector<Occurrence> nodes() {
     for (const step::Stage& stage : draft_.program.stages) {
       last_.fill({});
-      for (const step::Slot& slot : stage.schedule) unroll(stage, slot);
+      for (const step::ScheduleSlot& slot : stage.schedule) unroll(stage, slot);
     }
     join_messages();
     return std::move(nodes_);
   }
 
  private:
-  void unroll(const step::Stage& stage, const step::Slot& slot) {
+  void unroll(const step::Stage& stage, const step::ScheduleSlot& slot) {
     const step::Sequence& sequence = stage.sequences[slot.sequence];
     std::vector<std::size_t> fresh = last_[static_cast<int>(step::Stream::kCompute)];
     if (sequence.direction == schedule::Direction::kUpdate) {
@@ -111,7 +111,7 @@ class Unroller {
 
 class CommonClock {
  public:
-  CommonClock(const Draft& draft, const cost::Contention& contention)
+  CommonClock(const Draft& draft, const cost::OverlapSlowdownFactors& contention)
       : nodes_(Unroller(draft).nodes()), contention_(contention) {
     meetings_ = draft.program.stages.size() > 1;
   }
@@ -202,7 +202,7 @@ class CommonClock {
   }
 
   std::vector<Occurrence> nodes_;
-  cost::Contention contention_;
+  cost::OverlapSlowdownFactors contention_;
   bool meetings_ = false;
   double now_s_ = 0;
 };
@@ -210,7 +210,7 @@ class CommonClock {
 }  // namespace
 
 std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft,
-                                                 const cost::Contention& contention) {
+                                                 const cost::OverlapSlowdownFactors& contention) {
   return CommonClock(draft, contention).run();
 }
 

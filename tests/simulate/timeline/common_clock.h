@@ -28,6 +28,6 @@ struct Span {
 /// it: operator by operator, without queues, merged computations or stages that run ahead. Receives
 /// are left out of the result.
 std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft,
-                                                 const cost::Contention& contention);
+                                                 const cost::OverlapSlowdownFactors& contention);
 
 }  // namespace stepwright::simulate

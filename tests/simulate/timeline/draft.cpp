@@ -80,7 +80,7 @@ step::TemplateId Draft::add(const std::vector<Line>& lines) {
 step::Stage& Draft::stage() {
   step::Stage stage;
   stage.position = static_cast<std::int32_t>(program.stages.size());
-  program.placement = {schedule::PlacementKind::kCyclic, stage.position + 1, 1};
+  program.placement = {schedule::ChunkPlacementKind::kCyclic, stage.position + 1, 1};
   return program.stages.emplace_back(std::move(stage));
 }
 

@@ -11,7 +11,7 @@ namespace stepwright::simulate {
 namespace {
 
 void play_all(const Draft& draft) {
-  simulate::play(draft.program, draft.prices, cost::Contention{});
+  simulate::play(draft.program, draft.prices, cost::OverlapSlowdownFactors{});
 }
 
 template <class Function>

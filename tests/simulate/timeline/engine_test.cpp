@@ -8,14 +8,15 @@
 namespace stepwright::simulate {
 namespace {
 
-Simulation play(const Draft& draft, const cost::Contention& contention = {}, bool record = false) {
+Simulation play(const Draft& draft, const cost::OverlapSlowdownFactors& contention = {},
+                bool record = false) {
   return simulate::play(draft.program, draft.prices, contention, record);
 }
 
 /// Returns the event of an operator on a stage; the first one if it ran several times.
-Event event_of(const Simulation& result, std::int32_t stage, step::TemplateId which,
-               int operation) {
-  for (const Event& event : result.events) {
+TimelineEvent event_of(const Simulation& result, std::int32_t stage, step::TemplateId which,
+                       int operation) {
+  for (const TimelineEvent& event : result.events) {
     if (event.stage == stage && event.which == which && event.operation == operation) return event;
   }
   ADD_FAILURE() << "no event of template " << which << ", operator " << operation;
@@ -151,7 +152,7 @@ TEST(Engine, ReceivesEarlyMessagesBesideASendOfTheirStream) {
   }
   const Simulation result = play(draft, {}, true);
   std::vector<double> starts;
-  for (const Event& event : result.events) {
+  for (const TimelineEvent& event : result.events) {
     if (event.which == middle && event.operation == 1) starts.push_back(event.start_s);
   }
   EXPECT_THAT(starts, testing::ElementsAre(2, 5));
@@ -190,7 +191,7 @@ TEST(Engine, SendsToTheNextChunkRoundThePipeline) {
         chain(stage, schedule::Direction::kForward, {s == 0 ? middle : tail}, 1);
     stage.schedule = {{early, 0}, {late, 0}};
   }
-  draft.program.placement = {schedule::PlacementKind::kCyclic, 2, 2};
+  draft.program.placement = {schedule::ChunkPlacementKind::kCyclic, 2, 2};
   EXPECT_DOUBLE_EQ(play(draft).step_time_s, 4 + 3 * 0.5);
 }
 
@@ -257,8 +258,8 @@ TEST(Engine, RecordsOneEventPerOperatorSortedByStageAndStart) {
   const Simulation result = play(program, {}, true);
   EXPECT_EQ(result.events.size(), 2 * 3 * (2U + 2U));  // a computation and a send or receive each
   for (std::size_t i = 1; i < result.events.size(); ++i) {
-    const Event& before = result.events[i - 1];
-    const Event& event = result.events[i];
+    const TimelineEvent& before = result.events[i - 1];
+    const TimelineEvent& event = result.events[i];
     EXPECT_LE(before.stage, event.stage);
     if (before.stage == event.stage) {
       EXPECT_LE(before.start_s, event.start_s);

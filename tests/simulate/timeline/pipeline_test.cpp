@@ -12,7 +12,7 @@ namespace {
 
 Simulation play(const Pipeline& pipeline) {
   const Draft program = draft(pipeline);
-  return simulate::play(program.program, program.prices, cost::Contention{});
+  return simulate::play(program.program, program.prices, cost::OverlapSlowdownFactors{});
 }
 
 /// Computes the end of every stage by a simple recurrence: a micro-batch starts when its message
@@ -105,11 +105,11 @@ TEST(PipelineSchedule, WaitingForAMessageOnItsWayIsPipelineTime) {
   // Stage 1 waits 1 s for the forward to be computed, then 0.5 s for its message.
   const Simulation result = play({.forward_s = {1, 1}, .backward_s = {2, 2}, .send_s = 0.5});
   EXPECT_DOUBLE_EQ(result.step_time_s, 1 + 0.5 + 1 + 2 + 0.5 + 2);
-  const Breakdown& last = result.stages[1].breakdown;
+  const StageTimeBreakdown& last = result.stages[1].breakdown;
   EXPECT_DOUBLE_EQ(last.compute_s, 3);
   EXPECT_DOUBLE_EQ(last.pipeline_s, 0.5 + 0.5);  // and its own send at the end
   EXPECT_DOUBLE_EQ(last.bubble_s, 1 + 2);
-  const Breakdown& first = result.stages[0].breakdown;
+  const StageTimeBreakdown& first = result.stages[0].breakdown;
   EXPECT_DOUBLE_EQ(first.pipeline_s, 0.5);
   EXPECT_DOUBLE_EQ(first.bubble_s, 0.5 + 1 + 2);
 }

@@ -38,7 +38,7 @@ Totals totals(const Draft& draft) {
   for (const step::Stage& stage : draft.program.stages) {
     totals.compute_s.emplace_back();
     totals.communication_s.emplace_back();
-    for (const step::Slot& slot : stage.schedule) {
+    for (const step::ScheduleSlot& slot : stage.schedule) {
       for (const step::Item& item : stage.sequences[slot.sequence].items) {
         add(totals, draft.program.templates[item.which], draft.prices[item.which]);
       }
@@ -51,7 +51,8 @@ class RandomProgram : public testing::TestWithParam<int> {
  protected:
   Draft draft_ = random_program(static_cast<std::uint32_t>(GetParam()));
 
-  [[nodiscard]] Simulation play(const cost::Contention& contention, bool record = false) const {
+  [[nodiscard]] Simulation play(const cost::OverlapSlowdownFactors& contention,
+                                bool record = false) const {
     return simulate::play(draft_.program, draft_.prices, contention, record);
   }
 };
@@ -90,7 +91,7 @@ TEST_P(RandomProgram, PlaysWhatIsPriced) {
 TEST_P(RandomProgram, AccountsForAllOfTheStep) {
   const Simulation result = play(kSlowed);
   for (const StageTimes& stage : result.stages) {
-    const Breakdown& b = stage.breakdown;
+    const StageTimeBreakdown& b = stage.breakdown;
     EXPECT_NEAR(b.total(), result.step_time_s, 1e-9);
     EXPECT_NEAR(std::accumulate(b.computation.begin(), b.computation.end(), 0.0), b.compute_s,
                 1e-9);
@@ -107,8 +108,8 @@ TEST_P(RandomProgram, TakesTheSameTimeWhenRecorded) {
   EXPECT_NEAR(merged.step_time_s, recorded.step_time_s, 1e-9);
   EXPECT_EQ(merged.critical_stage, recorded.critical_stage);
   for (std::size_t s = 0; s < merged.stages.size(); ++s) {
-    const Breakdown& a = merged.stages[s].breakdown;
-    const Breakdown& b = recorded.stages[s].breakdown;
+    const StageTimeBreakdown& a = merged.stages[s].breakdown;
+    const StageTimeBreakdown& b = recorded.stages[s].breakdown;
     EXPECT_NEAR(merged.stages[s].end_s, recorded.stages[s].end_s, 1e-9);
     EXPECT_NEAR(a.compute_s, b.compute_s, 1e-9);
     EXPECT_NEAR(a.bubble_s, b.bubble_s, 1e-9);
@@ -131,7 +132,7 @@ TEST_P(RandomProgram, IsDeterministic) {
 TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
   const Simulation result = play(kSlowed, true);
   std::map<std::pair<int, step::Stream>, double> free_s;
-  for (const Event& event : result.events) {
+  for (const TimelineEvent& event : result.events) {
     const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
     if (op.kind == step::OperatorKind::kReceive) continue;
     double& free = free_s[{event.stage, op.stream}];
@@ -145,17 +146,18 @@ TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
 /// Returns how much of its priced time an operator has done at the end of its event, if rates
 /// follow from the other events of its stage alone: 1 / messages on its link, or 1 / slow-down for
 /// computation.
-double played_s(const Draft& draft, std::span<const Event> events, const Event& self) {
-  const auto operation = [&](const Event& event) -> const step::Operator& {
+double played_s(const Draft& draft, std::span<const TimelineEvent> events,
+                const TimelineEvent& self) {
+  const auto operation = [&](const TimelineEvent& event) -> const step::Operator& {
     return draft.program.templates[event.which].operators[event.operation];
   };
-  const auto link = [&](const Event& event) {
+  const auto link = [&](const TimelineEvent& event) {
     return step::is_communication(operation(event).kind)
                ? draft.prices[event.which][event.operation].link
                : cost::LinkClass::kNone;
   };
   std::vector<double> times{self.start_s, self.end_s};
-  for (const Event& event : events) {
+  for (const TimelineEvent& event : events) {
     for (const double time_s : {event.start_s, event.end_s}) {
       if (time_s > self.start_s && time_s < self.end_s) times.push_back(time_s);
     }
@@ -165,7 +167,7 @@ double played_s(const Draft& draft, std::span<const Event> events, const Event& 
   for (std::size_t i = 1; i < times.size(); ++i) {
     const double middle_s = (times[i - 1] + times[i]) / 2;
     std::array<int, cost::kLinkClasses> busy{};
-    for (const Event& event : events) {
+    for (const TimelineEvent& event : events) {
       if (event.start_s < middle_s && middle_s < event.end_s) ++busy[static_cast<int>(link(event))];
     }
     double stretch = 1;
@@ -184,10 +186,11 @@ TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
   const Simulation result = play(kSlowed, true);
   const bool meets = draft_.program.stages.size() > 1;
   for (auto first = result.events.begin(); first != result.events.end();) {
-    const auto last = std::find_if(first, result.events.end(),
-                                   [&](const Event& event) { return event.stage != first->stage; });
-    const std::span<const Event> stage(first, last);
-    for (const Event& event : stage) {
+    const auto last = std::find_if(first, result.events.end(), [&](const TimelineEvent& event) {
+      return event.stage != first->stage;
+    });
+    const std::span<const TimelineEvent> stage(first, last);
+    for (const TimelineEvent& event : stage) {
       const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
       // The last to end in a meeting ends it for all.
       if (meets && op.group == plan::GroupKind::kNorm) continue;

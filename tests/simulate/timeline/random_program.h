@@ -10,8 +10,8 @@ namespace stepwright::simulate {
 /// The number of random programs for which a property is tested, and the options of their
 /// contention.
 inline constexpr int kRandomPrograms = 200;
-inline constexpr cost::Contention kSlowed{.compute_beside_inside = 1.3,
-                                          .compute_beside_network = 1.7};
+inline constexpr cost::OverlapSlowdownFactors kSlowed{.compute_beside_inside = 1.3,
+                                                      .compute_beside_network = 1.7};
 
 struct RandomOptions {
   /// True: messages share links. False: no message shares a link with another.

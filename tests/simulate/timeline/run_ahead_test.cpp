@@ -21,7 +21,7 @@ TEST_P(RunAhead, GivesTheTimesOfACommonClock) {
   const auto expected = play_on_common_clock(draft, kSlowed);
   const Simulation result = simulate::play(draft.program, draft.prices, kSlowed, true);
   std::size_t compared = 0;
-  for (const Event& event : result.events) {
+  for (const TimelineEvent& event : result.events) {
     const auto& operators = draft.program.templates[event.which].operators;
     if (operators[event.operation].kind == step::OperatorKind::kReceive) continue;
     const OperatorKey key{event.stage, event.which, event.operation, event.micro_batch};
@@ -46,7 +46,7 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
   Line third = reduction(0.2, {0, 2});
   third.stream = step::Stream::kGather;
   Draft draft = single({{first, second, receive(false), third}});
-  const FlatPricedProgram score = compile(draft.program, draft.prices, false);
+  const FlatPricedProgram score = compile_task_queues(draft.program, draft.prices, false);
   const auto play = [&](bool late) {
     std::array<MessageArrival, 1> arrival;
     if (!late) arrival[0].arrived_s = 0.1;
@@ -56,13 +56,13 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
                            .schedule = stage.schedule,
                            .arrivals = arrival,
                            .contention = {}});
-    std::vector<StageSimulator::Played> played;
+    std::vector<StageSimulator::EndedTask> played;
     player.record(&played);
     std::vector<StageNotice> notices;
-    while (player.next_s() != kNever) {
-      player.settle(notices);
+    while (player.next_event_s() != kNever) {
+      player.simulate_due_events(notices);
       if (player.now_s() > 0) arrival[0].arrived_s = 0.1;
-      player.look();
+      player.check_waits_again();
     }
     return played;
   };

@@ -71,7 +71,8 @@ TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
 
 TEST(SlotMemo, KeepsAHandfulOfSlots) {
   SimulatedSlotCache memo(2);
-  for (int i = 0; i < 20; ++i) memo.keep(1, {.before = {.now_s = static_cast<double>(i)}});
+  for (int i = 0; i < 20; ++i)
+    memo.record_simulated_slot(1, {.before = {.now_s = static_cast<double>(i)}});
   EXPECT_TRUE(memo.of(0).empty());
   EXPECT_EQ(memo.of(1).size(), 8U);
   EXPECT_EQ(memo.of(1)[3].before.now_s, 19);

@@ -18,7 +18,7 @@ using nlohmann::json;
 std::string trace(const Draft& draft, const TraceOptions& options) {
   const Simulation result = simulate::play(draft.program, draft.prices, {}, true);
   std::ostringstream out;
-  write_trace(draft.program, result, options, out);
+  write_chrome_trace(draft.program, result, options, out);
   return out.str();
 }
 
@@ -118,7 +118,7 @@ TEST(Trace, EqualInputsGiveEqualBytes) {
 
 TEST(Trace, WithoutEventsItIsEmptyButWellFormed) {
   std::ostringstream out;
-  write_trace(step::StepProgram{}, Simulation{}, {}, out);
+  write_chrome_trace(step::StepProgram{}, Simulation{}, {}, out);
   EXPECT_TRUE(json::parse(out.str())["traceEvents"].empty());
 }
 

@@ -29,7 +29,7 @@ const std::string& cell(const CsvTable& table, const CsvRow& row, const std::str
 }
 
 Calls planned_calls(const plan::PlannedJob& planned, step::OperatorKind kind) {
-  constexpr double kGib = 1024.0 * 1024 * 1024;
+  constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
   const step::StepProgram program = step::build_program(planned.job, planned.plan);
   Calls calls;
   for (const traffic::Message& message :
@@ -37,7 +37,7 @@ Calls planned_calls(const plan::PlannedJob& planned, step::OperatorKind kind) {
     if (message.operation != kind) continue;
     const auto count = static_cast<double>(message.count);
     calls.count += count;
-    calls.gib += count * static_cast<double>(message.payload_bytes) / kGib;
+    calls.gib += count * static_cast<double>(message.payload_bytes) / kBytesPerGib;
   }
   return calls;
 }
@@ -66,7 +66,7 @@ TEST(FrameworkMessages, AreThoseOfTheLedger) {
       if (measured < 0.01) continue;  // written with four digits
       const auto read = read_run_row(table, row);
       ASSERT_TRUE(std::holds_alternative<RunRow>(read));
-      const auto made = row_plan(std::get<RunRow>(read));
+      const auto made = job_and_plan_of_row(std::get<RunRow>(read));
       ASSERT_TRUE(std::holds_alternative<RowPlan>(made)) << cell(table, row, "id");
       const Calls calls = planned_calls(std::get<RowPlan>(made).planned, collective.kind);
       errors.push_back(std::abs(calls.gib / measured - 1));

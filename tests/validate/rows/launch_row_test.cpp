@@ -26,7 +26,7 @@ CsvTable launches(const std::string& launch, const std::string& measured) {
 }
 
 TEST(LaunchRow, ComparesWhatTheAllocatorCountsAfterAStepAndAtMost) {
-  const auto outcomes = predict_launches(launches(kLaunch, "1,2.5"), 1);
+  const auto outcomes = predict_launch_memory(launches(kLaunch, "1,2.5"), 1);
   ASSERT_EQ(outcomes.size(), 1U);
   ASSERT_EQ(outcomes[0].results.size(), 2U);
   EXPECT_EQ(outcomes[0].results[0].groups,
@@ -38,11 +38,11 @@ TEST(LaunchRow, ComparesWhatTheAllocatorCountsAfterAStepAndAtMost) {
 
 TEST(LaunchRow, IsSkippedWithTheReaderSReasonOrTheColumn) {
   const auto unread =
-      predict_launches(launches("torchrun pretrain_gpt.py --num-layers x", "1,2"), 1);
+      predict_launch_memory(launches("torchrun pretrain_gpt.py --num-layers x", "1,2"), 1);
   EXPECT_EQ(unread[0].skipped.value().reason, "the command is not read");
-  const auto bad = predict_launches(launches(kLaunch, "much,2"), 1);
+  const auto bad = predict_launch_memory(launches(kLaunch, "much,2"), 1);
   EXPECT_THAT(bad[0].skipped.value().reason, HasSubstr("allocated_gib"));
-  const auto nothing = predict_launches(launches(kLaunch, ","), 1);
+  const auto nothing = predict_launch_memory(launches(kLaunch, ","), 1);
   EXPECT_EQ(nothing[0].skipped.value().reason, "nothing measured");
 }
 
@@ -50,7 +50,7 @@ TEST(LaunchRow, IsSkippedWithTheReaderSReasonOrTheColumn) {
 double share_within(const Validation& validation, std::string_view quantity, double bound) {
   double all = 0;
   double within = 0;
-  for (const RowResult& result : validation.results) {
+  for (const RowPredictionResult& result : validation.results) {
     if (result.groups[0] != quantity) continue;
     ++all;
     if (std::abs(result.error) < bound) ++within;
@@ -78,7 +78,7 @@ TEST(LaunchRow, TakesAConfigurationASizeAndAStage) {
   const auto predicted = [&](const std::string& stage) {
     const std::string row =
         "a-1,torchtitan,dgx-h100:1," + model + "," + stage + "," + launch + ",1,1";
-    return predict_launches(parse_csv(header + row + "\n", "launches.csv"), 1)[0]
+    return predict_launch_memory(parse_csv(header + row + "\n", "launches.csv"), 1)[0]
         .results.at(1)
         .predicted;
   };

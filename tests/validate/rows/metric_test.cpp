@@ -8,7 +8,9 @@
 namespace stepwright::validate {
 namespace {
 
-plan::Job job_of(const RunRow& row) { return std::get<RowPlan>(row_plan(row)).planned.job; }
+plan::Job job_of(const RunRow& row) {
+  return std::get<RowPlan>(job_and_plan_of_row(row)).planned.job;
+}
 
 double seconds(const RunRow& row) { return std::get<double>(measured_step_s(row, job_of(row))); }
 
@@ -27,7 +29,7 @@ TEST(Metric, HardwareFlopsByHand) {
   row.flops = "hardware";
   // 96 * 16,384 tokens * 4 * 1,024^2 * (1 + 1/6 + 51,200 / 65,536)
   const double by_hand = 96.0 * 16384 * 4 * 1048576 * (1 + 1.0 / 6 + 0.78125);
-  EXPECT_DOUBLE_EQ(counted_flops(FlopCount::kHardware, job_of(row)), by_hand);
+  EXPECT_DOUBLE_EQ(published_step_flops(FlopCountingMethod::kHardware, job_of(row)), by_hand);
   row.metric = "tflops_per_gpu";
   row.measured = 100;
   EXPECT_DOUBLE_EQ(seconds(row), by_hand / 100e12 / 8);
@@ -35,9 +37,10 @@ TEST(Metric, HardwareFlopsByHand) {
 
 TEST(Metric, AHalvedMaskLeavesOutHalfTheAttention) {
   const plan::Job job = job_of(small_row());
-  const double full = counted_flops(FlopCount::kModel, job);
+  const double full = published_step_flops(FlopCountingMethod::kModel, job);
   // 4 layers of 6 * s * h per token and layer, of 12 in all.
-  EXPECT_DOUBLE_EQ(full - counted_flops(FlopCount::kCausal, job), 16384.0 * 4 * 6 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(full - published_step_flops(FlopCountingMethod::kCausal, job),
+                   16384.0 * 4 * 6 * 1024 * 1024);
 }
 
 TEST(Metric, UtilisationMayBeAPercentage) {

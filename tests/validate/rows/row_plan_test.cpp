@@ -21,7 +21,7 @@ namespace stepwright::validate {
 namespace {
 
 plan::PlannedJob planned(const RunRow& row, const plan::Job* of = nullptr) {
-  auto made = row_plan(row, of);
+  auto made = job_and_plan_of_row(row, of);
   if (const auto* skipped = std::get_if<Skipped>(&made)) {
     ADD_FAILURE() << skipped->reason;
     return {};
@@ -30,7 +30,7 @@ plan::PlannedJob planned(const RunRow& row, const plan::Job* of = nullptr) {
 }
 
 std::string reason(const RunRow& row) {
-  auto made = row_plan(row);
+  auto made = job_and_plan_of_row(row);
   const auto* skipped = std::get_if<Skipped>(&made);
   return skipped != nullptr ? skipped->reason : "used";
 }
@@ -106,10 +106,10 @@ TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
 }
 
 TEST(RowPlan, SaysWhatItAssumed) {
-  const auto made = std::get<RowPlan>(row_plan(row_of("{framework: nanotron}", "")));
+  const auto made = std::get<RowPlan>(job_and_plan_of_row(row_of("{framework: nanotron}", "")));
   EXPECT_EQ(made.notes, (std::vector<std::string>{"precision not stated: bf16 assumed",
                                                   "recompute not stated: none assumed"}));
-  EXPECT_TRUE(std::get<RowPlan>(row_plan(small_row())).notes.empty());
+  EXPECT_TRUE(std::get<RowPlan>(job_and_plan_of_row(small_row())).notes.empty());
 }
 
 TEST(RowPlan, WhatARowLeavesOutIsItsJobs) {
@@ -138,9 +138,9 @@ TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
 
 // 40 layers, an embedding, a norm and a head on four stages: 11, 11, 11 and 10 modules.
 TEST(RowPlan, SomeStacksDealOutModules) {
-  EXPECT_EQ(plan::layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
-  EXPECT_EQ(plan::layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
-  EXPECT_TRUE(plan::layers_by_modules(4, 4).empty());
+  EXPECT_EQ(plan::stage_layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
+  EXPECT_EQ(plan::stage_layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
+  EXPECT_TRUE(plan::stage_layers_by_modules(4, 4).empty());
   RunRow row = row_of("{framework: megatron-lm}");
   row.layers = 40;
   EXPECT_TRUE(planned(row).plan.layers.empty());
@@ -152,9 +152,9 @@ TEST(RowPlan, SomeStacksDealOutModules) {
 
 // Sixteen layers and a head of four on four stages: a stage is full above five.
 TEST(RowPlan, SomeStacksFillStagesByCost) {
-  EXPECT_EQ(plan::layers_by_costs(16, 4, {.layer = 1, .head = 4}),
+  EXPECT_EQ(plan::stage_layers_by_costs(16, 4, {.layer = 1, .head = 4}),
             (std::vector<std::int64_t>{6, 5, 4, 1}));
-  EXPECT_EQ(plan::layers_by_costs(8, 2, {.layer = 1, .head = 0}),
+  EXPECT_EQ(plan::stage_layers_by_costs(8, 2, {.layer = 1, .head = 0}),
             (std::vector<std::int64_t>{5, 3}));
   RunRow row = row_of("{framework: nanotron}");
   row.layers = 16;
@@ -175,11 +175,11 @@ TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
   model.hidden = 4;
   model.heads = model.kv_heads = model.head_dim = 2;
   model.ffn = 8;
-  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 1), 320 / 8);
-  EXPECT_EQ(plan::mean_filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
-  EXPECT_EQ(plan::mean_filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket_elements(model, 1, 60), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket_elements(model, 1, 33), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::mean_filled_bucket_elements(model, 1, 1), 320 / 8);
+  EXPECT_EQ(plan::mean_filled_bucket_elements(model, 1, 1000), 1000) << "one that no layer fills";
+  EXPECT_EQ(plan::mean_filled_bucket_elements(model, 2, 30), (48 + 32 + 48 + 32) / 4);
   const auto bucket = [](const char* plan) {
     return planned(row_of("{framework: nanotron}", plan)).plan.gradient_bucket;
   };
@@ -207,8 +207,8 @@ TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
 std::string silent_where_usual(const plan::PlannedJob& made) {
   nlohmann::ordered_json file = plan::plan_json(made);
   nlohmann::ordered_json& job = file["job"];
-  job["model"] = model::inline_model(made.job.model);
-  job["cluster"] = cluster::inline_cluster(made.job.cluster);
+  job["model"] = model::inline_model_mapping(made.job.model);
+  job["cluster"] = cluster::inline_cluster_mapping(made.job.cluster);
   const plan::Kernels usual = plan::default_kernels(made.job.framework, made.job.cluster.device);
   nlohmann::ordered_json& kernels = job["kernels"];
   for (const auto& [flag, name] : plan::kKernelFlags) {
@@ -219,14 +219,14 @@ std::string silent_where_usual(const plan::PlannedJob& made) {
     job.erase("optimizer");
   const plan::Plan& plan = made.plan;
   const plan::Overlap overlap = plan::default_overlap(made.job, plan);
-  for (const auto& [flag, name] : plan::kOverlapNames) {
+  for (const auto& [flag, name] : plan::kOverlapFlagNames) {
     if (plan.overlap.*flag == overlap.*flag) file["overlap"].erase(std::string(name));
   }
-  const plan::Buckets buckets = plan::default_buckets(made.job, plan);
+  const plan::BucketSizes buckets = plan::default_bucket_sizes(made.job, plan);
   if (plan.gradient_bucket == buckets.gradients && plan.parameter_bucket == buckets.parameters)
     file.erase("buckets");
-  if (plan.layers == plan::default_layers(made.job, plan)) file.erase("layers");
-  if (plan.accumulate == plan::default_gradients(made.job)) file.erase("accumulate");
+  if (plan.layers == plan::default_stage_layers(made.job, plan)) file.erase("layers");
+  if (plan.accumulate == plan::default_gradient_type(made.job)) file.erase("accumulate");
   if (plan.tensor_input == plan::default_tensor_input(made.job)) file.erase("tensor_input");
   return file.dump();
 }
@@ -240,7 +240,7 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
   for (const CsvRow& cells : table.rows) {
     const auto row = read_run_row(table, cells);
     if (!std::holds_alternative<RunRow>(row)) continue;
-    const auto made_row = row_plan(std::get<RunRow>(row));
+    const auto made_row = job_and_plan_of_row(std::get<RunRow>(row));
     const auto* made = std::get_if<RowPlan>(&made_row);
     if (made == nullptr) continue;
     const plan::PlannedJob& said = made->planned;
@@ -252,11 +252,12 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
     EXPECT_EQ(read.plan, said.plan) << id << " " << text;
     EXPECT_EQ(plan::plan_yaml(read, true), plan::plan_yaml(said, true)) << id;
     try {
-      EXPECT_EQ(simulate::Pricer(read.job, cost::CostModel(read.job)).price(read.plan).seconds,
-                simulate::Pricer(said.job, cost::CostModel(said.job)).price(said.plan).seconds)
+      EXPECT_EQ(simulate::PlanPricer(read.job, cost::CostModel(read.job)).price(read.plan).seconds,
+                simulate::PlanPricer(said.job, cost::CostModel(said.job)).price(said.plan).seconds)
           << id;
     } catch (const Error&) {
-      EXPECT_THROW(simulate::Pricer(said.job, cost::CostModel(said.job)).price(said.plan), Error)
+      EXPECT_THROW(simulate::PlanPricer(said.job, cost::CostModel(said.job)).price(said.plan),
+                   Error)
           << id;
     }
   }
