@@ -50,7 +50,7 @@ std::vector<std::int64_t> near_batches(const plan::Job& job) {
   std::vector<std::int64_t> batches;
   for (const std::int64_t ranks : plan::divisors(job.cluster.devices())) {
     for (const std::int64_t size : micro_batches) {
-      const std::int64_t step = times(ranks, size);
+      const std::int64_t step = capped_product(ranks, size);
       const std::int64_t below = job.sequences / step * step;
       if (below > 0) batches.push_back(below);
       batches.push_back(plus(below, step));

@@ -118,7 +118,7 @@ inline constexpr PlanChoiceTraits kHostParameters{
                       "rank's part."}};
 
 /// All choices of a plan, in the order in which messages print them. A choice that a job's `search`
-/// does not list is free if `tune/search_space_dimensions.cpp` has values for it, else keeps its
+/// does not list is free if `tune/dimensions.cpp` has values for it, else keeps its
 /// default.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),

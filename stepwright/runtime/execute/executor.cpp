@@ -82,7 +82,7 @@ void StageStepExecutor::issue_ahead(Run& run, std::size_t from) {
         !computes && piece_of(items[i]).operators.front().kind != step::OperatorKind::kReceive &&
         std::ranges::all_of(items[i].after, issued) &&
         std::ranges::all_of(items[i].inputs,
-                            [&](const step::Source& from_item) { return issued(from_item.item); });
+                            [&](const step::TemplateInputSource& from_item) { return issued(from_item.item); });
     for (const step::Operator& op : piece_of(items[i]).operators) {
       ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
     }
@@ -108,7 +108,7 @@ void StageStepExecutor::place_cells(Run& run, const step::Item& item, TemplateRu
   const step::Template& piece = piece_of(item);
   frame.cells.resize(piece.tensors.size());
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
-    const step::Source& source = item.inputs[i];
+    const step::TemplateInputSource& source = item.inputs[i];
     frame.cells[static_cast<std::size_t>(piece.inputs[i])] =
         std::move(run.frames[static_cast<std::size_t>(source.item)]
                       .outputs[static_cast<std::size_t>(source.output)]);
