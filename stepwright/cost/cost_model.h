@@ -177,7 +177,8 @@ class CostModel {
   /// Path of the user's training conditions file; empty: built-in conditions.
   std::string conditions_file_;
   double stated_error_ = 0;
-  /// Interval of measured step times, as shares of the prediction, if no device waits.
+  /// Interval that holds 80 % of measured step times, as shares of the predicted time, for a step
+  /// in which no device waits for messages or other stages.
   StepTimeRatioInterval interval_;
   double waits_factor_ = 1;  ///< Widening factor of `interval_` for a step that only waits.
 };

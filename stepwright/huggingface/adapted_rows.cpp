@@ -8,11 +8,11 @@ namespace stepwright::huggingface {
 namespace {
 
 /// Returns the adapted rows of one copy (one expert) of a parameter.
-std::vector<LoraAdaptedRows> rows_of_copy(const model::LoraAdapters& adapters,
-                                          const model::Parameter& weight,
-                                          const model::AdaptableWeight& entry) {
-  std::vector<LoraAdaptedRows> list;
-  LoraAdaptedRows next;
+std::vector<LoraAdaptedWeightRows> rows_of_copy(const model::LoraAdapters& adapters,
+                                                const model::Parameter& weight,
+                                                const model::AdaptableWeight& entry) {
+  std::vector<LoraAdaptedWeightRows> list;
+  LoraAdaptedWeightRows next;
   for (std::size_t part = 0; part < entry.parts.size(); ++part) {
     next.count = weight.fused[0] > 0 ? weight.fused[part] : part == 0 ? weight.rows : 0;
     const auto target = model::adapter_target_of_part(entry, weight, part);
@@ -28,17 +28,17 @@ std::vector<LoraAdaptedRows> rows_of_copy(const model::LoraAdapters& adapters,
 
 }  // namespace
 
-std::vector<LoraAdaptedRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
-                                                      const model::Parameter& weight,
-                                                      const model::AdaptableWeight& entry) {
-  const std::vector<LoraAdaptedRows> one = rows_of_copy(adapters, weight, entry);
+std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
+                                                            const model::Parameter& weight,
+                                                            const model::AdaptableWeight& entry) {
+  const std::vector<LoraAdaptedWeightRows> one = rows_of_copy(adapters, weight, entry);
   std::int64_t up = 0;
-  for (const LoraAdaptedRows& rows : one) up += rows.count;
+  for (const LoraAdaptedWeightRows& rows : one) up += rows.count;
   const std::int64_t down =
       adapters.rank * (adapters.joined ? 1 : static_cast<std::int64_t>(one.size()));
-  std::vector<LoraAdaptedRows> all;
+  std::vector<LoraAdaptedWeightRows> all;
   for (std::int64_t copy = 0; copy < weight.copies; ++copy) {
-    for (const LoraAdaptedRows& rows : one) {
+    for (const LoraAdaptedWeightRows& rows : one) {
       all.push_back({.begin = rows.begin + copy * weight.rows,
                      .count = rows.count,
                      .up = rows.up + copy * up,

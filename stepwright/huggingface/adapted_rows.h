@@ -13,7 +13,7 @@ namespace stepwright::huggingface {
 
 /// `count` rows of a weight that one LoRA adapter changes: to row `begin + i` it adds row `up + i`
 /// of B times the `rank` rows of A that start at row `down`, times alpha / rank.
-struct LoraAdaptedRows {
+struct LoraAdaptedWeightRows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
   std::int64_t up = 0;
@@ -22,15 +22,15 @@ struct LoraAdaptedRows {
 
 /// Returns which rows of a weight its LoRA adapters change, one fused part after the other. For
 /// routed experts the list goes expert by expert.
-std::vector<LoraAdaptedRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
-                                                      const model::Parameter& weight,
-                                                      const model::AdaptableWeight& entry);
+std::vector<LoraAdaptedWeightRows> lora_adapted_weight_rows(const model::LoraAdapters& adapters,
+                                                            const model::Parameter& weight,
+                                                            const model::AdaptableWeight& entry);
 
 /// A weight with LoRA adapters: the names of its A (`down`) and B (`up`) in checkpoints, and the
 /// rows that they change.
 struct LoraAdaptedWeight {
   std::string down, up;
-  std::vector<LoraAdaptedRows> rows;
+  std::vector<LoraAdaptedWeightRows> rows;
 };
 
 /// Returns the weights of a model that have LoRA adapters, by their names in Stepwright's

@@ -20,7 +20,7 @@ std::vector<ParameterRowRun> rows_of_up(const HuggingFaceTensor& tensor,
                                         std::set<std::int64_t>* downs = nullptr) {
   std::vector<ParameterRowRun> up;
   for (const ParameterRowRun& run : tensor.rows) {
-    for (const LoraAdaptedRows& part : weight.rows) {
+    for (const LoraAdaptedWeightRows& part : weight.rows) {
       const std::int64_t begin = std::max(run.begin, part.begin);
       const std::int64_t end = std::min(run.begin + run.count, part.begin + part.count);
       if (begin >= end) continue;

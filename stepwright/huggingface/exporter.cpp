@@ -215,7 +215,7 @@ class Exporter {
   }
 
   /// Adds the adapter's product (alpha / rank B A) to rows of a weight, starting with row `begin`.
-  void add(const LoraAdaptedWeight& weight, const LoraAdaptedRows& rows, std::int64_t begin,
+  void add(const LoraAdaptedWeight& weight, const LoraAdaptedWeightRows& rows, std::int64_t begin,
            std::int64_t columns, std::span<double> sum) {
     const std::int64_t rank = model_.adapters->rank;
     const std::int64_t count = std::ssize(sum) / columns;
@@ -239,7 +239,7 @@ class Exporter {
     if (weight == adapted_.end()) return values;
     std::span<double> rest = values;
     for (const ParameterRowRun& run : tensor.rows) {
-      for (const LoraAdaptedRows& rows : weight->second.rows) {
+      for (const LoraAdaptedWeightRows& rows : weight->second.rows) {
         const std::int64_t begin = std::max(run.begin, rows.begin);
         const std::int64_t end = std::min(run.begin + run.count, rows.begin + rows.count);
         if (begin >= end) continue;

@@ -56,11 +56,11 @@ class HuggingFaceWeights {
   /// `count` consecutive rows of a Stepwright parameter and their position in a Hugging Face
   /// tensor.
   struct PlacedParameterRows {
-    std::int64_t row = 0;  ///< First of these rows, counted in the parameter.
+    std::int64_t row = 0;  ///< Index of the first row in the Stepwright parameter.
     std::int64_t count = 0;
     /// Index in `tensors_` of the Hugging Face tensor that holds these rows.
     std::size_t tensor = 0;
-    std::int64_t foreign_row = 0;  ///< First of these rows, counted in the tensor.
+    std::int64_t foreign_row = 0;  ///< Index of the first row in the Hugging Face tensor.
     std::int64_t step = 1;  ///< Distance in tensor rows between neighbouring rows of the parameter.
   };
   struct Opened {

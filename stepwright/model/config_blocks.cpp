@@ -66,25 +66,25 @@ Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaul
   return model;
 }
 
-void add_inexpressible_part(std::string_view what, Architecture& model) {
+void add_uncounted_model_part(std::string_view what, Architecture& model) {
   if (!model.beyond.empty()) model.beyond += ", ";
   model.beyond += what;
 }
 
 void note_qkv_clipping(const ConfigFields& fields, Architecture& model) {
   if (fields.read_number_or("clip_qkv", 0, 0, 1e12) > 0) {
-    add_inexpressible_part("queries, keys and values are clipped", model);
+    add_uncounted_model_part("queries, keys and values are clipped", model);
   }
 }
 
 void note_norms_after_rotary(Architecture& model) {
-  add_inexpressible_part("queries and keys are normed behind their rotation", model);
+  add_uncounted_model_part("queries and keys are normed behind their rotation", model);
 }
 
 void note_mixer_activation(const ConfigFields& fields, std::string_view key, Architecture& model) {
   const bool silu = fields.activation(key, Activation::kSilu) == Activation::kSilu;
   if (!silu && has_recurrent_mixer(model))
-    add_inexpressible_part("another activation than silu in mixers", model);
+    add_uncounted_model_part("another activation than silu in mixers", model);
 }
 
 void add_attention_biases(const ConfigFields& fields, Architecture& model, bool fallback) {

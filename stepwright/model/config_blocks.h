@@ -41,7 +41,7 @@ Architecture read_common_config_keys(const ConfigFields& fields, ModelConfigDefa
 /// the file.
 Architecture read_llama_like_model(const ConfigFields& fields, ModelConfigDefaults defaults);
 /// Appends the name of a computation that model fields cannot express to `model.beyond`.
-void add_inexpressible_part(std::string_view what, Architecture& model);
+void add_uncounted_model_part(std::string_view what, Architecture& model);
 /// Adds a remark to `model.beyond` if the file has a bound by which queries, keys and values are
 /// clipped.
 void note_qkv_clipping(const ConfigFields& fields, Architecture& model);

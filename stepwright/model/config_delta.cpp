@@ -100,7 +100,7 @@ Architecture read_olmo_hybrid(const ConfigFields& fields) {
     return model;
   }
   if (fields.flag("linear_allow_neg_eigval", true)) {
-    add_inexpressible_part("strengths of delta nets up to two", model);
+    add_uncounted_model_part("strengths of delta nets up to two", model);
   }
   if (model.norm_epsilon != 1e-5) model.inner_norm_epsilon = 1e-5;
   return model;

@@ -152,7 +152,7 @@ Architecture read_ministral3(const ConfigFields& fields) {
     model.rotary_scaling->mscale = model.rotary_scaling->mscale_all_dim = 1;
   }
   if (!rope || (growth && !growth->is_null() && growth->number(0, 1e6) > 0)) {
-    add_inexpressible_part("queries are scaled by their position", model);
+    add_uncounted_model_part("queries are scaled by their position", model);
   }
   return model;
 }

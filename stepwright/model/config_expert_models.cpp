@@ -113,7 +113,7 @@ Architecture read_phimoe(const ConfigFields& fields) {
                           .top_k = 2,
                           .ffn = model.ffn,
                           .normalize_top_k = false};
-  add_inexpressible_part("experts are weighed among those that come near them", model);
+  add_uncounted_model_part("experts are weighed among those that come near them", model);
   if (fields.size_or("num_experts_per_tok", 2) != 2) {
     fields.value("num_experts_per_tok")->fail_unsupported("a number but 2: its router takes two");
   }
@@ -178,7 +178,7 @@ Architecture read_aria(const ConfigFields& fields) {
                    fields.size_or({"moe_num_shared_experts"}, 2, 0, kMostShared));
   fields.refuse_if_true("mlp_bias", "biases of the shared experts");
   if (model.activation != Activation::kSilu && model.experts->shared_ffn > 0) {
-    add_inexpressible_part("routed experts with silu beside others", model);
+    add_uncounted_model_part("routed experts with silu beside others", model);
   }
   model.activation = Activation::kSilu;
   return model;
@@ -284,7 +284,7 @@ Architecture read_cohere2_moe(const ConfigFields& fields) {
   }
   const auto combined = fields.value("shared_expert_combination_strategy");
   if (model.experts->shared_ffn > 0 && (!combined || combined->text() == "average")) {
-    add_inexpressible_part("routed and shared experts are averaged", model);
+    add_uncounted_model_part("routed and shared experts are averaged", model);
   }
   model.ffn = fields.size_or("prefix_dense_intermediate_size", model.ffn);
   const std::int64_t first = fields.size_or("first_k_dense_replace", 0, 0);
@@ -364,9 +364,9 @@ Architecture read_llama4(const ConfigFields& fields) {
     return listed ? !sparse.contains(layer) : (layer + 1) % every != 0;
   });
   read_llama4_layers(fields, model);
-  add_inexpressible_part("what experts take in is scaled by the router", model);
+  add_uncounted_model_part("what experts take in is scaled by the router", model);
   if (fields.flag("attn_temperature_tuning", true)) {
-    add_inexpressible_part("queries by their position in layers that are not rotated", model);
+    add_uncounted_model_part("queries by their position in layers that are not rotated", model);
   }
   return model;
 }

@@ -42,7 +42,7 @@ void read_qwen_experts(const ConfigFields& fields, Experts fallback, Architectur
 void note_clamped_gate_bounds(const ConfigFields& fields, Architecture& model) {
   const bool usual = fields.read_number_or("swiglu_alpha", 1.702, 0, 1e6) == 1.702 &&
                      fields.read_number_or("swiglu_limit", 7, 0, 1e6) == 7;
-  if (!usual) add_inexpressible_part("another slope or bound of the gates", model);
+  if (!usual) add_uncounted_model_part("another slope or bound of the gates", model);
 }
 
 Experts read_sigmoid_routed_experts(const ConfigFields& fields, Experts fallback,

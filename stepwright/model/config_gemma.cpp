@@ -18,7 +18,8 @@ Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   add_attention_biases(fields, model);
   if (fields.flag("use_bidirectional_attention", false)) {
-    add_inexpressible_part("attention to later tokens", model);  // Prefixes of PaliGemma attend so.
+    add_uncounted_model_part("attention to later tokens",
+                             model);  // Prefixes of PaliGemma attend so.
   }
   return model;
 }

@@ -285,7 +285,7 @@ Architecture read_ctrl(const ConfigFields& fields) {
                                          .position = PositionEncoding::kSinusoidal,
                                          .norm_epsilon = 1e-6});
   if (model.norm_epsilon != 1e-6)
-    add_inexpressible_part("norms of layers by an epsilon of 1e-6", model);
+    add_uncounted_model_part("norms of layers by an epsilon of 1e-6", model);
   model.activation = Activation::kRelu;
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden));
   model.head_bias = true;

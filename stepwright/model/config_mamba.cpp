@@ -65,7 +65,7 @@ Architecture read_mamba(const ConfigFields& fields) {
 
 Architecture read_falcon_mamba(const ConfigFields& fields) {
   Architecture model = read_mamba(fields);
-  add_inexpressible_part("norms without weights of step sizes, B and C", model);
+  add_uncounted_model_part("norms without weights of step sizes, B and C", model);
   return model;
 }
 
@@ -78,7 +78,7 @@ void note_step_limits(const ConfigFields& fields, Architecture& model) {
   const Node high = limits->at(1);
   const bool finite = high.is_scalar() && high.text().find("nf") == std::string::npos;
   if (limits->at(0).number(0, 1e12) > 0 || finite)
-    add_inexpressible_part("limits of step sizes", model);
+    add_uncounted_model_part("limits of step sizes", model);
 }
 
 Architecture read_mamba2(const ConfigFields& fields) {
@@ -168,7 +168,7 @@ Architecture read_falcon_h1(const ConfigFields& fields) {
   constexpr double kLargestScale = 1e6;
   model.embedding_scale = fields.read_number_or("embedding_multiplier", 1, 0, kLargestScale);
   model.logit_scale = fields.read_number_or("lm_head_multiplier", 1, 0, kLargestScale);
-  add_inexpressible_part("factors of branches, keys and parts of Mamba's projection", model);
+  add_uncounted_model_part("factors of branches, keys and parts of Mamba's projection", model);
   set_layer_pattern(model, std::vector<LayerClass>(static_cast<std::size_t>(model.layers),
                                                    {.beside = Mixer::kMamba2}));
   return model;

@@ -194,8 +194,8 @@ Architecture read_beam(const ConfigFields& fields) {
   read_attention_windows(
       fields, [last](std::int64_t i) { return (i + 1) % 6 != 0 && i != last; }, 512, model);
   drop_rotary_without_window(fields, model);
-  add_inexpressible_part("queries are scaled by their position in layers that are not rotated",
-                         model);
+  add_uncounted_model_part("queries are scaled by their position in layers that are not rotated",
+                           model);
   return model;
 }
 

@@ -67,10 +67,10 @@ class TemplateStore {
   /// nothing to gather.
   TemplateId gather(const ShardingBuilder& sharding, const BlockParameterSizes& unit,
                     bool first_use, bool forward);
-  /// True if a forward copies this block's parameters out of the gathered buffer while the block
-  /// computes: all blocks except a head whose loss is computed outside the model's forward, or in
-  /// tiles. A loss in tiles reads the head's weight, which the model's own group gathers ahead of
-  /// its layers (trl 1.16.0 trl/trainer/utils.py, add_fused_lm_head).
+  /// True if FSDP copies this block's parameters out of the buffer of their all-gather during the
+  /// forward. False only for a head whose loss runs outside the model's forward or in tiles: a loss
+  /// in tiles reads the head's weight, which the root module gathers before the layers (trl 1.16.0
+  /// trl/trainer/utils.py, add_fused_lm_head).
   [[nodiscard]] bool copies_parameters_from_gathered(const ModelBlock& block) const {
     const bool by_model = s_.kernels.loss_keeps == plan::LossSavedTensors::kTiles;
     return block.unit != kHeadBlockNumber || (s_.loss_in_forward && !by_model);

@@ -136,8 +136,8 @@ class LegalPlanCounter {
   std::int64_t types_ = 1;  ///< Number of types in which gradients may be accumulated.
   std::int64_t buckets_ = 1;
   std::int64_t offloads_ = 1;
-  /// Lines of the framework's rule file that the job itself breaks or makes apply; nullopt until
-  /// the first legal combination of degrees.
+  /// Lines of the framework's rule file that the job alone, without any plan, breaks or satisfies;
+  /// computed at the first legal combination of degrees, nullopt before.
   std::optional<plan::FrameworkSupport::PropertyCoupling> joint_of_job_;
   /// True if the sharding groups that the framework runs depend on the parallelism degrees of the
   /// plan.

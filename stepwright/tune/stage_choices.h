@@ -27,7 +27,8 @@ struct StageChoice {
 struct RecomputationsByLegality {
   /// Recomputations that are legal and that the framework runs.
   std::vector<plan::Recompute> legal;
-  /// Illegal recomputations that the framework runs, each with the rule that it breaks.
+  /// Recomputations that the framework could run but the planner's own rules forbid, each with the
+  /// rule that it breaks.
   std::vector<std::pair<plan::Rule, plan::Recompute>> refused;
   std::int64_t not_run = 0;
 };

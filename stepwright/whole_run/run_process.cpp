@@ -103,7 +103,9 @@ double WholeRunTime::failure_free_s() const {
   return time_s;
 }
 
-void check_run_ends(const WholeRunParameters& process) { check_failures(process, kMostFailures); }
+void check_failures_let_run_end(const WholeRunParameters& process) {
+  check_failures(process, kMostFailures);
+}
 
 WholeRunTime mean_whole_run_time(const WholeRunParameters& process) {
   const auto steps = static_cast<double>(process.steps);

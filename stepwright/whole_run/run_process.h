@@ -59,7 +59,7 @@ struct WholeRunTime {
 
 /// Fails with `kInput` if a training run would practically never end: failures come faster than
 /// steps, or fewer than one attempt in a thousand reaches the next checkpoint.
-void check_run_ends(const WholeRunParameters& process);
+void check_failures_let_run_end(const WholeRunParameters& process);
 
 /// Returns the mean time of a whole training run by closed-form formulas: cycles between
 /// checkpoints, then waiting for repairs. Exact if evaluations are spread evenly and if waiting is

@@ -146,7 +146,7 @@ WholeRun whole_run(const simulate::Prediction& prediction,
   set_evaluation(process, prediction, settings);
   run.checkpoint = checkpoint_size(plan, prediction.program);
   set_checkpoints(run, conditions);
-  check_run_ends(process);
+  check_failures_let_run_end(process);
   run.time = mean_whole_run_time(process);
   if (process.repair_s > 0) {
     run.best_spare_nodes = cheapest_spare_node_count(

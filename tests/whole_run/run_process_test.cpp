@@ -163,10 +163,10 @@ TEST(WholeRunTime, RefusesFailuresThatNoRunGetsPast) {
 TEST(WholeRunTime, TellsAttemptsThatHardlyEverEndApart) {
   WholeRunParameters process = usual();
   process.restart_s = 5 / process.failures_per_s;
-  check_run_ends(process);
+  check_failures_let_run_end(process);
   process.restart_s = 8 / process.failures_per_s;
   EXPECT_GT(mean_whole_run_time(process).wall_s, 0);
-  EXPECT_THROW(check_run_ends(process), Error);
+  EXPECT_THROW(check_failures_let_run_end(process), Error);
 }
 
 TEST(SimulatedRuns, FollowFromTheSeed) {

@@ -61,8 +61,8 @@ OperatorFitErrors prediction_error_summary(std::span<const OperatorFitRow> rows,
 OperatorFitErrors unfitted_error(std::span<const OperatorFitRow> rows);
 std::map<std::string, OperatorFitErrors> errors_by_series(std::span<const OperatorFitRow> rows,
                                                           std::span<const double> predicted_s);
-/// Returns the lowest and highest value in the rows of each quantity on which times of the class
-/// depend.
+/// Returns, for each quantity on which the times of an operator class depend, the lowest and the
+/// highest value in the rows.
 std::vector<cost::FittedSizeRange> fitted_quantity_ranges(std::span<const OperatorFitRow> rows,
                                                           cost::OperatorClass what);
 

@@ -322,7 +322,7 @@ KinetoOperatorRole role_of(std::string_view name) {
   return known->form == Form::kSum ? KinetoOperatorRole::kElementwise : KinetoOperatorRole::kMapped;
 }
 
-std::variant<TranslatedOperator, UntranslatedReason> translate_operator(
+std::variant<TranslatedOperator, UntranslatedReason> sample_of_profiled_operator(
     const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
   if (known == nullptr) return UntranslatedReason{"no operator of ours"};

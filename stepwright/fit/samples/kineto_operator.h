@@ -44,7 +44,7 @@ KinetoOperatorRole role_of(std::string_view name);
 
 /// Translates a PyTorch operator by its name, sizes and types (docs/formats.md, "Samples"), or says
 /// why not; matrix products are given the forward pass.
-std::variant<TranslatedOperator, UntranslatedReason> translate_operator(
+std::variant<TranslatedOperator, UntranslatedReason> sample_of_profiled_operator(
     const logs::KinetoOperatorSignature& op, const SoftmaxSizes& softmaxes);
 
 }  // namespace stepwright::fit

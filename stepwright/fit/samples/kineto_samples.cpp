@@ -133,7 +133,7 @@ class TraceReader {
 
   void take(int op, const Timed& timed) {
     const logs::KinetoOperatorSignature& given = trace_.signature_of(op);
-    const auto result = translate_operator(given, softmaxes_);
+    const auto result = sample_of_profiled_operator(given, softmaxes_);
     if (const auto* unmapped = std::get_if<UntranslatedReason>(&result)) {
       return skip(given.name, unmapped->reason, timed);
     }

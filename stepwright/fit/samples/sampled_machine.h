@@ -18,8 +18,8 @@ struct SampledMachine {
   bool trays = false;
 };
 
-/// Returns all machines on which collectives were timed, and every other built-in cluster under its
-/// own name.
+/// Returns the machines that tables of timed collectives can name: those with published samples,
+/// and each other built-in cluster, so that samples of a user's own cluster can name it.
 std::span<const SampledMachine> sampled_machines();
 
 /// Returns the machine with this name; null if there is none.

@@ -44,7 +44,7 @@ void set_field(MegatronArgumentFields& arguments, std::string_view field, Tree v
 void take_context_algorithm(MegatronArgumentFields& arguments, const std::string& name,
                             ImportReport& report) {
   constexpr std::string_view kFlag = "--context-parallel-algo";
-  const auto said = extract_field(arguments, "fork_context_algo");
+  const auto said = take_out_field(arguments, "fork_context_algo");
   if (!said) return;
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"ulysses_cp_algo", "a2a"},
@@ -64,7 +64,7 @@ void take_context_algorithm(MegatronArgumentFields& arguments, const std::string
 
 /// Reads the layers of each stage, "8,9,8,7", as a pipeline layout.
 void take_layer_list(MegatronArgumentFields& arguments) {
-  const auto said = extract_field(arguments, "fork_layer_list");
+  const auto said = take_out_field(arguments, "fork_layer_list");
   if (!said) return;
   std::string layout = "E";
   bool first = true;
@@ -85,7 +85,7 @@ void take_fork_experts(MegatronArgumentFields& arguments, const std::string& nam
   };
   const auto width = said("moe_ffn_hidden_size");
   const auto layers = said("num_layers");
-  if (const auto shared = extract_field(arguments, "fork_shared_experts"); shared && width) {
+  if (const auto shared = take_out_field(arguments, "fork_shared_experts"); shared && width) {
     const std::int64_t all = number_of(*shared, "--n-shared-experts", name) *
                              number_of(*width, "--moe-intermediate-size", name);
     set_field(arguments, "moe_shared_expert_intermediate_size", all, "--n-shared-experts",
@@ -93,9 +93,9 @@ void take_fork_experts(MegatronArgumentFields& arguments, const std::string& nam
   }
   const Tree* const every = arguments.fields.find("moe_layer_freq");
   if (every != nullptr && every->text == "-1") {
-    static_cast<void>(extract_field(arguments, "moe_layer_freq"));
+    static_cast<void>(take_out_field(arguments, "moe_layer_freq"));
   }
-  const auto dense = extract_field(arguments, "fork_first_dense");
+  const auto dense = take_out_field(arguments, "fork_first_dense");
   if (!dense || !layers) return;
   Tree marks = Tree::flow_sequence();
   const std::int64_t all = std::min<std::int64_t>(number_of(*layers, "--num-layers", name), 10'000);
@@ -109,7 +109,7 @@ void take_fork_experts(MegatronArgumentFields& arguments, const std::string& nam
 /// plan counts the copies as heads, one for each rank.
 void take_head_type(MegatronArgumentFields& arguments, ImportReport& report) {
   constexpr std::string_view kFlag = "--attention-head-type";
-  const auto said = extract_field(arguments, "fork_head_type");
+  const auto said = take_out_field(arguments, "fork_head_type");
   if (!said || said->text != "multiquery") return;
   set_field(arguments, "group_query_attention", Tree::scalar("true", false), kFlag, said->line);
   const Tree* const tensor = arguments.fields.find("tensor_model_parallel_size");
@@ -125,8 +125,8 @@ void take_head_type(MegatronArgumentFields& arguments, ImportReport& report) {
 
 /// Reads the experts of MegaBlocks' fork; by default each token uses one.
 void take_megablocks_experts(MegatronArgumentFields& arguments) {
-  const auto top = extract_field(arguments, "fork_top_k");
-  const auto experts = extract_field(arguments, "fork_num_experts");
+  const auto top = take_out_field(arguments, "fork_top_k");
+  const auto experts = take_out_field(arguments, "fork_num_experts");
   if (!experts || experts->text == "1") return;
   set_field(arguments, "num_moe_experts", Tree::scalar(experts->text, false), "--moe-num-experts",
             experts->line);
@@ -147,7 +147,7 @@ void take_fork_attention(MegatronArgumentFields& arguments, const ImportReport& 
 
 }  // namespace
 
-std::optional<Tree> extract_field(MegatronArgumentFields& arguments, std::string_view field) {
+std::optional<Tree> take_out_field(MegatronArgumentFields& arguments, std::string_view field) {
   const Tree* const said = arguments.fields.find(field);
   if (said == nullptr) return std::nullopt;
   Tree taken = *said;

@@ -16,7 +16,7 @@ inline constexpr std::string_view kForkAttentionBackend = "fusion";
 
 /// Removes a field from the fields that arguments set and returns its value; nullopt if no argument
 /// sets it.
-std::optional<Tree> extract_field(MegatronArgumentFields& arguments, std::string_view field);
+std::optional<Tree> take_out_field(MegatronArgumentFields& arguments, std::string_view field);
 
 /// Translates arguments of Megatron-LM's forks into Megatron's own fields, and sets in the report
 /// whether the other arguments of forks can matter. `name` is the file's name in messages. Fails

@@ -38,7 +38,7 @@ std::int64_t count_of(MegatronArgumentFields& arguments, std::string_view field,
   std::string flag = fmt::format("--{}", field);
   std::ranges::replace(flag, '_', '-');
   report.read.push_back({flag, said->text, name, said->line, "job.cluster"});
-  static_cast<void>(extract_field(arguments, field));
+  static_cast<void>(take_out_field(arguments, field));
   return number.value;
 }
 
@@ -93,7 +93,7 @@ void set_length(MegatronArgumentFields& arguments, const std::string& name, Impo
   const auto answer = own_number("--rollout-max-response-len", kField, name, report);
   const auto prompt = own_number("--rollout-max-prompt-len", kField, name, report);
   if (!all && !answer) return;
-  if (const auto said = extract_field(arguments, "seq_length")) {
+  if (const auto said = take_out_field(arguments, "seq_length")) {
     report.not_read.push_back(
         {"--seq-length", said->text, name, said->line, SettingImpact::kNo, ""});
   }
@@ -115,7 +115,7 @@ void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& nam
   const Tree* const dynamic = value_of(arguments, "use_dynamic_batch_size");
   if (dynamic == nullptr || dynamic->text != "true") return;
   const std::int64_t tokens = number("max_tokens_per_gpu");
-  const auto said = extract_field(arguments, "max_tokens_per_gpu");
+  const auto said = take_out_field(arguments, "max_tokens_per_gpu");
   const std::int64_t length = number("seq_length");
   if (!said || tokens < 1 || length < 1) return;
   report.read.push_back({"--max-tokens-per-gpu", said->text, name, said->line, "micro_batch"});

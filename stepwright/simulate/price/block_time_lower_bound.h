@@ -57,8 +57,9 @@ class BlockLowerBoundCalculator {
   std::vector<ComputeStreamRange> spans_;
   /// Disjoint ranges of the compute stream, in the order of time.
   std::vector<ComputeStreamRange> stretches_;
-  std::vector<cost::OperatorTime>
-      enclosed_;  ///< Time of each operator; 0 for messages that no operator waits for.
+  /// Times by which the bound counts each operator (computation or message) of a block: its own
+  /// time, or 0 for a message that no operator of the block waits for.
+  std::vector<cost::OperatorTime> enclosed_;
   std::vector<cost::OperatorTime> scaled_;
   std::vector<double> ends_;
   std::vector<double> slowed_ends_;

@@ -40,7 +40,9 @@ struct StreamTask {
   std::int32_t first_wait = 0;  ///< Index of the task's first wait in `FlatPricedProgram::waits`.
   /// Index one past the task's last wait in `FlatPricedProgram::waits`.
   std::int32_t last_wait = 0;
-  std::int32_t item = 0;  ///< Index of the task's item (use of a template) in the sequence.
+  /// Index, in the sequence of a forward or backward, of the operator template to which the task's
+  /// operator belongs.
+  std::int32_t item = 0;
   /// Index of the task's operator in the template of its item, or `kWaitOnlyOperation`.
   std::int32_t operation = 0;
   TaskRole role = TaskRole::kComputation;

@@ -10,7 +10,7 @@ constexpr const char* kType = "c10::BFloat16";
 std::variant<TranslatedOperator, UntranslatedReason> map(logs::KinetoOperatorSignature op,
                                                          const SoftmaxSizes& softmaxes = {}) {
   if (op.types.empty()) op.types.assign(op.dims.size(), kType);
-  return translate_operator(op, softmaxes);
+  return sample_of_profiled_operator(op, softmaxes);
 }
 
 std::string reason_of(const std::variant<TranslatedOperator, UntranslatedReason>& result) {
