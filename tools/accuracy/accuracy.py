@@ -28,14 +28,13 @@ from files import replace_text
 COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 
 WRITTEN = (
-    "Written by `make accuracy` (`tools/accuracy/accuracy.py`). Errors are\n"
-    "`predicted / measured - 1` in %; negative: predicted too fast, or too small.\n"
+    "Errors are `predicted / measured - 1` in %: negative if a prediction is too fast or too small.\n"
 )
 
 INTRODUCTION = """# Accuracy
 
-How far off is a predicted step, by kind of job, and what makes it better. Errors are
-`predicted / measured - 1` in %. `make accuracy` writes this page and the tables behind it.
+This page says how far off predicted training steps are, by kind of job, and what makes predictions
+better. Errors are `predicted / measured - 1` in %. `make accuracy` writes all accuracy tables.
 
 """
 
@@ -52,15 +51,15 @@ UNSEEN = (
 
 BETTER = """## What makes it better
 
-- **Name the framework** (`framework`). Without a name all kernels are taken as fused; `predict`
-  then says what the frameworks take that run the plan.
-- **State what clocks and networks are**: `cluster.board_power` where `nvidia-smi` shows a limit
-  below the usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
-- **State how even experts are** (`imbalance`), if the run has begun.
-- **Measure three steps** and say so: `tune --runs` ([formats.md](formats.md)). Plans of the same
-  job are then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
-- What is known least, and the measurement that would mend each:
-  [accuracy/poorly_known.md](accuracy/poorly_known.md).
+- **Name the framework** (`framework`). Without a name predictions assume fused kernels, and `predict`
+  also prints the step times of frameworks that run the plan.
+- **State clocks and networks**: `cluster.board_power` if `nvidia-smi` shows a power limit below the
+  usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
+- **State the load of experts** (`imbalance`) once the run has begun.
+- **Measure three steps** and give them to `tune --runs` ([formats.md](formats.md)): predictions for
+  other plans of the job are then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
+- [accuracy/poorly_known.md](accuracy/poorly_known.md) lists what predictions know least, and
+  measurements that would help.
 
 """
 
@@ -91,147 +90,149 @@ POORLY_KNOWN = [
     (
         "torchtitan on Blackwell",
         (
-            "torchao's steps on B200 (nine rows, 45.6 % too fast) take a third of a second more "
-            "than predicted, in bf16, float8 and MXFP8 alike, where its own samples of products "
-            "and steps on H100 agree; another B200 ran the same step in 0.67 s in place of 0.99 "
-            "(torchtitan's pull request 1196). FlashAttention-2 in place of cuDNN's kernel would "
-            "be 0.18 s"
+            "torchao's steps on B200 (nine rows, predicted 45.6 % too fast) take a third of a "
+            "second more than predicted in bf16, float8 and MXFP8, while its matrix products and "
+            "its steps on H100 agree. Another B200 ran one of torchao's steps in 0.67 s instead of "
+            "0.99 s (torchtitan's pull request 1196). FlashAttention-2 instead of cuDNN's kernel "
+            "would explain 0.18 s"
         ),
         "a trace of one step on a B200, and `nvidia-smi` with its limit and clocks",
     ),
     (
-        "mixtures outside of tuned recipes",
+        "MoE models outside of tuned recipes",
         (
-            "steps of Qwen3-30B-A3B and of others by community's launch scripts come out 20 % too "
-            "fast, where NVIDIA's own recipes of the same models are right: how even the experts "
-            "were and which network lay between the nodes is not stated"
+            "Qwen3-30B-A3B and others by the community's scripts are predicted 20 % too fast, by "
+            "NVIDIA's own recipes right; load of experts and network are not stated"
         ),
-        "tokens per expert of one step, its trace, and `nccl-tests` between the nodes",
+        "tokens per expert and a trace of one step, and `nccl-tests` between the nodes",
     ),
     (
-        "choices among plans of mixtures",
+        "choices among plans of MoE models",
         (
-            "all tables have one group of plans of a mixture that can be judged: five ways to "
-            "recompute Moonlight-16B on eight H100, whose fastest is chosen (tau 0.80, its source "
-            "left out). A second has three plans of Qwen3-235B on 256 H100 of which two took "
-            "equally long; the one of Megatron-FSDP comes out 27 % too slow"
+            "all tables have one group of plans that can be judged, five ways to recompute "
+            "Moonlight-16B on eight H100, of which predictions choose the fastest (tau 0.80, "
+            "source left out). Of three plans of Qwen3-235B on 256 H100 two took equally long, and "
+            "the plan of Megatron-FSDP is predicted 27 % too slow"
         ),
-        "one mixture by plans of unlike expert and pipeline degrees on one cluster",
+        "one MoE model with plans of different expert and pipeline degrees on one cluster",
     ),
     (
         "all-reduces of small layers in fp32 on Hopper",
         (
-            "Sailor's OPT-350M on GH200 comes out 36 % too fast, its GPT-Neo 17 %: by its profiles "
-            "a layer on two and four tensor ranks takes 1.6 to 1.9 ms that do not grow with the "
-            "micro-batch, on one rank none, as if each of its four all-reduces took 0.4 ms beside "
-            "its bytes"
+            "Sailor's OPT-350M on GH200 is predicted 36 % too fast, its GPT-Neo 17 %. By Sailor's "
+            "profiles a layer on two and four tensor ranks takes 1.6 to 1.9 ms that do not grow "
+            "with the micro-batch, on one rank none, as if each of four all-reduces took 0.4 ms "
+            "beside its bytes"
         ),
         "a trace of one micro-batch on one and on four ranks",
     ),
     (
         "contexts of four and eight ranks",
         (
-            "torchtitan's two rows of 131,072 and 262,144 tokens come out 34 and 38 % too fast, "
-            "those of one and two ranks 10 %: attention costs 1.5 times as much for each FLOP as "
-            "on one and two ranks. PyTorch's ring merges in fp32 and sends keys of all heads, 3 s "
-            "of the 60"
+            "torchtitan's two rows of 131,072 and 262,144 tokens are predicted 34 and 38 % too "
+            "fast, rows of one and two context ranks 10 %: attention takes 1.5 times as long per "
+            "FLOP as on one and two ranks. PyTorch's ring attention merges in fp32 and sends keys "
+            "of all heads, 3 s of 60 s"
         ),
         "a trace of one layer on eight ranks",
     ),
     (
         "hosts of stages on several nodes",
         (
-            "the grid of one stack shows the law, on a network that was in a bad state in most of "
-            "those rows; of other stacks its share stays near the prior"
+            "only nanotron's runs show how long hosts wait if pipeline messages cross nodes, most "
+            "of them on a network in a bad state; the constants of other frameworks stay near the "
+            "prior"
         ),
         "one plan with pipeline inside a node and one across nodes, small micro-batches",
     ),
     (
         "gradients over many nodes",
         (
-            "how much less of a network large groups attain is a state of it: about 0 on all that "
-            "were sampled, a power of 0.6 to 0.8 on AWS p5 in a bad month. A job may say it "
-            "(`cluster.all_reduce`), but how groups of fewer ranks crowd is a law of few samples: "
-            "replicated optimizers come out 10 to 40 % too fast on the slow network"
+            "how much slower large groups are (`crowding`) depends on the network's state: about 0 "
+            "on sampled networks, 0.6 to 0.8 on AWS p5 in a bad month. A job may state the rate of "
+            "all devices (`cluster.all_reduce`), but few samples show the rate of smaller groups: "
+            "replicated optimizers are predicted 10 to 40 % too fast on the slow network"
         ),
         "`nccl-tests` from 1 MB to 1 GB on a half and on all of the nodes, when the job starts",
     ),
     (
         "the network of arXiv 2311.05610",
         (
-            "how many NICs its nodes have is not stated; with eight, left out, its plans come out "
-            "as if gradients took 2.7 times as long (`docs/accuracy/unseen_tables.md`)"
+            "the article does not state the NICs of a node; with eight and its source left out, "
+            "its plans look as if gradients took 2.7 times as long "
+            "(`docs/accuracy/unseen_tables.md`)"
         ),
         "the authors' word, or `nccl-tests` on their cluster",
     ),
     (
         "parameters by broadcasts",
         (
-            "InternEvo refreshes parameters by broadcasts of their owners: rows of 512 and 1,024 "
-            "devices with states over all of them come out 7 to 17 % too fast"
+            "InternEvo refreshes parameters by broadcasts from their owners: rows of 512 and 1,024 "
+            "devices with optimizer states over all devices are predicted 7 to 17 % too fast"
         ),
         "a trace of the end of a step",
     ),
     (
         "tensor groups over two nodes",
-        "16 plans of one stack with 16 and 32 tensor ranks come out 13 % too fast in the median",
+        "16 plans of one stack with 16 and 32 tensor ranks are predicted 13 % too fast (median)",
         "`nccl-tests` with small messages on two nodes",
     ),
     (
         "layers of gpt-oss",
         (
-            "clamped activation and sinks are priced as the fused kernels of other models: 18 rows "
-            "come out 13 % too fast in the median, on H100 2 % too slow"
+            "clamped activations and attention sinks are priced as fused kernels of other models: "
+            "18 rows are predicted 13 % too fast in the median, on H100 2 % too slow"
         ),
         "samples of one layer on Blackwell",
     ),
     (
         "time between steps",
-        "13 ms in the middle, 1 to 32 by framework: loggers, loaders and barriers are not modelled",
+        "fitted as 13 ms in the middle, 1 to 32 ms by framework; loggers, data loaders and "
+        "barriers are not modelled",
         "a trace over two steps",
     ),
     (
         "host time of MoE layers",
-        "one constant per framework: routers whose counts the host waits for are not told apart",
+        "one constant per framework, whether or not the host waits for a router's counts",
         "a profiler trace of a step with one micro-batch",
     ),
     (
         "larger tensor degrees",
         (
-            "of plans that differ in the tensor degree alone the larger one comes out 16 % (the "
-            "grid, left out) and 5 % (arXiv 2311.05610) faster against the smaller one than it "
-            "was; in BLOOM's runs a part of it was hosts that waited for each kernel"
+            "of plans that differ only in the tensor degree, the larger degree is predicted 16 % "
+            "(nanotron's runs, left out) and 5 % (arXiv 2311.05610) too fast relative to the "
+            "smaller; a part of this in BLOOM's runs was hosts that waited for each kernel"
         ),
         "a layer traced at tensor 1, 2, 4 and 8 of one stack, with a pipeline and without",
     ),
     (
         "FlashAttention-1 and Triton kernels",
-        "shares from papers",
+        "rates are shares of others, from papers",
         "attention samples for `stepwright fit`",
     ),
     (
         "fp8 and narrower products",
-        "speed-ups from published runs, casts counted apart",
+        "speed-ups come from published runs, and casts are counted separately",
         "GEMM samples in fp8, mxfp8, nvfp4",
     ),
     (
         "permutation and uneven groups of experts",
-        "laws of other operators",
-        "samples of both",
+        "formulas of other operators price them",
+        "samples of permutation and uneven groups",
     ),
     (
         "Blackwell Ultra in a run",
-        "a prior from power and datasheets, few sources",
+        "rates are a prior from power and datasheets, with few published runs",
         "one dense and one MoE run",
     ),
     (
         "networks with few samples",
-        "documented defaults; notes say `unfitted`",
+        "predictions use documented defaults, and notes say `unfitted`",
         "`nccl-tests` on two and more nodes, for `stepwright fit`",
     ),
     (
         "memory outside of tensors",
-        "three margins per framework",
+        "three fitted margins per framework stand for it",
         "peaks of the allocator and of nvidia-smi",
     ),
 ]
@@ -326,13 +327,12 @@ def runs(command: str, pictures: Path) -> str:
         [
             "# Whole runs, fitted\n",
             WRITTEN,
-            f"`stepwright validate data/training_runs.csv --tier A`: {found['used']} rows, median "
-            f"{percent(found['median_abs_error'])}, mean {percent(found['mean_abs_error'])}.\n"
-            "`stepwright validate data/training_runs_2.csv --tier A`, those of the grid below 10 % "
-            f"utilisation too: {second['used']} rows, median "
-            f"{percent(second['median_abs_error'])}, mean {percent(second['mean_abs_error'])}.\n",
-            "Both commands print the errors by source, device, framework and scheme, and the rows "
-            "that are\nfarthest off.\n",
+            "`stepwright validate data/training_runs.csv --tier A` is off by "
+            f"{percent(found['median_abs_error'])} % in the median, "
+            f"{percent(found['mean_abs_error'])} % in the mean of {found['used']} rows.\n"
+            "`stepwright validate data/training_runs_2.csv --tier A`, also of nanotron's runs below "
+            f"10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in the median, "
+            f"{percent(second['mean_abs_error'])} % in the mean of {second['used']} rows.\n",
             "![predicted over measured step times](runs.svg)\n",
         ]
     )
@@ -351,18 +351,18 @@ def memory(command: str, pictures: Path) -> str:
         [
             "# Memory\n",
             WRITTEN,
-            "`stepwright validate data/memory.csv`. Margins of frameworks were fitted to them.\n",
-            f"Peaks whose kind is stated: median {percent(found['median_abs_error'])}, mean "
-            f"{percent(found['mean_abs_error'])}.\n",
-            f"Fits or out of memory: {labels['right']} right, {labels['wrong']} wrong "
-            f"({labels['fits_called_oom']} that fit called out of memory, "
-            f"{labels['oom_called_fits']} the reverse); of the {clear} more than 5 % away from the "
-            f"capacity {labels['clear_right']} right "
+            "Peaks of stated kind in `data/memory.csv`, to which memory margins of frameworks were "
+            f"fitted, are predicted\n{percent(found['median_abs_error'])} % off in the median, "
+            f"{percent(found['mean_abs_error'])} % in the mean.\n",
+            f"Predictions whether a run fits in memory are right for {labels['right']} runs, wrong "
+            f"for {labels['wrong']} ({labels['fits_called_oom']} that fit are called out of memory,"
+            f"\n{labels['oom_called_fits']} the reverse); if the predicted peak is more than 5 % "
+            f"away from the capacity, right for {labels['clear_right']} of {clear} "
             f"({percent(labels['clear_right'] / clear)} %).\n",
-            f"`stepwright validate data/memory_2.csv`: {second['used']} rows, none of which a "
-            f"margin saw; median {percent(second['median_abs_error'])}, mean "
-            f"{percent(second['mean_abs_error'])}. Peaks that say neither allocated nor reserved "
-            "are not judged.\n",
+            f"The {second['used']} judged peaks of `data/memory_2.csv`, to which no margin was "
+            f"fitted, are predicted {percent(second['median_abs_error'])} % off in the median,\n"
+            f"{percent(second['mean_abs_error'])} % in the mean. Peaks that say neither allocated "
+            "nor reserved are not judged.\n",
             "![predicted over measured peaks](memory.svg)\n",
             groups("source", found["by_source"]),
         ]
@@ -382,10 +382,10 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
     quantities = list(found["by_quantity"])
     lines = [
         f"## Allocated memory of {whose}\n",
-        f"`stepwright validate data/{table}.csv`: "
-        f"{found['used']} of {found['rows']} commands are read; what PyTorch's allocator counts on "
-        f"{rank}.\nNothing was fitted to them. A cell has median and p90, and the shares "
-        "within 5 and 10 %.\n",
+        f"`stepwright validate data/{table}.csv` reads {found['used']} of {found['rows']} commands "
+        "and predicts what PyTorch's allocator counts\n"
+        f"on {rank}; nothing was fitted to these counts. Cells have the median and p90 of errors, "
+        "and the\nshares of runs with errors below 5 and 10 %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
     for model in ("all", *found["by_model"]):
@@ -480,7 +480,10 @@ def configuration_table(command: str) -> str:
             cells[4] = f"{100 * float(row['error']):+.1f}"
         lines.append(f"| {row['plan']} | " + " | ".join(cells) + " |")
     means = ", ".join(f"{d} {percent(statistics.mean(e))}" for d, e in sorted(errors.items()))
-    return "\n".join(lines) + f"\n\nMean absolute error: {means} (published: 4.98 and 9.38).\n"
+    return (
+        "\n".join(lines) + f"\n\nMean absolute errors in % of Stepwright's predictions: {means}; "
+        "of published ones: 4.98 and 9.38.\n"
+    )
 
 
 def component_table(command: str) -> str:
@@ -509,25 +512,25 @@ def configurations(command: str) -> str:
     """Published configurations: their measured steps follow from a prediction and its error."""
     return (
         f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
-        "`stepwright predict data/configurations/*.yaml`; nothing was fitted to them.\n"
-        "Measured times are not published; implied ones are the published prediction over one "
-        "plus its\npublished error. `tools/accuracy/accuracy.py --components` prints the pieces "
-        "of the steps likewise.\n\n" + configuration_table(command)
+        "No constant was fitted to the configurations `data/configurations/*.yaml`. The article "
+        "does not\npublish measured times: an implied measurement is the published prediction "
+        "over one plus its\npublished error. `tools/accuracy/accuracy.py --components` compares "
+        "parts of steps.\n\n" + configuration_table(command)
     )
 
 
 def poorly_known() -> str:
     """What would improve the models."""
     parts = [
-        "# What is poorly known, and what to measure\n",
-        f"{WRITTEN}A handful of own runs calibrates one's own device and framework:\n"
-        "`stepwright fit --runs` ([formats.md](../formats.md)).\n",
+        "# What is poorly known, and what to measure",
+        f"{WRITTEN}`stepwright fit --runs` calibrates predictions with your own runs "
+        "([formats.md](../formats.md)).",
     ]
     for term, why, tells in POORLY_KNOWN:
         title = f"{term[0].upper()}{term[1:]}"
         text = f"- **{title}**: {why}. *Measure*: {tells}."
         parts.append(textwrap.fill(text, 120, break_on_hyphens=False, subsequent_indent="  "))
-    return "\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def section(written: Path) -> str:
@@ -630,32 +633,32 @@ def page(command: str, left_out: str) -> str:
     labels = peaks["labels"]
     clear = labels["clear_right"] + labels["clear_wrong"]
     known = (
-        f"{summary['source']['used']} published runs. In a row but the first, constants were "
-        "fitted again without the runs that judge.\n\n"
+        f"The table has errors of {summary['source']['used']} predicted runs. In each row but the "
+        "first, constants were fitted\nwithout the runs that they predict.\n\n"
     )
     once = (
-        "\nKinds of runs (framework, GPU generation, dense or experts, 16 bits or fewer) counted "
-        f"once each, {even['places']} of them:\n{percent(even['median_of_places'])} % in the "
-        "median, each left out.\n\n"
+        f"\nIf each of {even['places']} kinds of runs (framework, GPU generation, dense or "
+        "experts, 16 bits or fewer) counts once,\nfits without the kind are off by "
+        f"{percent(even['median_of_places'])} % in the median.\n\n"
     )
     aside = (
-        "Tables that were kept aside. Laws and words were looked for in public code after their "
-        "errors were known,\nno constant was fitted to them.\n\n"
+        "No constant was fitted to the runs of this table; missing effects were looked up in public "
+        "code after\nfirst errors were known.\n\n"
     )
     intervals = (
-        "\nEvery answer has an interval that is to hold 80 % of the runs. It is wider the farther "
-        "a job is from\nruns that were measured ([how wide](models.md#intervals-of-a-step)). "
-        "Sources of this table give its ends;\n[left_out.md](accuracy/left_out.md) judges each "
-        "by the ends that the others give.\n\n"
+        "\nEvery predicted step has an interval that is to hold 80 % of runs, wider the farther a job "
+        "is from measured\nruns ([how wide](models.md#intervals-of-a-step)). Sources that no fit saw "
+        "give the ends of intervals;\n[left_out.md](accuracy/left_out.md) judges each source by the "
+        "ends that the others give.\n\n"
     )
     decided = (
-        f"- Of {choices['groups']} groups of plans for one job, the plan chosen without its source "
-        f"is {percent(choices['mean_regret'])} % slower than the\n  fastest in the mean and the "
-        f"fastest itself in {choices['best_chosen']} groups.\n"
-        "- Peaks of memory whose kind is stated are off by "
-        f"{percent(peaks['median_abs_error'])} % in the median. Of {clear} runs that are\n"
-        f"  more than 5 % away from the capacity {percent(labels['clear_right'] / clear)} % are "
-        "told right to fit or to run out.\n\n"
+        f"- In {choices['groups']} groups of plans for one job, the plan that fits without its "
+        f"source choose is {percent(choices['mean_regret'])} % slower than\n  the fastest in the "
+        f"mean, and the fastest in {choices['best_chosen']} groups.\n"
+        "- Predictions of memory peaks of stated kind are off by "
+        f"{percent(peaks['median_abs_error'])} % in the median. Of {clear} runs with a predicted\n"
+        f"  peak more than 5 % away from the capacity, {percent(labels['clear_right'] / clear)} % "
+        "are rightly predicted to fit or to run out of memory.\n\n"
     )
     return (
         INTRODUCTION

@@ -387,23 +387,23 @@ def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np
 
 INTRODUCTION = """# Accuracy of whole runs
 
-Written by `tools/accuracy/fit_conditions.py --report`. `stepwright validate` predicts published
-runs (`data/training_runs.csv`, `data/training_runs_2.csv`) and those measured here
-(`data/own_runs_h100.csv`): rows of tier A, of the grid of plans (playbook) those with a printed
-utilisation of 10 % and more. A cell has median, mean, p90 and signed median of
-`predicted / measured - 1` in %; negative: predicted too fast.
+`stepwright validate` predicts runs of tier A, published (`data/training_runs.csv`,
+`data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`). Of "the grid", nanotron's plans
+(source `playbook`), only runs with a printed utilisation of at least 10 % are judged. Cells have
+the median, mean, p90 and signed median of `predicted / measured - 1` in %; negative: predicted too
+fast.
 
-- *fitted*: the conditions of training (`stepwright/cost/training/conditions.yaml`) saw the rows.
-- *a quarter of the rows*: they did not see these rows, chosen by a hash of their ids.
-- *source*, *framework*, *generation*, *kind*: they saw no row of the same one. A kind is one
+- *fitted*: constants of training (`stepwright/cost/training/conditions.yaml`) fitted to all rows.
+- *a quarter of the rows*: constants fitted to the others predict a quarter, drawn by a hash of ids.
+- *source*, *framework*, *generation*, *kind*: constants fitted to rows of other ones. A kind is one
   framework with one generation of devices, dense or with experts, with products in 16 bits or
-  fewer. Constants of a framework or generation are then the middle of the others'; what public code
-  says stays.
+  fewer. Constants of a left-out framework or generation are the middle of the others'; what public
+  code says stays.
 
-Constants that are compiled in come from single operators, datasheets and articles, not from these
-rows. The structure of the model was chosen while looking at residuals, and the widths of the priors
-of devices among some twenty settings by the errors of sources left out.
-[zero_bubble_published.md](zero_bubble_published.md) has rows that took part in neither.
+Constants compiled into Stepwright come from single operators, datasheets and articles, not from
+whole runs. Residuals of these rows guided the model's structure, and errors of left-out sources
+chose the widths of device priors among some twenty settings; rows of
+[zero_bubble_published.md](zero_bubble_published.md) took part in neither.
 """
 
 
@@ -525,8 +525,9 @@ def report_rows(
 
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nPlans of the same job (docs/formats.md, `choices`). Each cell: groups "
-        "whose fastest plan\nis chosen; mean, median and worst regret in %; median tau.\n"
+        "\n## Decisions\n\nCells on choices among plans of one job (docs/formats.md, `choices`) have "
+        "the number of groups\nwhose fastest plan is chosen; mean, median and worst regret in %; "
+        "median Kendall tau.\n"
     )
     every = np.ones(len(fit.ids), dtype=bool)
     found = []
@@ -550,7 +551,8 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
             cells = [", ".join(figures(tables[w][of == one])) for w in (word, "fitted")]
             found.append([one or "others", str(np.sum(of == one)), *cells])
         if word == "kind":  # many: the summary has them all
-            report.add(f"All {len(found)} are in `left_out.json`, here the six farthest off:\n")
+            said = "The table has the six kinds with the largest errors, `left_out.json` all"
+            report.add(f"{said} {len(found)}.\n")
             found = sorted(found, key=lambda row: -float(row[2].split(",")[0]))[:6]
         report.table([word, "n", "left out", "fitted"], found)
 
@@ -558,8 +560,8 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
 def report_even(summary: dict, report: Report) -> None:
     report.add(
         "\n## Every place counted once\n\n"
-        "The tables above count rows, and some places have hundreds. Here each place counts once,\n"
-        "with its median error.\n"
+        "Each source, framework, generation or kind counts once in this table, with its median\n"
+        "error, however many rows it has.\n"
     )
     report.add("| left out | places | median of their medians | median of rows |")
     report.add("|---|---|---|---|")
@@ -628,10 +630,10 @@ def calibrate(
     found = intervals.calibrated(left_out_runs(fit, tables, results), unseen_runs(fit.runs.command))
     report.add(
         "\n## Intervals of 80 %\n\n"
-        "An interval of a step is wider the farther a job is from what rows show\n"
-        "(docs/models.md, In a training run). Fits without the rows give the factors; the ends\n"
-        "come from sources that took part in no fit, here each judged by the ends that the\n"
-        "others give.\n"
+        "The interval of a predicted step is wider the farther a job is from measured runs\n"
+        "(docs/models.md, In a training run). Fits without the judged rows give the factors of the\n"
+        "width, sources that took part in no fit the ends of intervals. The table judges each such\n"
+        "source by the ends that the others give.\n"
     )
     report.add("\n".join(found.table()))
     return found
@@ -672,8 +674,9 @@ def judge(
     report_places(fit, tables, report)
     report_even(summary, report)
     report.add(
-        "\n## What runs may move\n\nBy what logarithms of constants differ between fits with and "
-        "without the rows of their place:\nroot mean square, and how many constants in brackets.\n"
+        "\n## What runs may move\n\nRoot mean square difference of constants' logarithms between fits "
+        "with and without the rows of their\nframework or generation, and the number of constants in "
+        "brackets:\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables

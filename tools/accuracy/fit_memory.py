@@ -228,10 +228,10 @@ def label_report(labels: list[Label]) -> list[str]:
     brier = sum((p - fits) ** 2 for p, fits in told) / len(told)
     sure = [fits for p, fits in told if p >= CONFIDENCE]
     lines = [
-        f"All labels: the logarithm of needed over accounted bytes has mean {doubt[0]:.3f} and "
-        f"deviation {doubt[1]:.3f}.\nBrier score, each model and size left out: "
-        f"{brier:.3f} ({len(told)} labels). Of {len(sure)} runs with P(fits) of {CONFIDENCE} and "
-        f"more {100 * sum(sure) / len(sure):.1f} % fitted.\n",
+        f"The logarithm of needed over predicted bytes has mean {doubt[0]:.3f} and standard "
+        f"deviation {doubt[1]:.3f}. The Brier score of P(fits),\nwith each model and number of GPUs "
+        f"left out, is {brier:.3f} ({len(told)} runs). Of {len(sure)} runs with P(fits) of "
+        f"{CONFIDENCE} and more {100 * sum(sure) / len(sure):.1f} % fitted.\n",
         "| P(fits) | runs | told | fitted |",
         "|---|---|---|---|",
     ]
@@ -252,17 +252,15 @@ def label_report(labels: list[Label]) -> list[str]:
 
 HEAD = """# Memory, left out
 
-Written by `tools/accuracy/fit_memory.py`. Peaks of `data/memory.csv` and `data/memory_2.csv` whose
-kind is stated;
-errors are `predicted / measured - 1` in %. The margins of a stack are fitted again without
-the peaks of the source, framework or generation; if no other peak of the framework is left,
-copies are those of its public code, and rounding is that of related frameworks. Allocated peaks
-have no margin: nothing was fitted to them.
+The table judges peaks of stated kind in `data/memory.csv` and `data/memory_2.csv` by margins fitted
+again without the peaks of the source, framework or generation (`tools/accuracy/fit_memory.py`). If
+no other peak of the framework is left, copies are those of its public code, and rounding is that of
+related frameworks. No margin was fitted to allocated peaks.
 
 """
 LABEL_HEAD = """
-Runs of which it is known whether they fitted (nearly all of one source): P(fits) from the share of
-the capacity that the account fills.
+P(fits), the predicted probability that a run fits in memory, is judged on runs of which it is known
+whether they fitted (nearly all of one source).
 
 """
 

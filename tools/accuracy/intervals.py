@@ -163,8 +163,8 @@ class Intervals:
         held = sum(j.weight_inside for j in self.judged) / sum(j.weight for j in self.judged)
         lines.append(f"| **all** | {rows} | {inside} | |")
         lines.append(
-            f"\nRows inside: {100 * inside / rows:.0f} %; each kind of runs counted once: "
-            f"{100 * held:.0f} %."
+            f"\n{100 * inside / rows:.0f} % of the rows lie inside their interval; "
+            f"{100 * held:.0f} % if each kind of runs counts once."
         )
         return lines
 

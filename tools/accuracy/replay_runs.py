@@ -207,21 +207,20 @@ def few_report(command: str, tables: list[Path], fits: Path) -> list[str]:
 
 HEAD = """# A person's own runs
 
-Written by `tools/accuracy/replay_runs.py`; the conditions that runs start from saw no row of the
-source
-(`tools/accuracy/fit_conditions.py --fits`). The structure of the model was chosen while looking at
-residuals of these rows too.
+Replays (`tools/accuracy/replay_runs.py`) start from constants fitted without the source of their
+runs (`tools/accuracy/fit_conditions.py --fits`), but residuals of all sources guided the structure
+of the model.
 
-The closed loop (`stepwright tune JOB --runs RUNS --candidates ROWS --next 1`) on groups of the grid
-that differ in the plan alone: regret of the best plan measured so far, and of the plan that the
-answer calls best, in %, after so many runs.
+The first table replays the closed loop `stepwright tune JOB --runs RUNS --candidates ROWS --next 1`
+on groups of nanotron's runs that differ only in the plan. Cells have the regret in % of the best
+plan measured so far, and of the plan that `tune` calls best, after 1, 3 and 5 runs.
 
 | rows | groups | 1 run: mean | p90 | 3: mean | p90 | 5: mean | p90 |
 |---|---|---|---|---|---|---|---|
 """
 FEW_HEAD = """
-`stepwright fit --runs` with 4 and with 8 runs drawn at random from a stack of a source that nothing
-saw: median absolute error on others of the stack, in %, in the middle of five draws.
+The second table judges `stepwright fit --runs` with 4 and 8 runs drawn at random from a stack that
+constants had not seen: the median error in % for other runs of the stack, median of five draws.
 
 | stack | rows | before | 4 runs | 8 runs |
 |---|---|---|---|---|

@@ -32,65 +32,66 @@ MACHINES = [
     (
         "dgx-h100",
         "DGX H100: a NIC per GPU",
-        "`dgx-h100`.",
+        "`dgx-h100`",
         "dgx-h100",
     ),
     (
         "dgx-a100",
         "DGX A100: a NIC per GPU",
-        "`dgx-a100-80g`.",
+        "`dgx-a100-80g`",
         "dgx-a100-80g",
     ),
     (
         "dgx-a100-one-nic",
         "DGX A100 with one NIC a node",
-        "`dgx-a100-80g` with `nics_per_node: 1, nic: 12.5e9`: a shared NIC of 100 Gb/s.",
+        "`dgx-a100-80g` with `nics_per_node: 1, nic: 12.5e9` (a shared NIC of 100 Gb/s)",
         "name: dgx-a100-one-nic\nprofile: dgx-a100-80g\nnics_per_node: 1\nnic: 12.5e9\n",
     ),
     (
         "pcie-one-nic",
         "PCIe with one NIC a node",
-        "`a100-pcie-8gpu`: a shared NIC of 200 Gb/s, no NVLink.",
+        "`a100-pcie-8gpu` (a shared NIC of 200 Gb/s, no NVLink)",
         "a100-pcie-8gpu",
     ),
     (
         "balanced",
         "Balanced: PCIe with a NIC per GPU",
-        "`a100-pcie-8gpu` with `nics_per_node: 8`: a NIC is nearly as fast as the inside.",
+        "`a100-pcie-8gpu` with `nics_per_node: 8`",
         "name: balanced\nprofile: a100-pcie-8gpu\nnics_per_node: 8\n",
     ),
 ]
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-Written by `make scaling` (`tools/docs/scaling.py`, which runs `stepwright study collectives`). All
-seconds are computed, none is measured: **simulated**, message by message (`collective/play.h`),
-unless a line says **closed form**.
+`make scaling` writes this page with `stepwright study collectives`. All times are computed, none is
+measured: **simulated**, message by message (`collective/play.h`), or by a **closed form** if stated.
 
 ## What is compared
 
-All ranks of 1 to 2,048 nodes of eight GPUs take part, each schedule in the number of chunks that
-its closed form likes best. Beside the schedules of [collectives.md](../collectives.md):
+All ranks of 1 to 2,048 nodes of eight GPUs take part in a collective, each schedule with the number
+of chunks that its closed form finds best. The page adds to schedules of
+[collectives.md](../collectives.md):
 
-- **lower bound**: the bytes at line rate where ranks add: the longer one of (n-1)/(nm) V out of a
-  rank to other nodes and (N-1)/N V over both its links; an all-reduce twice that.
+- **lower bound**: time of the bytes at line rate if ranks add, the longer one of (n-1)/(nm) V out of
+  a rank to other nodes and (N-1)/N V over both its links (an all-reduce twice that), for N ranks on
+  n nodes of m ranks and V bytes.
 - **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes;
-  NVLS inside as well). An *assumed* model at its best, by **closed form**
-  (`collective/in_network.h`), which no schedule here runs.
+  NVLS inside as well), an *assumed* best case in **closed form** (`collective/in_network.h`) without
+  a schedule.
 
 {assumed}
 
-"Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above
-1 the HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints the gains of any
-cluster.
+"Gain" is the time of the fastest other schedule, which is named, over the HO-Ring's time: above 1
+the HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints gains of a cluster.
 """
 
 NOT_MODELLED = """## What this leaves out
 
-- Double binary trees and other logarithmic algorithms of libraries have no schedule here. They send
-  the least bytes between nodes in O(log n) steps, as rail-halving does.
-- Networks that block: below an oversubscribed level a ring keeps its rate, rail-halving does not.
-- The work of GPUs: channels share cores, sums and copies take memory bandwidth.
+- Double binary trees and other logarithmic algorithms of libraries, which send the least bytes
+  between nodes in O(log n) steps as rail-halving does, have no schedule here.
+- Blocking networks are left out: below an oversubscribed level a ring keeps its rate, rail-halving
+  does not.
+- The work of GPUs is left out: channels share cores, sums and copies take memory bandwidth.
 """
 
 
@@ -206,10 +207,11 @@ def introduction(found: dict) -> str:
         time_text(found[f"{name}_s"])
         for name in ("message_start", "inside_latency", "network_latency")
     )
-    assumed = f"""Assumed: a message takes {start} to start and arrives {inside} (inside a
-        node) or {network} (between nodes) after its last byte has left, documented defaults and not
-        measured; links run at line rate, each way by itself; all nodes hang at one switch that
-        never blocks; a GPU's NIC does not share its link inside; sums and copies take no time."""
+    assumed = f"""The page assumes that a message takes {start} to start and arrives {inside}
+        (inside a node) or {network} (between nodes) after its last byte has left (documented
+        defaults, not measured); links run at line rate, each way by itself; all nodes hang on one
+        switch that never blocks; a GPU's NIC does not share its link inside the node; sums and
+        copies take no time."""
     return INTRODUCTION.format(assumed=paragraph(assumed))
 
 
@@ -218,8 +220,8 @@ def summary(studies: dict[str, dict]) -> str:
     lines = [
         "## Where the HO-Ring wins",
         "",
-        "Numbers of nodes on which it is at least 1 % faster than every other schedule, and its",
-        "largest gain, over whom, on how many nodes.",
+        "Cells have the numbers of nodes on which the HO-Ring is at least 1 % faster than every",
+        "other schedule; then its largest gain, over which schedule, on how many nodes.",
         "",
         "| machine | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |",
         "|---|---|---|---|---|",
@@ -244,13 +246,14 @@ def wins(studies: dict[str, dict]) -> str:
     ring, turns, rings = (over_ho_ring(point, name) for name in ("ring", "two-level", "rings"))
     two = over_ho_ring(find(studies["dgx-a100"], "all_reduce", "1 GiB", 2), "rings")
     many = over_ho_ring(find(studies["dgx-h100"], "all_reduce", "1 GiB", 128), "rings")
-    return f"""**It wins** where bytes count and the levels are unequal. On 16 nodes of DGX H100 an
-        all-reduce of 1 GiB by one ring, which leaves NICs idle, takes {ring:.1f} times as long; by
-        two levels in turn, which wait for each other, {turns:.2f} times. Rings on all NICs send
-        nearly the least bytes too: {rings:.2f} times. More is left over them on two nodes, where
-        rings send (N-1)/N of the buffer between nodes and it sends half ({two:.2f} on DGX A100),
-        and on some hundred, because it takes n-1 hops along a rail instead of N-1 round a ring
-        ({many:.2f} on 128 nodes of DGX H100)."""
+    return f"""**The HO-Ring wins** where bytes count and links inside nodes are much faster than
+        between them. On 16 nodes of DGX H100 an all-reduce of 1 GiB takes {ring:.1f} times as long
+        by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, which wait for
+        each other, and {rings:.2f} times by rings on all NICs, which send nearly the least bytes.
+        The gain over rings is larger on two nodes, where rings send (N-1)/N of the buffer between
+        nodes and the HO-Ring half ({two:.2f} on DGX A100), and on some hundred nodes, because the
+        HO-Ring takes n-1 hops along a rail instead of N-1 round a ring ({many:.2f} on 128 nodes of
+        DGX H100)."""
 
 
 def loses_to_steps(h100: dict) -> str:
@@ -262,10 +265,11 @@ def loses_to_steps(h100: dict) -> str:
     own = [time_text(times(point)["ho-ring"]) for point in (long, short)]
     halved = [time_text(times(point)["rail-halving"]) for point in (long, short)]
     return f"""- *on many nodes, or with short messages.* On {LARGEST:,} nodes of DGX H100 an
-        all-gather has {LARGEST - 1:,} hops on a rail, {time_text(hops)} of starts and latencies,
-        and {inside_messages:,} messages of a rank inside, {time_text(starts)} of starts. For 1 GiB,
-        whose bytes take {time_text(long["least_s"])}, it takes {own[0]}, for 64 MiB {own[1]};
-        rail-halving takes {halved[0]} and {halved[1]}."""
+        all-gather by the HO-Ring has {LARGEST - 1:,} hops on a rail, {time_text(hops)} of starts
+        and latencies, and {inside_messages:,} messages of a rank inside, {time_text(starts)} of
+        starts. On {LARGEST:,} nodes an all-gather of 1 GiB, whose bytes take
+        {time_text(long["least_s"])}, takes {own[0]} by the HO-Ring and {halved[0]} by rail-halving,
+        of 64 MiB {own[1]} and {halved[1]}."""
 
 
 def loses_on_balance(balanced: dict) -> str:
@@ -273,10 +277,9 @@ def loses_on_balance(balanced: dict) -> str:
     point = find(balanced, "all_reduce", "1 GiB", 2)
     rings = over_ho_ring(point, "rings")
     least = point["least_s"] / times(point)["ho-ring"]
-    return f"""- *on balanced machines.* A NIC nearly as fast as the inside has time to spare, and
-        the inside is what everything waits for: on two nodes rings take {rings:.2f} of its time
-        (1 GiB, all-reduce), and a schedule that sent more through the NICs could come to
-        {least:.2f} (lower bound)."""
+    return f"""- *on balanced machines.* A NIC nearly as fast as links inside a node waits for them:
+        on two nodes rings take {rings:.2f} of the HO-Ring's time (1 GiB, all-reduce), and a
+        schedule that sent more through the NICs could take {least:.2f} (lower bound)."""
 
 
 def loses_on_shared_nics(shared: dict) -> str:
@@ -288,11 +291,11 @@ def loses_on_shared_nics(shared: dict) -> str:
     point = find(shared, "all_gather", "1 GiB", 128)
     least = times(point)["ho-ring"] / point["least_s"]
     return f"""- *where a node shares its NIC*, little is left to save: eight rails on one NIC add
-        up to (n-1)/n V, and one ring sends (N-1)/N V. On DGX A100 with one NIC nothing that adds in
-        ranks can be much faster (it takes {least:.3f} of the least on 128 nodes), but an all-gather
-        of 1 GiB takes {", ".join(saved)} less time than one ring on 2, 4, 8 and 16 nodes. (arXiv
-        2310.06003 states 25 to 40 % for 1 GB on 16 to 128 GPUs with 100 Gb/s between nodes; how
-        many NICs a node had is not said.)"""
+        up to (n-1)/n V, and one ring sends (N-1)/N V. On DGX A100 with one NIC a node no schedule
+        that adds in ranks can be much faster than the HO-Ring ({least:.3f} of the lower bound on
+        128 nodes), but an all-gather of 1 GiB by the HO-Ring takes {", ".join(saved)} less time
+        than by one ring on 2, 4, 8 and 16 nodes. (For the HO-Ring arXiv 2310.06003 states 25 to 40
+        % for 1 GB on 16 to 128 GPUs with 100 Gb/s between nodes, and no number of NICs a node.)"""
 
 
 def loses_to_switches(h100: dict) -> str:
@@ -302,10 +305,11 @@ def loses_to_switches(h100: dict) -> str:
         point = find(h100, "all_reduce", "1 GiB", nodes)
         network.append(ratio(point["adding_network_s"] / times(point)["ho-ring"]))
         both.append(ratio(point["adding_switches_s"] / times(point)["ho-ring"]))
-    return f"""- *where switches add.* Each byte leaves a NIC once instead of 2 (n-1)/n times, and
-        the time does not grow with the nodes. By the assumed model an adding network takes
-        {network[0]} of the HO-Ring's time on 16 nodes of DGX H100 and {network[1]} on {LARGEST:,}
-        (1 GiB), with switches that add inside as well {both[0]} and {both[1]}."""
+    return f"""- *where switches add.* If switches add, each byte leaves a NIC once instead of
+        2 (n-1)/n times, and the time does not grow with the nodes. An all-reduce of 1 GiB by an
+        adding network takes {network[0]} of the HO-Ring's time on 16 nodes of DGX H100 and
+        {network[1]} on {LARGEST:,}, with switches that add inside as well {both[0]} and
+        {both[1]}."""
 
 
 def reasons(studies: dict[str, dict]) -> str:
@@ -318,7 +322,7 @@ def reasons(studies: dict[str, dict]) -> str:
         loses_to_switches(h100),
     ]
     items = "\n".join(paragraph(text) for text in loses)
-    return f"## Why\n\n{paragraph(wins(studies))}\n\n**It does not win**\n\n{items}\n"
+    return f"## Why\n\n{paragraph(wins(studies))}\n\n**The HO-Ring does not win**\n\n{items}\n"
 
 
 def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -> str:
@@ -328,14 +332,14 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         f"## {title}",
         "",
         paragraph(
-            f"{text} {inside / 1e9:.4g} GB/s inside, {rail / 1e9:.4g} GB/s a rail while all of a"
-            f" node send: {inside / rail:.3g} to 1."
+            f"A link inside a node of {text} carries {inside / 1e9:.4g} GB/s, a rail"
+            f" {rail / 1e9:.4g} GB/s if all GPUs of the node send: {inside / rail:.3g} to 1."
         ),
     ]
     if rows:
         lines += [
             "",
-            "Gains, then the time of an all-reduce of 1 GiB by the HO-Ring, and of others over it:",
+            "Columns: gains of the HO-Ring; its time of an all-reduce of 1 GiB, and others over it.",
             "",
             "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
             " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds |"
@@ -409,7 +413,8 @@ def starts(command: str) -> str:
     lines = [
         "## How much hangs on the start of a message",
         "",
-        "Gains on DGX H100, all-reduce, by closed form (of rings up to a quarter off):",
+        "Gains of the HO-Ring in an all-reduce on DGX H100, by closed form (for rings up to a",
+        "quarter off):",
         "",
         "| a message starts in | payload | " + " | ".join(f"{n:,} nodes" for n in nodes) + " |",
         "|---|---|" + "---|" * len(nodes),
@@ -449,9 +454,10 @@ def every_rank(command: str) -> str:
         worst = max(worst, *found)
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
     return paragraph(
-        "Where all nodes do the same, the ranks of one are simulated and what they send to other"
-        " nodes comes to themselves (`simulate_generated_schedule`). That differs from simulating"
-        f" every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
+        "If all nodes act alike, only the ranks of one are simulated, and what they send to other"
+        " nodes arrives at themselves (`simulate_generated_schedule`). Simulating one node differs"
+        f" from simulating every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100,"
+        " 64 MiB)."
     )
 
 
@@ -463,10 +469,10 @@ def checks(command: str, studies: dict[str, dict]) -> str:
         for name in names
     }
     said = paragraph(
-        "Largest |closed form / simulation - 1| in % over the machines, the three operations, the"
-        f" three payloads and all numbers of nodes up to {GPUS:,} GPUs: "
+        "Closed forms and simulation differ by at most (in %, over all machines, operations,"
+        f" payloads and numbers of nodes up to {GPUS:,} GPUs): "
         + ", ".join(f"{name} {most}" for name, most in worst.items())
-        + ". Rings take turns on the links inside, which their closed form leaves out."
+        + ". The closed form of `rings` leaves out that rings take turns on links inside a node."
     )
     return f"## Checked\n\n{said}\n\n{every_rank(command)}\n"
 

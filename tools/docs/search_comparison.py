@@ -23,22 +23,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# What other searches choose
 
-Written by `tools/docs/search_comparison.py` (`make search`). Three ways to choose a plan, on the
-same cost model, each plan simulated; `stepwright study search JOB` prints them for any job, with
-the plans that each evaluated.
+This page (`make search`) compares three ways to choose a plan on the same cost model; each chosen
+plan is simulated. `stepwright study search JOB` compares them for any job, with the number of plans
+that each evaluated.
 
-- **tune**: the whole space of the job.
+- **tune** searches the whole space of the job.
 - **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
   Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
   a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
-  ranks, selective before full recomputation, context only where nothing fits without
+  ranks, selective before full recomputation, context only if nothing fits without it
   (`tune/baseline.h`).
-- **Alpa-style**: stages cut by a dynamic programme outside, every choice on a stage's devices
-  inside (2201.12023, `study/inter_operator.h`). As in Alpa there is no interleaving, no context
-  parallelism and no sharding in groups.
+- **Alpa-style**: a dynamic programme cuts stages, an inner search tries every choice on a stage's
+  devices (2201.12023, `study/inter_operator.h`). As in Alpa, Alpa-style plans have no interleaving,
+  no context parallelism and no sharding in groups.
 
-"Over" is the step time over that of the plan of `tune`. [bench](../bench/README.md) has seconds of
-searches.
+Columns "over" have the step time divided by that of `tune`'s plan. [bench](../bench/README.md) has
+the times of searches.
 """
 
 HEAD = (
@@ -53,15 +53,14 @@ that it chose ({chosen}), which shows only in the simulation; another plan is fa
 
 CLAIMS = """## Beside published claims
 
-- A published planner claims 1.36 times the speed of Megatron-LM's own configurations. Here the
-  rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
+- A published planner claims 1.36 times the speed of Megatron-LM's own configurations. In the table
+  the rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
   {rules} jobs, least {rule_least:.2f}).
-- It claims the same choice as Alpa on Alpa's jobs. Here the Alpa-style plan takes
-  {alpa_mean:.2f} times as long (geometric mean of {alpas} jobs, least {alpa_least:.2f}); it is
-  slower where interleaving, context parallelism or sharding in groups win.
-- These are predictions of one cost model for all three, so they say what the searches find in
-  it, not what a cluster would measure; its error on published runs is in
-  [accuracy.md](accuracy.md).
+- The published planner claims Alpa's choices on Alpa's jobs. In the table the Alpa-style plan takes
+  {alpa_mean:.2f} times as long as that of `tune` (geometric mean of {alpas} jobs, least
+  {alpa_least:.2f}); it is slower where interleaving, context parallelism or sharding in groups win.
+- One cost model predicts all plans of the table, so the table says what searches find in the
+  model, not what a cluster would measure; [accuracy.md](accuracy.md) has the model's errors.
 """
 
 # A path, or the text below `stepwright: job/1`.

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """## Beside published practice
 
-The plans of `tune` for the jobs of `examples/` that leave a practice. Each was searched again with
-the practice imposed; differences below the stated error of the cost model (15 %) may turn around
-when they are measured.
+The table has plans of `tune` for jobs of `examples/` that depart from a published practice, and the
+step time of a search with the practice imposed. Differences below the stated error of the cost
+model (15 %) may turn around when measured.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
 - **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink
@@ -28,8 +28,8 @@ when they are measured.
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
 - **Memory keeps a reserve.**
 
-`stepwright tune --verbose` also names the operators whose sizes no fit has seen, and the nearest
-plan of each framework that does not run the answer.
+`stepwright tune --verbose` also names operators of sizes that no fit has seen, and the nearest plan
+of each framework that does not run the best plan.
 """
 
 HEAD = "| job | plan | leaves the practice |\n|---|---|---|"
@@ -162,4 +162,4 @@ def practice(command: str) -> str:
                 parts.append(row)
             else:
                 keep.append(f"`{job.name}`")
-    return "\n".join([*parts, "", f"All others keep to it: {', '.join(keep)}."])
+    return "\n".join([*parts, "", f"The plans of all other examples keep to the practices: {', '.join(keep)}."])

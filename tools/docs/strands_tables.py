@@ -20,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# Two strands beside published figures
 
-MFU that the authors of TWIST ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog
-of March 2026: DHelix on Megatron core 0.14, after the first release's mistake was found) report
-for Megatron and for two strands, and what `stepwright predict` says of the same plans. The models'
-layers, heads and vocabulary, sharding (NNG), no recomputation and the profiles of the clusters are
-assumed. "Megatron" is 1f1b with reductions and gathers beside weight gradients, two strands are the
-folded pipeline, or pairs on one position. Both have Megatron-Core's conditions, which were
-fitted to other runs. `dualpipev` has two strands too and a smaller bubble: nobody published it.
+The table compares MFU that the authors of TWIST ("Introducing TWIST: Bringing Double-Helix Training
+to Hopper", blog of March 2026: DHelix on Megatron core 0.14, without the first release's mistake)
+report for Megatron and for two strands with predictions for the same plans. Layers, heads and
+vocabulary of TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed.
+"Megatron" is 1f1b with reductions and gathers beside weight gradients; "two strands" is the folded
+pipeline, or `paired` on one position. All predictions use Megatron-Core's constants, which were
+fitted to other runs. `dualpipev` also has two strands, and a smaller bubble than the folded
+pipeline; its MFU is not published.
 
     make strands
 """
@@ -36,13 +37,13 @@ fitted to other runs. `dualpipev` has two strands too and a smaller bubble: nobo
 EARLIER = """
 ## The tables of 2024
 
-`python3 tools/docs/strands_tables.py --earlier` sets TFLOP/s of DHelix and DHeLlam (2411.15871
-and ICCD 2025; numbers read off figures) on 64 A40 and 64 A800 beside predictions. Models are
-named by size alone, and batch, recomputation and sharding are assumed. The gains of those papers
-are too large: their two strands were measured before a mistake was found (some gradients were
-zero). Of 14 gains the predicted ones are off by 14.5 % in the median and 18.1 % at most, all
-misses over 10 % too low; eight of those ten published gains are above what hiding every message
-would give by the predicted run.
+`python3 tools/docs/strands_tables.py --earlier` compares predictions with TFLOP/s of DHelix and
+DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. Models are named by size
+alone, and batch, recomputation and sharding are assumed. Gains published for DHelix and DHeLlam are
+too large, because two strands were measured before a mistake was found (some gradients were zero).
+The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median and 18.1 % at most, all
+ten misses over 10 % too low; eight of these ten published gains exceed what hiding every message
+would give.
 """
 
 
@@ -242,7 +243,7 @@ def table(command: str, setups: list[Setup], key: str, unit: float) -> None:
         print(text)
     misses.sort()
     print(
-        f"\nGains are off by {100 * misses[len(misses) // 2]:.1f} % in the median, "
+        f"\nPredicted gains of two strands are off by {100 * misses[len(misses) // 2]:.1f} % in the median, "
         f"{100 * misses[-1]:.1f} % at most."
     )
 

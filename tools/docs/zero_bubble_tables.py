@@ -21,21 +21,21 @@ PUBLISHED = ROOT / "data/zero_bubble.csv"
 
 INTRODUCTION = """# Zero-bubble schedules beside published figures
 
-Samples per GPU and second that arXiv 2401.10241 reports (Tables 4, 6 and 7,
-`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) and what
-`stepwright predict` says of the same plans. Nothing was fitted to these rows. `python3
+The table compares samples per GPU and second of arXiv 2401.10241 (Tables 4, 6 and 7,
+`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with those
+of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`. `python3
 tools/docs/zero_bubble_tables.py --rows` prints each row; `make strands` writes this page.
 
-- The first and the last position have a layer fewer, as there; interleaved and ZB-V have one
-  layer to a chunk.
-- ZB-1p and ZB-2p are orders that their authors search for; beside them stand zb-h1 and zb-h2,
-  which hold as many activations.
-- Not published and assumed: a vocabulary of 32,000 (which gives the sizes by which the models are
-  called), fp16 as bf16, unfused attention with dropout (the memory says so), one table for
+- As in the article, the first and last pipeline position have a layer fewer; interleaved and ZB-V
+  have one layer per chunk.
+- ZB-1p and ZB-2p are orders that their authors search for; zb-h1 and zb-h2, which hold as many
+  activations, stand for them.
+- Assumed, because not published: a vocabulary of 32,000 (with which the models have their named
+  sizes), bf16 for fp16, unfused attention with dropout (as the memory shows), one table for
   embedding and head, no sharding.
-- GB as predicted are those of `nvidia-smi`; which kind was printed is not said.
+- Predicted GB are those of `nvidia-smi`; the article does not say which kind it prints.
 
-Errors in %: samples per second, and how much faster than 1F1B.
+Errors are in %, of samples per second and of the gain over 1F1B.
 """
 
 # What stands for each published schedule.

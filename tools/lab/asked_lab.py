@@ -90,11 +90,10 @@ JOB = """  model: {{layers: 12, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000
   conditions: {conditions}
   measured: {measured}
 """
-HEAD = """Written by `sudo python3 -B tools/lab/asked_lab.py build/release/stepwright -o
-docs/emulation/asked.md --rows data/lab_asked.csv`: ten plans each of a model of 12 layers of 2,048
-in two emulated clusters, whose seconds stand in `data/lab_asked.csv`. *Any*: predicted from the
-samples that serve any plan; *asked*: and from those of `sample collectives --plan` for the ten
-plans. Errors are `predicted / measured - 1`.
+HEAD = """`tools/lab/asked_lab.py` writes errors (`predicted / measured - 1`) of ten plans in each of two
+emulated clusters, for a model of 12 layers of width 2,048 (seconds: `data/lab_asked.csv`). Columns
+*any* predict from message samples that serve any plan, columns *asked* also from samples of the ten
+plans' messages (`sample collectives --plan`).
 
 | cluster | any: median | worst | asked: median | worst |
 |---|---|---|---|---|

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -52,9 +53,9 @@ CHOICE_RUNS = 2
 HEADER = "lab,operation,size_bytes,ho_ring_s,two_level_s,ring_s,gloo_s"
 INTRODUCTION = """# Collectives in emulated clusters
 
-Every algorithm on sixteen ranks in three clusters on one machine, measured (`make collectives`;
-[what they say](../collectives.md#measured)). Seconds of all sizes from 64 KB to 64 MB stand in
-`data/lab_collectives.csv`.
+`make collectives` measures all algorithms on sixteen ranks in three emulated clusters
+([summary](../collectives.md#measured)). `data/lab_collectives.csv` has the seconds of all sizes
+from 64 KB to 64 MB.
 """
 
 Times = dict[tuple[str, str, int], float]
@@ -131,11 +132,11 @@ def judged(lab: str, times: Times) -> list[str]:
     }
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"From {size_text(BAR_BYTES)} on HO-Ring takes at most {over[worst]:.2f} times the bound "
-        f"({worst[0]}, {size_text(worst[1])}). Its gain over the ring is at least "
-        f"{100 * short[least]:.0f} % of what the bytes predict ({least[0]}, "
-        f"{size_text(least[1])}). "
-        f"At any size it is at most {slower[most]:.2f} times the best other "
+        f"From {size_text(BAR_BYTES)} on HO-Ring takes at most {over[worst]:.2f} times the lower "
+        f"bound ({worst[0]}, {size_text(worst[1])}). From {size_text(BAR_BYTES)} on HO-Ring's gain "
+        f"over the ring is at least {100 * short[least]:.0f} % of the gain that bytes predict "
+        f"({least[0]}, {size_text(least[1])}). At any size HO-Ring takes at most "
+        f"{slower[most]:.2f} times as long as the best other algorithm "
         f"({most[0]}, {size_text(most[1])}).",
     ]
 
@@ -167,9 +168,9 @@ def chosen(command: str, folder: Path, lab: str) -> list[str]:
         slower[operation, size] = times[(name, operation, size)] / best
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"Chosen by size from {CHOICE_RUNS} runs of 64 KB to {size_text(CHOICE_BYTES)}, what runs "
-        f"takes at most {slower[most]:.2f} times the fastest in the mean of {CHOICE_RUNS} more "
-        f"({most[0]}, {size_text(most[1])}).",
+        f"Algorithms chosen by size from {CHOICE_RUNS} runs of 64 KB to {size_text(CHOICE_BYTES)} "
+        f"take at most {slower[most]:.2f} times as long as the fastest in the mean of "
+        f"{CHOICE_RUNS} further runs ({most[0]}, {size_text(most[1])}).",
     ]
 
 
@@ -192,8 +193,9 @@ def predicted(command: str, folder: Path, lab: str, table: Path) -> list[str]:
         f"{name} {error_text(found)}" for name, found in verdict["by_library"].items()
     )
     return [
-        f"Predicted by a profile of messages of at most 0.2 s of all shapes of groups: median "
-        f"error {100 * statistics.median(errors):.1f} % of {len(errors)}; {by_library}.",
+        f"A profile fitted to messages of at most 0.2 s in all shapes of groups predicts "
+        f"{len(errors)} times with a median error of {100 * statistics.median(errors):.1f} %; in % "
+        f"(and times) {by_library}.",
     ]
 
 
@@ -224,7 +226,9 @@ def main() -> None:
             if lab not in MOST:
                 text += ["", *chosen(command, folder, lab)]
             text += [""]
-    report = "\n".join(text)
+    report = "\n".join(
+        line if "\n" in line else textwrap.fill(line, 150, break_on_hyphens=False) for line in text
+    )
     if options.output:
         replace_text(options.output, report)
     if options.rows:

@@ -296,7 +296,7 @@ def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
 
 def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> str:
     """The tables in Markdown; no scale: computed."""
-    scaled = f" at scale {scale:g}" if scale else ", computed"
+    kind = f"plans held at scale {scale:g}" if scale else "computed plans"
     errors = {name: predicted / measured - 1 for name, (predicted, measured) in rows.items()}
     size = sorted(abs(error) for error in errors.values())
     lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
@@ -306,27 +306,33 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
             cells = [name, f"{predicted:.4g}", f"{measured:.4g}", f"{100 * errors[name]:+.1f}"]
             lines.append("| " + " | ".join(cells) + " |")
     if len(worst) < len(rows):
-        said = f"The table has the six worst of {len(rows)} plans, `data/lab_plans.csv` all."
+        said = f"The table has the six worst predictions, `data/lab_plans.csv` all {len(rows)}."
         lines += ["", said]
     paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
     tau, pairs = kendall(paro)
+    of_strategies = f", of {tau:.2f} over {pairs} of plans with data 16" if pairs else ""
     all_tau, all_pairs = kendall(rows)
     chosen = min(rows, key=lambda name: rows[name][0])
     best = min(rows, key=lambda name: rows[name][1])
     lines += [
         "",
-        f"{len(rows)} plans{scaled}: median error {100 * statistics.median(size):.1f} %, "
-        f"worst {100 * size[-1]:.1f} %. Processors idle: {100 * idle:.0f} % of the time.",
+        f"Predicted step times of {len(rows)} {kind} are off by "
+        f"{100 * statistics.median(size):.1f} % in the median, {100 * size[-1]:.1f} % at worst. The "
+        f"machine's processors were idle {100 * idle:.0f} % of the time.",
         "",
-        f"Order of the strategies: Kendall tau {tau:.2f} over {pairs} pairs predicted more than "
-        f"{100 * APART:.0f} % apart; of all plans {all_tau:.2f} over {all_pairs}.",
+        f"Predicted and measured order agree with a Kendall tau of {all_tau:.2f} over {all_pairs} "
+        f"pairs of plans predicted more than {100 * APART:.0f} % apart{of_strategies}.",
         "",
-        f"Predicted fastest: {chosen}, measured {rows[chosen][1]:.4g} s. Measured fastest: {best}, "
-        f"{rows[best][1]:.4g} s ({100 * (rows[chosen][1] / rows[best][1] - 1):.1f} % less).",
+        f"The plan predicted fastest ({chosen}) took {rows[chosen][1]:.4g} s, the fastest measured "
+        f"plan ({best}) {rows[best][1]:.4g} s "
+        f"({100 * (rows[chosen][1] / rows[best][1] - 1):.1f} % less).",
     ]
     if RULE_OF_THUMB in rows:
         ratio = rows[RULE_OF_THUMB][1] / rows[chosen][1]
-        lines.append(f"The rule of thumb ({RULE_OF_THUMB}) takes {ratio:.2f} times as long.")
+        lines.append(
+            f"The rule of thumb ({RULE_OF_THUMB}) took {ratio:.2f} times as long as the plan "
+            "predicted fastest."
+        )
     return "\n".join(lines) + "\n"
 
 

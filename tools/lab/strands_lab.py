@@ -152,12 +152,13 @@ def report(rows: dict[str, dict]) -> str:
     lines = [
         "# Two strands in the lab",
         "",
-        "Written by `sudo python3 -B tools/lab/strands_lab.py build/release/stepwright --steps 2",
-        "-o docs/accuracy/strands_lab.md --rows data/lab_strands.csv`: plans in the emulated",
-        "cluster `examples/emulation/strands.yaml`, computation held, messages real. All",
-        "predictions were written down before the first plan was played. Seconds stand in",
-        "`data/lab_strands.csv`. Predicted / measured; messages: predicted share of a step without",
-        "overlap; gain: how much longer one strand takes.",
+        "`sudo python3 -B tools/lab/strands_lab.py build/release/stepwright --steps 2",
+        "-o docs/accuracy/strands_lab.md --rows data/lab_strands.csv` ran plans in the emulated",
+        "cluster `examples/emulation/strands.yaml`, with computation held and messages real. All",
+        "predictions were written down before the first plan ran. `data/lab_strands.csv` has the",
+        "seconds. Cells are predicted / measured. Messages: predicted share of a step without",
+        "overlap; gain: how much longer a step takes with one strand than with two; hidden: share",
+        "of the messages that two strands hide.",
         "",
         "| plan | messages % | gain % | hidden % |",
         "|---|---|---|---|",
@@ -176,10 +177,10 @@ def report(rows: dict[str, dict]) -> str:
     slower = [n for n, r in rows.items() if gain(r["predicted"]) > 0 > gain(r["measured"])]
     lines += [
         "",
-        f"{len(rows)} plans. Gains are off by "
-        f"{100 * statistics.median(off):.1f} points in the median, {100 * max(off):.1f} at most; "
-        f"of the messages {100 * statistics.median(kept):.0f} % are hidden in the median, "
-        f"{100 * min(kept):.0f} % at least. Slower where a gain was predicted: "
+        f"Predicted gains of {len(rows)} plans are off by {100 * statistics.median(off):.1f} "
+        f"percentage points in the median, {100 * max(off):.1f} at most. Two strands hide "
+        f"{100 * statistics.median(kept):.0f} % of the\nmessages in the median, "
+        f"{100 * min(kept):.0f} % at least. Plans that ran slower although a gain was predicted: "
         f"{', '.join(slower) or 'none'}.",
     ]
     return "\n".join(lines) + "\n"
