@@ -28,13 +28,14 @@ from files import replace_text
 COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 
 WRITTEN = (
-    "Errors are `predicted / measured - 1` in %: negative if a prediction is too fast or too small.\n"
+    "Errors are `predicted / measured - 1` in %: negative if a prediction is too fast or too "
+    "small.\n"
 )
 
 INTRODUCTION = """# Accuracy
 
 This page says how far off predicted training steps are, by kind of job, and what makes predictions
-better. Errors are `predicted / measured - 1` in %. `make accuracy` writes all accuracy tables.
+better. Errors are `predicted / measured - 1` in %.
 
 """
 
@@ -51,8 +52,8 @@ UNSEEN = (
 
 BETTER = """## What makes it better
 
-- **Name the framework** (`framework`). Without a name predictions assume fused kernels, and `predict`
-  also prints the step times of frameworks that run the plan.
+- **Name the framework** (`framework`). Without a name predictions assume fused kernels, and
+  `predict` also prints the step times of frameworks that run the plan.
 - **State clocks and networks**: `cluster.board_power` if `nvidia-smi` shows a power limit below the
   usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
 - **State the load of experts** (`imbalance`) once the run has begun.
@@ -104,15 +105,15 @@ POORLY_KNOWN = [
             "Qwen3-30B-A3B and others by the community's scripts are predicted 20 % too fast, by "
             "NVIDIA's own recipes right; load of experts and network are not stated"
         ),
-        "tokens per expert and a trace of one step, and `nccl-tests` between the nodes",
+        "tokens per expert, a trace of one step, `nccl-tests` between the nodes",
     ),
     (
         "choices among plans of MoE models",
         (
             "all tables have one group of plans that can be judged, five ways to recompute "
-            "Moonlight-16B on eight H100, of which predictions choose the fastest (tau 0.80, "
-            "source left out). Of three plans of Qwen3-235B on 256 H100 two took equally long, and "
-            "the plan of Megatron-FSDP is predicted 27 % too slow"
+            "Moonlight-16B on eight H100, whose fastest is chosen (tau 0.80, source left out). Of "
+            "three plans of Qwen3-235B on 256 H100 two took equally long, and Megatron-FSDP's is "
+            "predicted 27 % too slow"
         ),
         "one MoE model with plans of different expert and pipeline degrees on one cluster",
     ),
@@ -139,9 +140,8 @@ POORLY_KNOWN = [
     (
         "hosts of stages on several nodes",
         (
-            "only nanotron's runs show how long hosts wait if pipeline messages cross nodes, most "
-            "of them on a network in a bad state; the constants of other frameworks stay near the "
-            "prior"
+            "only nanotron's runs, most on a network in a bad state, show how long hosts wait if "
+            "pipelines cross nodes; constants of other frameworks stay near the prior"
         ),
         "one plan with pipeline inside a node and one across nodes, small micro-batches",
     ),
@@ -150,7 +150,7 @@ POORLY_KNOWN = [
         (
             "how much slower large groups are (`crowding`) depends on the network's state: about 0 "
             "on sampled networks, 0.6 to 0.8 on AWS p5 in a bad month. A job may state the rate of "
-            "all devices (`cluster.all_reduce`), but few samples show the rate of smaller groups: "
+            "all devices (`cluster.all_reduce`), but few samples show that of smaller groups: "
             "replicated optimizers are predicted 10 to 40 % too fast on the slow network"
         ),
         "`nccl-tests` from 1 MB to 1 GB on a half and on all of the nodes, when the job starts",
@@ -193,17 +193,17 @@ POORLY_KNOWN = [
     ),
     (
         "host time of MoE layers",
-        "one constant per framework, whether or not the host waits for a router's counts",
+        "one constant per framework, even if the host waits for a router's counts",
         "a profiler trace of a step with one micro-batch",
     ),
     (
         "larger tensor degrees",
         (
             "of plans that differ only in the tensor degree, the larger degree is predicted 16 % "
-            "(nanotron's runs, left out) and 5 % (arXiv 2311.05610) too fast relative to the "
-            "smaller; a part of this in BLOOM's runs was hosts that waited for each kernel"
+            "(nanotron, left out) and 5 % (arXiv 2311.05610) too fast against the smaller; in "
+            "BLOOM's runs a part of it was hosts that waited for each kernel"
         ),
-        "a layer traced at tensor 1, 2, 4 and 8 of one stack, with a pipeline and without",
+        "a layer traced at tensor 1, 2, 4 and 8, with a pipeline and without",
     ),
     (
         "FlashAttention-1 and Triton kernels",
@@ -218,11 +218,11 @@ POORLY_KNOWN = [
     (
         "permutation and uneven groups of experts",
         "formulas of other operators price them",
-        "samples of permutation and uneven groups",
+        "samples of both",
     ),
     (
         "Blackwell Ultra in a run",
-        "rates are a prior from power and datasheets, with few published runs",
+        "rates are a prior from power and datasheets",
         "one dense and one MoE run",
     ),
     (
@@ -330,9 +330,10 @@ def runs(command: str, pictures: Path) -> str:
             "`stepwright validate data/training_runs.csv --tier A` is off by "
             f"{percent(found['median_abs_error'])} % in the median, "
             f"{percent(found['mean_abs_error'])} % in the mean of {found['used']} rows.\n"
-            "`stepwright validate data/training_runs_2.csv --tier A`, also of nanotron's runs below "
-            f"10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in the median, "
-            f"{percent(second['mean_abs_error'])} % in the mean of {second['used']} rows.\n",
+            "`stepwright validate data/training_runs_2.csv --tier A`, also of nanotron's runs "
+            f"below 10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in the "
+            f"median, {percent(second['mean_abs_error'])} % in the mean of {second['used']} "
+            "rows.\n",
             "![predicted over measured step times](runs.svg)\n",
         ]
     )
@@ -361,8 +362,7 @@ def memory(command: str, pictures: Path) -> str:
             f"({percent(labels['clear_right'] / clear)} %).\n",
             f"The {second['used']} judged peaks of `data/memory_2.csv`, to which no margin was "
             f"fitted, are predicted {percent(second['median_abs_error'])} % off in the median,\n"
-            f"{percent(second['mean_abs_error'])} % in the mean. Peaks that say neither allocated "
-            "nor reserved are not judged.\n",
+            f"{percent(second['mean_abs_error'])} % in the mean.\n",
             "![predicted over measured peaks](memory.svg)\n",
             groups("source", found["by_source"]),
         ]
@@ -514,8 +514,7 @@ def configurations(command: str) -> str:
         f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
         "No constant was fitted to the configurations `data/configurations/*.yaml`. The article "
         "does not\npublish measured times: an implied measurement is the published prediction "
-        "over one plus its\npublished error. `tools/accuracy/accuracy.py --components` compares "
-        "parts of steps.\n\n" + configuration_table(command)
+        "over one plus its\npublished error.\n\n" + configuration_table(command)
     )
 
 
@@ -523,7 +522,7 @@ def poorly_known() -> str:
     """What would improve the models."""
     parts = [
         "# What is poorly known, and what to measure",
-        f"{WRITTEN}`stepwright fit --runs` calibrates predictions with your own runs "
+        "`stepwright fit --runs` calibrates predictions with your own runs "
         "([formats.md](../formats.md)).",
     ]
     for term, why, tells in POORLY_KNOWN:
@@ -642,14 +641,14 @@ def page(command: str, left_out: str) -> str:
         f"{percent(even['median_of_places'])} % in the median.\n\n"
     )
     aside = (
-        "No constant was fitted to the runs of this table; missing effects were looked up in public "
-        "code after\nfirst errors were known.\n\n"
+        "No constant was fitted to the runs of this table; missing effects were looked up in "
+        "public code after\nfirst errors were known.\n\n"
     )
     intervals = (
-        "\nEvery predicted step has an interval that is to hold 80 % of runs, wider the farther a job "
-        "is from measured\nruns ([how wide](models.md#intervals-of-a-step)). Sources that no fit saw "
-        "give the ends of intervals;\n[left_out.md](accuracy/left_out.md) judges each source by the "
-        "ends that the others give.\n\n"
+        "\nEvery predicted step has an interval that is to hold 80 % of runs, wider the farther a "
+        "job is from measured\nruns ([how wide](models.md#intervals-of-a-step)). Runs of this "
+        "table give the ends of intervals;\n[left_out.md](accuracy/left_out.md) judges each source "
+        "without its own runs.\n\n"
     )
     decided = (
         f"- In {choices['groups']} groups of plans for one job, the plan that fits without its "

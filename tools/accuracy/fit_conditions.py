@@ -400,10 +400,10 @@ fast.
   fewer. Constants of a left-out framework or generation are the middle of the others'; what public
   code says stays.
 
-Constants compiled into Stepwright come from single operators, datasheets and articles, not from
-whole runs. Residuals of these rows guided the model's structure, and errors of left-out sources
-chose the widths of device priors among some twenty settings; rows of
-[zero_bubble_published.md](zero_bubble_published.md) took part in neither.
+Constants compiled into Stepwright come from single operators, datasheets and articles. Residuals of
+these rows guided the model's structure, and errors of left-out sources the widths of device priors
+(of some twenty settings); rows of [zero_bubble_published.md](zero_bubble_published.md) took part in
+neither.
 """
 
 
@@ -525,9 +525,9 @@ def report_rows(
 
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nCells on choices among plans of one job (docs/formats.md, `choices`) have "
-        "the number of groups\nwhose fastest plan is chosen; mean, median and worst regret in %; "
-        "median Kendall tau.\n"
+        "\n## Decisions\n\nCells on choices among plans of one job (docs/formats.md, `choices`) "
+        "have the number of groups\nwhose fastest plan is chosen; mean, median and worst regret in "
+        "%; median Kendall tau.\n"
     )
     every = np.ones(len(fit.ids), dtype=bool)
     found = []
@@ -631,9 +631,9 @@ def calibrate(
     report.add(
         "\n## Intervals of 80 %\n\n"
         "The interval of a predicted step is wider the farther a job is from measured runs\n"
-        "(docs/models.md, In a training run). Fits without the judged rows give the factors of the\n"
-        "width, sources that took part in no fit the ends of intervals. The table judges each such\n"
-        "source by the ends that the others give.\n"
+        "(docs/models.md, In a training run). Fits without the judged rows give the factors of "
+        "the\nwidth, sources that took part in no fit the ends of intervals. The table judges each "
+        "such\nsource by the ends that the others give.\n"
     )
     report.add("\n".join(found.table()))
     return found
@@ -674,9 +674,9 @@ def judge(
     report_places(fit, tables, report)
     report_even(summary, report)
     report.add(
-        "\n## What runs may move\n\nRoot mean square difference of constants' logarithms between fits "
-        "with and without the rows of their\nframework or generation, and the number of constants in "
-        "brackets:\n"
+        "\n## What runs may move\n\nRoot mean square difference of constants' logarithms between "
+        "fits with and without the rows of their\nframework or generation, and the number of "
+        "constants in brackets:\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables

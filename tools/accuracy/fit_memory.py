@@ -229,8 +229,8 @@ def label_report(labels: list[Label]) -> list[str]:
     sure = [fits for p, fits in told if p >= CONFIDENCE]
     lines = [
         f"The logarithm of needed over predicted bytes has mean {doubt[0]:.3f} and standard "
-        f"deviation {doubt[1]:.3f}. The Brier score of P(fits),\nwith each model and number of GPUs "
-        f"left out, is {brier:.3f} ({len(told)} runs). Of {len(sure)} runs with P(fits) of "
+        f"deviation {doubt[1]:.3f}. The Brier score of P(fits),\nwith each model and number of "
+        f"GPUs left out, is {brier:.3f} ({len(told)} runs). Of {len(sure)} runs with P(fits) of "
         f"{CONFIDENCE} and more {100 * sum(sure) / len(sure):.1f} % fitted.\n",
         "| P(fits) | runs | told | fitted |",
         "|---|---|---|---|",
@@ -259,8 +259,8 @@ related frameworks. No margin was fitted to allocated peaks.
 
 """
 LABEL_HEAD = """
-P(fits), the predicted probability that a run fits in memory, is judged on runs of which it is known
-whether they fitted (nearly all of one source).
+P(fits), the predicted probability that a run fits in memory, is judged on runs known to have fitted
+or not (nearly all of one source).
 
 """
 

@@ -90,8 +90,8 @@ def runs(command: str) -> None:
     is_eager = lambda r: "eager" in r["row"]["overlap_notes"]  # noqa: E731
     share = statistics.median(r["terms"]["optimizer"] / r["measured"] for r in results)
     print(
-        f"\nThe predicted optimizer update alone is {100 * share:.0f} % of the measured step in the "
-        f"median. Errors of steps if\nan update moved {UPDATE_BYTES} bytes a parameter at "
+        f"\nThe predicted optimizer update alone is {100 * share:.0f} % of the measured step in "
+        f"the median. Errors of steps if\nan update moved {UPDATE_BYTES} bytes a parameter at "
         f"{UPDATE_RATE / 1e12} TB/s, which AdamW sustains on this H100:"
     )
     groups = {"all": lambda r: True, "eager": is_eager, "compiled": lambda r: not is_eager(r)}
@@ -123,8 +123,8 @@ def operators(command: str) -> None:
         if is_bad(large, is_in):
             bad.append(f"{name} {100 * statistics.median(errors):+.1f} ({len(errors)})")
     text = (
-        "Operators that take over 100 us and are off by 15 % or more in the median, with the signed "
-        f"median error in % and the number of rows: {', '.join(bad)}."
+        "Operators that take over 100 us and are off by 15 % or more in the median, with the "
+        f"signed median error in % and the number of rows: {', '.join(bad)}."
     )
     print("\n" + textwrap.fill(text, 100, break_on_hyphens=False))
 
@@ -146,9 +146,9 @@ def kernels(command: str) -> None:
 def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else "build/release/stepwright"
     print("# One H100, measured by this project\n")
-    print("Errors are `predicted / measured - 1` in %. Constants of training were fitted to step times")
-    print("on this H100, memory of a process's context to its nvidia-smi peaks, and nothing else to")
-    print('its measurements (`data/README.md`, "Measured here").')
+    print("Errors are `predicted / measured - 1` in %. Constants of training were fitted to step")
+    print("times on this H100, memory of a process's context to its nvidia-smi peaks, and nothing")
+    print('else to its measurements (`data/README.md`, "Measured here").')
     for part in (runs, memory, operators, kernels):
         part(command)
 

@@ -208,8 +208,7 @@ def few_report(command: str, tables: list[Path], fits: Path) -> list[str]:
 HEAD = """# A person's own runs
 
 Replays (`tools/accuracy/replay_runs.py`) start from constants fitted without the source of their
-runs (`tools/accuracy/fit_conditions.py --fits`), but residuals of all sources guided the structure
-of the model.
+runs, but residuals of all sources guided the structure of the model.
 
 The first table replays the closed loop `stepwright tune JOB --runs RUNS --candidates ROWS --next 1`
 on groups of nanotron's runs that differ only in the plan. Cells have the regret in % of the best

@@ -63,21 +63,19 @@ MACHINES = [
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-`make scaling` writes this page with `stepwright study collectives`. All times are computed, none is
-measured: **simulated**, message by message (`collective/play.h`), or by a **closed form** if stated.
+`make scaling` writes this page. All times are computed, none is measured: **simulated**, message by
+message (`collective/play.h`), or by a **closed form** if stated.
 
 ## What is compared
 
 All ranks of 1 to 2,048 nodes of eight GPUs take part in a collective, each schedule with the number
-of chunks that its closed form finds best. The page adds to schedules of
-[collectives.md](../collectives.md):
+of chunks that its closed form finds best. Beside schedules of [collectives.md](../collectives.md):
 
-- **lower bound**: time of the bytes at line rate if ranks add, the longer one of (n-1)/(nm) V out of
-  a rank to other nodes and (N-1)/N V over both its links (an all-reduce twice that), for N ranks on
-  n nodes of m ranks and V bytes.
+- **lower bound**: bytes at line rate if ranks add, the longer one of (n-1)/(nm) V out of a rank to
+  other nodes and (N-1)/N V over both its links (an all-reduce twice that), for N ranks on n nodes
+  of m ranks and V bytes.
 - **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes;
-  NVLS inside as well), an *assumed* best case in **closed form** (`collective/in_network.h`) without
-  a schedule.
+  NVLS inside as well), an *assumed* best case in **closed form** (`collective/in_network.h`).
 
 {assumed}
 
@@ -88,10 +86,9 @@ the HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints
 NOT_MODELLED = """## What this leaves out
 
 - Double binary trees and other logarithmic algorithms of libraries, which send the least bytes
-  between nodes in O(log n) steps as rail-halving does, have no schedule here.
-- Blocking networks are left out: below an oversubscribed level a ring keeps its rate, rail-halving
-  does not.
-- The work of GPUs is left out: channels share cores, sums and copies take memory bandwidth.
+  between nodes in O(log n) steps as rail-halving does.
+- Networks that block: below an oversubscribed level a ring keeps its rate, rail-halving does not.
+- Work of GPUs: channels share cores, sums and copies take memory bandwidth.
 """
 
 
@@ -251,9 +248,8 @@ def wins(studies: dict[str, dict]) -> str:
         by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, which wait for
         each other, and {rings:.2f} times by rings on all NICs, which send nearly the least bytes.
         The gain over rings is larger on two nodes, where rings send (N-1)/N of the buffer between
-        nodes and the HO-Ring half ({two:.2f} on DGX A100), and on some hundred nodes, because the
-        HO-Ring takes n-1 hops along a rail instead of N-1 round a ring ({many:.2f} on 128 nodes of
-        DGX H100)."""
+        nodes and the HO-Ring half ({two:.2f} on DGX A100), and on 128 nodes of DGX H100, with
+        n-1 hops along a rail instead of N-1 round a ring ({many:.2f})."""
 
 
 def loses_to_steps(h100: dict) -> str:
@@ -294,8 +290,8 @@ def loses_on_shared_nics(shared: dict) -> str:
         up to (n-1)/n V, and one ring sends (N-1)/N V. On DGX A100 with one NIC a node no schedule
         that adds in ranks can be much faster than the HO-Ring ({least:.3f} of the lower bound on
         128 nodes), but an all-gather of 1 GiB by the HO-Ring takes {", ".join(saved)} less time
-        than by one ring on 2, 4, 8 and 16 nodes. (For the HO-Ring arXiv 2310.06003 states 25 to 40
-        % for 1 GB on 16 to 128 GPUs with 100 Gb/s between nodes, and no number of NICs a node.)"""
+        than by one ring on 2, 4, 8 and 16 nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128
+        GPUs with 100 Gb/s between nodes, whose NICs it does not state)."""
 
 
 def loses_to_switches(h100: dict) -> str:
@@ -332,14 +328,14 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         f"## {title}",
         "",
         paragraph(
-            f"A link inside a node of {text} carries {inside / 1e9:.4g} GB/s, a rail"
-            f" {rail / 1e9:.4g} GB/s if all GPUs of the node send: {inside / rail:.3g} to 1."
+            f"Links inside a node of {text} carry {inside / 1e9:.4g} GB/s, a rail {rail / 1e9:.4g}"
+            f" GB/s if all GPUs send: {inside / rail:.3g} to 1."
         ),
     ]
     if rows:
         lines += [
             "",
-            "Columns: gains of the HO-Ring; its time of an all-reduce of 1 GiB, and others over it.",
+            "Columns: gains of the HO-Ring; its time of an all-reduce of 1 GiB, others over it.",
             "",
             "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
             " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds |"
@@ -454,10 +450,8 @@ def every_rank(command: str) -> str:
         worst = max(worst, *found)
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
     return paragraph(
-        "If all nodes act alike, only the ranks of one are simulated, and what they send to other"
-        " nodes arrives at themselves (`simulate_generated_schedule`). Simulating one node differs"
-        f" from simulating every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100,"
-        " 64 MiB)."
+        "Simulating one of equal nodes (`simulate_generated_schedule`) differs from simulating"
+        f" every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
     )
 
 

@@ -23,7 +23,7 @@ INTRODUCTION = """# When each schedule wins
 Two effects compete: a forward and a backward run together as a pair ([two strands](strands.md))
 take less time than in turn, and a bubble leaves pipeline positions idle. The folded pipeline has
 the most pairs of a forward and a backward, and the bubble of 1F1B. DualPipeV has fewer pairs and a
-small bubble, zero-bubble schedules have none. `make strands` writes this page.
+small bubble, zero-bubble schedules have none.
 
 ## Equal positions
 

@@ -27,9 +27,6 @@ model (15 %) may turn around when measured.
   Parallelism Strategies
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
 - **Memory keeps a reserve.**
-
-`stepwright tune --verbose` also names operators of sizes that no fit has seen, and the nearest plan
-of each framework that does not run the best plan.
 """
 
 HEAD = "| job | plan | leaves the practice |\n|---|---|---|"
@@ -162,4 +159,5 @@ def practice(command: str) -> str:
                 parts.append(row)
             else:
                 keep.append(f"`{job.name}`")
-    return "\n".join([*parts, "", f"The plans of all other examples keep to the practices: {', '.join(keep)}."])
+    others = f"The plans of all other examples keep to the practices: {', '.join(keep)}."
+    return "\n".join([*parts, "", others])

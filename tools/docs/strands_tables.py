@@ -25,9 +25,8 @@ to Hopper", blog of March 2026: DHelix on Megatron core 0.14, without the first 
 report for Megatron and for two strands with predictions for the same plans. Layers, heads and
 vocabulary of TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed.
 "Megatron" is 1f1b with reductions and gathers beside weight gradients; "two strands" is the folded
-pipeline, or `paired` on one position. All predictions use Megatron-Core's constants, which were
-fitted to other runs. `dualpipev` also has two strands, and a smaller bubble than the folded
-pipeline; its MFU is not published.
+pipeline, or `paired` on one position. Predictions use Megatron-Core's constants, fitted to other
+runs. No MFU of `dualpipev`, two strands with a smaller bubble, is published.
 
     make strands
 """
@@ -243,8 +242,8 @@ def table(command: str, setups: list[Setup], key: str, unit: float) -> None:
         print(text)
     misses.sort()
     print(
-        f"\nPredicted gains of two strands are off by {100 * misses[len(misses) // 2]:.1f} % in the median, "
-        f"{100 * misses[-1]:.1f} % at most."
+        f"\nPredicted gains of two strands are off by {100 * misses[len(misses) // 2]:.1f} % in "
+        f"the median, {100 * misses[-1]:.1f} % at most."
     )
 
 

@@ -23,8 +23,7 @@ INTRODUCTION = """# Zero-bubble schedules beside published figures
 
 The table compares samples per GPU and second of arXiv 2401.10241 (Tables 4, 6 and 7,
 `data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with those
-of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`. `python3
-tools/docs/zero_bubble_tables.py --rows` prints each row; `make strands` writes this page.
+of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`.
 
 - As in the article, the first and last pipeline position have a layer fewer; interleaved and ZB-V
   have one layer per chunk.

@@ -132,12 +132,11 @@ def judged(lab: str, times: Times) -> list[str]:
     }
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"From {size_text(BAR_BYTES)} on HO-Ring takes at most {over[worst]:.2f} times the lower "
-        f"bound ({worst[0]}, {size_text(worst[1])}). From {size_text(BAR_BYTES)} on HO-Ring's gain "
-        f"over the ring is at least {100 * short[least]:.0f} % of the gain that bytes predict "
-        f"({least[0]}, {size_text(least[1])}). At any size HO-Ring takes at most "
-        f"{slower[most]:.2f} times as long as the best other algorithm "
-        f"({most[0]}, {size_text(most[1])}).",
+        f"HO-Ring takes at most {over[worst]:.2f} times the lower bound from "
+        f"{size_text(BAR_BYTES)} on ({worst[0]}, {size_text(worst[1])}), at any size at most "
+        f"{slower[most]:.2f} times the best other algorithm ({most[0]}, {size_text(most[1])}). "
+        f"HO-Ring's gain over the ring is at least {100 * short[least]:.0f} % of what bytes "
+        f"predict from {size_text(BAR_BYTES)} on ({least[0]}, {size_text(least[1])}).",
     ]
 
 
@@ -169,8 +168,8 @@ def chosen(command: str, folder: Path, lab: str) -> list[str]:
     most = max(slower, key=lambda key: slower[key])
     return [
         f"Algorithms chosen by size from {CHOICE_RUNS} runs of 64 KB to {size_text(CHOICE_BYTES)} "
-        f"take at most {slower[most]:.2f} times as long as the fastest in the mean of "
-        f"{CHOICE_RUNS} further runs ({most[0]}, {size_text(most[1])}).",
+        f"take at most {slower[most]:.2f} times the fastest in the mean of {CHOICE_RUNS} more runs "
+        f"({most[0]}, {size_text(most[1])}).",
     ]
 
 
@@ -193,9 +192,8 @@ def predicted(command: str, folder: Path, lab: str, table: Path) -> list[str]:
         f"{name} {error_text(found)}" for name, found in verdict["by_library"].items()
     )
     return [
-        f"A profile fitted to messages of at most 0.2 s in all shapes of groups predicts "
-        f"{len(errors)} times with a median error of {100 * statistics.median(errors):.1f} %; in % "
-        f"(and times) {by_library}.",
+        f"A profile of messages of at most 0.2 s predicts {len(errors)} times with a median error "
+        f"of {100 * statistics.median(errors):.1f} %: {by_library}.",
     ]
 
 

@@ -316,12 +316,12 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
     best = min(rows, key=lambda name: rows[name][1])
     lines += [
         "",
-        f"Predicted step times of {len(rows)} {kind} are off by "
-        f"{100 * statistics.median(size):.1f} % in the median, {100 * size[-1]:.1f} % at worst. The "
-        f"machine's processors were idle {100 * idle:.0f} % of the time.",
+        f"{len(rows)} {kind} are predicted {100 * statistics.median(size):.1f} % off in the "
+        f"median, {100 * size[-1]:.1f} % at worst. "
+        f"Processors were idle {100 * idle:.0f} % of the time.",
         "",
-        f"Predicted and measured order agree with a Kendall tau of {all_tau:.2f} over {all_pairs} "
-        f"pairs of plans predicted more than {100 * APART:.0f} % apart{of_strategies}.",
+        f"The order of plans has a Kendall tau of {all_tau:.2f} over {all_pairs} pairs predicted "
+        f"more than {100 * APART:.0f} % apart{of_strategies}.",
         "",
         f"The plan predicted fastest ({chosen}) took {rows[chosen][1]:.4g} s, the fastest measured "
         f"plan ({best}) {rows[best][1]:.4g} s "
