@@ -42,7 +42,7 @@ class Constants(unittest.TestCase):
     def test_each_has_a_name_a_value_and_a_source(self):
         text = constant_page.SOURCE.read_text(encoding="utf-8")
         rows = constant_page.rows()
-        self.assertEqual(len(rows), text.count("inline constexpr Constant k"))
+        self.assertEqual(len(rows), text.count("inline constexpr DocumentedConstant k"))
         self.assertGreater(len(rows), 40)
         self.assertEqual([row for row in rows if not all(row)], [])
         self.assertIn(("products in fp32 and fp64, share of peak", "0.7", "assumed"), rows)

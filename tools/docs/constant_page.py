@@ -32,7 +32,7 @@ GENERATION = """
 | key | value | source |
 |---|---|---|
 """
-CONSTANT = re.compile(r"inline constexpr Constant k\w+\{(.*?)\};", re.S)
+CONSTANT = re.compile(r"inline constexpr DocumentedConstant k\w+\{(.*?)\};", re.S)
 PART = re.compile(r'"((?:[^"\\]|\\.)*)"|(,)|([-+.\de]+)')
 
 

@@ -450,7 +450,7 @@ def every_rank(command: str) -> str:
         worst = max(worst, *found)
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
     return paragraph(
-        "Simulating one of equal nodes (`simulate_generated_schedule`) differs from simulating"
+        "Simulating one of equal nodes (`simulate_generated_collective`) differs from simulating"
         f" every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
     )
 
