@@ -150,10 +150,9 @@ mcp::Tool tool_of(CLI::App& program, const ToolCommand& row) {
           .writes = std::ranges::any_of(options, [](CLI::Option* o) { return is_output(*o); })};
 }
 
+/// Returns the texts of a list; none if the list is absent.
 std::vector<std::string> texts_in(const std::optional<Node>& list) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; list && i < list->size(); ++i) texts.push_back(list->at(i).text());
-  return texts;
+  return list ? list->texts() : std::vector<std::string>{};
 }
 
 std::vector<ToolCommand> read_tool_commands() {
