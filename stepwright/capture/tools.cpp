@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/document.h"
@@ -29,8 +30,9 @@ std::vector<ProgramWithStandIn> read_tools() {
   const Document document = Document::parse(embedded_tools().front().text, "tools.yaml");
   std::vector<ProgramWithStandIn> tools;
   for (const auto& [kind, word] : kToolKinds) {
-    const Node names = document.root().get(word);
-    for (std::size_t i = 0; i < names.size(); ++i) tools.push_back({names.at(i).text(), kind});
+    for (std::string& name : document.root().get(word).texts()) {
+      tools.push_back({std::move(name), kind});
+    }
   }
   return tools;
 }

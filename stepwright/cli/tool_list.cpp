@@ -151,10 +151,9 @@ mcp::McpTool tool_of(CLI::App& program, const AgentToolCommand& row) {
       .writes = std::ranges::any_of(options, [](CLI::Option* o) { return is_output_option(*o); })};
 }
 
+/// Returns the texts of a list; none if the list is absent.
 std::vector<std::string> texts_in(const std::optional<Node>& list) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; list && i < list->size(); ++i) texts.push_back(list->at(i).text());
-  return texts;
+  return list ? list->texts() : std::vector<std::string>{};
 }
 
 std::vector<AgentToolCommand> read_tool_commands() {

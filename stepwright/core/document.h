@@ -57,6 +57,8 @@ class Node {
 
   /// Returns any scalar as it was written, without quotes (so `version: 0.10` gives `0.10`).
   [[nodiscard]] std::string text() const;
+  /// Returns the texts of a list of scalars. Fails if this is not a list, or an element no scalar.
+  [[nodiscard]] std::vector<std::string> texts() const;
   /// Returns a truth value: the words `true` or `false`, not in quotes. Fails for other values.
   [[nodiscard]] bool boolean() const;
   /// Returns an integer from `low` to `high`, both allowed. It may be written `40e6`; text in

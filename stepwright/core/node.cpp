@@ -162,6 +162,12 @@ Node Node::at(std::size_t index) const {
   return child(tree_->items[index]);
 }
 
+std::vector<std::string> Node::texts() const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < size(); ++i) texts.push_back(at(i).text());
+  return texts;
+}
+
 std::string Node::text() const {
   must_be_scalar("text");
   return tree_->text;

@@ -26,10 +26,7 @@ FaultLinePattern clue_row(const Node& row) {
                         .rank = row.get("rank").choice(kClueRankNames),
                         .what = row.get("what").text()};
   const Node lines = row.get("lines");
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::vector<std::string>& words = kind.lines.emplace_back();
-    for (std::size_t k = 0; k < lines.at(i).size(); ++k) words.push_back(lines.at(i).at(k).text());
-  }
+  for (std::size_t i = 0; i < lines.size(); ++i) kind.lines.push_back(lines.at(i).texts());
   return kind;
 }
 

@@ -23,8 +23,9 @@ struct WorkWord {
 std::vector<WorkWord> read_work_words() {
   std::vector<WorkWord> words;
   for (const auto& [work, name] : kWorkNames) {
-    const Node list = parsed_log_words().root().get("host_work").get(name);
-    for (std::size_t i = 0; i < list.size(); ++i) words.push_back({work, list.at(i).text()});
+    for (const std::string& word : parsed_log_words().root().get("host_work").get(name).texts()) {
+      words.push_back({work, word});
+    }
   }
   return words;
 }

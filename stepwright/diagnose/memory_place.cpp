@@ -18,9 +18,8 @@ struct PlaceWord {
 std::vector<PlaceWord> read_place_words() {
   std::vector<PlaceWord> words;
   for (const auto& [reason, list] : parsed_log_words().root().get("memory_places").members()) {
-    for (std::size_t i = 0; list.is_sequence() && i < list.size(); ++i) {
-      words.push_back({reason, list.at(i).text()});
-    }
+    if (!list.is_sequence()) continue;
+    for (const std::string& word : list.texts()) words.push_back({reason, word});
   }
   return words;
 }

@@ -43,9 +43,7 @@ constexpr Named<RotaryOrder> kRotaryOrders[] = {{RotaryOrder::kHalves, "halves"}
 std::vector<std::string> texts_of(const std::optional<Node>& node) {
   if (!node) return {};
   if (!node->is_sequence()) return {node->text()};
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < node->size(); ++i) texts.push_back(node->at(i).text());
-  return texts;
+  return node->texts();
 }
 
 HuggingFaceParameterNames read_names(const std::string& own, Node node) {

@@ -15,7 +15,7 @@ std::vector<LoggedOperationVolume> operation_volumes(const Log& log) {
     row.count += record.count;
     if (record.payload_bytes == kUnknown) {
       row.unknown += record.count;
-      row.logged_bytes += record.count * record.logged_bytes;
+      if (record.logged_bytes != kUnknown) row.logged_bytes += record.count * record.logged_bytes;
     } else {
       row.payload_bytes += record.count * record.payload_bytes;
     }

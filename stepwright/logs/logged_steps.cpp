@@ -100,6 +100,7 @@ class CallResolver {
 
   static std::int64_t payload_in(const LogRecord& record, const GroupCallKind& kind) {
     if (record.payload_bytes != kUnknown) return record.payload_bytes;
+    if (record.logged_bytes == kUnknown) return 0;
     return record.logged_bytes * std::max<std::int64_t>(kind.size, 1);
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/embedded.h"
@@ -69,7 +70,7 @@ class ShapelessKeys {
     for (const auto& [section, list] : document.root().members()) {
       if (section == "source") continue;
       std::vector<std::string>& into = section == "within" ? parts_ : keys_;
-      for (std::size_t i = 0; i < list.size(); ++i) into.push_back(list.at(i).text());
+      for (std::string& key : list.texts()) into.push_back(std::move(key));
     }
   }
 

@@ -64,6 +64,14 @@ TEST(Document, KeepsTheOrderOfTheFile) {
   EXPECT_EQ(members[1].first, "a");
 }
 
+TEST(Document, ReadsTheTextsOfAList) {
+  const Document document = Document::parse("words: [a, 1, \"b c\"]\nnone: []\none: a\n", "x.yaml");
+  const Node root = document.root();
+  EXPECT_EQ(root.get("words").texts(), (std::vector<std::string>{"a", "1", "b c"}));
+  EXPECT_TRUE(root.get("none").texts().empty());
+  EXPECT_THROW(root.get("one").texts(), Error);
+}
+
 TEST(Document, KnowsWhereYamlValuesAre) {
   const Document job = Document::parse("batch:\n  length: 4096\n  none:\nl:\n  - {a: 1}\n", "j");
   EXPECT_EQ(job.root().where(), "j:1:1");

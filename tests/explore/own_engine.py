@@ -34,7 +34,9 @@ WORKERS = """(() => {
       askProgram(JSON.stringify({page, worker: this.number}));
     }
   };
-  window.answerWorker = (number, data) => workers.get(number).onmessage({data});
+  window.answerWorker = (asked, number, data) => {
+    if (asked === page) workers.get(number).onmessage({data});
+  };
 })()"""
 
 
@@ -128,11 +130,13 @@ class Browser(browser.Browser):
             self.programs.pop(worker).end()
             return
         if worker not in self.programs:
-            self.programs[worker] = Program(lambda line: self.answer(worker, line))
+            page = self.page
+            self.programs[worker] = Program(lambda line: self.answer(page, worker, line))
         self.programs[worker].ask(question)
 
-    def answer(self, worker: int, line: str) -> None:
-        """Gives the page what a program says; nobody waits for the browser's receipt."""
-        text = f"answerWorker({worker}, {line})"
+    def answer(self, page: float, worker: int, line: str) -> None:
+        """Gives a page what a program says: another page may be in sight by then. Nobody waits for
+        the browser's receipt."""
+        text = f"answerWorker({page!r}, {worker}, {line})"
         message = {"id": RECEIPT, "method": "Runtime.evaluate"}
         self.write(message | {"params": {"expression": text}, "sessionId": self.session})

@@ -81,6 +81,22 @@ TEST(TransferTimes, AreTheShortestOfAllRanks) {
   EXPECT_DOUBLE_EQ(logged_bus_bandwidth(LogOperation::kAllReduce, 4, 1000, 1), 1500);
 }
 
+TEST(Volumes, OfCallsWithoutAnyBytesCountNone) {
+  Log log;
+  log.communicators.push_back({.name = "0", .size = 2, .ranks = {0, 1}});
+  for (const std::int64_t logged : {kUnknown, std::int64_t{24}}) {
+    log.records.push_back({.rank = 0,
+                           .logged_bytes = logged,
+                           .count = 3,
+                           .communicator = 0,
+                           .operation = LogOperation::kAllToAll});
+  }
+  const std::vector<LoggedOperationVolume> rows = operation_volumes(log);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].unknown, 6);
+  EXPECT_EQ(rows[0].logged_bytes, 72);
+}
+
 /// Returns the kinds of parallelism that `summarise_logged_calls` names for the groups of a plan,
 /// by group size.
 std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {

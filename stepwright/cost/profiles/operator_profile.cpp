@@ -32,9 +32,7 @@ OperatorLawConstants read_law(Node node, OperatorClass what) {
 
 BoostedTrees read_trees(Node node, std::size_t feature_count) {
   node.allow_only({"range", "base", "trees"});
-  std::vector<std::string> texts;
-  const Node list = node.get("trees");
-  for (std::size_t i = 0; i < list.size(); ++i) texts.push_back(list.at(i).text());
+  const std::vector<std::string> texts = node.get("trees").texts();
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 

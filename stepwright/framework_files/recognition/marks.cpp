@@ -14,9 +14,7 @@ constexpr Named<FileRecognitionRule::In> kFileKinds[] = {
 /// Returns the texts of a list, or a single text as a list.
 std::vector<std::string> texts_of(Node node) {
   if (node.is_scalar()) return {node.text()};
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < node.size(); ++i) texts.push_back(node.at(i).text());
-  return texts;
+  return node.texts();
 }
 
 bool holds_text(const SourceFile& file, std::string_view text) {
