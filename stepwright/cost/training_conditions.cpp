@@ -18,6 +18,11 @@ std::span<const EmbeddedFile> embedded_conditions();
 
 namespace {
 
+/// Share of a framework's deviation from the middle of all frameworks, in logarithms, that one which
+/// launches the same code has in the mean: the part of the prior's variance that such frameworks
+/// share (tools/accuracy/fit_conditions.py, `shared`).
+constexpr double kSharedHostDeviation = 0.76;
+
 template <class Conditions, std::size_t kCount>
 Conditions read_entry(Node node, std::string_view name_key, std::string Conditions::* name,
                       const ConditionField<Conditions> (&fields)[kCount]) {
@@ -148,10 +153,18 @@ DeviceTrainingFactors training_conditions_of(const TrainingConditions& all, std:
 
 FrameworkTrainingConstants training_conditions_of(const TrainingConditions& all,
                                                   const plan::Framework& framework) {
+  const auto entry_of = [&](std::string_view name) {
+    return std::ranges::find(all.frameworks, name, &FrameworkTrainingConstants::framework);
+  };
+  const auto own = entry_of(framework.name);
+  if (own != all.frameworks.end()) return *own;
+  const auto middle = entry_of("");
   FrameworkTrainingConstants others;
-  for (const FrameworkTrainingConstants& entry : all.frameworks) {
-    if (entry.framework == framework.name) return entry;
-    if (entry.framework.empty()) others = entry;
+  if (middle != all.frameworks.end()) others = *middle;
+  if (framework.name.empty()) return others;
+  const auto akin = entry_of(plan::framework_entry(framework.name).launches_like);
+  if (akin != all.frameworks.end() && !akin->framework.empty() && others.host_us > 0) {
+    others.host_us *= std::pow(akin->host_us / others.host_us, kSharedHostDeviation);
   }
   return others;
 }

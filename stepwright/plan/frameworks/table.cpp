@@ -184,12 +184,15 @@ constexpr auto kEntries = readers(std::make_index_sequence<std::size(kFrameworkN
 }  // namespace
 
 FrameworkEntry read_framework_entry(Node node) {
-  node.allow_only({"framework", "about", "checked", "like", "runs", "buckets", "defaults",
-                   "variants", "notes"});
+  node.allow_only({"framework", "about", "checked", "like", "launches_like", "runs", "buckets",
+                   "defaults", "variants", "notes"});
   FrameworkEntry entry;
   if (const auto like = node.find("like")) {
     entry = framework_entry(like->text());
     entry.like = like->text();
+  }
+  if (const auto host = node.find("launches_like")) {
+    entry.launches_like = framework_entry(host->text()).name;
   }
   entry.variants.clear();
   erase_variants(entry.runs);
