@@ -48,6 +48,10 @@ UNSEEN = (
     ("training_runs_4", "msswift", "ms-swift on A800 and H20"),
     ("training_runs_4", "sailor", "Sailor: small GPTs in fp32 on GH200"),
     ("verification_cards", "", "Megatron-Bridge's tuned recipes, Blackwell"),
+    ("training_runs_5", "qwen_readme", "transformers with adapters or ZeRO-3, A100"),
+    ("training_runs_5", ("mcore", "mixtral", "pai", "primus"), "Megatron-Core's mixtures"),
+    ("training_runs_5", "titan_moe", "torchtitan's mixtures, H100 and B200"),
+    ("training_runs_5", "swissai", "Megatron-LM on GH200"),
 )
 
 BETTER = """## What makes it better
