@@ -10,6 +10,7 @@
 #include "stepwright/core/yaml_writer.h"
 #include "stepwright/cost/conditions_file.h"
 #include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright::cost {
 

@@ -16,6 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import bounds
 from attack_inputs import Attack
 from names_test import OBEYED
 from numbers_test import COMMAND, ROOT
@@ -36,11 +37,11 @@ NO_NUMBER = re.compile(rb"(?<![\w/.-])-?(nan|inf)(?![\w/.-])")
 def limits():
     for what, most in (
         (resource.RLIMIT_CPU, CPU_SECONDS),
-        (resource.RLIMIT_AS, BYTES),
         (resource.RLIMIT_FSIZE, 1 << 28),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (most, most))
+    bounds.limit_address_space(BYTES)
     if os.geteuid() == 0:  # Root may read what is denied.
         os.setgid(65534)
         os.setuid(65534)

@@ -12,6 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
+import bounds
+
 COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 ROOT = Path.cwd()
 PLAN = ROOT / "examples/tiny-llama.plan.yaml"
@@ -25,7 +27,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    bounds.limit_address_space(MEMORY_LIMIT)
 
 
 def fill_disk():

@@ -15,6 +15,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bounds
+
 COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 MOST_BYTES = 500 << 20
 PATIENCE = int(os.environ.get("STEPWRIGHT_PATIENCE", "1"))
@@ -206,7 +208,7 @@ def changed(document, path, value):
 
 
 def limit(seconds):
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    bounds.limit_address_space(MOST_BYTES)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
 
