@@ -42,6 +42,8 @@ TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
             200 * 8 + 800 * 4);
   EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
   EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kAdam, types, {.elements = 1000}), 8000);
+  constexpr std::int64_t kMany = std::int64_t{1} << 58;
+  EXPECT_EQ(optimizer_moment_bytes(plan::Optimizer::kAdam, types, {.elements = kMany}), 8 * kMany);
 }
 
 TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
