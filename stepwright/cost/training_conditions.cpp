@@ -19,9 +19,9 @@ std::span<const EmbeddedFile> embedded_conditions();
 
 namespace {
 
-/// Share of a framework's deviation from the middle of all frameworks, in logarithms, that one which
-/// launches the same code has in the mean: the part of the prior's variance that such frameworks
-/// share (tools/accuracy/fit_conditions.py, `shared`).
+/// Share of a framework's deviation from the middle of all frameworks, in logarithms, that one
+/// which launches the same code has in the mean: the part of the prior's variance that such
+/// frameworks share (tools/accuracy/fit_conditions.py, `shared`).
 constexpr double kSharedHostDeviation = 0.76;
 
 template <class Conditions, std::size_t kCount>

@@ -112,8 +112,9 @@ const std::vector<simulate::ShardingMessageCost>& ShardingLowerBounds::times(
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
     if (first) known->second = cost::group_layouts(job_.cluster, plan::Grid(plan));
-    simulate::add_sharding_message_cost(list[i], {cost_, job_, plan, known->second, stage},
-                           side.routed ? step::routed_spread(plan) : step::dense_spread(plan));
+    simulate::add_sharding_message_cost(
+        list[i], {cost_, job_, plan, known->second, stage},
+        side.routed ? step::routed_spread(plan) : step::dense_spread(plan));
   }
   return list;
 }

@@ -45,7 +45,12 @@ LEFT_OUT = 0.25  # share of the rows
 PIPELINES = "the grid's pipelines over nodes"
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
 CONDITIONS = Path(__file__).resolve().parents[2] / "stepwright/cost/training/conditions.yaml"
-UNSEEN = ("training_runs_3", "training_runs_4", "training_runs_5", "verification_cards")  # in no fit
+UNSEEN = (
+    "training_runs_3",
+    "training_runs_4",
+    "training_runs_5",
+    "verification_cards",
+)  # in no fit
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,8 @@ struct FrameworkEntry {
   std::string name;  ///< Name of the framework, one of `kFrameworkNames`.
   /// Framework on which this one is built and whose entry it extends; empty: none.
   std::string like;
-  /// Framework whose kernels the host launches in the same way, by the same PyTorch code: its fitted
-  /// host time counts if no run of this framework is fitted; empty: none.
+  /// Framework whose kernels the host launches in the same way, by the same PyTorch code: its
+  /// fitted host time counts if no run of this framework is fitted; empty: none.
   std::string launches_like;
   std::string about;    ///< Description of the framework in plain words.
   std::string checked;  ///< Releases of the framework whose source code was read for this entry.

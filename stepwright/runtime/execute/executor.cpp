@@ -81,8 +81,9 @@ void StageStepExecutor::issue_ahead(Run& run, std::size_t from) {
     bool ready =
         !computes && piece_of(items[i]).operators.front().kind != step::OperatorKind::kReceive &&
         std::ranges::all_of(items[i].after, issued) &&
-        std::ranges::all_of(items[i].inputs,
-                            [&](const step::TemplateInputSource& from_item) { return issued(from_item.item); });
+        std::ranges::all_of(items[i].inputs, [&](const step::TemplateInputSource& from_item) {
+          return issued(from_item.item);
+        });
     for (const step::Operator& op : piece_of(items[i]).operators) {
       ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
     }
