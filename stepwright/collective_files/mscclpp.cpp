@@ -186,17 +186,18 @@ class GpuPlan {
       const Json arrived = {{"type", "s"}, {"index", rooms_[c]}, {"size", step.pieces}};
       ops_.push_back({{"name", "re"},
                       {"src_buff", {run(step.source, step.pieces), arrived}},
-                      {"dst_buff", {run(step.target, step.pieces)}}});
+                      {"dst_buff", Json::array({run(step.target, step.pieces)})}});
       unsettled_ = true;
       return;
     }
     settle();
-    Json sources = {run(step.source, step.pieces)};
+    // Braces around one value are a list for g++ and the value for clang.
+    Json sources = Json::array({run(step.source, step.pieces)});
     const bool adds = step.kind == collective::ScheduleStepOperation::kReduce;
     if (adds) sources.push_back(run(step.target, step.pieces));
     ops_.push_back({{"name", adds ? "re" : "copy"},
                     {"src_buff", sources},
-                    {"dst_buff", {run(step.target, step.pieces)}}});
+                    {"dst_buff", Json::array({run(step.target, step.pieces)})}});
     unsettled_ = true;
   }
 
@@ -217,14 +218,15 @@ class GpuPlan {
       unsettled_ = true;
     }
     settle();
-    ops_.push_back({{"name", "put"},
-                    {"src_buff", {run(step.source, step.pieces)}},
-                    {"dst_buff",
-                     {{{"buffer_id", local(block_buffers_[type], remote(step.peer, target.buffer))},
-                       {"index", std::uint32_t{target.piece}},
-                       {"size", step.pieces}}}},
-                    {"channel_ids", {local(block_channels_[type], channels_.at(flow).second)}},
-                    {"channel_type", type}});
+    ops_.push_back(
+        {{"name", "put"},
+         {"src_buff", Json::array({run(step.source, step.pieces)})},
+         {"dst_buff", Json::array({{{"buffer_id",
+                                     local(block_buffers_[type], remote(step.peer, target.buffer))},
+                                    {"index", std::uint32_t{target.piece}},
+                                    {"size", step.pieces}}})},
+         {"channel_ids", Json::array({local(block_channels_[type], channels_.at(flow).second)})},
+         {"channel_type", type}});
     unsettled_ = true;
     settle();
     add_channel_op("signal", flow);

@@ -214,8 +214,10 @@ Job small_expert_job() {
 
 Job random_job(Dice& dice) {
   Job job = dice.chance(2) ? small_job() : small_expert_job();
-  job.cluster = small_cluster(dice.pick<std::int64_t>({1, 2, 3, 4}),
-                              dice.pick<std::int64_t>({1, 2, 4, 6, 8}));
+  // Compilers evaluate arguments of a call in different orders.
+  const auto devices = dice.pick<std::int64_t>({1, 2, 4, 6, 8});
+  const auto nodes = dice.pick<std::int64_t>({1, 2, 3, 4});
+  job.cluster = small_cluster(nodes, devices);
   job.model.layers = dice.pick<std::int64_t>({8, 8, 12, 7, 2});
   job.model.heads = dice.pick<std::int64_t>({8, 16, 12});
   job.model.kv_heads = dice.pick<std::int64_t>({4, job.model.heads});
