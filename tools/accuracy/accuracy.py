@@ -106,9 +106,9 @@ POORLY_KNOWN = [
     (
         "MoE models outside of tuned recipes",
         (
-            "Qwen3-30B-A3B and others by the community's scripts are predicted 20 % too fast, seven "
-            "steps of torchtitan 31 % (its rows move by `gather` and `scatter_add`), by NVIDIA's own "
-            "recipes right; load of experts and network are not stated"
+            "Qwen3-30B-A3B and others by the community's scripts are predicted 20 % too fast, "
+            "seven steps of torchtitan 31 % (its rows move by `gather` and `scatter_add`), by "
+            "NVIDIA's own recipes right; load of experts and network are not stated"
         ),
         "tokens per expert, a trace of one step, `nccl-tests` between the nodes",
     ),

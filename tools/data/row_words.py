@@ -820,7 +820,7 @@ def schedule_of(row: Row) -> str:
 
 
 def flops_of(row: Row) -> str:
-    """What a source counts (`FlopCountingMethod` of validate/rows/metric.h); empty for model FLOPs."""
+    """What a source counts (`FlopCountingMethod`, validate/rows/metric.h); empty: model FLOPs."""
     words = row.words("flop_convention")
     if words.has("8*p"):
         return "8P"
@@ -832,7 +832,7 @@ def flops_of(row: Row) -> str:
 
 
 def peak_of(row: Row) -> str:
-    """What was measured (`MeasuredMemoryKind` of validate/rows/memory_row.h); empty where it is not told."""
+    """What was measured (`MeasuredMemoryKind`, validate/rows/memory_row.h); empty: not told."""
     words = row.words("memory_kind")
     if words.has("allocated or reserved"):
         return ""
