@@ -51,12 +51,16 @@ constexpr std::int64_t element_size_centibits(DType type) {
   return 0;
 }
 
+/// Returns the bytes that `elements` elements of `centibits` hundredths of a bit each take, rounded
+/// up to whole bytes.
+constexpr std::int64_t bytes_of_centibits(std::int64_t elements, std::int64_t centibits) {
+  // Split so that the product of a huge model's elements and centibits does not overflow.
+  return elements / 800 * centibits + (elements % 800 * centibits + 799) / 800;
+}
+
 /// Returns the bytes that `elements` elements of a number format take, rounded up to whole bytes.
 constexpr std::int64_t size_bytes(DType type, std::int64_t elements) {
-  // Split so that 2^40 elements do not overflow.
-  const std::int64_t blocks = elements / 800;
-  const std::int64_t rest = elements % 800;
-  return blocks * element_size_centibits(type) + (rest * element_size_centibits(type) + 799) / 800;
+  return bytes_of_centibits(elements, element_size_centibits(type));
 }
 
 }  // namespace stepwright

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/divide_up.h"
+#include "stepwright/core/dtype.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
 
@@ -60,9 +61,7 @@ std::int64_t optimizer_moment_bytes(plan::Optimizer optimizer, const plan::State
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
-    const std::int64_t centibits = plan::moment_centibits(traits, types, of_matrix);
-    // In two parts, since the product of a huge model's elements and centibits overflows.
-    return elements / 800 * centibits + ceil_divide(elements % 800 * centibits, 800);
+    return bytes_of_centibits(elements, plan::moment_centibits(traits, types, of_matrix));
   };
   return bytes(alone, false) + bytes(matrices, true) +
          plan::moment_sum_or_scale_bytes(types) * share.numbers;

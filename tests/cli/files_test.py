@@ -13,8 +13,8 @@ import unittest
 from pathlib import Path
 
 import bounds
+from bounds import COMMAND
 
-COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 ROOT = Path.cwd()
 PLAN = ROOT / "examples/tiny-llama.plan.yaml"
 LARGE_PLAN = ROOT / "examples/llama-3-70b.plan.yaml"

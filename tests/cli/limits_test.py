@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bounds
+from bounds import COMMAND
 
-COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 MOST_BYTES = 500 << 20
 PATIENCE = int(os.environ.get("STEPWRIGHT_PATIENCE", "1"))
 MOST_SECONDS = 2 * PATIENCE  # of a processor

@@ -526,7 +526,7 @@ def configurations(command: str) -> str:
 def poorly_known() -> str:
     """What would improve the models."""
     parts = [
-        "# What is poorly known, and what to measure",
+        "# Poorly known effects, and what to measure",
         "`stepwright fit --runs` calibrates predictions with your own runs "
         "([formats.md](../formats.md)).",
     ]

@@ -679,9 +679,9 @@ def judge(
     report_places(fit, tables, report)
     report_even(summary, report)
     report.add(
-        "\n## What runs may move\n\nRoot mean square difference of constants' logarithms between "
-        "fits with and without the rows of their\nframework or generation, and the number of "
-        "constants in brackets:\n"
+        "\n## Constants that runs may move\n\nThe list has the root mean square difference of the "
+        "constants' logarithms between fits with\nand without the rows of their framework or "
+        "generation, and the number of constants in brackets:\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables
