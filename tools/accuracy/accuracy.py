@@ -18,7 +18,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -75,7 +74,7 @@ APPENDICES = (
     ),
     (
         ["unseen_tables"],
-        "tables as they came out before any of their rows was seen, and what was found since",
+        "errors of tables before any of their runs took part in a fit",
     ),
     (
         ["fitted_runs"],
@@ -91,62 +90,55 @@ APPENDICES = (
     ),
 )
 
+# Effects, what is known of each, and the measurement that would tell.
 POORLY_KNOWN = [
     (
         "torchtitan on Blackwell",
         (
-            "torchao's steps on B200 (nine rows, predicted 45.6 % too fast) take a third of a "
-            "second more than predicted in bf16, float8 and MXFP8, while its matrix products and "
-            "its steps on H100 agree. Another B200 ran one of torchao's steps in 0.67 s instead of "
-            "0.99 s (torchtitan's pull request 1196). FlashAttention-2 instead of cuDNN's kernel "
-            "would explain 0.18 s"
+            "torchao's nine steps on B200, predicted 45.6 % too fast, take a third of a second "
+            "more than predicted in bf16, float8 and MXFP8; its matrix products and its steps on "
+            "H100 agree. Another B200 ran one of these steps in 0.67 s instead of 0.99 s "
+            "(torchtitan's pull request 1196)"
         ),
         "a trace of one step on a B200, and `nvidia-smi` with its limit and clocks",
     ),
     (
         "MoE models outside of tuned recipes",
         (
-            "Qwen3-30B-A3B and others by the community's scripts are predicted 20 % too fast, "
-            "seven steps of torchtitan 31 % (its rows move by `gather` and `scatter_add`), by "
-            "NVIDIA's own recipes right; load of experts and network are not stated"
+            "community scripts (Qwen3-30B-A3B and others) are predicted 20 % too fast, seven steps "
+            "of torchtitan 31 %, NVIDIA's recipes right; load of experts and network are not stated"
         ),
         "tokens per expert, a trace of one step, `nccl-tests` between the nodes",
     ),
     (
         "choices among plans of MoE models",
         (
-            "all tables have one group of plans that can be judged, five ways to recompute "
-            "Moonlight-16B on eight H100, whose fastest is chosen (tau 0.80, source left out). Of "
-            "three plans of Qwen3-235B on 256 H100 two took equally long, and Megatron-FSDP's is "
-            "predicted 27 % too slow"
+            "only one published group of plans can be judged: five ways to recompute Moonlight-16B "
+            "on eight H100, whose fastest is chosen (tau 0.80, source left out)"
         ),
         "one MoE model with plans of different expert and pipeline degrees on one cluster",
     ),
     (
         "all-reduces of small layers in fp32 on Hopper",
         (
-            "Sailor's OPT-350M on GH200 is predicted 36 % too fast, its GPT-Neo 17 %. By Sailor's "
-            "profiles a layer on two and four tensor ranks takes 1.6 to 1.9 ms that do not grow "
-            "with the micro-batch, on one rank none, as if each of four all-reduces took 0.4 ms "
-            "beside its bytes"
+            "Sailor's OPT-350M on GH200 is predicted 36 % too fast, its GPT-Neo 17 %, as if each "
+            "of a layer's four all-reduces took 0.4 ms beside its bytes"
         ),
         "a trace of one micro-batch on one and on four ranks",
     ),
     (
-        "contexts of four and eight ranks",
+        "context degrees of four and eight",
         (
-            "torchtitan's two rows of 131,072 and 262,144 tokens are predicted 34 and 38 % too "
-            "fast, rows of one and two context ranks 10 %: attention takes 1.5 times as long per "
-            "FLOP as on one and two ranks. PyTorch's ring attention merges in fp32 and sends keys "
-            "of all heads, 3 s of 60 s"
+            "torchtitan's two runs of 131,072 and 262,144 tokens are predicted 34 and 38 % too "
+            "fast, runs with context degree one and two 10 %"
         ),
         "a trace of one layer on eight ranks",
     ),
     (
-        "hosts of stages on several nodes",
+        "host waits of pipelines over several nodes",
         (
-            "only nanotron's runs, most on a network in a bad state, show how long hosts wait if "
-            "pipelines cross nodes; constants of other frameworks stay near the prior"
+            "only nanotron's runs, most on a network in a bad state, show how long hosts wait; "
+            "constants of other frameworks stay near the prior"
         ),
         "one plan with pipeline inside a node and one across nodes, small micro-batches",
     ),
@@ -154,9 +146,8 @@ POORLY_KNOWN = [
         "gradients over many nodes",
         (
             "how much slower large groups are (`crowding`) depends on the network's state: about 0 "
-            "on sampled networks, 0.6 to 0.8 on AWS p5 in a bad month. A job may state the rate of "
-            "all devices (`cluster.all_reduce`), but few samples show that of smaller groups: "
-            "replicated optimizers are predicted 10 to 40 % too fast on the slow network"
+            "on sampled networks, 0.6 to 0.8 on AWS p5 in a bad month, on which replicated "
+            "optimizers are predicted 10 to 40 % too fast even with `cluster.all_reduce`"
         ),
         "`nccl-tests` from 1 MB to 1 GB on a half and on all of the nodes, when the job starts",
     ),
@@ -164,29 +155,28 @@ POORLY_KNOWN = [
         "the network of arXiv 2311.05610",
         (
             "the article does not state the NICs of a node; with eight and its source left out, "
-            "its plans look as if gradients took 2.7 times as long "
-            "(`docs/accuracy/unseen_tables.md`)"
+            "its gradient messages take 2.7 times as long as predicted"
         ),
         "the authors' word, or `nccl-tests` on their cluster",
     ),
     (
         "parameters by broadcasts",
         (
-            "InternEvo refreshes parameters by broadcasts from their owners: rows of 512 and 1,024 "
-            "devices with optimizer states over all devices are predicted 7 to 17 % too fast"
+            "InternEvo's runs on 512 and 1,024 devices, with optimizer states over all devices and "
+            "parameters broadcast from their owners, are predicted 7 to 17 % too fast"
         ),
         "a trace of the end of a step",
     ),
     (
         "tensor groups over two nodes",
-        "16 plans of one stack with 16 and 32 tensor ranks are predicted 13 % too fast (median)",
+        "16 plans with 16 and 32 tensor ranks are predicted 13 % too fast (median)",
         "`nccl-tests` with small messages on two nodes",
     ),
     (
         "layers of gpt-oss",
         (
             "clamped activations and attention sinks are priced as fused kernels of other models: "
-            "18 rows are predicted 13 % too fast in the median, on H100 2 % too slow"
+            "18 runs are predicted 13 % too fast in the median, on H100 2 % too slow"
         ),
         "samples of one layer on Blackwell",
     ),
@@ -205,14 +195,13 @@ POORLY_KNOWN = [
         "larger tensor degrees",
         (
             "of plans that differ only in the tensor degree, the larger degree is predicted 16 % "
-            "(nanotron, left out) and 5 % (arXiv 2311.05610) too fast against the smaller; in "
-            "BLOOM's runs a part of it was hosts that waited for each kernel"
+            "(nanotron, left out) and 5 % (arXiv 2311.05610) too fast against the smaller"
         ),
         "a layer traced at tensor 1, 2, 4 and 8, with a pipeline and without",
     ),
     (
         "FlashAttention-1 and Triton kernels",
-        "rates are shares of others, from papers",
+        "their rates are shares of the rates of other kernels, from papers",
         "attention samples for `stepwright fit`",
     ),
     (
@@ -222,7 +211,7 @@ POORLY_KNOWN = [
     ),
     (
         "permutation and uneven groups of experts",
-        "formulas of other operators price them",
+        "predicted by formulas of other operators",
         "samples of both",
     ),
     (
@@ -335,9 +324,9 @@ def runs(command: str, pictures: Path) -> str:
             "`stepwright validate data/training_runs.csv --tier A` is off by "
             f"{percent(found['median_abs_error'])} % in the median, "
             f"{percent(found['mean_abs_error'])} % in the mean of {found['used']} rows.\n"
-            "`stepwright validate data/training_runs_2.csv --tier A`, also of nanotron's runs "
-            f"below 10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in the "
-            f"median, {percent(second['mean_abs_error'])} % in the mean of {second['used']} "
+            "`stepwright validate data/training_runs_2.csv --tier A`, which includes nanotron's "
+            f"runs below 10 % utilisation,\nis off by {percent(second['median_abs_error'])} % in "
+            f"the median, {percent(second['mean_abs_error'])} % in the mean of {second['used']} "
             "rows.\n",
             "![predicted over measured step times](runs.svg)\n",
         ]
@@ -357,13 +346,15 @@ def memory(command: str, pictures: Path) -> str:
         [
             "# Memory\n",
             WRITTEN,
-            "Peaks of stated kind in `data/memory.csv`, to which memory margins of frameworks were "
-            f"fitted, are predicted\n{percent(found['median_abs_error'])} % off in the median, "
-            f"{percent(found['mean_abs_error'])} % in the mean.\n",
-            f"Predictions whether a run fits in memory are right for {labels['right']} runs, wrong "
-            f"for {labels['wrong']} ({labels['fits_called_oom']} that fit are called out of memory,"
-            f"\n{labels['oom_called_fits']} the reverse); if the predicted peak is more than 5 % "
-            f"away from the capacity, right for {labels['clear_right']} of {clear} "
+            "Memory peaks in `data/memory.csv` of a stated kind (allocated, reserved, used) are "
+            f"predicted {percent(found['median_abs_error'])} % off in the median,\n"
+            f"{percent(found['mean_abs_error'])} % in the mean; the memory margins of frameworks "
+            "were fitted to these peaks.\n",
+            f"Whether a run fits in memory is predicted rightly for {labels['right']} runs, "
+            "wrongly for "
+            f"{labels['wrong']} ({labels['fits_called_oom']} that fit are called out of memory,"
+            f"\n{labels['oom_called_fits']} the reverse). If the predicted peak is more than 5 % "
+            f"away from the capacity, {labels['clear_right']} of {clear} predictions are right "
             f"({percent(labels['clear_right'] / clear)} %).\n",
             f"The {second['used']} judged peaks of `data/memory_2.csv`, to which no margin was "
             f"fitted, are predicted {percent(second['median_abs_error'])} % off in the median,\n"
@@ -387,10 +378,10 @@ def launches(command: str, table: str, whose: str, rank: str) -> str:
     quantities = list(found["by_quantity"])
     lines = [
         f"## Allocated memory of {whose}\n",
-        f"`stepwright validate data/{table}.csv` reads {found['used']} of {found['rows']} commands "
-        "and predicts what PyTorch's allocator counts\n"
-        f"on {rank}; nothing was fitted to these counts. Cells have the median and p90 of errors, "
-        "and the\nshares of runs with errors below 5 and 10 %.\n",
+        f"`stepwright validate data/{table}.csv` reads {found['used']} of {found['rows']} "
+        f"commands and predicts what PyTorch's allocator counts\non {rank}; nothing was fitted to "
+        "these counts. Each cell has the median and p90 of errors, and the\nshares of runs with "
+        "errors below 5 and 10 %, in %.\n",
         f"| model | n | {' | '.join(quantities)} |\n|---|---|{'---|' * len(quantities)}",
     ]
     for model in ("all", *found["by_model"]):
@@ -486,8 +477,8 @@ def configuration_table(command: str) -> str:
         lines.append(f"| {row['plan']} | " + " | ".join(cells) + " |")
     means = ", ".join(f"{d} {percent(statistics.mean(e))}" for d, e in sorted(errors.items()))
     return (
-        "\n".join(lines) + f"\n\nMean absolute errors in % of Stepwright's predictions: {means}; "
-        "of published ones: 4.98 and 9.38.\n"
+        "\n".join(lines) + "\n\nThe mean absolute errors of Stepwright's predictions in % are "
+        f"{means}; those of the article's\nown predictions 4.98 and 9.38.\n"
     )
 
 
@@ -516,25 +507,22 @@ def component_table(command: str) -> str:
 def configurations(command: str) -> str:
     """Published configurations: their measured steps follow from a prediction and its error."""
     return (
-        f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\n"
-        "No constant was fitted to the configurations `data/configurations/*.yaml`. The article "
-        "does not\npublish measured times: an implied measurement is the published prediction "
-        "over one plus its\npublished error.\n\n" + configuration_table(command)
+        f"# Configurations of arXiv 2509.22832\n\n{WRITTEN}\nNo constant was fitted to the "
+        "configurations `data/configurations/*.yaml`. The article (arXiv 2509.22832)\ndoes not "
+        "publish measured times: a measured time is derived as the published "
+        "prediction over one plus\nits published error.\n\n" + configuration_table(command)
     )
 
 
 def poorly_known() -> str:
     """What would improve the models."""
-    parts = [
-        "# Poorly known effects, and what to measure",
+    lines = [
+        "# Poorly known effects, and what to measure\n",
         "`stepwright fit --runs` calibrates predictions with your own runs "
-        "([formats.md](../formats.md)).",
+        "([formats.md](../formats.md)).\n",
+        "| effect | what is known | measurement that would help |\n|---|---|---|",
     ]
-    for term, why, tells in POORLY_KNOWN:
-        title = f"{term[0].upper()}{term[1:]}"
-        text = f"- **{title}**: {why}. *Measure*: {tells}."
-        parts.append(textwrap.fill(text, 120, break_on_hyphens=False, subsequent_indent="  "))
-    return "\n\n".join(parts) + "\n"
+    return "\n".join([*lines, *(line_of(list(row)) for row in POORLY_KNOWN)]) + "\n"
 
 
 def section(written: Path) -> str:
@@ -637,32 +625,38 @@ def page(command: str, left_out: str) -> str:
     labels = peaks["labels"]
     clear = labels["clear_right"] + labels["clear_wrong"]
     known = (
-        f"The table has errors of {summary['source']['used']} predicted runs. In each row but the "
-        "first, constants were fitted\nwithout the runs that they predict.\n\n"
+        f"The table has errors of {summary['source']['used']} predicted runs. For each row but "
+        "the first, constants were fitted\nwithout the runs that the row judges.\n\n"
     )
     once = (
-        f"\nIf each of {even['places']} kinds of runs (framework, GPU generation, dense or "
-        "experts, 16 bits or fewer) counts once,\nfits without the kind are off by "
-        f"{percent(even['median_of_places'])} % in the median.\n\n"
+        "\nA kind of runs is one framework on one GPU generation, dense or with experts, in 16 "
+        "bits or "
+        "fewer. Each of the\n"
+        f"{even['places']} kinds was predicted by a fit without its runs: over kinds, the median "
+        f"error is {percent(even['median_of_places'])} %.\n\n"
     )
     aside = (
-        "No constant was fitted to the runs of this table; missing effects were looked up in "
-        "public code after\nfirst errors were known.\n\n"
+        "No constant was fitted to the runs of this table; after their first errors were known, "
+        "effects that the model\nlacked were looked up in public code.\n\n"
     )
     intervals = (
-        "\nEvery predicted step has an interval that is to hold 80 % of runs, wider the farther a "
-        "job is from measured\nruns ([how wide](models.md#intervals-of-a-step)). Runs of this "
-        "table give the ends of intervals;\n[left_out.md](accuracy/left_out.md) judges each source "
+        "\nEvery predicted step time has an interval that is to hold 80 % of measured times; it is "
+        "wider the farther a job\nis from measured runs ([how "
+        "wide](models.md#intervals-of-a-step)). The runs of this table calibrate the "
+        "intervals;\n[left_out.md](accuracy/left_out.md) judges the intervals of each source "
         "without its own runs.\n\n"
     )
     decided = (
-        f"- In {choices['groups']} groups of plans for one job, the plan that fits without its "
-        f"source choose is {percent(choices['mean_regret'])} % slower than\n  the fastest in the "
-        f"mean, and the fastest in {choices['best_chosen']} groups.\n"
-        "- Predictions of memory peaks of stated kind are off by "
-        f"{percent(peaks['median_abs_error'])} % in the median. Of {clear} runs with a predicted\n"
-        f"  peak more than 5 % away from the capacity, {percent(labels['clear_right'] / clear)} % "
-        "are rightly predicted to fit or to run out of memory.\n\n"
+        f"- In {choices['groups']} groups of measured plans for one job, the plan predicted "
+        "fastest (by "
+        "a fit without the group's source)\n  is "
+        f"{percent(choices['mean_regret'])} % slower than the fastest measured plan in the mean, "
+        f"and is that plan in {choices['best_chosen']} groups.\n"
+        "- Predicted memory peaks of a stated kind (allocated, reserved, used) are off by "
+        f"{percent(peaks['median_abs_error'])} % in the median.\n"
+        f"  Of {clear} runs with a predicted peak more than 5 % away from the capacity, "
+        f"{percent(labels['clear_right'] / clear)} % are\n  rightly predicted to fit or to run out "
+        "of memory.\n\n"
     )
     return (
         INTRODUCTION

@@ -392,23 +392,24 @@ def choices(compared: list[tuple[int, int]], predicted: np.ndarray, measured: np
 
 INTRODUCTION = """# Accuracy of whole runs
 
-`stepwright validate` predicts runs of tier A, published (`data/training_runs.csv`,
-`data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`). Of "the grid", nanotron's plans
-(source `playbook`), only runs with a printed utilisation of at least 10 % are judged. Cells have
-the median, mean, p90 and signed median of `predicted / measured - 1` in %; negative: predicted too
-fast.
+`stepwright validate` predicts runs of tier A (every input known): published ones
+(`data/training_runs.csv`, `data/training_runs_2.csv`) and own ones (`data/own_runs_h100.csv`).
+nanotron's runs (source `playbook`), called "the grid", are judged if their printed utilisation is
+at least 10 %. Each cell has the median, mean, p90 and signed median of `predicted / measured - 1`
+in %; negative: predicted too fast. The columns differ in the runs to which the constants of
+training (`stepwright/cost/training/conditions.yaml`) were fitted:
 
-- *fitted*: constants of training (`stepwright/cost/training/conditions.yaml`) fitted to all rows.
-- *a quarter of the rows*: constants fitted to the others predict a quarter, drawn by a hash of ids.
-- *source*, *framework*, *generation*, *kind*: constants fitted to rows of other ones. A kind is one
-  framework with one generation of devices, dense or with experts, with products in 16 bits or
-  fewer. Constants of a left-out framework or generation are the middle of the others'; what public
-  code says stays.
+- *fitted*: to all runs.
+- *a quarter of the rows*: to three quarters of the runs, judged on the quarter that a hash of ids
+  draws.
+- *source*, *framework*, *generation*, *kind*: to all runs except those of the judged run's source,
+  framework, GPU generation or kind (one framework on one generation, dense or with experts, in 16
+  bits or fewer). A framework or generation without runs then has the middle of the others'
+  constants; settings known from public code stay.
 
-Constants compiled into Stepwright come from single operators, datasheets and articles. Residuals of
-these rows guided the model's structure, and errors of left-out sources the widths of device priors
-(of some twenty settings); rows of [zero_bubble_published.md](zero_bubble_published.md) took part in
-neither.
+All other constants come from single operators, data sheets and articles. The judged runs did guide
+the structure of the model, and errors of left-out sources the widths of device priors (of some
+twenty settings); the runs of [zero_bubble_published.md](zero_bubble_published.md) guided neither.
 """
 
 
@@ -473,15 +474,11 @@ def moves(fit: Fit, x: np.ndarray, without: dict[str, dict[str, np.ndarray]]) ->
                 of = constant.of if word == "framework" else generation_of(constant.of)
                 if constant.section == section and of == one:
                     found[word, constant.key].append(float(x[k] - y[k]))
-    lines = []
-    for word in ("framework", "generation"):
-        moved = [
-            f"`{key}` {np.sqrt(np.mean(np.square(values))):.2f} ({len(values)})"
-            for (of, key), values in found.items()
-            if of == word
-        ]
-        lines += [f"- Rows of a {word} left out:", *(f"  {one}," for one in moved[:-1])]
-        lines += [f"  {moved[-1]}."] if moved else []
+    lines = ["| constant | left out | change | constants |", "|---|---|---|---|"]
+    lines += [
+        f"| `{key}` | {of} | {np.sqrt(np.mean(np.square(values))):.2f} | {len(values)} |"
+        for (of, key), values in found.items()
+    ]
     return lines
 
 
@@ -530,9 +527,10 @@ def report_rows(
 
 def report_decisions(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> None:
     report.add(
-        "\n## Decisions\n\nCells on choices among plans of one job (docs/formats.md, `choices`) "
-        "have the number of groups\nwhose fastest plan is chosen; mean, median and worst regret in "
-        "%; median Kendall tau.\n"
+        "\n## Decisions\n\nEach cell judges the choice among the plans of one job "
+        "(docs/formats.md, `choices`): the number of groups of plans\nwhose fastest plan is "
+        "chosen; the mean, median and worst regret (how much slower the chosen plan is than "
+        "the\nfastest) in %; the median Kendall tau of the order of plans.\n"
     )
     every = np.ones(len(fit.ids), dtype=bool)
     found = []
@@ -555,26 +553,13 @@ def report_places(fit: Fit, tables: dict[str, np.ndarray], report: Report) -> No
         for one in sorted(set(of)):
             cells = [", ".join(figures(tables[w][of == one])) for w in (word, "fitted")]
             found.append([one or "others", str(np.sum(of == one)), *cells])
-        if word == "kind":  # many: the summary has them all
-            said = "The table has the six kinds with the largest errors, `left_out.json` all"
-            report.add(f"{said} {len(found)}.\n")
+        if len(found) > 9:
+            where = "; `left_out.json` has all" if word == "kind" else ""
+            report.add(
+                f"Of {len(found)} {word}s the table has the six with the largest errors{where}.\n"
+            )
             found = sorted(found, key=lambda row: -float(row[2].split(",")[0]))[:6]
         report.table([word, "n", "left out", "fitted"], found)
-
-
-def report_even(summary: dict, report: Report) -> None:
-    report.add(
-        "\n## Every place counted once\n\n"
-        "Each source, framework, generation or kind counts once in this table, with its median\n"
-        "error, however many rows it has.\n"
-    )
-    report.add("| left out | places | median of their medians | median of rows |")
-    report.add("|---|---|---|---|")
-    for word, found in summary.items():
-        report.add(
-            f"| its {word} | {found['places']} | {100 * found['median_of_places']:.1f} | "
-            f"{100 * found['median']:.1f} |"
-        )
 
 
 def left_out_runs(fit: Fit, tables: dict[str, np.ndarray], results: dict) -> list[intervals.Run]:
@@ -634,11 +619,11 @@ def calibrate(
     results = fit.runs.predict(file_text(fit.constants, x, "trial"), fit.ids)
     found = intervals.calibrated(left_out_runs(fit, tables, results), unseen_runs(fit.runs.command))
     report.add(
-        "\n## Intervals of 80 %\n\n"
-        "The interval of a predicted step is wider the farther a job is from measured runs\n"
-        "(docs/models.md, In a training run). Fits without the judged rows give the factors of "
-        "the\nwidth, sources that took part in no fit the ends of intervals. The table judges each "
-        "such\nsource by the ends that the others give.\n"
+        "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
+        "from measured runs\n([models.md](../models.md#intervals-of-a-step)). Fits without the "
+        "judged runs give the factors by which\nintervals widen; sources that took part in no fit "
+        "give the ends of the narrowest interval. The\ntable judges each such source by ends from "
+        "the other sources.\n"
     )
     report.add("\n".join(found.table()))
     return found
@@ -677,11 +662,10 @@ def judge(
     report_rows(fit, tables, (quarter, left), report)
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
-    report_even(summary, report)
     report.add(
-        "\n## Constants that runs may move\n\nThe list has the root mean square difference of the "
-        "constants' logarithms between fits with\nand without the rows of their framework or "
-        "generation, and the number of constants in brackets:\n"
+        "\n## Constants that runs may move\n\nHow far constants of training move when the runs of "
+        "their framework or GPU generation join the\nfit: the root mean square change of their "
+        "logarithms.\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables

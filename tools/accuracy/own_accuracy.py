@@ -8,7 +8,6 @@ import json
 import statistics
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -54,11 +53,6 @@ def by(results: list[dict], key: Callable[[dict], str]) -> dict[str, Callable[[d
     return {k: lambda r, k=k: key(r) == k for k in sorted({key(r) for r in results})}
 
 
-def is_bad(results: list[dict], is_in: Callable[[dict], bool]) -> bool:
-    """True if a group is off by 15 % or more in the median."""
-    return statistics.median(abs(r["error"]) for r in results if is_in(r)) >= 0.15
-
-
 def number(result: dict, column: str) -> float:
     return float(result["row"][column])
 
@@ -91,8 +85,9 @@ def runs(command: str) -> None:
     share = statistics.median(r["terms"]["optimizer"] / r["measured"] for r in results)
     print(
         f"\nThe predicted optimizer update alone is {100 * share:.0f} % of the measured step in "
-        f"the median. Errors of steps if\nan update moved {UPDATE_BYTES} bytes a parameter at "
-        f"{UPDATE_RATE / 1e12} TB/s, which AdamW sustains on this H100:"
+        f"the median. Errors of steps if the\nupdate is predicted as {UPDATE_BYTES} bytes a "
+        "parameter at "
+        f"{UPDATE_RATE / 1e12} TB/s, the rate that AdamW sustains on this H100:"
     )
     groups = {"all": lambda r: True, "eager": is_eager, "compiled": lambda r: not is_eager(r)}
     table("step time", corrected, groups)
@@ -109,24 +104,6 @@ def memory(command: str) -> None:
                 k in r["row"]["id"] and how in r["row"]["overlap_notes"]
             )
     table("peak", results, groups)
-
-
-def operators(command: str) -> None:
-    results = validated(command, "operators/h100_sxm_80g.csv", "--profile", "h100-sxm-80g")
-    print("\n## Operators by model size\n")
-    print("    stepwright validate data/operators/h100_sxm_80g.csv --profile h100-sxm-80g")
-    large = [r for r in results if r["measured"] > 1e-4]
-    groups = by(large, lambda r: f"{r['operator']} {r['direction']}")
-    bad = []
-    for name, is_in in groups.items():
-        errors = [r["error"] for r in large if is_in(r)]
-        if is_bad(large, is_in):
-            bad.append(f"{name} {100 * statistics.median(errors):+.1f} ({len(errors)})")
-    text = (
-        "Operators that take over 100 us and are off by 15 % or more in the median, with the "
-        f"signed median error in % and the number of rows: {', '.join(bad)}."
-    )
-    print("\n" + textwrap.fill(text, 100, break_on_hyphens=False))
 
 
 def kernels(command: str) -> None:
@@ -147,9 +124,9 @@ def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else "build/release/stepwright"
     print("# One H100, measured by this project\n")
     print("Errors are `predicted / measured - 1` in %. Constants of training were fitted to step")
-    print("times on this H100, memory of a process's context to its nvidia-smi peaks, and nothing")
-    print('else to its measurements (`data/README.md`, "Measured here").')
-    for part in (runs, memory, operators, kernels):
+    print("times on this H100, the memory of a CUDA context to its nvidia-smi peaks; nothing else")
+    print('was fitted to these measurements (`data/README.md`, "Measured here").')
+    for part in (runs, memory, kernels):
         part(command)
 
 

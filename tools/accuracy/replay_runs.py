@@ -207,19 +207,21 @@ def few_report(command: str, tables: list[Path], fits: Path) -> list[str]:
 
 HEAD = """# A person's own runs
 
-Replays (`tools/accuracy/replay_runs.py`) start from constants fitted without the source of their
-runs, but residuals of all sources guided the structure of the model.
+Replays of published runs (`tools/accuracy/replay_runs.py`) start from constants fitted without the
+source of the runs, but errors of all sources guided the structure of the model.
 
 The first table replays the closed loop `stepwright tune JOB --runs RUNS --candidates ROWS --next 1`
-on groups of nanotron's runs that differ only in the plan. Cells have the regret in % of the best
-plan measured so far, and of the plan that `tune` calls best, after 1, 3 and 5 runs.
+on groups of nanotron's runs that differ only in the plan. Cells have, after 1, 3 and 5 runs, the
+regret (how much slower than the group's fastest run) in % of the best plan measured so far, and of
+the plan that `tune` calls best.
 
 | rows | groups | 1 run: mean | p90 | 3: mean | p90 | 5: mean | p90 |
 |---|---|---|---|---|---|---|---|
 """
 FEW_HEAD = """
-The second table judges `stepwright fit --runs` with 4 and 8 runs drawn at random from a stack that
-constants had not seen: the median error in % for other runs of the stack, median of five draws.
+The second table judges `stepwright fit --runs` with 4 and 8 runs drawn at random from a stack (one
+framework on one kind of device) that no fit had seen: the median error in % for other runs of the
+stack, median of five draws.
 
 | stack | rows | before | 4 runs | 8 runs |
 |---|---|---|---|---|

@@ -63,24 +63,26 @@ MACHINES = [
 
 INTRODUCTION = """# How collectives scale, by simulation to 16,384 GPUs
 
-`make scaling` writes this page. All times are computed, none is measured: **simulated**, message by
-message (`collective/play.h`), or by a **closed form** if stated.
+`make scaling` writes this page on HO-Ring, a collective algorithm of this project. All times are
+computed, none is measured: **simulated**, message by message (`collective/play.h`), or by a
+**closed form** if stated.
 
 ## What is compared
 
 All ranks of 1 to 2,048 nodes of eight GPUs take part in a collective, each schedule with the number
-of chunks that its closed form finds best. Beside schedules of [collectives.md](../collectives.md):
+of chunks that its closed form finds best. In addition to the schedules of
+[collectives.md](../collectives.md), the tables have:
 
-- **lower bound**: bytes at line rate if ranks add, the longer one of (n-1)/(nm) V out of a rank to
-  other nodes and (N-1)/N V over both its links (an all-reduce twice that), for N ranks on n nodes
-  of m ranks and V bytes.
+- **lower bound**: the time of the least bytes at line rate if ranks add, for N ranks on n nodes of
+  m ranks and V bytes: the longer one of (n-1)/(nm) V out of a rank to other nodes and (N-1)/N V
+  over both its links (an all-reduce twice that).
 - **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes;
   NVLS inside as well), an *assumed* best case in **closed form** (`collective/in_network.h`).
 
 {assumed}
 
-"Gain" is the time of the fastest other schedule, which is named, over the HO-Ring's time: above 1
-the HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints gains of a cluster.
+"Gain" is the time of the fastest other schedule, which is named, over HO-Ring's time: above 1
+HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints gains of a cluster.
 """
 
 NOT_MODELLED = """## What this leaves out
@@ -217,8 +219,8 @@ def summary(studies: dict[str, dict]) -> str:
     lines = [
         "## Where the HO-Ring wins",
         "",
-        "Cells have the numbers of nodes on which the HO-Ring is at least 1 % faster than every",
-        "other schedule; then its largest gain, over which schedule, on how many nodes.",
+        "Cells have the numbers of nodes on which HO-Ring is at least 1 % faster than every other",
+        "schedule; then HO-Ring's largest gain, over which schedule, on how many nodes.",
         "",
         "| machine | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |",
         "|---|---|---|---|---|",
@@ -243,13 +245,13 @@ def wins(studies: dict[str, dict]) -> str:
     ring, turns, rings = (over_ho_ring(point, name) for name in ("ring", "two-level", "rings"))
     two = over_ho_ring(find(studies["dgx-a100"], "all_reduce", "1 GiB", 2), "rings")
     many = over_ho_ring(find(studies["dgx-h100"], "all_reduce", "1 GiB", 128), "rings")
-    return f"""**The HO-Ring wins** where bytes count and links inside nodes are much faster than
-        between them. On 16 nodes of DGX H100 an all-reduce of 1 GiB takes {ring:.1f} times as long
-        by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, which wait for
-        each other, and {rings:.2f} times by rings on all NICs, which send nearly the least bytes.
-        The gain over rings is larger on two nodes, where rings send (N-1)/N of the buffer between
-        nodes and the HO-Ring half ({two:.2f} on DGX A100), and on 128 nodes of DGX H100, with
-        n-1 hops along a rail instead of N-1 round a ring ({many:.2f})."""
+    return f"""**HO-Ring wins** where bytes count and links inside nodes are much faster than
+        between them. On 16 nodes of DGX H100 an all-reduce of 1 GiB takes {ring:.1f} times as
+        long by one ring, which leaves NICs idle, {turns:.2f} times by two levels in turn, and
+        {rings:.2f} times by rings on all NICs, which send nearly the least bytes. HO-Ring's gain
+        over rings is larger on two nodes, where rings send (N-1)/N of the buffer between nodes
+        and HO-Ring half ({two:.2f} on DGX A100), and on 128 nodes of DGX H100, where HO-Ring has
+        n-1 hops instead of N-1 ({many:.2f})."""
 
 
 def loses_to_steps(h100: dict) -> str:
@@ -261,11 +263,10 @@ def loses_to_steps(h100: dict) -> str:
     own = [time_text(times(point)["ho-ring"]) for point in (long, short)]
     halved = [time_text(times(point)["rail-halving"]) for point in (long, short)]
     return f"""- *on many nodes, or with short messages.* On {LARGEST:,} nodes of DGX H100 an
-        all-gather by the HO-Ring has {LARGEST - 1:,} hops on a rail, {time_text(hops)} of starts
-        and latencies, and {inside_messages:,} messages of a rank inside, {time_text(starts)} of
-        starts. On {LARGEST:,} nodes an all-gather of 1 GiB, whose bytes take
-        {time_text(long["least_s"])}, takes {own[0]} by the HO-Ring and {halved[0]} by rail-halving,
-        of 64 MiB {own[1]} and {halved[1]}."""
+        all-gather of 1 GiB, whose bytes take {time_text(long["least_s"])}, takes {own[0]} by
+        HO-Ring and {halved[0]} by rail-halving, of 64 MiB {own[1]} and {halved[1]}: HO-Ring
+        needs {LARGEST - 1:,} hops between nodes ({time_text(hops)} of starts and latencies) and
+        {inside_messages:,} messages of a rank inside ({time_text(starts)} of starts)."""
 
 
 def loses_on_balance(balanced: dict) -> str:
@@ -273,9 +274,9 @@ def loses_on_balance(balanced: dict) -> str:
     point = find(balanced, "all_reduce", "1 GiB", 2)
     rings = over_ho_ring(point, "rings")
     least = point["least_s"] / times(point)["ho-ring"]
-    return f"""- *on balanced machines.* A NIC nearly as fast as links inside a node waits for them:
-        on two nodes rings take {rings:.2f} of the HO-Ring's time (1 GiB, all-reduce), and a
-        schedule that sent more through the NICs could take {least:.2f} (lower bound)."""
+    return f"""- *on balanced machines.* On two nodes whose NICs are nearly as fast as links
+        inside, rings take {rings:.2f} of HO-Ring's time (1 GiB, all-reduce), and a schedule that
+        sent more through the NICs could take {least:.2f} (lower bound)."""
 
 
 def loses_on_shared_nics(shared: dict) -> str:
@@ -286,12 +287,11 @@ def loses_on_shared_nics(shared: dict) -> str:
         saved.append(f"{100 * (1 - 1 / over_ho_ring(point, 'ring')):.0f} %")
     point = find(shared, "all_gather", "1 GiB", 128)
     least = times(point)["ho-ring"] / point["least_s"]
-    return f"""- *where a node shares its NIC*, little is left to save: eight rails on one NIC add
-        up to (n-1)/n V, and one ring sends (N-1)/N V. On DGX A100 with one NIC a node no schedule
-        that adds in ranks can be much faster than the HO-Ring ({least:.3f} of the lower bound on
-        128 nodes), but an all-gather of 1 GiB by the HO-Ring takes {", ".join(saved)} less time
-        than by one ring on 2, 4, 8 and 16 nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128
-        GPUs with 100 Gb/s between nodes, whose NICs it does not state)."""
+    return f"""- *where a node shares its NIC*, little is left to save. On DGX A100 with one NIC
+        a node, HO-Ring's all-reduce takes {least:.3f} of the lower bound on 128 nodes, but its
+        all-gather of 1 GiB takes {", ".join(saved)} less time than by one ring on 2, 4, 8 and 16
+        nodes (arXiv 2310.06003: 25 to 40 % for 1 GB on 16 to 128 GPUs with 100 Gb/s between
+        nodes)."""
 
 
 def loses_to_switches(h100: dict) -> str:
@@ -301,9 +301,9 @@ def loses_to_switches(h100: dict) -> str:
         point = find(h100, "all_reduce", "1 GiB", nodes)
         network.append(ratio(point["adding_network_s"] / times(point)["ho-ring"]))
         both.append(ratio(point["adding_switches_s"] / times(point)["ho-ring"]))
-    return f"""- *where switches add.* If switches add, each byte leaves a NIC once instead of
-        2 (n-1)/n times, and the time does not grow with the nodes. An all-reduce of 1 GiB by an
-        adding network takes {network[0]} of the HO-Ring's time on 16 nodes of DGX H100 and
+    return f"""- *where switches add.* If switches add, each byte leaves a NIC once instead of 2
+        (n-1)/n times, and the time does not grow with the nodes. An all-reduce of 1 GiB by an
+        adding network takes {network[0]} of HO-Ring's time on 16 nodes of DGX H100 and
         {network[1]} on {LARGEST:,}, with switches that add inside as well {both[0]} and
         {both[1]}."""
 
@@ -318,7 +318,7 @@ def reasons(studies: dict[str, dict]) -> str:
         loses_to_switches(h100),
     ]
     items = "\n".join(paragraph(text) for text in loses)
-    return f"## Why\n\n{paragraph(wins(studies))}\n\n**The HO-Ring does not win**\n\n{items}\n"
+    return f"## Why\n\n{paragraph(wins(studies))}\n\n**HO-Ring does not win**\n\n{items}\n"
 
 
 def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -> str:
@@ -328,14 +328,14 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         f"## {title}",
         "",
         paragraph(
-            f"Links inside a node of {text} carry {inside / 1e9:.4g} GB/s, a rail {rail / 1e9:.4g}"
-            f" GB/s if all GPUs send: {inside / rail:.3g} to 1."
+            f"Links inside a node of {text} carry {inside / 1e9:.4g} GB/s, a GPU's share of the"
+            f" NICs {rail / 1e9:.4g} GB/s: {inside / rail:.3g} to 1."
         ),
     ]
     if rows:
         lines += [
             "",
-            "Columns: gains of the HO-Ring; its time of an all-reduce of 1 GiB, others over it.",
+            "HO-Ring's gains, its time for an all-reduce of 1 GiB, and other times over that time:",
             "",
             "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
             " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds |"
@@ -409,8 +409,8 @@ def starts(command: str) -> str:
     lines = [
         "## How much hangs on the start of a message",
         "",
-        "Gains of the HO-Ring in an all-reduce on DGX H100, by closed form (for rings up to a",
-        "quarter off):",
+        "Gains of HO-Ring in an all-reduce on DGX H100, by closed form (for rings up to a quarter",
+        "off):",
         "",
         "| a message starts in | payload | " + " | ".join(f"{n:,} nodes" for n in nodes) + " |",
         "|---|---|" + "---|" * len(nodes),
@@ -450,8 +450,9 @@ def every_rank(command: str) -> str:
         worst = max(worst, *found)
     size = f"less than {percent(worst)[2:]}" if worst < 1e-4 else percent(worst)
     return paragraph(
-        "Simulating one of equal nodes (`simulate_generated_collective`) differs from simulating"
-        f" every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64 MiB)."
+        "Simulating one of several equal nodes (`simulate_generated_collective`) differs from"
+        f" simulating every rank (`--every-rank`) by {size} % on 256 to 8,192 GPUs (DGX H100, 64"
+        " MiB)."
     )
 
 

@@ -21,20 +21,20 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# When each schedule wins
 
 Two effects compete: a forward and a backward run together as a pair ([two strands](strands.md))
-take less time than in turn, and a bubble leaves pipeline positions idle. The folded pipeline has
-the most pairs of a forward and a backward, and the bubble of 1F1B. DualPipeV has fewer pairs and a
-small bubble, zero-bubble schedules have none.
+take less time than in turn, and a bubble leaves pipeline positions idle. Schedule `folded` has the
+most pairs of a forward and a backward, and the bubble of 1F1B. Schedule `dualpipev` has fewer pairs
+and a small bubble; zero-bubble schedules have no pairs.
 
 ## Equal positions
 
 `stepwright study schedules` runs M micro-batches on P positions without messages between positions.
 On every position a forward takes F = 1, a backward B = 2 (half of it weight gradients), and both
 together C. Each cell has the fastest schedule that holds at most P activations on every position,
-as 1F1B does, and how many times faster than 1F1B it is; behind a semicolon the fastest with at most
-P + 1/2 activations, if it is another one. Schedules without pairs do not depend on C: the first
-column has the best of them. One activation is what one micro-batch keeps on a position. Interleaved
-and paired schedules have 2 chunks, or 4 if the cell says 4. `dualpipe`, which holds every weight
-twice, is left out.
+as 1F1B does, and how many times faster than 1F1B this schedule is; behind a semicolon stands the
+fastest schedule with at most P + 1/2 activations, if it is another one. Schedules that never run a
+forward beside a backward do not depend on C: the first column has the best of them. One activation
+is what one micro-batch keeps on a position. Schedules `interleaved` and `paired` have 2 chunks, or
+4 if the cell says 4. Schedule `dualpipe`, which holds every weight twice, is left out.
 """
 
 FORWARD, BACKWARD, WEIGHT = 1.0, 2.0, 1.0
@@ -49,12 +49,12 @@ SHARES = """
 `stepwright predict` ran llama-3.1-8b with P = 4 and llama-3-70b with P = 8 on nodes of eight GPUs:
 sequences of 8,192 tokens, micro-batches of one, sequence parallelism, no recomputation, NNG, 80 GB
 a GPU (`-`: needs more memory or micro-batches). Column "messages" has the exposed time of tensor
-parallelism in 1F1B's step. Column "one strand" has the best of 1f1b, interleaved (2 chunks), zb-h1,
-zb-h2, zb-v, v-half, v-min and auto (2 chunks); columns behind it have two strands (paired: 2
-chunks). Each number is how many times faster than 1F1B with even layers a schedule is: with even
-layers / with the best split of up to two layers fewer in the embedding's chunk and three in the
-head's. Fewer layers balance the folded pipeline, DualPipeV and STP, which have embedding and head
-on one position.
+parallelism in 1F1B's step. Column "one strand" has the best schedule of 1f1b, interleaved (2
+chunks), zb-h1, zb-h2, zb-v, v-half, v-min and auto (2 chunks); the columns to its right have
+schedules with two strands (paired: 2 chunks). A cell has two speeds relative to 1F1B with even
+layers: with even layers / with the best split of up to two layers fewer in the embedding's chunk
+and three in the head's. Fewer layers balance schedules `folded`, `dualpipev` and `stp`, which have
+embedding and head on one position.
 """
 
 

@@ -33,12 +33,12 @@ that each evaluated.
   a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
   ranks, selective before full recomputation, context only if nothing fits without it
   (`tune/baseline.h`).
-- **Alpa-style**: a dynamic programme cuts stages, an inner search tries every choice on a stage's
-  devices (2201.12023, `study/inter_operator.h`). As in Alpa, Alpa-style plans have no interleaving,
-  no context parallelism and no sharding in groups.
+- **Alpa-style**: a dynamic programme cuts the model into stages, an inner search tries every choice
+  on a stage's devices (2201.12023, `study/inter_operator.h`). As in Alpa, Alpa-style plans have no
+  interleaving, no context parallelism and no sharding in groups.
 
-Columns "over" have the step time divided by that of `tune`'s plan. [bench](../bench/README.md) has
-the times of searches.
+Columns "over" have the step time of a plan divided by that of `tune`'s plan.
+[bench](../bench/README.md) has the times of searches.
 """
 
 HEAD = (

@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 INTRODUCTION = """# Two strands beside published figures
 
-The table compares MFU that the authors of TWIST ("Introducing TWIST: Bringing Double-Helix Training
-to Hopper", blog of March 2026: DHelix on Megatron core 0.14, without the first release's mistake)
-report for Megatron and for two strands with predictions for the same plans. Layers, heads and
+The table compares predicted MFU with the MFU that the authors of TWIST report for Megatron and for
+two strands ("Introducing TWIST: Bringing Double-Helix Training to Hopper", blog of March 2026:
+DHelix on Megatron core 0.14, without the first release's mistake). Layers, heads and
 vocabulary of TWIST's models, sharding NNG, no recomputation and cluster profiles are assumed.
-"Megatron" is 1f1b with reductions and gathers beside weight gradients; "two strands" is the folded
-pipeline, or `paired` on one position. Predictions use Megatron-Core's constants, fitted to other
-runs. No MFU of `dualpipev`, two strands with a smaller bubble, is published.
+"Megatron" is schedule 1f1b with reductions and gathers beside weight gradients; "two strands" is
+schedule `folded`, or `paired` without a pipeline. Predictions use Megatron-Core's constants, fitted
+to other runs. No MFU of `dualpipev`, two strands with a smaller bubble, is published.
 
     make strands
 """
@@ -37,12 +37,12 @@ EARLIER = """
 ## The tables of 2024
 
 `python3 tools/docs/strands_tables.py --earlier` compares predictions with TFLOP/s of DHelix and
-DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. Models are named by size
-alone, and batch, recomputation and sharding are assumed. Gains published for DHelix and DHeLlam are
-too large, because two strands were measured before a mistake was found (some gradients were zero).
-The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median and 18.1 % at most, all
-ten misses over 10 % too low; eight of these ten published gains exceed what hiding every message
-would give.
+DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. DHelix and DHeLlam name
+models by size alone; their batch, recomputation and sharding are assumed. Gains published for
+DHelix and DHeLlam are too large, because two strands were measured before a mistake was found (some
+gradients were zero). The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median
+and 18.1 % at most. Ten of these gains are predicted over 10 % too low; eight of the ten published
+values exceed what hiding every message would give.
 """
 
 

@@ -21,20 +21,20 @@ PUBLISHED = ROOT / "data/zero_bubble.csv"
 
 INTRODUCTION = """# Zero-bubble schedules beside published figures
 
-The table compares samples per GPU and second of arXiv 2401.10241 (Tables 4, 6 and 7,
-`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with those
+The table compares the throughput (samples per GPU and second) that arXiv 2401.10241 measured
+(`data/zero_bubble.csv`: up to 32 A100 SXM 80G, pipelines alone, a fork of Megatron-LM) with that
 of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bubble.csv`.
 
 - As in the article, the first and last pipeline position have a layer fewer; interleaved and ZB-V
   have one layer per chunk.
-- ZB-1p and ZB-2p are orders that their authors search for; zb-h1 and zb-h2, which hold as many
+- The authors search for the schedules ZB-1p and ZB-2p; zb-h1 and zb-h2, which hold as many
   activations, stand for them.
 - Assumed, because not published: a vocabulary of 32,000 (with which the models have their named
   sizes), bf16 for fp16, unfused attention with dropout (as the memory shows), one table for
   embedding and head, no sharding.
-- Predicted GB are those of `nvidia-smi`; the article does not say which kind it prints.
+- Predicted GB are memory as `nvidia-smi` counts it; the article does not say what it prints.
 
-Errors are in %, of samples per second and of the gain over 1F1B.
+Errors of samples per second and of the gain over 1F1B are in %.
 """
 
 # What stands for each published schedule.

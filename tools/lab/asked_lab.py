@@ -92,8 +92,9 @@ JOB = """  model: {{layers: 12, hidden: 2048, heads: 16, ffn: 5632, vocab: 32000
 """
 HEAD = """`tools/lab/asked_lab.py` writes errors (`predicted / measured - 1`) of ten plans in
 each of two emulated clusters, for a model of 12 layers of width 2,048 (seconds:
-`data/lab_asked.csv`). Columns *any* predict from message samples that serve any plan, columns
-*asked* also from samples of the ten plans' messages (`sample collectives --plan`).
+`data/lab_asked.csv`). Predictions of columns *any* use samples of messages that serve any
+plan, those of columns *asked* also samples of the ten plans' messages (`sample collectives
+--plan`).
 
 | cluster | any: median | worst | asked: median | worst |
 |---|---|---|---|---|

@@ -132,11 +132,12 @@ def judged(lab: str, times: Times) -> list[str]:
     }
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"HO-Ring takes at most {over[worst]:.2f} times the lower bound from "
-        f"{size_text(BAR_BYTES)} on ({worst[0]}, {size_text(worst[1])}), at any size at most "
-        f"{slower[most]:.2f} times the best other algorithm ({most[0]}, {size_text(most[1])}). "
-        f"HO-Ring's gain over the ring is at least {100 * short[least]:.0f} % of what bytes "
-        f"predict from {size_text(BAR_BYTES)} on ({least[0]}, {size_text(least[1])}).",
+        f"For messages of {size_text(BAR_BYTES)} and more, HO-Ring takes at most "
+        f"{over[worst]:.2f} times the lower bound (worst: {worst[0]}, {size_text(worst[1])}); for "
+        f"messages of any size at most {slower[most]:.2f} times the fastest other algorithm "
+        f"(worst: {most[0]}, {size_text(most[1])}). For messages of {size_text(BAR_BYTES)} and "
+        f"more, HO-Ring's gain over the ring is at least {100 * short[least]:.0f} % of the gain "
+        f"that the sent bytes predict (worst: {least[0]}, {size_text(least[1])}).",
     ]
 
 
@@ -167,9 +168,9 @@ def chosen(command: str, folder: Path, lab: str) -> list[str]:
         slower[operation, size] = times[(name, operation, size)] / best
     most = max(slower, key=lambda key: slower[key])
     return [
-        f"Algorithms chosen by size from {CHOICE_RUNS} runs of 64 KB to {size_text(CHOICE_BYTES)} "
-        f"take at most {slower[most]:.2f} times the fastest in the mean of {CHOICE_RUNS} more runs "
-        f"({most[0]}, {size_text(most[1])}).",
+        f"Algorithms chosen for each message size from {CHOICE_RUNS} runs of 64 KB to "
+        f"{size_text(CHOICE_BYTES)} take at most {slower[most]:.2f} times the fastest algorithm, "
+        f"in the mean of {CHOICE_RUNS} more runs (worst: {most[0]}, {size_text(most[1])}).",
     ]
 
 
@@ -192,8 +193,9 @@ def predicted(command: str, folder: Path, lab: str, table: Path) -> list[str]:
         f"{name} {error_text(found)}" for name, found in verdict["by_library"].items()
     )
     return [
-        f"A profile of messages of at most 0.2 s predicts {len(errors)} times with a median error "
-        f"of {100 * statistics.median(errors):.1f} %: {by_library}.",
+        f"A profile fitted to messages of at most 0.2 s predicts {len(errors)} measured times with "
+        f"a median error of {100 * statistics.median(errors):.1f} %; by algorithm, with the number "
+        f"of times: {by_library}.",
     ]
 
 

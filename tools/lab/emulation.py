@@ -296,7 +296,7 @@ def kendall(rows: dict[str, tuple[float, float]]) -> tuple[float, int]:
 
 def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> str:
     """The tables in Markdown; no scale: computed."""
-    kind = f"plans held at scale {scale:g}" if scale else "computed plans"
+    kind = f"plans run with `--hold --scale {scale:g}`" if scale else "plans with real computation"
     errors = {name: predicted / measured - 1 for name, (predicted, measured) in rows.items()}
     size = sorted(abs(error) for error in errors.values())
     lines = ["| plan | predicted s | measured s | error % |", "|---|---|---|---|"]
@@ -310,18 +310,18 @@ def report(rows: dict[str, tuple[float, float]], idle: float, scale: float) -> s
         lines += ["", said]
     paro = {name: row for name, row in rows.items() if name.startswith("data 16, ")}
     tau, pairs = kendall(paro)
-    of_strategies = f", of {tau:.2f} over {pairs} of plans with data 16" if pairs else ""
+    of_strategies = f",\nand of {tau:.2f} over {pairs} pairs with data degree 16" if pairs else ""
     all_tau, all_pairs = kendall(rows)
     chosen = min(rows, key=lambda name: rows[name][0])
     best = min(rows, key=lambda name: rows[name][1])
     lines += [
         "",
-        f"{len(rows)} {kind} are predicted {100 * statistics.median(size):.1f} % off in the "
-        f"median, {100 * size[-1]:.1f} % at worst. "
-        f"Processors were idle {100 * idle:.0f} % of the time.",
+        f"The step times of {len(rows)} {kind} are predicted {100 * statistics.median(size):.1f} "
+        f"% off in the median, {100 * size[-1]:.1f} % at worst.\nThe machine's processors were "
+        f"idle {100 * idle:.0f} % of the time.",
         "",
-        f"The order of plans has a Kendall tau of {all_tau:.2f} over {all_pairs} pairs predicted "
-        f"more than {100 * APART:.0f} % apart{of_strategies}.",
+        f"The predicted order of plans has a Kendall tau of {all_tau:.2f} over {all_pairs} pairs "
+        f"of plans predicted more than {100 * APART:.0f} % apart{of_strategies}.",
         "",
         f"The plan predicted fastest ({chosen}) took {rows[chosen][1]:.4g} s, the fastest measured "
         f"plan ({best}) {rows[best][1]:.4g} s "
