@@ -407,9 +407,10 @@ training (`stepwright/cost/training/conditions.yaml`) were fitted:
   bits or fewer). A framework or generation without runs then has the middle of the others'
   constants; settings known from public code stay.
 
-All other constants come from single operators, data sheets and articles. The judged runs did guide
-the structure of the model, and errors of left-out sources the widths of device priors (of some
-twenty settings); the runs of [zero_bubble_published.md](zero_bubble_published.md) guided neither.
+Constants other than those of training come from single operators, data sheets and articles. The
+judged runs did guide the structure of the model, and errors of left-out sources the widths of
+device priors (of some twenty settings); the runs of
+[zero_bubble_published.md](zero_bubble_published.md) guided neither.
 """
 
 

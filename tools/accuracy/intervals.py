@@ -163,7 +163,7 @@ class Intervals:
         held = sum(j.weight_inside for j in self.judged) / sum(j.weight for j in self.judged)
         lines.append(f"| **all** | {rows} | {inside} | |")
         lines.append(
-            f"\n{100 * inside / rows:.0f} % of the rows lie inside their interval; "
+            f"\n{100 * inside / rows:.0f} % of the measured steps lie inside their interval; "
             f"{100 * held:.0f} % if each kind of runs counts once."
         )
         return lines

@@ -41,8 +41,8 @@ DHeLlam (2411.15871 and ICCD 2025; read off figures) on 64 A40 and 64 A800. DHel
 models by size alone; their batch, recomputation and sharding are assumed. Gains published for
 DHelix and DHeLlam are too large, because two strands were measured before a mistake was found (some
 gradients were zero). The 14 predicted gains of DHelix and DHeLlam are off by 14.5 % in the median
-and 18.1 % at most. Ten of these gains are predicted over 10 % too low; eight of the ten published
-values exceed what hiding every message would give.
+and 18.1 % at most. Ten of the 14 gains are predicted over 10 % too low; eight of these ten
+published values exceed what hiding every message would give.
 """
 
 
