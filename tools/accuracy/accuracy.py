@@ -57,11 +57,15 @@ BETTER = """## What makes it better
 
 - **Name the framework** (`framework`). Without a name predictions assume fused kernels, and
   `predict` also prints the step times of frameworks that run the plan.
+
 - **State clocks and networks**: `cluster.board_power` if `nvidia-smi` shows a power limit below the
   usual one, `cluster.all_reduce` from one `nccl-tests` line of all devices.
+
 - **State the load of experts** (`imbalance`) once the run has begun.
+
 - **Measure three steps** and give them to `tune --runs` ([formats.md](formats.md)): predictions for
   other plans of the job are then off by 2 to 4 % ([own runs](accuracy/own_runs.md)).
+
 - [accuracy/poorly_known.md](accuracy/poorly_known.md) lists what predictions know least, and
   measurements that would help.
 
@@ -651,7 +655,7 @@ def page(command: str, left_out: str) -> str:
         "fastest (by "
         "a fit without the group's source)\n  is "
         f"{percent(choices['mean_regret'])} % slower than the fastest measured plan in the mean, "
-        f"and is that plan in {choices['best_chosen']} groups.\n"
+        f"and is that plan in {choices['best_chosen']} groups.\n\n"
         "- Predicted memory peaks of a stated kind (allocated, reserved, used) are off by "
         f"{percent(peaks['median_abs_error'])} % in the median.\n"
         f"  Of {clear} runs with a predicted peak more than 5 % away from the capacity, "

@@ -400,8 +400,10 @@ in %; negative: predicted too fast. The columns differ in the runs to which the 
 training (`stepwright/cost/training/conditions.yaml`) were fitted:
 
 - *fitted*: to all runs.
+
 - *a quarter of the rows*: to three quarters of the runs, judged on the quarter that a hash of ids
   draws.
+
 - *source*, *framework*, *generation*, *kind*: to all runs except those of the judged run's source,
   framework, GPU generation or kind (one framework on one generation, dense or with experts, in 16
   bits or fewer). A framework or generation without runs then has the middle of the others'
@@ -623,7 +625,8 @@ def calibrate(
         "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
         "from measured runs\n([models.md](../models.md#intervals-of-a-step)). Fits without the "
         "judged runs give the factors by which\nintervals widen; sources that took part in no fit "
-        "give the ends of the narrowest interval. The\ntable judges each such source by ends from "
+        "give the ends of the narrowest interval. In the\ntable, the intervals of each of these "
+        "sources have ends from "
         "the other sources.\n"
     )
     report.add("\n".join(found.table()))

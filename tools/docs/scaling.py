@@ -76,6 +76,7 @@ of chunks that its closed form finds best. In addition to the schedules of
 - **lower bound**: the time of the least bytes at line rate if ranks add, for N ranks on n nodes of
   m ranks and V bytes: the longer one of (n-1)/(nm) V out of a rank to other nodes and (N-1)/N V
   over both its links (an all-reduce twice that).
+
 - **network adds** and **switches add**: an all-reduce in which switches add (SHARP between nodes;
   NVLS inside as well), an *assumed* best case in **closed form** (`collective/in_network.h`).
 
@@ -89,7 +90,9 @@ NOT_MODELLED = """## What this leaves out
 
 - Double binary trees and other logarithmic algorithms of libraries, which send the least bytes
   between nodes in O(log n) steps as rail-halving does.
+
 - Networks that block: below an oversubscribed level a ring keeps its rate, rail-halving does not.
+
 - Work of GPUs: channels share cores, sums and copies take memory bandwidth.
 """
 
@@ -317,7 +320,7 @@ def reasons(studies: dict[str, dict]) -> str:
         loses_on_shared_nics(studies["dgx-a100-one-nic"]),
         loses_to_switches(h100),
     ]
-    items = "\n".join(paragraph(text) for text in loses)
+    items = "\n\n".join(paragraph(text) for text in loses)
     return f"## Why\n\n{paragraph(wins(studies))}\n\n**HO-Ring does not win**\n\n{items}\n"
 
 
@@ -335,7 +338,8 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
     if rows:
         lines += [
             "",
-            "HO-Ring's gains, its time for an all-reduce of 1 GiB, and other times over that time:",
+            "The table has HO-Ring's gains, its time for an all-reduce of 1 GiB, and the times of",
+            "other schedules divided by HO-Ring's time.",
             "",
             "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
             " reduce-scatter 1 GiB | HO-Ring | one ring | lower bound | network adds |"

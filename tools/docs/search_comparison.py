@@ -28,11 +28,13 @@ plan is simulated. `stepwright study search JOB` compares them for any job, with
 that each evaluated.
 
 - **tune** searches the whole space of the job.
+
 - **Rule of thumb**: what an expert runs without a search, by the guides of Megatron-LM and
   Megatron-Core (2104.04473, 2205.05198): the smallest tensor x pipeline that fits, tensor inside
   a node, experts inside a node first, micro-batch 1, 1F1B, optimizer states split over the data
   ranks, selective before full recomputation, context only if nothing fits without it
   (`tune/baseline.h`).
+
 - **Alpa-style**: a dynamic programme cuts the model into stages, an inner search tries every choice
   on a stage's devices (2201.12023, `study/inter_operator.h`). As in Alpa, Alpa-style plans have no
   interleaving, no context parallelism and no sharding in groups.
@@ -56,9 +58,11 @@ CLAIMS = """## Beside published claims
 - A published planner claims 1.36 times the speed of Megatron-LM's own configurations. In the table
   the rule of thumb takes {rule_mean:.2f} times as long as the plan of `tune` (geometric mean of
   {rules} jobs, least {rule_least:.2f}).
+
 - The published planner claims Alpa's choices on Alpa's jobs. In the table the Alpa-style plan takes
   {alpa_mean:.2f} times as long as that of `tune` (geometric mean of {alpas} jobs, least
   {alpa_least:.2f}); it is slower where interleaving, context parallelism or sharding in groups win.
+
 - One cost model predicts all plans of the table, so the table says what searches find in the
   model, not what a cluster would measure; [accuracy.md](accuracy.md) has the model's errors.
 """

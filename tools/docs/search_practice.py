@@ -18,14 +18,17 @@ step time of a search with the practice imposed. Differences below the stated er
 model (15 %) may turn around when measured.
 
 - **Tensor parallelism stays inside the node**: arXiv 2104.04473, takeaway 1 of section 3.
+
 - **The experts' exchange stays inside the node** (expert x expert-tensor ranks, the NVLink
   domain): [Megatron-Core, Mixture of
   Experts](https://docs.nvidia.com/megatron-core/developer-guide/0.16.0/user-guide/features/moe.html);
   DeepSeek-V3 (arXiv 2412.19437) crosses nodes with a dispatcher that sends a token to each node
   once.
+
 - **Context parallelism is for long sequences**, 8,192 tokens and more: [Megatron-Core,
   Parallelism Strategies
   Guide](https://docs.nvidia.com/megatron-core/developer-guide/latest/user-guide/parallelism-guide.html).
+
 - **Memory keeps a reserve.**
 """
 

@@ -27,11 +27,14 @@ of `stepwright predict` for the same plans. Nothing was fitted to `data/zero_bub
 
 - As in the article, the first and last pipeline position have a layer fewer; interleaved and ZB-V
   have one layer per chunk.
+
 - The authors search for the schedules ZB-1p and ZB-2p; zb-h1 and zb-h2, which hold as many
   activations, stand for them.
+
 - Assumed, because not published: a vocabulary of 32,000 (with which the models have their named
   sizes), bf16 for fp16, unfused attention with dropout (as the memory shows), one table for
   embedding and head, no sharding.
+
 - Predicted GB are memory as `nvidia-smi` counts it; the article does not say what it prints.
 
 Errors of samples per second and of the gain over 1F1B are in %.
