@@ -625,9 +625,8 @@ def calibrate(
         "\n## Intervals of 80 %\n\nThe interval of a predicted step is wider the farther a job is "
         "from measured runs\n([models.md](../models.md#intervals-of-a-step)). Fits without the "
         "judged runs give the factors by which\nintervals widen; sources that took part in no fit "
-        "give the ends of the narrowest interval. In the\ntable, the intervals of each of these "
-        "sources have ends from "
-        "the other sources.\n"
+        "give the ends of the narrowest interval. In the\ntable, the intervals of each source have "
+        "ends from the other sources.\n"
     )
     report.add("\n".join(found.table()))
     return found
@@ -667,9 +666,9 @@ def judge(
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
     report.add(
-        "\n## Constants that runs may move\n\nHow far constants of training move when the runs of "
-        "their framework or GPU generation join the\nfit: the root mean square change of their "
-        "logarithms.\n"
+        "\n## Constants that runs may move\n\nThe table shows how far constants of training move "
+        "when the runs of their framework or GPU\ngeneration join the fit, as root mean square "
+        "change of their logarithms.\n"
     )
     report.add("\n".join(moves(fit, x, without)))
     return summary, tables

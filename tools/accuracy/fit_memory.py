@@ -252,10 +252,11 @@ def label_report(labels: list[Label]) -> list[str]:
 
 HEAD = """# Memory, left out
 
-The table judges peaks of stated kind in `data/memory.csv` and `data/memory_2.csv` by margins fitted
-again without the peaks of the source, framework or generation (`tools/accuracy/fit_memory.py`). If
-no other peak of the framework is left, copies are those of its public code, and rounding is that of
-related frameworks. No margin was fitted to allocated peaks.
+The table judges memory peaks of a stated kind in `data/memory.csv` and `data/memory_2.csv` by
+margins fitted without the peaks of the same source, framework or generation
+(`tools/accuracy/fit_memory.py`). If this leaves no peak of a framework, its margins come from its
+public code (copies) and from related frameworks (rounding). No memory margin was fitted to peaks of
+allocated bytes.
 
 """
 LABEL_HEAD = """

@@ -85,9 +85,8 @@ def runs(command: str) -> None:
     share = statistics.median(r["terms"]["optimizer"] / r["measured"] for r in results)
     print(
         f"\nThe predicted optimizer update alone is {100 * share:.0f} % of the measured step in "
-        f"the median. Errors of steps if the\nupdate is predicted as {UPDATE_BYTES} bytes a "
-        "parameter at "
-        f"{UPDATE_RATE / 1e12} TB/s, the rate that AdamW sustains on this H100:"
+        f"the median. The table has errors of steps\nif the update is predicted as {UPDATE_BYTES} "
+        f"bytes a parameter at {UPDATE_RATE / 1e12} TB/s, the rate that AdamW sustains here:"
     )
     groups = {"all": lambda r: True, "eager": is_eager, "compiled": lambda r: not is_eager(r)}
     table("step time", corrected, groups)

@@ -88,12 +88,13 @@ HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints gai
 
 NOT_MODELLED = """## What this leaves out
 
-- Double binary trees and other logarithmic algorithms of libraries, which send the least bytes
-  between nodes in O(log n) steps as rail-halving does.
+- Not modelled are double binary trees and other logarithmic algorithms of libraries, which send the
+  least bytes between nodes in O(log n) steps as rail-halving does.
 
-- Networks that block: below an oversubscribed level a ring keeps its rate, rail-halving does not.
+- Not modelled are networks that block: below an oversubscribed level a ring keeps its rate,
+  rail-halving does not.
 
-- Work of GPUs: channels share cores, sums and copies take memory bandwidth.
+- Not modelled is work of GPUs: channels share cores, sums and copies take memory bandwidth.
 """
 
 

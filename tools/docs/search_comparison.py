@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """# What other searches choose
 
 This page (`make search`) compares three ways to choose a plan on the same cost model; each chosen
-plan is simulated. `stepwright study search JOB` compares them for any job, with the number of plans
-that each evaluated.
+plan is simulated. `stepwright study search JOB` compares the three ways for any job, with the
+number of plans that each way evaluated.
 
 - **tune** searches the whole space of the job.
 
