@@ -399,15 +399,15 @@ at least 10 %. Each cell has the median, mean, p90 and signed median of `predict
 in %; negative: predicted too fast. The columns differ in the runs to which the constants of
 training (`stepwright/cost/training/conditions.yaml`) were fitted:
 
-- *fitted*: to all runs.
+- *fitted*: constants fitted to all runs.
 
-- *a quarter of the rows*: to three quarters of the runs, judged on the quarter that a hash of ids
-  draws.
+- *a quarter of the rows*: constants fitted to three quarters of the runs, judged on the quarter
+  that a hash of ids draws.
 
-- *source*, *framework*, *generation*, *kind*: to all runs except those of the judged run's source,
-  framework, GPU generation or kind (one framework on one generation, dense or with experts, in 16
-  bits or fewer). A framework or generation without runs then has the middle of the others'
-  constants; settings known from public code stay.
+- *source*, *framework*, *generation*, *kind*: constants fitted to all runs except those of the
+  judged run's source, framework, GPU generation or kind (one framework on one generation, dense or
+  with experts, in 16 bits or fewer). A framework or generation without runs then has the middle of
+  the others' constants; settings known from public code stay.
 
 Constants other than those of training come from single operators, data sheets and articles. The
 judged runs did guide the structure of the model, and errors of left-out sources the widths of

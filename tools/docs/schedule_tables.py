@@ -53,8 +53,8 @@ parallelism in 1F1B's step. Column "one strand" has the best schedule of 1f1b, i
 chunks), zb-h1, zb-h2, zb-v, v-half, v-min and auto (2 chunks); the columns to its right have
 schedules with two strands (paired: 2 chunks). A cell has two speeds relative to 1F1B with even
 layers: with even layers / with the best split of up to two layers fewer in the embedding's chunk
-and three in the head's. Fewer layers balance schedules `folded`, `dualpipev` and `stp`, which have
-embedding and head on one position.
+and three in the head's. Fewer layers there balance the schedules `folded`, `dualpipev` and
+`stp`, which have embedding and head on one position.
 """
 
 
