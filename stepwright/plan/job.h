@@ -186,6 +186,10 @@ struct Kernels {
   /// on arrival (Megatron-LM's scatter/gather). No effect under sequence parallelism, which splits
   /// them anyway.
   bool scattered_pipeline = false;
+  /// True if more tensor ranks than key-value heads may share attention: each rank multiplies its
+  /// part of the queries, keys and values of all heads, and the ranks gather the results. False:
+  /// the tensor degree must divide the key-value heads.
+  bool gathered_heads = false;
   /// True if gradients with a sharded optimizer are reduce-scattered; false: they are all-reduced,
   /// and each rank uses its shard of the sum.
   bool scattered_gradients = true;
@@ -233,6 +237,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::plain_loss, "plain_loss"},
     {&Kernels::document_loss, "document_loss"},
     {&Kernels::scattered_pipeline, "scattered_pipeline"},
+    {&Kernels::gathered_heads, "gathered_heads"},
     {&Kernels::scattered_gradients, "scattered_gradients"},
     {&Kernels::refresh_by_tensor, "refresh_by_tensor"},
     {&Kernels::wide_gradients, "wide_gradients"},

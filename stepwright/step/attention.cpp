@@ -7,8 +7,17 @@ namespace {
 constexpr NormNames kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNorm,
                             Keep::kQueryNormCopies};
 
+/// Elements per token of queries, keys and values (and gates) of all heads of the model.
+std::int64_t whole_projection_width(const Setting& s) {
+  const model::Architecture& m = *s.model;
+  const std::int64_t gates = m.attention_gate ? m.heads * m.value_dim() : 0;
+  return m.heads * m.head_dim + m.kv_heads * (m.head_dim + m.value_dim()) + gates;
+}
+
 Product qkv_product(const Setting& s) {
-  Product product{s.tokens, s.model->hidden, attention_projection_width(s), LayerPart::kQkv};
+  const std::int64_t width =
+      s.gathers_heads() ? whole_projection_width(s) / s.tensor : attention_projection_width(s);
+  Product product{s.tokens, s.model->hidden, width, LayerPart::kQkv};
   if (!s.kernels.fused_qkv) product.parts = 3;
   return product;
 }
@@ -156,9 +165,56 @@ void join_gates(BlockBuildContext& e, TensorId d_qkv, TensorId d_gates) {
       {d_gates, d_qkv}, {d_qkv});
 }
 
+Operator head_copy(const BlockBuildContext& e, Phase phase, std::int64_t columns) {
+  return computation(e, OperatorKind::kUnpack, phase, LayerPart::kQkv,
+                     {.rows = e.s.tokens, .columns = columns});
+}
+
+Operator head_message(const BlockBuildContext& e, OperatorKind kind, Phase phase) {
+  return {.kind = kind,
+          .phase = phase,
+          .scheme = Scheme::kTensor,
+          .group = plan::GroupKind::kTensor,
+          .dtype = e.s.storage,
+          .payload_elements = e.s.tokens * whole_projection_width(e.s),
+          .part = LayerPart::kQkv};
+}
+
+/// Returns the queries, keys and values of this rank's heads. Where tensor ranks outnumber the
+/// key-value heads, they gather the results of all ranks, join the parts' columns and copy out
+/// their own heads, as Megatron-Core does (NVIDIA/Megatron-LM core 0.16
+/// megatron/core/transformer/attention.py, get_query_key_value_tensors;
+/// megatron/core/tensor_parallel/mappings.py, _gather_along_last_dim).
+TensorId gather_heads(BlockBuildContext& e, TensorId part) {
+  if (!e.s.gathers_heads()) return part;
+  const std::int64_t width = whole_projection_width(e.s);
+  const TensorId whole = create_message_buffer(e, "gathered", e.s.tokens, width);
+  e.out.add(head_message(e, OperatorKind::kAllGather, e.forward), {part}, {whole});
+  e.out.add(head_copy(e, e.forward, width), {whole}, {whole});
+  const std::int64_t own_width = attention_projection_width(e.s);
+  const TensorId own = activation(e, "attention.own_heads", e.s.tokens, own_width);
+  e.out.add(head_copy(e, e.forward, own_width), {whole}, {own});
+  return own;
+}
+
+/// Returns the gradient of this rank's part of the projection: all ranks' gradients of all heads,
+/// reduced and scattered.
+TensorId gather_heads_backward(BlockBuildContext& e, TensorId d_own) {
+  if (!e.s.gathers_heads()) return d_own;
+  const Phase phase = Phase::kDataGradient;
+  const std::int64_t width = whole_projection_width(e.s);
+  const TensorId whole = create_message_buffer(e, "gradient", e.s.tokens, width);
+  e.out.add(head_copy(e, phase, width), {d_own}, {whole});
+  e.out.add(head_copy(e, phase, width), {whole}, {whole});
+  const TensorId part = activation(e, "reduced", e.s.tokens, width / e.s.tensor);
+  e.out.add(head_message(e, OperatorKind::kReduceScatter, phase), {whole}, {part});
+  return part;
+}
+
 TensorId project(BlockBuildContext& e, TensorId normed, const model::LayerClass& layer) {
   if (e.s.model->latent) return append_latent_projections(e, normed);
   TensorId qkv = append_column_product(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
+  qkv = gather_heads(e, qkv);
   if (e.s.model->qk_norm != model::QkNorm::kNone) qkv = norm_heads(e, qkv);
   rotate(e, qkv, e.forward, layer);
   return qkv;
@@ -168,6 +224,7 @@ TensorId project_backward(BlockBuildContext& e, TensorId d_qkv, const model::Lay
   if (e.s.model->latent) return append_latent_projections_backward(e, d_qkv);
   rotate(e, d_qkv, Phase::kDataGradient, layer);
   if (e.s.model->qk_norm != model::QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
+  d_qkv = gather_heads_backward(e, d_qkv);
   return append_column_product_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
 }
 

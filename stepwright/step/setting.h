@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -119,7 +120,14 @@ struct Setting {
     return part == LayerPart::kIndexNorm ? model::Norm::kLayer : model->norm;
   }
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
-  [[nodiscard]] std::int64_t kv_heads() const { return model->kv_heads / tensor; }
+  /// Key-value heads whose attention this rank computes; tensor ranks that outnumber them share
+  /// one.
+  [[nodiscard]] std::int64_t kv_heads() const {
+    return std::max<std::int64_t>(1, model->kv_heads / tensor);
+  }
+  /// True if tensor ranks gather the projection of queries, keys and values, because they outnumber
+  /// the key-value heads.
+  [[nodiscard]] bool gathers_heads() const { return !model->latent && tensor > model->kv_heads; }
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
   /// True if the head's weight gradients are deferred until its pipeline position has done all
   /// backwards.

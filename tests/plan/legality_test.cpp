@@ -187,6 +187,20 @@ TEST(LegalSizes, AreWhatSomeLegalPlanHas) {
   EXPECT_THAT(legal_expert_sharding_group_sizes(legal_expert_plan()), ElementsAre(1, 2));
 }
 
+// The model has 8 heads and 4 key-value heads.
+TEST(LegalSizes, TensorRanksMayOutnumberKeyValueHeadsThatTheyGather) {
+  Job job = small_job();
+  EXPECT_THAT(legal_tensor_degrees(job), ElementsAre(1, 2, 4));
+  job.kernels.gathered_heads = true;
+  EXPECT_THAT(legal_tensor_degrees(job), ElementsAre(1, 2, 4, 8));
+  Plan plan = legal_plan();
+  plan.parallel = {.tensor = 8, .data = 2};
+  EXPECT_FALSE(find_plan_rejection(job, plan));
+  plan.parallel = {.tensor = 8, .context = 2};
+  plan.context_kind = ContextKind::kUlysses;
+  EXPECT_THAT(find_plan_rejection(job, plan)->message, HasSubstr("ulysses"));
+}
+
 TEST(LegalSizes, DivisorsAreAscending) {
   EXPECT_THAT(divisors(1), ElementsAre(1));
   EXPECT_THAT(divisors(36), ElementsAre(1, 2, 3, 4, 6, 9, 12, 18, 36));

@@ -145,6 +145,7 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.cuda_graphs=[attn, mlp]",
     "kernels.gathered_logits=true",
     "kernels.scattered_pipeline=true",
+    "kernels.gathered_heads=true",
     "adapters={rank: 8}",
     "frozen=[embedding]",
     "objective.memory_limit=60e9",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "stepwright/model/layer_class_index.h"
 #include "stepwright/plan/laws/laws.h"
@@ -12,19 +13,28 @@ namespace {
 // --- Laws of tensor parallelism. ---
 
 bool heads_cut(const Job& job, const Plan& plan) {
-  return evenly_split_heads(job.model) % plan.parallel.tensor != 0;
+  return !splits_heads_evenly(job, plan.parallel.tensor);
 }
 
-/// Names the number of heads that the tensor degree does not divide.
+/// Names the first number of heads that the tensor degree does not divide.
 std::string heads_values(const Job& job, const Plan& plan) {
+  struct HeadCount {
+    std::int64_t count = 0;
+    std::string_view name;
+  };
   const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
-  std::int64_t count = model.heads;
-  std::string_view name = "heads";
-  if (count % tensor == 0 && !model.latent) count = model.kv_heads, name = "kv_heads";
-  if (count % tensor == 0) count = model.state_mixer->heads, name = "state_mixer.heads";
-  if (count % tensor == 0) count = model.state_mixer->groups, name = "state_mixer.groups";
-  return fmt::format("{} {} are not a multiple of tensor {}", count, name, tensor);
+  const bool gathers = job.kernels.gathered_heads && tensor % model.kv_heads == 0;
+  std::vector<HeadCount> counts = {{model.heads, "heads"}};
+  if (!model.latent && !gathers) counts.push_back({model.kv_heads, "kv_heads"});
+  if (model.state_mixer) {
+    counts.push_back({model.state_mixer->heads, "state_mixer.heads"});
+    counts.push_back({model.state_mixer->groups, "state_mixer.groups"});
+  }
+  const auto uneven = std::ranges::find_if(
+      counts, [&](const HeadCount& heads) { return heads.count % tensor != 0; });
+  const HeadCount& named = uneven == counts.end() ? counts.back() : *uneven;
+  return fmt::format("{} {} are not a multiple of tensor {}", named.count, named.name, tensor);
 }
 
 void repair_tensor(NearestLegalPlanSearch& repairs) {
@@ -92,8 +102,8 @@ bool ulysses_heads_cut(const Job& job, const Plan& plan) {
   if (context == 1) return false;
   if (model.state_mixer && model.state_mixer->heads / tensor % context != 0) return true;
   if (plan.context_kind != ContextKind::kUlysses) return false;
-  return model.heads / tensor % context != 0 ||
-         (!model.latent && model.kv_heads / tensor % context != 0);
+  return model.heads % (tensor * context) != 0 ||
+         (!model.latent && model.kv_heads % (tensor * context) != 0);
 }
 
 std::string ulysses_values(const Job& job, const Plan& plan) {
@@ -102,9 +112,11 @@ std::string ulysses_values(const Job& job, const Plan& plan) {
     return fmt::format("{} state_mixer.heads / tensor {} are not a multiple of context {}",
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
   }
+  const model::Architecture& model = job.model;
   return fmt::format("{} {} / tensor {} are not a multiple of context {} (ulysses)",
-                     evenly_split_heads(job.model), job.model.latent ? "heads" : "kv_heads",
-                     plan.parallel.tensor, plan.parallel.context);
+                     model.latent ? model.heads : std::gcd(model.heads, model.kv_heads),
+                     model.latent ? "heads" : "kv_heads", plan.parallel.tensor,
+                     plan.parallel.context);
 }
 
 void repair_ulysses(NearestLegalPlanSearch& repairs) {
@@ -155,7 +167,9 @@ void shorten(NearestLegalPlanSearch& repairs) {
 
 constexpr Law kCutLaws[] = {
     {Rule::kTensorDividesHeads, "heads-per-tensor",
-     "tensor divides the heads and the key-value heads", heads_cut, heads_values, repair_tensor},
+     "tensor divides the heads and the key-value heads (or is a multiple of the latter where a "
+     "framework gathers them)",
+     heads_cut, heads_values, repair_tensor},
     {Rule::kTensorDividesFfn, "ffn-per-tensor",
      "tensor divides the width of the dense and of the shared MLPs", ffn_cut, ffn_values,
      repair_tensor},

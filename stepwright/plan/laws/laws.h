@@ -48,9 +48,9 @@ recompute_and_type_rules();  ///< Returns the rules on recomputation and data ty
 /// Returns the rules on offload of states and activations to host memory.
 std::span<const Law> host_offload_rules();
 
-/// Returns the number of heads that tensor and Ulysses parallelism must split evenly: the greatest
-/// common divisor of heads and key-value heads (with latent attention, of heads only) and of the
-/// heads of recurrent mixers.
-std::int64_t evenly_split_heads(const model::Architecture& model);
+/// True if a tensor-parallel degree divides a model's heads, key-value heads (unless attention is
+/// latent) and heads of recurrent mixers. With `Kernels::gathered_heads` the degree may also be a
+/// multiple of the key-value heads.
+bool splits_heads_evenly(const Job& job, std::int64_t tensor);
 
 }  // namespace stepwright::plan

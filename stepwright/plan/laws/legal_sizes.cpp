@@ -26,11 +26,14 @@ std::int64_t dealt_ffn(const model::Architecture& model) {
 
 }  // namespace
 
-std::int64_t evenly_split_heads(const model::Architecture& model) {
-  const std::int64_t attention = model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
-  if (!model.state_mixer) return attention;
-  return std::gcd(
-      attention, std::gcd(model.state_mixer->heads, model.state_mixer->evenly_split_mixer_heads()));
+bool splits_heads_evenly(const Job& job, std::int64_t tensor) {
+  const model::Architecture& model = job.model;
+  if (model.heads % tensor != 0) return false;
+  if (!model.latent && model.kv_heads % tensor != 0) {
+    if (!job.kernels.gathered_heads || tensor % model.kv_heads != 0) return false;
+  }
+  return !model.state_mixer || (model.state_mixer->heads % tensor == 0 &&
+                                model.state_mixer->evenly_split_mixer_heads() % tensor == 0);
 }
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
@@ -46,8 +49,10 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 }
 
 std::vector<std::int64_t> legal_tensor_degrees(const Job& job) {
-  const std::int64_t dealt = std::gcd(evenly_split_heads(job.model), dealt_ffn(job.model));
-  return divisors(std::gcd(dealt, job.cluster.devices()));
+  const std::int64_t dealt = std::gcd(job.model.heads, dealt_ffn(job.model));
+  std::vector<std::int64_t> degrees = divisors(std::gcd(dealt, job.cluster.devices()));
+  std::erase_if(degrees, [&](std::int64_t tensor) { return !splits_heads_evenly(job, tensor); });
+  return degrees;
 }
 
 std::vector<std::int64_t> legal_context_degrees(const Job& job) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
@@ -81,6 +82,13 @@ void check_kernels(const plan::Kernels& kernels) {
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
+void check_heads(const plan::PlannedJob& planned) {
+  const model::Architecture& model = planned.job.model;
+  refuse(!model.latent && planned.plan.parallel.tensor > model.kv_heads, "parallel.tensor",
+         std::to_string(planned.plan.parallel.tensor),
+         fmt::format("executed are divisors of the {} key-value heads", model.kv_heads));
+}
+
 void check_loss(const plan::Job& job) {
   refuse(job.kernels.loss_keeps == plan::LossSavedTensors::kTiles, "kernels.loss_keeps", "tiles",
          "say sums");
@@ -121,6 +129,7 @@ void check_runtime_supports_plan(const plan::PlannedJob& planned) {
   check_model(job.model);
   check_trained(job.model);
   check_kernels(job.kernels);
+  check_heads(planned);
   check_loss(job);
   check_optimizer(job, planned.plan);
   const bool runs_on =

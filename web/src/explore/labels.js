@@ -76,6 +76,7 @@ const kNames = {
   "job.kernels.plain_loss": "PyTorch's own loss",
   "job.kernels.document_loss": "Loss of each document alone",
   "job.kernels.scattered_pipeline": "Pipeline messages split by tensor",
+  "job.kernels.gathered_heads": "Key-value heads shared by tensor ranks",
   "job.kernels.scattered_gradients": "Gradients by reduce-scatter",
   "job.kernels.refresh_by_tensor": "Copy updated tensors one by one",
   "job.kernels.wide_gradients": "Gradients sent in fp32",
