@@ -10,12 +10,14 @@ namespace stepwright::plan {
 namespace {
 
 std::string setting_word(const Recompute& setting) {
+  const std::string layers = setting.first > 0 ? fmt::format("first {}", setting.first)
+                                               : fmt::format("every {}", setting.every);
+  if (setting.kind == RecomputeKind::kEvery) return layers;
   const bool modules = setting.kind == RecomputeKind::kModules;
   const std::string word =
       modules ? fmt::format("{}", fmt::join(recompute_module_names(setting.modules), " + "))
               : std::string(name_of(kRecomputeNames, setting.kind));
-  if (setting.kind == RecomputeKind::kEvery) return fmt::format("{} {}", word, setting.every);
-  return setting.every > 1 ? fmt::format("{} every {}", word, setting.every) : word;
+  return recomputes_some_layers(setting) ? fmt::format("{} {}", word, layers) : word;
 }
 
 std::string setting_text(const Recompute& setting) {
@@ -25,6 +27,9 @@ std::string setting_text(const Recompute& setting) {
     case RecomputeKind::kFull: return "full recomputation";
     case RecomputeKind::kModules: return fmt::format("recomputation of {}", setting_word(setting));
     case RecomputeKind::kEvery: break;
+  }
+  if (setting.first > 0) {
+    return fmt::format("recomputation of the first {} layers of a chunk", setting.first);
   }
   return fmt::format("recomputation of layers 0, {0}, 2 x {0}, ...", setting.every);
 }
@@ -54,7 +59,7 @@ std::string stages_words(const Recompute& recompute) {
 Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t position) {
   const auto stage = std::ranges::find(recompute.stages, position, &StageRecompute::position);
   if (stage != recompute.stages.end()) return recompute_settings_of_stage(*stage);
-  return {recompute.kind, recompute.every, recompute.modules, {}};
+  return {recompute.kind, recompute.every, recompute.first, recompute.modules, {}};
 }
 
 LayerRecompute common_recompute_of_stages(const Recompute& recompute) {

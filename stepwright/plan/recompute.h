@@ -23,6 +23,7 @@ struct StageRecompute {
   std::int64_t position = 0;
   RecomputeKind kind = RecomputeKind::kNone;
   std::int64_t every = 1;
+  std::int64_t first = 0;
   RecomputeModuleSet modules;
   auto operator<=>(const StageRecompute&) const = default;
 };
@@ -33,6 +34,9 @@ struct Recompute {
   /// Distance between recomputed layers: layers 0, n, 2n, ... of each chunk are recomputed, in full
   /// (kEvery) or their modules (kModules).
   std::int64_t every = 1;
+  /// Number of layers of each chunk that are recomputed, the first ones, in full (kEvery) or their
+  /// modules (kModules); 0: all.
+  std::int64_t first = 0;
   RecomputeModuleSet modules;  ///< Layer parts that are recomputed, with kModules.
   /// Pipeline ranks with another recomputation than the rest, ascending.
   std::vector<StageRecompute> stages;
@@ -41,7 +45,7 @@ struct Recompute {
 
 /// Returns the recomputation of one differing pipeline rank in the form of a whole plan's.
 inline Recompute recompute_settings_of_stage(const StageRecompute& stage) {
-  return {stage.kind, stage.every, stage.modules, {}};
+  return {stage.kind, stage.every, stage.first, stage.modules, {}};
 }
 
 /// Returns the recomputation of the layers on one pipeline rank. Code about a layer must call this
@@ -52,7 +56,7 @@ Recompute recompute_of_pipeline_rank(const Recompute& recompute, std::int64_t po
 /// may visit one twice.
 template <class Visit>
 void each_setting(const Recompute& recompute, Visit&& visit) {
-  visit(Recompute{recompute.kind, recompute.every, recompute.modules, {}});
+  visit(Recompute{recompute.kind, recompute.every, recompute.first, recompute.modules, {}});
   for (const StageRecompute& stage : recompute.stages) visit(recompute_settings_of_stage(stage));
 }
 
@@ -69,8 +73,14 @@ inline constexpr RecomputeModuleSet kPerOperator{Module::kPerOperator};
 
 // The next functions take the setting of one position (`recompute_of_pipeline_rank`):
 
-/// Returns what is recomputed in those layers that are recomputed at all (with `every: n` the 0th,
-/// nth, 2nth of a chunk, else all). `recompute`: of one pipeline rank.
+/// True if only some layers of a chunk are recomputed: with `every: n` the 0th, nth, 2nth, with
+/// `first: n` the first n. `recompute`: of one pipeline rank.
+constexpr bool recomputes_some_layers(const Recompute& recompute) {
+  return recompute.every > 1 || recompute.first > 0;
+}
+
+/// Returns what is recomputed in those layers that are recomputed at all. `recompute`: of one
+/// pipeline rank.
 constexpr LayerRecompute recomputed_layer_part(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
@@ -80,16 +90,17 @@ constexpr LayerRecompute recomputed_layer_part(const Recompute& recompute) {
   }
 }
 
-/// Returns what every layer recomputes at least: nothing if `every` is above 1, since some layers
-/// are skipped. `recompute`: of one pipeline rank.
+/// Returns what every layer recomputes at least: nothing if some layers are left out. `recompute`:
+/// of one pipeline rank.
 constexpr LayerRecompute common_layer_recompute(const Recompute& recompute) {
-  return recompute.every > 1 ? kNoRecompute : recomputed_layer_part(recompute);
+  return recomputes_some_layers(recompute) ? kNoRecompute : recomputed_layer_part(recompute);
 }
 
-/// True if the layer with index `within_chunk` in its chunk is among those that `every` selects for
-/// recomputation. `recompute`: of one pipeline rank.
+/// True if the layer with index `within_chunk` in its chunk is among those that `every` and `first`
+/// select for recomputation. `recompute`: of one pipeline rank.
 constexpr bool is_layer_index_recomputed(const Recompute& recompute, std::int64_t within_chunk) {
-  return recompute.every <= 1 || within_chunk % recompute.every == 0;
+  return (recompute.first == 0 || within_chunk < recompute.first) &&
+         (recompute.every <= 1 || within_chunk % recompute.every == 0);
 }
 
 /// Returns what the layer with index `within_chunk` in its chunk recomputes. `recompute`: of one
@@ -116,7 +127,11 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"none", [](const Recompute& r) { return r.kind == RecomputeKind::kNone; }},
     {"selective", [](const Recompute& r) { return r.kind == RecomputeKind::kSelective; }},
     {"full", [](const Recompute& r) { return r.kind == RecomputeKind::kFull; }},
-    {"every", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery || r.every > 1; }},
+    {"every",
+     [](const Recompute& r) {
+       return r.kind == RecomputeKind::kEvery ? r.first == 0 : recomputes_some_layers(r);
+     }},
+    {"first", [](const Recompute& r) { return r.kind == RecomputeKind::kEvery && r.first > 0; }},
     {"modules",
      [](const Recompute& r) {
        return r.kind == RecomputeKind::kModules && r.modules != kPerOperator;
@@ -125,8 +140,8 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
     {"per-operator", [](const Recompute& r) { return r.modules.has(Module::kPerOperator); }},
     {"stages", [](const Recompute& r) { return !r.stages.empty(); }}};
 
-/// Returns a plan's recomputation as text: "none", "selective", "full", "every 2", "norm + mlp
-/// every 2" or "none, full on stages 0-1". Equal settings have equal texts.
+/// Returns a plan's recomputation as text: "none", "selective", "full", "every 2", "first 3", "norm
+/// + mlp every 2" or "none, full on stages 0-1". Equal settings have equal texts.
 std::string recompute_setting_text(const Recompute& recompute);
 
 /// Returns a plan's recomputation in words for users, as "full recomputation".

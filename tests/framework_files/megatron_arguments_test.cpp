@@ -242,7 +242,7 @@ TEST(MegatronArguments, GroupsOfQueriesNeedTheirSwitch) {
 
 TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   const ImportedPlan plan = imported_script(
-      small_command("--optimizer lion --recompute-granularity full --recompute-method block "
+      small_command("--optimizer lion --recompute-granularity full --recompute-method uniform "
                     "--recompute-num-layers 5 --context-parallel-size 4 --cp-comm-type a2a+p2p "
                     "--hierarchical-context-parallel-sizes 2 2 --recompute-modules mlp"));
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
@@ -253,19 +253,15 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
   }
 }
 
-TEST(MegatronArguments, TakesTheNearerOfAllRecomputedLayersAndNone) {
-  const std::string block = "--recompute-granularity full --recompute-method block ";
-  const ImportedPlan none = imported_script(small_command(block + "--recompute-num-layers 0"));
-  EXPECT_EQ(none.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
-  EXPECT_THAT(none.report.not_read,
-              testing::Not(unread("--recompute-num-layers", SettingImpact::kYes)));
-  const ImportedPlan few = imported_script(small_command(block + "--recompute-num-layers 3"));
-  EXPECT_EQ(few.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
-  EXPECT_THAT(few.report.not_read, unread("--recompute-num-layers", SettingImpact::kYes));
-  const ImportedPlan all = imported_script(small_command(block + "--recompute-num-layers 8"));
-  EXPECT_EQ(all.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(all.report.not_read,
-              testing::Not(unread("--recompute-num-layers", SettingImpact::kYes)));
+TEST(MegatronArguments, ReadsHowManyLayersOfAChunkAreRecomputed) {
+  const auto recompute = [](const std::string& layers) {
+    const std::string block = "--recompute-granularity full --recompute-method block ";
+    return imported_script(small_command(block + "--recompute-num-layers " + layers))
+        .planned.plan.recompute;
+  };
+  EXPECT_EQ(recompute("0"), plan::Recompute());
+  EXPECT_EQ(recompute("3"), (plan::Recompute{.kind = plan::RecomputeKind::kEvery, .first = 3}));
+  EXPECT_EQ(recompute("8"), (plan::Recompute{.kind = plan::RecomputeKind::kFull}));
 }
 
 TEST(MegatronArguments, NarrowGradientsOfTheOptimizerAddUpNarrow) {
@@ -295,6 +291,22 @@ TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {
   EXPECT_FALSE(host.masters) << "without --use-precision-aware-optimizer";
   EXPECT_EQ(host.activations, (plan::OffloadModuleSet{plan::OffloadModule::kCoreAttention,
                                                       plan::OffloadModule::kAttentionProjection}));
+}
+
+// megatron/training/arguments.py, "Legacy RoPE arguments"; --use-flash-attn is for legacy models.
+TEST(MegatronArguments, AnArgumentThatYieldsIsNoContradiction) {
+  const auto job = [](const std::string& more) {
+    return imported_script(small_command(more)).planned.job;
+  };
+  for (const std::string more : {"--attention-backend fused --use-flash-attn",
+                                 "--use-flash-attn --attention-backend fused"}) {
+    EXPECT_EQ(job(more).kernels.attention, cluster::AttentionKernel::kCudnn) << more;
+  }
+  for (const std::string word : {"learned_absolute", "mrope"}) {
+    EXPECT_EQ(
+        job("--use-rotary-position-embeddings --position-embedding-type " + word).model.position,
+        model::PositionEncoding::kRope);
+  }
 }
 
 TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
@@ -333,6 +345,15 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
   EXPECT_TRUE(all.planned.job.model.experts.has_value());
   EXPECT_TRUE(listed("--use-fused-rmsnorm", SettingImpact::kNo));
   EXPECT_TRUE(listed("--swap-attention", SettingImpact::kYes));
+}
+
+TEST(MegatronForks, ReadTheLayersOfEachStage) {
+  for (const std::string flag : {"--num-layer-list", "--custom-pipeline-layers"}) {
+    const ImportedPlan read =
+        imported_script(small_command("--pipeline-model-parallel-size 2 " + flag + " 5,3"));
+    EXPECT_EQ(read.planned.plan.layers, (std::vector<std::int64_t>{5, 3}));
+    EXPECT_THAT(read.report.read, takes(flag, "layers"));
+  }
 }
 
 TEST(MegatronForks, TheFusedKernelOfMindSpeedStandsInMegatronsOwnLayers) {

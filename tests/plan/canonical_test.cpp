@@ -100,6 +100,15 @@ TEST(Canonical, RecomputingEveryLayerIsFull) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 8}));
 }
 
+TEST(Canonical, RecomputingAsManyFirstLayersAsThereAreIsFull) {
+  Plan plan = data_plan();
+  const Recompute few{.kind = RecomputeKind::kEvery, .first = 7};
+  plan.recompute = few;
+  EXPECT_EQ(canonical(plan, small_job()).recompute, few);
+  plan.recompute.first = 8;
+  EXPECT_EQ(canonical(plan, small_job()).recompute, (Recompute{.kind = RecomputeKind::kFull}));
+}
+
 TEST(Canonical, OnlyWhatALayerKeepsLiesOnTheHost) {
   const OffloadModuleSet inside{OffloadModule::kQkv};
   const OffloadModuleSet input{OffloadModule::kLayerInput};

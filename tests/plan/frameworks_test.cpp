@@ -95,6 +95,17 @@ TEST(Frameworks, VariantsDoOtherwise) {
   EXPECT_FALSE(framework_of_variant("megatron-core"));
 }
 
+TEST(Frameworks, MegatronCoreSharesKeyValueHeadsFromSixteenOn) {
+  const cluster::DeviceModel device = cluster::built_in_cluster("dgx-h100", 1)->device;
+  const auto gathers = [&](std::string_view release) {
+    const Framework framework{.name = "megatron-core", .version = std::string(release)};
+    return default_kernels(framework, device).gathered_heads;
+  };
+  EXPECT_TRUE(gathers(""));
+  EXPECT_TRUE(gathers("0.16"));
+  EXPECT_FALSE(gathers("0.15"));
+}
+
 TEST(Frameworks, ANameOfSeveralVariantsStandsForOne) {
   EXPECT_EQ(framework_of_variant("verl")->name, "fsdp");
   EXPECT_EQ(framework_of_variant("trl")->name, "accelerate");
@@ -243,7 +254,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
        "recompute selective: deepspeed runs none, full"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}}; },
-       "recompute stages: megatron-core runs none, selective, full, modules, shared_experts"},
+       "recompute stages: megatron-core runs none, selective, full, first, modules, shared_experts"},
       {{"torchtitan", ""},
        [](Plan& plan) { plan.overlap.expert = true; },
        "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "

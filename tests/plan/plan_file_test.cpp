@@ -134,6 +134,16 @@ TEST(PlanFile, ReadsShortForms) {
             (Recompute{.kind = RecomputeKind::kEvery, .every = 3}));
 }
 
+TEST(PlanFile, TheFirstLayersOfAChunkMayBeRecomputedAlone) {
+  const Recompute first{.kind = RecomputeKind::kEvery, .first = 3};
+  EXPECT_EQ(plan_with("recompute: {first: 3}\n").recompute, first);
+  EXPECT_EQ(recompute_setting_text(first), "first 3");
+  EXPECT_EQ(recompute_setting_text(plan_with("recompute: {modules: [mlp], first: 2}\n").recompute),
+            "mlp first 2");
+  EXPECT_THAT(plan_refused("recompute: {every: 2, first: 3}\n"), HasSubstr("beside every"));
+  EXPECT_THAT(plan_refused("recompute: {first: 0}\n"), HasSubstr("recompute.first"));
+}
+
 TEST(PlanFile, RecomputationByOperatorIsAWordAndAModule) {
   const Recompute by_operator{.kind = RecomputeKind::kModules, .modules = kPerOperator};
   EXPECT_EQ(plan_with("recompute: per-operator\n").recompute, by_operator);
@@ -219,7 +229,8 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
               HasSubstr("must be one of none, selective, full"));
   EXPECT_THAT(plan_refused("recompute: {every: 0}\n"),
               HasSubstr("recompute.every: must be an integer"));
-  EXPECT_THAT(plan_refused("recompute: {}\n"), HasSubstr("must name every, modules, stages"));
+  EXPECT_THAT(plan_refused("recompute: {}\n"),
+              HasSubstr("must name every, first, modules, stages"));
   EXPECT_THAT(plan_refused("recompute: {stages: {}}\n"),
               HasSubstr("recompute.stages: must name positions of the pipeline"));
   EXPECT_THAT(plan_refused("recompute: {stages: {-1: full}}\n"),
@@ -267,7 +278,7 @@ job:
   precision: bf16
   optimizer: adam
   framework: {name: megatron-core, version: "0.12"}
-  kernels: {attention: flash2, fused_norm: true, fused_activation: true, fused_softmax: true, cross_entropy: unfused, fused_accumulation: true, cuda_graphs: false, gathered_logits: false, plain_loss: false, loss_chunks: 1, loss_keeps: logits, document_loss: false, scattered_pipeline: false, scattered_gradients: true, refresh_by_tensor: false, wide_gradients: false, fused_gate: true, fused_qkv: true, grouped_experts: true, transformer_engine: false, narrow_attention: false, narrow_parameters: false, tf32: false, deterministic: false, blocking_launches: false, masters: beside}
+  kernels: {attention: flash2, fused_norm: true, fused_activation: true, fused_softmax: true, cross_entropy: unfused, fused_accumulation: true, cuda_graphs: false, gathered_logits: false, plain_loss: false, loss_chunks: 1, loss_keeps: logits, document_loss: false, scattered_pipeline: false, gathered_heads: false, scattered_gradients: true, refresh_by_tensor: false, wide_gradients: false, fused_gate: true, fused_qkv: true, grouped_experts: true, transformer_engine: false, narrow_attention: false, narrow_parameters: false, tf32: false, deterministic: false, blocking_launches: false, masters: beside}
   objective: step_time
   search: {tensor: [1, 2, 4], schedule: 1f1b}
 parallel: {tensor: 4, pipeline: 2, context: 1, expert: 1, expert_tensor: 1, data: 8}

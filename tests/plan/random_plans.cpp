@@ -73,6 +73,7 @@ Recompute recompute(Dice& dice, const Job& job) {
                                               RecomputeKind::kModules});
   const bool spares = kind == RecomputeKind::kEvery || kind == RecomputeKind::kModules;
   Recompute own = {.kind = kind, .every = spares ? dice.pick<std::int64_t>({1, 2, 3, 99}) : 1};
+  if (spares && own.every == 1) own.first = dice.pick<std::int64_t>({0, 1, 3, 99});
   for (const auto& [module, name] : kModuleNames) {
     if (kind == RecomputeKind::kModules && dice.chance(2)) own.modules.add(module);
   }
@@ -123,7 +124,7 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   for (std::int64_t position = 0; position < pipeline + (dice.chance(10) ? 1 : 0); ++position) {
     const Recompute own = recompute(dice, job);
     if (dice.chance(2)) {
-      plan.recompute.stages.push_back({position, own.kind, own.every, own.modules});
+      plan.recompute.stages.push_back({position, own.kind, own.every, own.first, own.modules});
     }
   }
 }

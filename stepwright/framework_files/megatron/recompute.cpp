@@ -33,21 +33,11 @@ void read_modules(Node list, RuleReadResult& reading) {
   reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
-/// Reads a number of recomputed layers of each chunk, the first ones. A plan recomputes all layers
-/// of a chunk or none: the nearer of the two is taken, and what differs is left out.
-void read_block(Node count, const Fields& fields, RuleReadResult& reading) {
+/// Reads a number of layers of each chunk, the first ones, that are recomputed in full.
+void read_block(Node count, plan::Recompute& recompute) {
   const std::int64_t layers = count.integer(0, model::kLargestLayerCount);
-  plan::Plan& plan = reading.plan;
-  const std::int64_t chunks =
-      plan.parallel.pipeline * std::max<std::int64_t>(plan.schedule.chunks, 1);
-  const std::int64_t held = fields.integer("num_layers", 1) / chunks;
-  if (layers >= held) return;
-  const bool all = 2 * layers > held;
-  if (!all) plan.recompute = {};
-  if (layers == 0) return;
-  reading.left_out.emplace_back(
-      count, fmt::format("that of {} layers of a stage only the first {} are recomputed: here {}",
-                         held, layers, all ? "all are" : "none is"));
+  recompute = {};
+  if (layers > 0) recompute = {.kind = plan::RecomputeKind::kEvery, .first = layers};
 }
 
 /// Reads how many layers of each chunk are recomputed, or how many share one kept input.
@@ -56,7 +46,7 @@ void read_full(const Fields& fields, RuleReadResult& reading) {
   if (!count) return;
   const bool block = fields.word("recompute_method", "uniform") == "block" ||
                      fields.word("activations_checkpoint_method", "uniform") == "block";
-  if (block) return read_block(*count, fields, reading);
+  if (block) return read_block(*count, reading.plan.recompute);
   const std::int64_t layers = count->integer(1, model::kLargestLayerCount);
   if (layers == 1) return;
   reading.left_out.emplace_back(
@@ -100,6 +90,10 @@ void write_recompute(const plan::PlannedJob& planned, std::string_view /*release
   if (recompute.kind == plan::RecomputeKind::kFull) {
     fields.set("recompute_granularity", "full");
     fields.set("recompute_method", "uniform").set("recompute_num_layers", 1);
+  }
+  if (recompute.kind == plan::RecomputeKind::kEvery) {
+    fields.set("recompute_granularity", "full");
+    fields.set("recompute_method", "block").set("recompute_num_layers", recompute.first);
   }
 }
 

@@ -37,15 +37,17 @@ void settle_schedule(Plan& plan, const Job& job) {
 /// Canonical recomputation of one position whose chunks have at most `layers` layers.
 Recompute settled(Recompute recompute, std::int64_t layers) {
   if (recompute.every > 1) recompute.every = std::min(recompute.every, layers);
-  if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {
+  if (recompute.first >= layers) recompute.first = 0;
+  if (recompute.kind == RecomputeKind::kEvery && !recomputes_some_layers(recompute)) {
     recompute.kind = RecomputeKind::kFull;
   }
-  const bool core = recompute.modules == kCoreRecompute.modules && recompute.every == 1;
+  const bool core =
+      recompute.modules == kCoreRecompute.modules && !recomputes_some_layers(recompute);
   if (recompute.kind == RecomputeKind::kModules && core) recompute.kind = RecomputeKind::kSelective;
   if (recompute.kind != RecomputeKind::kModules) recompute.modules = {};
   const bool spares =
       recompute.kind == RecomputeKind::kEvery || recompute.kind == RecomputeKind::kModules;
-  if (!spares) recompute.every = 1;
+  if (!spares) recompute.every = 1, recompute.first = 0;
   return recompute;
 }
 
@@ -70,7 +72,7 @@ void settle_recompute(Plan& plan, const Job& job) {
     const Recompute& own = each[i];
     if (own == most) continue;
     plan.recompute.stages.push_back(
-        {static_cast<std::int64_t>(i), own.kind, own.every, own.modules});
+        {static_cast<std::int64_t>(i), own.kind, own.every, own.first, own.modules});
   }
 }
 

@@ -89,14 +89,18 @@ bool is_list(std::string_view text, std::string_view separator, bool (*is_one)(s
 
 bool is_module(std::string_view word) { return has(kModuleNames, word); }
 
+/// True if a text says which layers of a chunk are recomputed: "every 2", "first 3".
+bool is_layer_choice(std::string_view text) {
+  return (text.starts_with("every ") || text.starts_with("first ")) && is_number(text.substr(6));
+}
+
 /// True if `recompute_setting_text` can write this text for one position: "full", "every 2", "norm
 /// + mlp every 2".
 bool is_setting(std::string_view text) {
-  if (text == "none" || text == "selective" || text == "full") return true;
-  const auto [modules, every] = cut(text, " every ");
-  if (text.starts_with("every ")) return is_number(text.substr(6));
-  if (modules.size() < text.size() && !is_number(every)) return false;
-  return is_list(modules, " + ", is_module);
+  if (text == "none" || text == "selective" || text == "full" || is_layer_choice(text)) return true;
+  const std::size_t layers = std::min(text.find(" every "), text.find(" first "));
+  if (layers != std::string_view::npos && !is_layer_choice(text.substr(layers + 1))) return false;
+  return is_list(text.substr(0, layers), " + ", is_module);
 }
 
 bool is_stages(std::string_view text) {
@@ -115,6 +119,9 @@ Value say_recompute(std::string_view text) {
   if (text == "full") return "every layer, whole";
   if (text.starts_with("every ") && all) {
     return fmt::format("whole layers 0, {0}, 2 x {0}, ... of a chunk", text.substr(6));
+  }
+  if (text.starts_with("first ") && all) {
+    return fmt::format("the first {} layers of a chunk, whole", text.substr(6));
   }
   return std::string(text);
 }
@@ -274,7 +281,7 @@ constexpr Row kRowsWithoutFlags[] = {
      },
      say_recompute,
      [] {
-       return "selective, full, every N, or " + listed(kModuleNames) +
+       return "selective, full, every N, first N, or " + listed(kModuleNames) +
               " joined by +; others on some positions: none, full on stages 0-1";
      }},
     {"offload:", Follows::kWords, true, "offload:N%", "offload.optimizer",

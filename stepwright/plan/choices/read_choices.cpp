@@ -132,27 +132,32 @@ std::vector<StageRecompute> read_stages(Node node) {
     }
     const Recompute own = read_recompute(value);
     if (!own.stages.empty()) value.fail("is of one stage: it has no stages itself");
-    stages.push_back({at.value, own.kind, own.every, own.modules});
+    stages.push_back({at.value, own.kind, own.every, own.first, own.modules});
   }
   std::ranges::sort(stages, {}, &StageRecompute::position);
   return stages;
 }
 
 Recompute read_recompute_mapping(Node node) {
-  node.allow_only({"every", "modules", "stages"});
+  node.allow_only({"every", "first", "modules", "stages"});
   const auto every = node.find("every");
+  const auto first = node.find("first");
   const auto modules = node.find("modules");
   const auto stages = node.find("stages");
-  if (!every && !modules && !stages) node.fail("must name every, modules, stages or several");
+  if (!every && !first && !modules && !stages) {
+    node.fail("must name every, first, modules, stages or several");
+  }
+  if (every && first) first->fail("cannot stand beside every: each says which layers are meant");
   Recompute recompute;
   if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_positive_number(*every)};
+  if (first) recompute = {.kind = RecomputeKind::kEvery, .first = read_positive_number(*first)};
   if (modules) recompute.kind = RecomputeKind::kModules;
   if (modules) recompute.modules = read_modules(*modules);
   if (!stages) return recompute;
   // With `stages`, full and selective recomputation can be written only as `every: 1` and as the
   // module of the core; they are read as the words `full` and `selective`.
   if (recompute == Recompute{.kind = RecomputeKind::kEvery}) recompute = {RecomputeKind::kFull};
-  if (recompute.every == 1 && recomputed_layer_part(recompute) == kCoreRecompute) {
+  if (!recomputes_some_layers(recompute) && recomputed_layer_part(recompute) == kCoreRecompute) {
     recompute = {RecomputeKind::kSelective};
   }
   recompute.stages = read_stages(*stages);
@@ -166,8 +171,8 @@ Recompute read_recompute(Node node) {
   if (node.is_mapping()) return read_recompute_mapping(node);
   if (!node.is_scalar())
     node.fail(
-        "must be none, selective, full, per-operator, {every: n}, {modules: [...]} or {stages: {0: "
-        "full}}");
+        "must be none, selective, full, per-operator, {every: n}, {first: n}, {modules: [...]} or "
+        "{stages: {0: full}}");
   const std::string word = node.text();
   if (word == kPerOperatorWord) return {.kind = RecomputeKind::kModules, .modules = kPerOperator};
   static constexpr std::string_view kWords[] = {"none",
@@ -175,6 +180,7 @@ Recompute read_recompute(Node node) {
                                                 "full",
                                                 kPerOperatorWord,
                                                 "{every: n}",
+                                                "{first: n}",
                                                 "{modules: [...]}",
                                                 "{stages: {0: full}}"};
   for (const RecomputeKind kind :

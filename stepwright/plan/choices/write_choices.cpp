@@ -30,7 +30,11 @@ Json recompute_json(const Recompute& recompute) {
   Json json = Json::object();
   const LayerRecompute own = recomputed_layer_part(recompute);
   if (!own.modules.empty()) json["modules"] = recompute_module_names(own.modules);
-  if (own.whole || recompute.every > 1) json["every"] = recompute.every;
+  if (recompute.first > 0) {
+    json["first"] = recompute.first;
+  } else if (own.whole || recompute.every > 1) {
+    json["every"] = recompute.every;
+  }
   for (const StageRecompute& stage : recompute.stages) {
     json["stages"][std::to_string(stage.position)] =
         recompute_json(recompute_settings_of_stage(stage));

@@ -97,7 +97,9 @@ Plan with_settings(Plan plan, Change change) {
 }
 
 bool wrong_every(const Job& /*job*/, const Plan& plan) {
-  return any_setting(plan.recompute, [](const Recompute& setting) { return setting.every < 1; });
+  return any_setting(plan.recompute, [](const Recompute& setting) {
+    return setting.every < 1 || setting.first < 0;
+  });
 }
 
 std::string every_values(const Job& /*job*/, const Plan& plan) {
@@ -137,6 +139,7 @@ void repair_modules(NearestLegalPlanSearch& repairs) {
     if (setting.kind != RecomputeKind::kModules || !setting.modules.empty()) return;
     setting.kind = RecomputeKind::kNone;
     setting.every = 1;
+    setting.first = 0;
   })});
 }
 

@@ -59,7 +59,7 @@ const BlockCosts& BlockCostCache::get(const plan::Plan& plan, const Layouts& lay
     if (costs.layers.empty()) costs = pricer.start(plan, layouts);
     plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
       add(plan::common_layer_recompute(setting));
-      if (setting.every > 1) add(plan::recomputed_layer_part(setting));
+      if (plan::recomputes_some_layers(setting)) add(plan::recomputed_layer_part(setting));
     });
   } catch (...) {
     entry.failure = std::current_exception();

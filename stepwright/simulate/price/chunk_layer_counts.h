@@ -10,7 +10,7 @@
 namespace stepwright::simulate {
 
 /// A number of layers of one chunk that cost the same: one layer class, and either all or none of
-/// them recomputed by `every: n`.
+/// them recomputed.
 struct EqualCostLayers {
   std::size_t which = 0;  ///< Index of the layer class in the block costs.
   bool is_layer_recomputed = false;
@@ -32,10 +32,11 @@ struct ChunkLayerCounts {
   std::vector<EqualCostLayers> alike;
   bool operator==(const ChunkLayerCounts&) const = default;
 
-  /// True if the recomputation setting `every: n` recomputes this layer; always false without
-  /// `every`.
+  /// True if a setting that recomputes some layers of a chunk recomputes this one; false if all
+  /// layers are treated alike.
   [[nodiscard]] bool is_layer_recomputed(std::int64_t layer) const {
-    return recompute.every > 1 && plan::is_layer_index_recomputed(recompute, layer);
+    return plan::recomputes_some_layers(recompute) &&
+           plan::is_layer_index_recomputed(recompute, layer);
   }
   /// Returns the index of a layer's costs in `BlockCosts::Layer::with`, by whether the layer is
   /// recomputed.

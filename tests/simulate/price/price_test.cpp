@@ -88,14 +88,21 @@ class Dice {
     p.recompute.kind = pick<plan::RecomputeKind>(
         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull,
          plan::RecomputeKind::kEvery, plan::RecomputeKind::kModules});
-    if (p.recompute.kind == plan::RecomputeKind::kEvery) p.recompute.every = 2;
+    const auto leave_layers = [&] {
+      if (p.micro_batch > 1) {
+        p.recompute.every = 2;
+      } else {
+        p.recompute.first = p.parallel.pipeline > 2 ? 1 : 3;
+      }
+    };
+    if (p.recompute.kind == plan::RecomputeKind::kEvery) leave_layers();
     if (p.recompute.kind == plan::RecomputeKind::kModules) {
       for (const auto& [module, name] : plan::kModuleNames) {
         if (flag(2)) p.recompute.modules.add(module);
       }
       p.recompute.modules.add(plan::Module::kNorm);
       p.recompute.modules = plan::modules_existing_in_model(job.model, p.recompute.modules);
-      if (flag(3)) p.recompute.every = 2;
+      if (flag(3)) leave_layers();
     }
     if (!flag(4)) {
       p.recompute.stages = {

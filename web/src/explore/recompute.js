@@ -6,17 +6,19 @@ const called = (list, label) => list.map(({ name }) => ({ value: name, name: lab
 
 /** A setting as its parts; `every` and `modules` of a word as of plan files. */
 function opened(setting) {
-  if (typeof setting === "string") return { kind: setting, every: 1, modules: [], stages: {} };
-  const { every = 1, modules = [], stages = {} } = setting;
-  const kind = modules.length > 0 ? "modules" : setting.every === undefined ? "none" : every > 1 ? "every" : "full";
-  return { kind, every, modules, stages };
+  if (typeof setting === "string") return { kind: setting, every: 1, first: 0, modules: [], stages: {} };
+  const { every = 1, first = 0, modules = [], stages = {} } = setting;
+  const whole = first > 0 || every > 1 ? "every" : "full";
+  const kind = modules.length > 0 ? "modules" : first === 0 && setting.every === undefined ? "none" : whole;
+  return { kind, every, first, modules, stages };
 }
 
 /** The parts as plan files have them. */
-function closed({ kind, every, modules, stages }) {
+function closed({ kind, every, first, modules, stages }) {
   const few = Object.keys(stages).length > 0 ? { stages } : {};
-  if (kind === "modules") return { modules, ...(every > 1 ? { every } : {}), ...few };
-  if (kind === "every") return { every, ...few };
+  const some = first > 0 ? { first } : every > 1 ? { every } : {};
+  if (kind === "modules") return { modules, ...some, ...few };
+  if (kind === "every") return { ...(first > 0 ? { first } : { every }), ...few };
   if (!few.stages) return kind;
   // Beside stages these words have no place of their own.
   if (kind === "full") return { every: 1, ...few };
@@ -29,20 +31,24 @@ function setting(name, control, label, changed) {
   const change = (part) => changed(closed({ ...shown, ...part }));
   const modules = control.modules.map(({ name: module }) => module);
   const kind = words(name, (value) =>
-    change({ kind: value, every: value === "every" ? Math.max(shown.every, 2) : 1, modules: value === "modules" ? [modules[0]] : [] }),
+    change({ kind: value, every: value === "every" ? Math.max(shown.every, 2) : 1, first: 0, modules: value === "modules" ? [modules[0]] : [] }),
   );
-  const every = number(`${name} every nth layer`, (value) => change({ every: value }));
+  const every = number(`${name} every nth layer`, (value) => change({ every: value, first: 0 }));
+  const first = number(`${name} first layers of a chunk`, (value) => change({ every: 1, first: value }));
   const which = several(`${name} modules`, called(control.modules, label), (list) =>
-    change(list.length > 0 ? { modules: list } : { kind: "none", modules: [], every: 1 }),
+    change(list.length > 0 ? { modules: list } : { kind: "none", modules: [], every: 1, first: 0 }),
   );
   return {
-    part: element("div", {}, kind.part, every.part, which.part),
+    part: element("div", {}, kind.part, every.part, first.part, which.part),
     show: (value) => {
       shown = opened(value);
       kind.show(shown.kind, called(control.words, label));
       every.show(shown.every);
+      first.show(shown.first);
       which.show(shown.modules);
-      every.part.hidden = !["every", "modules"].includes(shown.kind);
+      const some = ["every", "modules"].includes(shown.kind);
+      every.part.hidden = !some || shown.first > 0;
+      first.part.hidden = !some;
       which.part.hidden = shown.kind !== "modules";
     },
   };
