@@ -8,6 +8,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/laws/constants.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
@@ -183,6 +184,8 @@ ComputationCostModel::ComputationCostModel(const plan::Job& job,
                                            DeviceLoad load)
     : generation_(&cluster::device_generation_of(job.cluster.device)),
       kernels_(job.kernels),
+      atomic_row_sums_(plan::framework_defaults(job.framework)
+                           .apart[static_cast<std::size_t>(plan::UnfusedWork::kAtomicRowSums)]),
       load_(load),
       attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
       clock_(load == DeviceLoad::kRunning
@@ -288,6 +291,12 @@ double ComputationCostModel::arithmetic_s(const step::Operator& op) const {
       // A decay for each element of the state leaves no matrix products (Mamba).
       if (op.purpose == step::Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
       return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
+    case step::OperatorKind::kUnpermute:
+      if (!atomic_row_sums_ || op.purpose != step::Purpose::kOwnCopies) {
+        return work * rates_.vector_s_per_flop;
+      }
+      return static_cast<double>(op.shape.rows) * static_cast<double>(op.shape.columns) *
+             rates_.vector_s_per_flop / constants::kAtomicSumShare.value;
     default: return work * rates_.vector_s_per_flop;
   }
 }

@@ -131,6 +131,8 @@ class ComputationCostModel {
   /// Hardware generation of the job's device (Hopper, Blackwell, ...).
   const cluster::DeviceGeneration* generation_;
   plan::Kernels kernels_;
+  /// True if the job's framework sums the rows that return from experts by `scatter_add`.
+  bool atomic_row_sums_ = false;
   DeviceLoad load_;
   /// Factor on the rate of fused attention if the job computes it in fp8; else 1.
   double attention_speedup_ = 1;

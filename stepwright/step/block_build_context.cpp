@@ -119,7 +119,9 @@ Operator matrix_product_operator(const BlockBuildContext& e, Phase phase, const 
   const bool fetches = e.s.fetches_experts && p.groups > 0 && phase != Phase::kWeightGradient;
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
-          .dtype = p.wide ? e.s.storage : e.s.matrix,
+          .dtype = p.exact  ? e.s.exact
+                   : p.wide ? e.s.storage
+                            : e.s.matrix,
           .routed = p.groups > 0,
           .gated = fetches && e.s.model->gated && p.part == LayerPart::kExpertFc1,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},

@@ -59,6 +59,9 @@ struct Product {
   /// True if the product runs in the type of activations even if other products run in fp8 or less:
   /// head and router, which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
+  /// True if the product runs in the type of statistics and losses (fp32), whatever that of
+  /// activations.
+  bool exact = false;
   /// Tensor with the row count of each expert of a grouped product; -1: a plain product.
   TensorId counts = -1;
   /// Number of equal products, split by columns, that this one stands for (gate and up: 2). Their

@@ -8,7 +8,8 @@ Product router(const Setting& s) {
           .inner = s.model->hidden,
           .columns = s.model->experts->count,
           .part = LayerPart::kRouter,
-          .wide = true};
+          .wide = true,
+          .exact = s.exact_router};
 }
 
 Operator top_k(const BlockBuildContext& e, Phase phase) {

@@ -131,8 +131,8 @@ TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
   EXPECT_EQ(where("megatron-core", ""), plan::RouterWeightPlacement::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.1"), plan::RouterWeightPlacement::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.0"), plan::RouterWeightPlacement::kAfter);
-  EXPECT_EQ(where("torchtitan", "0.2.2"), plan::RouterWeightPlacement::kAfter);
-  EXPECT_EQ(where("torchtitan", "0.3"), plan::RouterWeightPlacement::kAfterExact);
+  EXPECT_EQ(where("torchtitan", "0.1"), plan::RouterWeightPlacement::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.2"), plan::RouterWeightPlacement::kAfterExact);
   EXPECT_EQ(where("accelerate", ""), plan::RouterWeightPlacement::kAfterRows);
 }
 

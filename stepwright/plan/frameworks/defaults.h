@@ -128,6 +128,8 @@ enum class UnfusedWork : std::uint8_t {
   kExpandedHeads,
   /// Routers multiply in fp32.
   kExactRouters,
+  /// Atomic additions of single elements (scatter_add) sum the rows that return from experts.
+  kAtomicRowSums,
 };
 inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kExpertBiases, "expert_biases"},
@@ -144,7 +146,8 @@ inline constexpr Named<UnfusedWork> kUnfusedWorkNames[] = {
     {UnfusedWork::kWideNorms, "wide_norms"},
     {UnfusedWork::kSingleRankGroups, "single_rank_groups"},
     {UnfusedWork::kExpandedHeads, "expanded_heads"},
-    {UnfusedWork::kExactRouters, "exact_routers"}};
+    {UnfusedWork::kExactRouters, "exact_routers"},
+    {UnfusedWork::kAtomicRowSums, "atomic_row_sums"}};
 
 /// Which ranks of a node load a whole checkpoint into host memory when fine-tuning starts: none,
 /// the first one, or each.
