@@ -483,7 +483,9 @@ TEST(HubScripts, RunTrainOfTorchtitanIsKnown) {
 
 TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {
   const ImportedPlan neox =
-      read_with({{"run.sh", "python ./deepy.py train.py -d configs small local\n"},
+      read_with({{"run.sh",
+                  "#SBATCH --ntasks=1\n#SBATCH --gres=gpu:4\n"
+                  "python ./deepy.py train.py -d configs small local\n"},
                  {"small.yml",
                   "{\"pipe_parallel_size\": 1, \"model_parallel_size\": 2, \"num_layers\": 12,\n"
                   "\"hidden_size\": 768, \"num_attention_heads\": 12, \"seq_length\": 2048,\n"
@@ -493,6 +495,7 @@ TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {
                 {.batch = ""});
   EXPECT_EQ(neox.target, "gpt-neox");
   EXPECT_EQ(neox.planned.plan.parallel.tensor, 2);
+  EXPECT_EQ(neox.planned.plan.parallel.data, 2) << "one task starts a process for each device";
   EXPECT_THAT(refusal_with({{"run.sh", "python deepy.py train.py conf/a.yml\n"}}),
               HasSubstr("names conf/a.yml: give this file, too"));
   const launch_scripts::SourceFile policy{

@@ -74,6 +74,26 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
   }
 }
 
+TEST(MegatronDeepspeed, ReadsWhatLeavesTheDevicesAndWhatOverlaps) {
+  const std::string command =
+      "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt2.py --num-layers 32 --hidden-size 4096 "
+      "--num-attention-heads 32 --seq-length 1024 --max-position-embeddings 1024 --batch-size 2 "
+      "--model-parallel-size 1 --train-iters 9 --fp16 --deepspeed --deepspeed_config ds.json "
+      "--cpu-optimizer\n";
+  const auto plan = [&](const std::string& zero) {
+    const std::vector<launch_scripts::SourceFile> files = {
+        {"train.sh", command}, {"ds.json", "{\"zero_optimization\": {" + zero + "}}"}};
+    return import_plan_files("", files, {.cluster = "dgx-h100:1"}).planned.plan;
+  };
+  const plan::Plan third = plan(R"("stage": 3, "cpu_offload": true, "cpu_offload_params": true)");
+  EXPECT_TRUE(third.offload.masters);
+  EXPECT_TRUE(third.offload.parameters);
+  EXPECT_TRUE(third.overlap.gradients);
+  EXPECT_TRUE(third.overlap.parameters);
+  EXPECT_TRUE(plan(R"("stage": 2, "overlap_comm": true)").overlap.gradients);
+  EXPECT_FALSE(plan(R"("stage": 2)").overlap.gradients);
+}
+
 TEST(MegatronDeepspeed, ReadsStagesOfZeroAndUlysses) {
   const std::string arguments =
       "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "

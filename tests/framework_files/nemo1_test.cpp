@@ -124,7 +124,7 @@ TEST(Nemo1, DefersTheHeadsGradientsOfAllMicroBatchesWithoutALimit) {
 
 TEST(Nemo1, OverridesOfACommandStandOverTheFile) {
   const std::string script =
-      "#!/bin/bash\npython examples/nlp/language_modeling/megatron_gpt_pretraining.py "
+      "#!/bin/bash\npython examples/nlp/language_modeling/our_megatron_gpt_pretraining.py "
       "--config-path=conf --config-name=llama trainer.num_nodes=32 "
       "++model.global_batch_size=512 model.tensor_model_parallel_size=8\n";
   const launch_scripts::SourceFile files[] = {{"run.sh", script}, {"llama.yaml", nemo1_text()}};

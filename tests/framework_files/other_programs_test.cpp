@@ -72,6 +72,14 @@ TEST(Primus, AModelBesideTheExperimentMayBeNamedByAVariable) {
   EXPECT_EQ(read.planned.plan.parallel.tensor, 8);
 }
 
+TEST(Primus, AModelThatIsNotBuiltInIsAskedFor) {
+  const std::string name =
+      "modules:\n  pre_trainer:\n    framework: megatron\n"
+      "    config: pre_trainer.yaml\n    model: ${MODEL:own_1B}.yaml\n";
+  EXPECT_THAT([&] { import_text("primus", "exp.yaml", name); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("names own_1B.yaml")));
+}
+
 // The form of AMD-AGI/Primus examples/maxtext/configs/MI300X/llama3_70B-fp8-pretrain.yaml.
 TEST(Primus, ReadsWordsOfMaxText) {
   const ImportedPlan read = import_text("", "exp.yaml", R"(modules:

@@ -133,6 +133,14 @@ TEST(Started, SeveralCommandsAreNamed) {
               HasSubstr("no command has arguments of Megatron-LM"));
 }
 
+TEST(Started, AProgramOfFilesStartsNoneOfThem) {
+  EXPECT_EQ(degrees("chmod +x pretrain_gpt.py\n"
+                    "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 "
+                    "MODEL_WORDS\ncp pretrain_gpt.py logs\n")
+                .tensor,
+            2);
+}
+
 TEST(Started, GoesOnWithFilesThatAreGiven) {
   const std::string outer = "export MBS=1\nTP=2 PP=4 bash ./inner.sh --sequence-parallel\n";
   const std::string inner =

@@ -268,7 +268,8 @@ Draft read_gpt_neox(Sources files, const UserFacts& given, Draft draft, ImportRe
                                                    .arguments = "deepy.py train.py FILE.yml ...",
                                                    .target = "gpt-neox",
                                                    .options = {},
-                                                   .unnamed = true},
+                                                   .unnamed = true,
+                                                   .starts_processes = true},
                                                   draft.extent, draft.start, report);
     return read_gpt_neox(run.files, run.given, std::move(draft), report);
   }

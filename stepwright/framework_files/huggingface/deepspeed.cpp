@@ -159,7 +159,22 @@ std::optional<Node> host_setting(const Fields& zero, std::string_view section,
   return flag && flag->boolean() ? flag : std::nullopt;
 }
 
+/// Returns how many elements of parameters ZeRO-3 gathers ahead of their use.
+std::int64_t prefetched_elements(const Fields& zero) {
+  return zero.integer(
+      zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
+      kUsualPrefetch, 0);
+}
+
 }  // namespace
+
+void read_deepspeed_overlap(const Fields& zero, int stage, plan::Plan& plan) {
+  const bool piped = plan.parallel.pipeline > 1;
+  plan.overlap = plan::all_overlap_flags(false);
+  const bool overlaps = zero.flag("overlap_comm", stage == 3);
+  plan.overlap.gradients = stage > 0 && overlaps && !piped;
+  plan.overlap.parameters = stage == 3 && prefetched_elements(zero) > 0 && !piped;
+}
 
 void read_deepspeed_offload(const Fields& zero, int stage, plan::Plan& plan, ImportReport& report) {
   if (stage == 0) return;
@@ -208,15 +223,9 @@ void read_zero(const Fields& fields, PartialPlan& settled, ImportReport& report)
     plan.sharding = plan::sharding_of(known.states).value();
   }
   plan.sharding.group = mics.value_or(hpz.value_or(1));
-  const bool overlaps = zero.flag("overlap_comm", stage == 3);
-  const bool piped = plan.parallel.pipeline > 1;
-  plan.overlap = plan::all_overlap_flags(false);
-  plan.overlap.gradients = stage > 0 && overlaps && !piped;
+  read_deepspeed_overlap(zero, stage, plan);
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedDefaultBucketElements);
-  const std::int64_t ahead = zero.integer(
-      zero.has("prefetch_bucket_size") ? "prefetch_bucket_size" : "stage3_prefetch_bucket_size",
-      kUsualPrefetch, 0);
-  plan.overlap.parameters = stage == 3 && ahead > 0 && !piped;
+  const std::int64_t ahead = prefetched_elements(zero);
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedDefaultBucketElements);
   if (stage == 3) plan.parameter_bucket = ahead > 0 ? ahead : plan.gradient_bucket;
   read_deepspeed_offload(zero, stage, settled.plan, report);

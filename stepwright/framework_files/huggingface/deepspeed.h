@@ -38,6 +38,10 @@ bool runs_on_deepspeed(const plan::Job& job);
 /// and precision are `auto`, because the Trainer fills them in.
 Tree deepspeed_configuration(const plan::PlannedJob& planned);
 
+/// Reads from DeepSpeed's `zero_optimization` which messages overlap at a ZeRO stage. The plan must
+/// have degrees.
+void read_deepspeed_overlap(const Fields& zero, int stage, plan::Plan& plan);
+
 /// Reads from DeepSpeed's `zero_optimization` what is offloaded to host memory at a ZeRO stage:
 /// optimizer states (at stage 3 all or a share of them) and, at stage 3, parameters. The plan must
 /// have degrees and sharding. Source: deepspeedai/DeepSpeed

@@ -94,7 +94,9 @@ ConfiguredRun read_configured_run(Sources files, const UserFacts& given,
   start = started_program_of_command(command);
   start.environment = command.environment;
   start.launchers = command.launchers;
-  read_launcher_rank_counts(command, extent, report);
+  const auto read_ranks =
+      program.starts_processes ? read_self_started_ranks : read_launcher_rank_counts;
+  read_ranks(command, extent, report);
   if (program.hydra) check_hydra_words(command);
   Configurations found(parted.others, command);
   ConfiguredRun run{.files = {}, .given = given, .words = {}};

@@ -27,6 +27,8 @@ struct ConfiguredProgram {
   bool overrides = false;
   /// True if Hydra parses the command, and so refuses words that it cannot parse.
   bool hydra = false;
+  /// True if the program starts one process for each device of a node itself.
+  bool starts_processes = false;
 };
 
 /// A training program's run as a script starts it. `files`: the configuration files that the

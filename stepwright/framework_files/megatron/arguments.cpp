@@ -35,7 +35,7 @@ class ArgumentTable {
 
  private:
   void add(Node row, const std::string& source, bool sets) {
-    row.allow_only({"flag", "flags", "key", "words", "value", "from", "before"});
+    row.allow_only({"flag", "flags", "key", "words", "value", "from", "before", "yields"});
     const auto words = row.find("words");
     MegatronArgument argument{.flag = {},
                               .field = texts_.keep(row, "key"),
@@ -45,6 +45,7 @@ class ArgumentTable {
                               .source = texts_.keep(source)};
     if (!argument.value.empty()) argument.arity = ArgumentValueCount::kNone;
     if (words) argument.arity = words->choice(kArityNames);
+    if (const auto yields = row.find("yields")) argument.yields = yields->boolean();
     const bool called_so = sets && argument.field.empty();
     for (std::string& flag : one_or_several_texts(row, "flag", "flags")) {
       if (called_so) argument.field = texts_.keep(launch_scripts::argparse_attribute_name(flag));

@@ -33,6 +33,8 @@ struct MegatronArgument {
   /// First release of Megatron-Core that no longer has the argument; empty: it was not removed.
   std::string_view before{};
   std::string_view source{};  ///< Repository and file in which the argument is defined.
+  /// True if another argument that sets the same field counts instead.
+  bool yields = false;
 };
 
 /// Returns all Megatron-LM arguments that set a configuration field (`arguments.yaml`), in the

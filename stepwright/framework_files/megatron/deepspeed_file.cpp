@@ -5,6 +5,7 @@
 
 #include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -14,6 +15,7 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kConfigField = "deepspeed_config";
+constexpr std::string_view kStageSetting = "zero_optimization.stage";
 
 /// Returns an integer of the section `zero_optimization`; nullopt for "auto" and a value that a
 /// script leaves open.
@@ -46,16 +48,18 @@ std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& ar
     value.line = named->line;
     value.column = 1;
     arguments.fields.set("zero_stage", std::move(value));
-    arguments.flags["zero_stage"] = "zero_optimization.stage";
+    arguments.flags["zero_stage"] = kStageSetting;
   }
   return document;
 }
 
-void apply_deepspeed_configuration(const Document& document, plan::Plan& plan,
-                                   ImportReport& report) {
+void apply_deepspeed_configuration(const Document& document, Draft& draft, ImportReport& report) {
+  plan::Plan& plan = draft.plan;
   std::erase_if(report.not_read, [](const UnreadSetting& one) {
     return one.name == kConfigField || one.name == "--deepspeed_config";
   });
+  // The file lists its stage itself, with its own line.
+  std::erase_if(report.read, [](const ReadSetting& one) { return one.name == kStageSetting; });
   if (const auto bucket = number_of(document, "reduce_bucket_size"); bucket && *bucket > 0) {
     plan.gradient_bucket = *bucket;
   }
@@ -63,9 +67,19 @@ void apply_deepspeed_configuration(const Document& document, plan::Plan& plan,
     plan.parameter_bucket = *bucket;
   }
   const Fields all(document.root());
-  const auto stage = number_of(document, "stage");
-  read_deepspeed_offload(all.section("zero_optimization"), static_cast<int>(stage.value_or(0)),
-                         plan, report);
+  const Fields zero = all.section("zero_optimization");
+  const auto stage = static_cast<int>(number_of(document, "stage").value_or(0));
+  // The pipeline engine, which also runs a single stage, overlaps nothing; it has no ZeRO-2.
+  if (stage >= 2) {
+    draft.framework_overlap = false;
+    read_deepspeed_overlap(zero, stage, plan);
+    plan.overlap.tensor_gradients = plan.sequence_parallel;
+  }
+  read_deepspeed_offload(zero, stage, plan, report);
+  for (const std::string_view key : {"stage", "reduce_bucket_size", "allgather_bucket_size"}) {
+    zero.mark_setting_read(key);
+  }
+  report_file_settings(all, document.name(), known_settings("huggingface/deepspeed"), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -15,9 +15,8 @@ namespace stepwright::framework_files {
 std::optional<Document> named_deepspeed_configuration(MegatronArgumentFields& arguments,
                                                       const StartedCommand& command, Sources files);
 
-/// Sets the plan's bucket sizes and host offload from Megatron-DeepSpeed's DeepSpeed configuration,
-/// after the arguments have been read; what plans cannot express is reported.
-void apply_deepspeed_configuration(const Document& document, plan::Plan& plan,
-                                   ImportReport& report);
+/// Sets the draft's bucket sizes, overlap and host offload from Megatron-DeepSpeed's DeepSpeed
+/// configuration, after the arguments have been read; what plans cannot express is reported.
+void apply_deepspeed_configuration(const Document& document, Draft& draft, ImportReport& report);
 
 }  // namespace stepwright::framework_files

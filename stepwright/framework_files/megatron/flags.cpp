@@ -95,7 +95,9 @@ class FieldsOfFlags {
     const auto [known, fresh] =
         said_.try_emplace(std::string(flag.field), Said{text, flag.flag, line});
     Said& said = known->second;
-    if (!fresh && !replace && said.text != text && said.flag != flag.flag) {
+    const bool other = !fresh && said.flag != flag.flag;
+    if (other && flag.yields) return;
+    if (other && !replace && said.text != text && !find_megatron_argument(said.flag)->yields) {
       fail_input(fmt::format("{}:{}: {} says {} {}, {} in line {} says {}", name_, line, flag.flag,
                              flag.field, printable(text), said.flag, said.line,
                              printable(said.text)));

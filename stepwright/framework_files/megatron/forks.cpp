@@ -74,8 +74,8 @@ void take_layer_list(MegatronArgumentFields& arguments) {
     if (c >= '0' && c <= '9') layout += c;
     first = false;
   }
-  set_field(arguments, "pipeline_model_parallel_layout", Tree(layout + "L"), "--num-layer-list",
-            said->line);
+  set_field(arguments, "pipeline_model_parallel_layout", Tree(layout + "L"),
+            arguments.flags.at("fork_layer_list"), said->line);
 }
 
 void take_fork_experts(MegatronArgumentFields& arguments, const std::string& name) {

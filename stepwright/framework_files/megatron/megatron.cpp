@@ -198,7 +198,7 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
     rethrow_with_value_option(error, command, report);
   }
   list_gated_program(command, draft, report);
-  if (deepspeed) apply_deepspeed_configuration(*deepspeed, draft.plan, report);
+  if (deepspeed) apply_deepspeed_configuration(*deepspeed, draft, report);
   // Settings that slime makes have no line in a file.
   if (slime) std::erase_if(report.read, [](const ReadSetting& one) { return one.line == 0; });
   read_environment_settings(command, draft, draft.extent, report);

@@ -28,6 +28,7 @@ constexpr Named<model::PositionEncoding> kMegatronPositions[] = {
     {model::PositionEncoding::kNone, "none"},
     {model::PositionEncoding::kLearned, "absolute"},
     {model::PositionEncoding::kRope, "rotary"},
+    {model::PositionEncoding::kRope, "mrope"},
     {model::PositionEncoding::kAlibi, "alibi"}};
 /// Activations in Megatron's words. A gated gelu is another function in Megatron; `quick_geglu` is
 /// gpt-oss's activation, with an offset of the values that are gated.

@@ -1,3 +1,4 @@
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/rules.h"
 
 namespace stepwright::framework_files {
@@ -16,7 +17,9 @@ void read_offload(const Fields& fields, const KnownJobFacts& /*known*/, RuleRead
   if (!fields.flag("optimizer_cpu_offload", false)) return;
   const auto share = fields.find("optimizer_offload_fraction");
   offload.optimizer = share ? share->number(0, 1) : 1;
-  offload.masters = fields.flag("use_precision_aware_optimizer", false);
+  // DeepSpeed's optimizer on the host updates master copies that are there, too.
+  offload.masters =
+      fields.flag("use_precision_aware_optimizer", false) || is_megatron_deepspeed(fields);
 }
 
 /// Writes offloading. Without the precision-aware optimizer, master weights stay on the device:

@@ -126,7 +126,10 @@ void name_primus_model(const Fields& trainer, const UserFacts& given, StatedMode
   const std::string_view known =
       program_word_meaning("primus/models", "models", primus_model(trainer));
   if (known.empty()) {
-    trainer.find("model")->fail("is none of the built-in models: --model is required");
+    trainer.find("model")->fail(
+        fmt::format("names {}, which is none of the built-in models: give this file, too, or "
+                    "--model",
+                    printable(whole)));
   }
   // primus/configs/models/megatron/gpt_oss_20B.yaml overrides DeepSeek's: it has a shared expert
   // and DeepSeek's tokenizer, but no attention sinks and no windows.

@@ -98,11 +98,12 @@ ShellExitStatus ShellInterpreter::start(const ShellNode& node, Words words) {
     }
   }
   take_out_wrappers(words, node.line);
+  if (only_handles(words.front().text)) return {.known = false, .open = {words.front().text}};
   // The words after a Python program are its arguments, not scripts.
   const auto program =
       std::ranges::find_if(words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
   const auto front = static_cast<std::size_t>(program - words.begin());
-  for (std::size_t i = 0; i < front && !only_handles(words.front().text); ++i) {
+  for (std::size_t i = 0; i < front; ++i) {
     if (is_shell(words[i].text)) return within_shell(node, words, i);
     // A file that the script wrote can be the value of an option: `--hostfile /tmp/hosts`.
     const bool option =
