@@ -213,6 +213,14 @@ TEST(Started, TheLauncherSaysHowManyRanksThereAre) {
             16);
 }
 
+TEST(Started, DevicesThatAreTooFewAreForTheUserToSay) {
+  const std::string text =
+      "torchrun --nproc_per_node 8 --nnodes ${NODES:-1} pretrain_gpt.py "
+      "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 8 MODEL_WORDS\n";
+  EXPECT_THAT(import_refusal({{"train.sh", text}}), HasSubstr("--nodes or --gpus says"));
+  EXPECT_EQ(degrees(text, {.nodes = 8}).data, 2);
+}
+
 TEST(Started, APartOfOneNodeIsItsDevices) {
   const auto cluster = [](UserFacts given) {
     return read_started("torchrun --nproc_per_node=4 pretrain_gpt.py MODEL_WORDS\n",

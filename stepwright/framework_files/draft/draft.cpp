@@ -290,9 +290,10 @@ void resolve_rank_counts(plan::Plan& plan, JobRankCounts& extent, ImportReport& 
                              file, unknown_device_count_message(extent), degrees.tensor,
                              degrees.context, degrees.pipeline, inner));
     }
-    fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
-                           file, extent.cluster.devices(), degrees.tensor, degrees.context,
-                           degrees.pipeline));
+    fail_input(fmt::format(
+        "{}: {} devices are no multiple of tensor {} x context {} x pipeline {}: --nodes or --gpus "
+        "says how many train",
+        file, extent.cluster.devices(), degrees.tensor, degrees.context, degrees.pipeline));
   }
   degrees.data = extent.cluster.devices() / inner;
   report.add_assumption("parallel.data",
