@@ -304,6 +304,35 @@ TEST(Verl, ALauncherMayHaveOptionsThatAreOpen) {
   EXPECT_EQ(import_text("", "run.sh", script, {.cluster = "dgx-h100"}).planned.plan.micro_batch, 4);
 }
 
+// volcengine/verl verl/experimental/fully_async_policy: its batch of prompts is 0.
+TEST(Verl, TheFullyAsynchronousTrainerCountsUpdates) {
+  std::string script = kVerlScript;
+  script.replace(script.find("main_ppo"), 8, "main_ppo data.train_batch_size=0");
+  EXPECT_THAT([&] { import_text("", "run.sh", script, {.cluster = "dgx-h100"}); },
+              testing::ThrowsMessage<Error>(HasSubstr("data.train_batch_size")));
+  script.replace(script.find("=0"), 2, "=0 async_training.require_batches=2");
+  const ImportedPlan read = import_text("", "run.sh", script, {.cluster = "dgx-h100"});
+  EXPECT_EQ(read.planned.job.method.updates, 2);
+  EXPECT_THAT(read.report.read, takes("async_training.require_batches", "job.objective.updates"));
+}
+
+TEST(Verl, ConditionsThatDecideANameChangeNoFigure) {
+  const auto decided = [](const std::string& setting) {
+    std::string script = kVerlScript;
+    script.insert(script.find("python3"), "M=$(date +%s)\nX=2\nif [[ $M != *7* ]]; then X=4; fi\n");
+    script.replace(script.find("$@"), 2, setting + "=$X");
+    const ImportedPlan read = import_text("", "run.sh", script, {.cluster = "dgx-h100"});
+    const auto found = std::ranges::find_if(read.report.not_read, [](const UnreadSetting& one) {
+      return one.name.find("*7*") != std::string::npos;
+    });
+    return found == read.report.not_read.end() ? UnreadSetting() : *found;
+  };
+  const UnreadSetting name = decided("trainer.experiment_name");
+  EXPECT_EQ(name.matters, SettingImpact::kNo);
+  EXPECT_THAT(name.why, HasSubstr("trainer.experiment_name"));
+  EXPECT_EQ(decided("actor_rollout_ref.rollout.n").matters, SettingImpact::kMaybe);
+}
+
 TEST(Verl, RefusesWhatStartsNothing) {
   EXPECT_THROW(import_text("verl", "run.sh", "echo verl.trainer=1\n"), Error);
   std::string second = kVerlScript;

@@ -14,22 +14,28 @@ namespace {
 
 constexpr std::size_t kMostChangesNamed = 8;
 
-/// Maps each argument of a command to its values, and each variable that matters to its value.
+/// Maps each argument of a command (`--name value`, `name=value`) to its values, and each variable
+/// that matters to its value.
 std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   std::map<std::string, std::string> arguments;
   for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {
     std::string name;
     for (const ShellWord& word : *words) {
-      const bool option = word.text.starts_with("--");
-      const std::size_t equals = option ? word.text.find('=') : std::string::npos;
+      const std::size_t equals = word.text.find('=');
+      // Behind `--name` a word with a sign of equality is a value.
+      const bool setting =
+          equals != std::string::npos && !word.text.starts_with('-') && !name.starts_with("--");
+      const bool option = setting || word.text.starts_with("--");
       if (option) {
         // The last of repeated arguments counts.
         name = word.text.substr(0, equals);
         arguments[name].clear();
       }
       std::string& value = arguments[name];
-      if (option && equals == std::string::npos) continue;
+      const bool whole = option && equals != std::string::npos;
+      if (option && !whole) continue;
       value += (value.empty() ? "" : " ") + (option ? word.text.substr(equals + 1) : word.text);
+      if (whole) name.clear();
     }
   }
   for (const auto& [name, word] : command.environment) {

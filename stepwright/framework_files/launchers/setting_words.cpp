@@ -5,6 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -25,6 +26,14 @@ std::string_view name_of_setting(std::string_view word) {
   const bool path = std::ranges::all_of(
       name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
   return path && std::ranges::count(name, '.') < kMostSettingParts ? name : "";
+}
+
+/// True if a setting is unknown or can change time, memory or messages of a step.
+bool can_matter(std::string_view table, std::string_view name) {
+  while (name.starts_with('+')) name.remove_prefix(1);
+  const KnownSetting* known =
+      table.empty() ? nullptr : find_known_setting(known_settings(table), name);
+  return known == nullptr || !known->field.empty() || known->matters != SettingImpact::kNo;
 }
 
 Tree value_of_setting(std::string_view text, std::uint32_t line) {
@@ -58,13 +67,14 @@ Document read_key_value_command(Sources files, const KeyValueProgram& program,
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
-  const StartedCommand command =
-      find_started_command(files, given,
-                           {.framework = program.framework,
-                            .arguments = "NAME=VALUE",
-                            .starts = target_command_predicate(program.target),
-                            .has_argument = is_setting},
-                           report);
+  const StartedCommand command = find_started_command(
+      files, given,
+      {.framework = program.framework,
+       .arguments = "NAME=VALUE",
+       .starts = target_command_predicate(program.target),
+       .has_argument = is_setting,
+       .matters = [&](std::string_view name) { return can_matter(program.settings, name); }},
+      report);
   start = started_program_of_command(command);
   start.environment = command.environment;
   if (program.launched) {

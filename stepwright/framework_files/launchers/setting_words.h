@@ -26,6 +26,9 @@ struct KeyValueProgram {
   /// True if each process uses all devices of its node, as in JAX.
   bool whole_nodes = false;
   bool hydra = false;  ///< True if Hydra reads the words, and so refuses one that it cannot parse.
+  /// Table of the program's settings ("rl/verl"), by which commands are compared; empty: every
+  /// setting can matter.
+  std::string_view settings = {};
 };
 
 /// Returns the arguments `a.b=value` of the command that starts a program in shell scripts,

@@ -13,6 +13,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
 #include "stepwright/launch_scripts/batch/extent_environment.h"
 #include "stepwright/launch_scripts/capture_advice.h"
@@ -105,7 +106,9 @@ std::size_t place_of_submitted(Words words) {
 }
 
 /// Returns the index of the launched program: a Python file, a module after `-m` that is not a
-/// launcher itself, or the program after `--no_python`; if there is none, 0.
+/// launcher itself, or the program after `--no_python`; if there is none, 0. A Python file after
+/// options of a program that launches nothing is a value: `swift rlhf --external_plugins
+/// reward.py`.
 std::size_t place_of_program(Words words) {
   if (const std::size_t inner = place_of_submitted(words)) {
     return inner + place_of_program(words.subspan(inner));
@@ -117,15 +120,21 @@ std::size_t place_of_program(Words words) {
                                                                "deepspeed", "mpirun"};
   if (const std::size_t recipe = torchtune_recipe_index(words)) return recipe;
   bool runs = false;
+  bool launches = false;
+  bool has_options = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
-    if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
+    const bool value = has_options && !launches;
+    if (text.ends_with(".py") && text.find('=') == std::string::npos && !value) return i;
     const bool other = runs && (text == "--no_python" || text == "--no-python");
     if (other && i + 1 < words.size() && !words[i + 1].text.starts_with('-')) return i + 1;
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
     const std::string name = launch_scripts::base_name(text);
     runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
+    launches = launches || runs || name.ends_with(".sh") ||
+               !program_word_meaning("launchers/programs", "programs", name).empty();
+    has_options = has_options || text.starts_with("--");
   }
   return 0;
 }

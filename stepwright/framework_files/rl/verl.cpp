@@ -33,7 +33,8 @@ constexpr KeyValueProgram kVerlProgram = {
     .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
     .options = {kConfigName, kConfigPath},
     .launched = true,
-    .hydra = true};
+    .hydra = true,
+    .settings = "rl/verl"};
 
 /// The sequences that one update trains on.
 struct Update {

@@ -10,10 +10,22 @@ constexpr std::int64_t kVerlPrompts = 1024;
 constexpr std::int64_t kVerlMiniBatch = 256;
 constexpr std::int64_t kVerlPart = 512;
 
+/// Returns the updates between two generations. The fully asynchronous trainer takes no batch of
+/// prompts (0) and counts updates: verl/experimental/fully_async_policy/README.md.
 std::int64_t verl_updates(const Fields& root, const Fields& actor) {
-  const std::int64_t prompts = root.section("data").integer("train_batch_size", kVerlPrompts);
+  const bool fully_async = root.node().find("async_training").has_value();
+  const std::int64_t prompts =
+      root.section("data").integer("train_batch_size", kVerlPrompts, fully_async ? 0 : 1);
   const std::int64_t part = actor.integer("ppo_mini_batch_size", kVerlMiniBatch);
-  return std::max<std::int64_t>(1, prompts / part) * actor.integer("ppo_epochs", 1);
+  std::int64_t updates = std::max<std::int64_t>(1, prompts / part);
+  if (fully_async && prompts == 0) {
+    const Fields settings = root.section("async_training");
+    if (__builtin_mul_overflow(settings.integer("require_batches", 1),
+                               settings.integer("trigger_parameter_sync_step", 1), &updates)) {
+      settings.node().fail("updates between two generations are more than 2^63");
+    }
+  }
+  return updates * actor.integer("ppo_epochs", 1);
 }
 
 /// Returns where the reference model is (verl/trainer/ppo/utils.py: need_reference_policy). FSDP
