@@ -356,6 +356,38 @@ TEST(NamedPrograms, OfOpenInstructSayHowLongAPackIs) {
   EXPECT_EQ(imported.planned.job.sequences, 32);
 }
 
+// allenai/open-instruct open_instruct/grpo_fast.py.
+TEST(NamedPrograms, OnLearnersTrainOnTheAnswersOfAStep) {
+  const std::string text =
+      "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --gpus-per-node=8\nsrun -N1 bash -c \"python "
+      "open_instruct/grpo_fast.py --model_name_or_path Qwen/Qwen3-8B --pack_length 4096 "
+      "--per_device_train_batch_size 1 --num_unique_prompts_rollout 64 "
+      "--num_samples_per_prompt_rollout 8 --num_mini_batches 2 --deepspeed_stage 3 --beta 0.0 "
+      "--num_learners_per_node LEARNERS\"\n";
+  const auto with = [&](const char* learners) {
+    std::string said = text;
+    said.replace(said.find("LEARNERS"), 8, learners);
+    return started(said).planned;
+  };
+  const auto& [job, plan] = with("8 8");
+  EXPECT_EQ(job.cluster.devices(), 16);
+  EXPECT_EQ(job.sequences, 64 * 8 / 2);
+  EXPECT_EQ(job.precision, DType::kBf16);
+  EXPECT_EQ(plan::sharding_letters(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(job.method.kind, plan::TrainingMethodKind::kGrpo);
+  EXPECT_EQ(job.method.updates, 2);
+  EXPECT_THAT([&] { with("eight"); },
+              testing::ThrowsMessage<Error>(HasSubstr("must be integers from 1")));
+}
+
+TEST(NamedPrograms, WithGenerationsOfAPromptLearnByGrpo) {
+  const ImportedPlan plan =
+      named_program(std::string("train.py --num_generations 4 --beta 0.1") + kTrained);
+  EXPECT_EQ(plan.planned.job.method.kind, plan::TrainingMethodKind::kGrpo);
+  EXPECT_EQ(plan.planned.job.method.reference.place, plan::SecondModelPlace::kSame);
+}
+
 TEST(NamedPrograms, BehindNoPythonAreNamedInTheRefusal) {
   const std::string text =
       "#!/bin/bash\naccelerate launch --config_file fsdp.yaml --no_python train sft --config "

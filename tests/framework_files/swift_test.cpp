@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "stepwright/core/error.h"
@@ -63,6 +64,49 @@ TEST(Swift, OneProcessIsStartedWithoutItsVariable) {
   text.replace(text.find("DEVICES=0"), 9, "DEVICES=0,1");
   EXPECT_THAT([&] { swift_of(text); },
               testing::ThrowsMessage<Error>(HasSubstr("spreads the layers over them")));
+}
+
+constexpr const char* kSwiftGrpo =
+    "NPROC_PER_NODE=2 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-3B-Instruct \\\n"
+    "  --external_plugins rewards/mine.py --reward_funcs mine_first mine_second \\\n"
+    "  --train_type full --torch_dtype bfloat16 --max_length 2048 --max_completion_length 1024 \\\n"
+    "  --per_device_train_batch_size 2 --gradient_accumulation_steps 4 --num_generations 8 \\\n"
+    "  --deepspeed zero3 ";
+
+// A Python file among the arguments is none that is started.
+TEST(Swift, SequencesOfGrpoArePromptAndCompletion) {
+  const ImportedPlan made = swift_of(std::string(kSwiftGrpo) + "--num_iterations 1\n");
+  const auto& [job, plan] = made.planned;
+  EXPECT_EQ(job.model_name, "qwen2.5-3b");
+  EXPECT_EQ(job.length, 2048 + 1024);
+  EXPECT_EQ(job.sequences, 2 * 2 * 4);
+  EXPECT_EQ(job.method.kind, plan::TrainingMethodKind::kGrpo);
+  EXPECT_EQ(job.method.reference.place, plan::SecondModelPlace::kSame);
+  ASSERT_TRUE(job.method.rollout.has_value());
+  EXPECT_EQ(job.method.rollout->prompt, 2048);
+  const ImportedPlan alone = swift_of(std::string(kSwiftGrpo) + "--beta 0\n");
+  EXPECT_EQ(alone.planned.job.method.reference.place, plan::SecondModelPlace::kNone);
+}
+
+TEST(Swift, PairsOfPreferencesAreTwoSequences) {
+  std::string text = kSwiftSft;
+  text.replace(text.find("swift sft"), 9, "swift rlhf --rlhf_type dpo");
+  const auto& [job, plan] = swift_of(text).planned;
+  EXPECT_EQ(job.method.kind, plan::TrainingMethodKind::kDpo);
+  EXPECT_EQ(job.sequences, 2 * 8 * 2);
+  EXPECT_EQ(plan.micro_batch, 2);
+}
+
+TEST(Swift, PoliciesUnderMegatronAddTheCompletionToTheLength) {
+  std::string text = kMegatronSft;
+  text.replace(text.find("megatron sft"), 12,
+               "megatron rlhf --rlhf_type grpo --external_plugins mine.py --top_k 20 \\\n   "
+               "--max_completion_length 1024");
+  const ImportedPlan made = swift_of(text);
+  EXPECT_EQ(made.planned.job.length, 4096 + 1024);
+  EXPECT_EQ(made.planned.job.sequences, 64);
+  EXPECT_EQ(made.planned.job.method.kind, plan::TrainingMethodKind::kGrpo);
+  EXPECT_EQ(std::ranges::count(made.report.not_read, true, &UnreadSetting::is_unknown_setting), 0);
 }
 
 TEST(Swift, ReadsFsdpThatIsWrittenOut) {

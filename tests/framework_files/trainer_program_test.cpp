@@ -196,6 +196,17 @@ TEST(TrainerProgram, ReadsUnsloth) {
   EXPECT_FALSE(plan.planned.plan.offload.activations.empty());
 }
 
+TEST(TrainerProgram, RestrictsItselfToDevices) {
+  const auto devices = [](const std::string& line) {
+    const ImportedPlan plan = program_of("import os\n" + line + "\n" + kUnslothProgram);
+    return plan.planned.job.cluster.devices();
+  };
+  EXPECT_EQ(devices(""), 8);
+  EXPECT_EQ(devices("os.environ['CUDA_VISIBLE_DEVICES'] = '0'"), 1);
+  EXPECT_EQ(devices("os.environ[\"CUDA_VISIBLE_DEVICES\"] = \"2,3\""), 2);
+  EXPECT_EQ(devices("os.environ['CUDA_VISIBLE_DEVICES'] = chosen()"), 8);
+}
+
 // A V100 has no products in bf16: the program takes fp16 there.
 TEST(TrainerProgram, AsksTheDeviceForItsTypes) {
   const ImportedPlan plan =

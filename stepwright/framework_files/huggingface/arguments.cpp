@@ -165,9 +165,10 @@ void add_named_adapters(const TrainerCommand& started, const StartedCommand& com
   fields.set(std::string(way), true);
 }
 
-/// Reads the method of TRL (trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py). One generation
-/// of completions serves this many updates; there is a reference model if `beta` is above 0.
-void take_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled) {
+}  // namespace
+
+void read_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled,
+                     double usual_beta) {
   plan::TrainingMethod& method = settled.method;
   if (script.find("sft") != std::string_view::npos) method.kind = plan::TrainingMethodKind::kSft;
   if (script.find("dpo") != std::string_view::npos) {
@@ -185,16 +186,24 @@ void take_trl_method(std::string_view script, const Fields& arguments, PartialPl
   method.updates =
       std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);
   method.old_log_probabilities = method.updates > 1;
-  if (arguments.number("beta", 0) > 0) method.reference.place = plan::SecondModelPlace::kSame;
+  if (arguments.number("beta", usual_beta) > 0)
+    method.reference.place = plan::SecondModelPlace::kSame;
   method.rollout = plan::Rollout{.prompt = arguments.number("max_prompt_length", kUsualPrompt),
                                  .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
+
+namespace {
 
 /// Reads arguments of transformers' Trainer and, if there is one, of a method of TRL.
 Draft read_method_arguments(std::string_view method, const Fields& arguments,
                             const TransformersProgramFiles& files, const UserFacts& given,
                             Draft draft, ImportReport& report) {
-  take_trl_method(method, arguments, draft);
+  // Only methods that generate several answers to a prompt have num_generations.
+  const bool named = std::ranges::any_of(
+      table_section_words("huggingface/trl", "methods"),
+      [&](const WordRow& row) { return method.find(row.first) != std::string_view::npos; });
+  if (!named && arguments.has("num_generations")) method = "grpo";
+  read_trl_method(method, arguments, draft);
   draft = read_training_arguments(arguments, files, given, std::move(draft), report,
                                   known_settings("huggingface/arguments"));
   if (draft.method.kind == plan::TrainingMethodKind::kDpo)
@@ -246,6 +255,17 @@ std::string_view stated_name(std::string_view setting) {
   return setting.substr(0, setting.find('='));
 }
 
+/// Sets one node with the devices to which a program restricts itself, unless its launcher states
+/// the job's size.
+void take_visible_devices(const ShellWord& visible, const std::string& file, JobRankCounts& extent,
+                          ImportReport& report) {
+  const auto count = visible_device_count(visible.text);
+  if (!count || extent.ranks || extent.nodes || extent.devices_of_node) return;
+  extent.nodes = 1;
+  extent.devices_of_node = count;
+  report.read.push_back({"CUDA_VISIBLE_DEVICES", visible.text, file, visible.line, "job.cluster"});
+}
+
 /// Reads a Python program that makes TrainingArguments from literals, and the files given with it;
 /// `options` are the words of its command.
 Draft read_program(const TransformersProgramFiles& files, const std::vector<std::string>& options,
@@ -258,6 +278,7 @@ Draft read_program(const TransformersProgramFiles& files, const std::vector<std:
   }
   TrainerProgram program =
       read_trainer_program(file, seen_cluster(draft.extent, given, file.name), of_command);
+  take_visible_devices(program.visible_devices, file.name, draft.extent, report);
   if (program.trl_defaults) add_trl_defaults(program.method, program.config.tree);
   if (!program.method.empty()) {
     draft.framework.variant = kTrl;
@@ -371,8 +392,7 @@ Draft read_huggingface(Sources files, const UserFacts& given, Draft draft, Impor
                     "(per_device_train_batch_size), nor of DeepSpeed (zero_optimization)",
                     name));
   }
-  return read_training_arguments(arguments, sorted, given, std::move(draft), report,
-                                 known_settings("huggingface/arguments"));
+  return read_method_arguments("", arguments, sorted, given, std::move(draft), report);
 }
 
 }  // namespace stepwright::framework_files

@@ -61,8 +61,14 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
  public:
   TrainerCalls(const cluster::Cluster& cluster, launch_scripts::ArgparseOptions& options)
       : options_(options),
-        devices_(cluster.devices()),
-        brain_floats_(cluster::device_generation_of(cluster.device).compute_capability != kVolta) {}
+        brain_floats_(cluster::device_generation_of(cluster.device).compute_capability != kVolta) {
+    const std::string devices = fmt::to_string(cluster.devices());
+    for (const auto& [name, value] : {std::pair<const char*, std::string>("RANK", "0"),
+                                      {"LOCAL_RANK", "0"},
+                                      {"WORLD_SIZE", devices}}) {
+      environment_.body->set(name, PythonObject::string(value, 0));
+    }
+  }
 
   /// Returns the first call of a kind; null if there is none.
   [[nodiscard]] const PythonObject* first(CallKind kind) const {
@@ -70,9 +76,14 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
     return found == calls_.end() ? nullptr : &found->second;
   }
 
+  /// Returns the value that the program gives an environment variable; null if it gives none.
+  [[nodiscard]] const PythonObject* environment_variable(std::string_view name) const {
+    return environment_.body->find(name);
+  }
+
   PythonObject named(const std::string& path, const std::string& full,
                      std::uint32_t line) override {
-    return full == "os.environ" ? variables(line) : LiteralPythonHost::named(path, full, line);
+    return full == "os.environ" ? environment_ : LiteralPythonHost::named(path, full, line);
   }
 
   std::optional<PythonObject> result_of_undefined_call(const PythonCall& call) override {
@@ -88,20 +99,11 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
   }
 
  private:
-  /// Returns the environment variables that a launcher sets for rank 0.
-  [[nodiscard]] PythonObject variables(std::uint32_t line) const {
-    PythonObject made = PythonObject::record();
-    made.body->set("RANK", PythonObject::string("0", line));
-    made.body->set("LOCAL_RANK", PythonObject::string("0", line));
-    made.body->set("WORLD_SIZE", PythonObject::string(fmt::to_string(devices_), line));
-    made.line = line;
-    return made;
-  }
   [[nodiscard]] PythonObject variable(const launch_scripts::PythonArguments& given) const {
-    const PythonObject all = variables(given.line);
     const PythonObject* name = given.find("key", 0);
     const PythonObject* usual = given.find("default", 1);
-    if (const PythonObject* said = name == nullptr ? nullptr : all.body->find(name->text)) {
+    if (const PythonObject* said =
+            name == nullptr ? nullptr : environment_.body->find(name->text)) {
       return *said;
     }
     return usual == nullptr ? PythonObject{} : *usual;
@@ -129,7 +131,8 @@ class TrainerCalls final : public launch_scripts::LiteralPythonHost {
   }
 
   launch_scripts::ArgparseOptions& options_;
-  std::int64_t devices_;
+  /// Variables that a launcher sets for rank 0, and those that the program sets.
+  PythonObject environment_ = PythonObject::record();
   bool brain_floats_;
   std::map<CallKind, PythonObject> calls_;
 };
@@ -332,6 +335,10 @@ TrainerProgram read_trainer_program(const SourceFile& file, const cluster::Clust
   }
   if (const auto length = cut_length(file, program)) {
     told.add("max_length", *length);
+  }
+  const PythonObject* visible = calls.environment_variable("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && visible->is(ObjectKind::kText)) {
+    told_by.visible_devices = {.text = visible->text, .line = visible->line};
   }
   told_by.config.tree = told.take();
   told_by.config.unread = launch_scripts::unknown_python_values(told_by.config.tree);

@@ -4,6 +4,7 @@
 
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/recognition/sources.h"
 #include "stepwright/launch_scripts/python/config.h"
 #include "stepwright/launch_scripts/python/program_options.h"
 
@@ -18,6 +19,8 @@ struct TrainerProgram {
   std::string method;
   /// True if the arguments are of a TRL class (SFTConfig), so that TRL's defaults hold.
   bool trl_defaults = false;
+  /// CUDA_VISIBLE_DEVICES as the program sets it; empty text: it does not.
+  ShellWord visible_devices;
 };
 
 /// True if a file is a Python program that configures transformers' Trainer in its code: it calls a

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string_view>
 
+#include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/training_code_comment.h"
 #include "stepwright/framework_files/draft/user_batch.h"
@@ -147,14 +150,71 @@ void read_chat_adapters(const Fields& arguments, StatedModel& model_words) {
   }
 }
 
-/// Reads `--deepspeed` without a file but with `--zero_stage`, for which the program makes the
-/// configuration. Returns that configuration's precision, if no argument of the Trainer states one.
-/// deepspeedai/DeepSpeedExamples applications/DeepSpeed-Chat/dschat/utils/ds_utils.py:
-/// get_train_ds_config; training/step1_supervised_finetuning/main.py: parse_args.
+/// Returns the learners on each node of a trainer of policies on Ray; empty if it has none.
+/// allenai/open-instruct open_instruct/grpo_fast.py: num_learners_per_node.
+std::vector<std::int64_t> learners_of_nodes(const Fields& arguments) {
+  constexpr std::int64_t kMostLearners = 1 << 16;
+  std::vector<std::int64_t> learners;
+  const auto said = arguments.find("num_learners_per_node");
+  if (!said) return learners;
+  for (const std::string& word : split_word_list(*said)) {
+    const IntegerParseResult number = read_integer(word);
+    if (number.status != IntegerParseResult::Status::kGood || number.value < 1 ||
+        number.value > kMostLearners) {
+      said->fail(fmt::format("must be integers from 1 to {}; one is '{}'", kMostLearners,
+                             printable(word)));
+    }
+    learners.push_back(number.value);
+  }
+  return learners;
+}
+
+/// Reads devices, batch and updates of a trainer of policies whose learners train together and
+/// whose engines generate on other devices: allenai/open-instruct open_instruct/grpo_fast.py.
+void read_learners(const Fields& arguments, Draft& draft) {
+  const std::vector<std::int64_t> learners = learners_of_nodes(arguments);
+  if (learners.empty()) return;
+  const std::int64_t ranks = std::accumulate(learners.begin(), learners.end(), std::int64_t{0});
+  const auto nodes = static_cast<std::int64_t>(learners.size());
+  const bool even = ranks == nodes * learners.front();
+  draft.extent.ranks = even ? std::nullopt : std::optional(ranks);
+  draft.extent.nodes = even ? std::optional(nodes) : std::nullopt;
+  draft.extent.devices_of_node = even ? std::optional(learners.front()) : std::nullopt;
+  constexpr std::int64_t kUsualPrompts = 16;
+  constexpr std::int64_t kUsualAnswers = 4;
+  constexpr double kUsualPromptLength = 256;
+  const std::int64_t parts = arguments.integer("num_mini_batches", 1);
+  const double sequences =
+      static_cast<double>(arguments.integer("num_unique_prompts_rollout", kUsualPrompts)) *
+      static_cast<double>(arguments.integer("num_samples_per_prompt_rollout", kUsualAnswers)) /
+      static_cast<double>(parts);
+  draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", 1);
+  const double pass = static_cast<double>(draft.plan.micro_batch) * static_cast<double>(ranks);
+  draft.batch.micro_batches = std::max<std::int64_t>(1, std::llround(sequences / pass));
+  draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+  draft.attention = cluster::AttentionKernel::kFlash2;
+  if (__builtin_mul_overflow(parts, arguments.integer("num_epochs", 1), &draft.method.updates)) {
+    arguments.node().fail("updates of a step are more than 2^63");
+  }
+  if (draft.method.rollout)
+    draft.method.rollout->prompt = arguments.number("max_prompt_token_length", kUsualPromptLength);
+}
+
+/// Reads `--deepspeed` without a file but with `--zero_stage`, and `--deepspeed_stage` of learners,
+/// for which the program makes the configuration. Returns that configuration's precision, if no
+/// argument of the Trainer states one. deepspeedai/DeepSpeedExamples
+/// applications/DeepSpeed-Chat/dschat/utils/ds_utils.py: get_train_ds_config;
+/// training/step1_supervised_finetuning/main.py: parse_args.
 std::optional<DType> read_switched_deepspeed(const Fields& arguments,
                                              const TransformersProgramFiles& files,
                                              TrainerDistribution& trainer,
                                              StatedModel& model_words) {
+  if (!learners_of_nodes(arguments).empty()) {
+    const Tree zero = Tree::mapping().set("stage", arguments.integer("deepspeed_stage", 0, 0));
+    trainer.deepspeed =
+        Document::from(Tree::mapping().set("zero_optimization", zero), "get_train_ds_config");
+    return DType::kBf16;
+  }
   const auto on = arguments.node().find("deepspeed");
   if (files.deepspeed != nullptr || arguments.has("deepspeed_config") || !on || !on->is_scalar() ||
       on->text() != "true") {
@@ -277,6 +337,7 @@ Draft read_training_arguments(const Fields& arguments, const TransformersProgram
   const auto precision = read_switched_deepspeed(arguments, files, trainer, draft);
   read_trainer_settings(arguments, files, trainer, draft, draft.batch, report);
   if (precision) draft.precision = *precision;
+  read_learners(arguments, draft);
   return complete_transformers_plan(arguments, files, trainer, given, std::move(draft), report,
                                     known);
 }

@@ -18,6 +18,13 @@ Draft read_training_arguments(const Fields& arguments, const TransformersProgram
                               const UserFacts& given, Draft draft, ImportReport& report,
                               std::span<const KnownSetting> known);
 
+/// Reads the method of TRL that a script's name contains ("sft", "dpo", "grpo"; trl 1.16.0
+/// trl/trainer/dpo_config.py, grpo_config.py). One generation of completions serves `updates`
+/// updates; GRPO has a reference model if `beta` is above 0. `usual_beta`: beta if it is not
+/// stated.
+void read_trl_method(std::string_view script, const Fields& arguments, PartialPlan& settled,
+                     double usual_beta = 0);
+
 /// Reads batch, precision, recomputation, optimizer, FSDP and DeepSpeed from settings named as in
 /// TrainingArguments. Sequence length and number of ranks are left to the caller, because programs
 /// have different names for them.

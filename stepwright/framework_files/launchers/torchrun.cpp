@@ -457,8 +457,12 @@ void read_launcher_rank_counts(const StartedCommand& command, JobRankCounts& ext
 std::optional<std::int64_t> visible_device_count(const StartedCommand& command) {
   const auto found = command.environment.find("CUDA_VISIBLE_DEVICES");
   if (found == command.environment.end()) return std::nullopt;
+  return visible_device_count(found->second.text);
+}
+
+std::optional<std::int64_t> visible_device_count(std::string_view list) {
   std::int64_t count = 0;
-  for (const std::string_view one : parts_between(found->second.text, ',')) {
+  for (const std::string_view one : parts_between(list, ',')) {
     const bool number = !one.empty() && one.find_first_not_of("0123456789") == one.npos;
     if (!number && !one.starts_with("GPU-") && !one.starts_with("MIG-")) return std::nullopt;
     ++count;

@@ -43,6 +43,9 @@ void report_unknown_rank_counts(const StartedCommand& command, const JobRankCoun
 std::optional<std::int64_t> positive_environment_number(const StartedCommand& command,
                                                         const std::string& name);
 
+/// Returns the number of devices in a value of `CUDA_VISIBLE_DEVICES`; nullopt if it is not a list
+/// of devices.
+std::optional<std::int64_t> visible_device_count(std::string_view list);
 /// Returns the number of devices in a command's `CUDA_VISIBLE_DEVICES`; nullopt if the variable is
 /// not set or not a list of devices.
 std::optional<std::int64_t> visible_device_count(const StartedCommand& command);

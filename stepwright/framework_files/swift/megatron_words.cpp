@@ -133,6 +133,9 @@ Draft read_swift_megatron_arguments(Words command, const std::string& name, cons
     draft.tensor_input = plan::GatheredInputPolicy::kRegather;
   }
   read_swift_packing(own, given, draft.batch, report);
+  read_swift_method(own, draft);
+  if (draft.method.kind == plan::TrainingMethodKind::kDpo)
+    double_preference_pair_batch(draft.plan, draft.batch, report);
   report_file_settings(own, name, known_settings("swift/megatron"), report);
   for (auto& one : report.read) {
     const auto flag = arguments.flags.find(one.name);

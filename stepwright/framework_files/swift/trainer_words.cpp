@@ -126,6 +126,18 @@ void read_swift_adapters(const Fields& fields, std::string_view usual, const Use
   if (model_words.adapters->base != DType::kBf16) fields.mark_setting_read("quant_method");
 }
 
+void read_swift_method(const Fields& fields, Draft& draft) {
+  constexpr double kUsualBeta = 0.04;
+  constexpr std::int64_t kUsualCompletion = 512;
+  const auto kind = fields.node().find("rlhf_type");
+  if (!kind || kind->is_null()) return;
+  read_trl_method(kind->text(), fields, draft, kUsualBeta);
+  if (!draft.method.rollout || !draft.batch.length) return;
+  // `max_length` bounds the prompt: swift/rlhf_trainers/grpo_trainer.py.
+  draft.method.rollout->prompt = static_cast<double>(*draft.batch.length);
+  *draft.batch.length += fields.integer("max_completion_length", kUsualCompletion);
+}
+
 /// Reads packing (modelscope/ms-swift swift/dataset/packing.py). `calculate_matched_group` packs by
 /// `binpacking.to_constant_volume`, longest document first; documents of a group's last, partly
 /// filled sequence move on to the next group. Documents longer than `max_length` are dropped
@@ -173,8 +185,12 @@ Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgr
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_swift_adapters(fields, "lora", given, draft, report);
   read_swift_packing(fields, given, draft.batch, report);
-  return complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
-                                    known_settings("swift/settings"));
+  read_swift_method(fields, draft);
+  draft = complete_transformers_plan(fields, files, trainer, given, std::move(draft), report,
+                                     known_settings("swift/settings"));
+  if (draft.method.kind == plan::TrainingMethodKind::kDpo)
+    double_preference_pair_batch(draft.plan, draft.batch, report);
+  return draft;
 }
 
 }  // namespace stepwright::framework_files

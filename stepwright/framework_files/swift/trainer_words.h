@@ -17,6 +17,11 @@ Draft read_swift_trainer_arguments(const Fields& fields, const TransformersProgr
 void read_swift_adapters(const Fields& fields, std::string_view usual, const UserFacts& given,
                          StatedModel& model_words, ImportReport& report);
 
+/// Reads the method of `swift rlhf` and `megatron rlhf` from `rlhf_type`, after the length of a
+/// sequence, to which GRPO adds that of a completion. Source: modelscope/ms-swift
+/// swift/arguments/rlhf_args.py.
+void read_swift_method(const Fields& fields, Draft& draft);
+
 /// Reads from ms-swift's settings how documents are packed into sequences; used only if the user
 /// states document lengths.
 void read_swift_packing(const Fields& fields, const UserFacts& given, StatedStepBatch& batch,
