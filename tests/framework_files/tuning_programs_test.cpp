@@ -150,6 +150,22 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
                              Field(&AssumedPlanField::why, HasSubstr("slime trains in bf16")))));
 }
 
+TEST(Slime, FineTuningHasNoLengthInItsArguments) {
+  std::string tuned = std::string(kSlime) +
+                      "--loss-type sft_loss --use-dynamic-batch-size --max-tokens-per-gpu 4096 "
+                      "--rollout-max-response-len 32\n";
+  tuned.replace(tuned.find("--seq-length 4096"), 17, "");
+  EXPECT_THAT([&] { read_tuning(tuned); }, testing::ThrowsMessage<Error>(HasSubstr("length")));
+  UserFacts given;
+  given.cluster = "dgx-h100";
+  given.batch = "256x2048";
+  const launch_scripts::SourceFile file{"run.sh", tuned};
+  const ImportedPlan plan = import_plan_files("", {&file, 1}, given);
+  EXPECT_EQ(plan.planned.job.length, 2048);
+  EXPECT_EQ(plan.planned.plan.micro_batch, 2 * plan.planned.plan.parallel.context);
+  EXPECT_EQ(plan.planned.job.method.kind, plan::TrainingMethodKind::kSft);
+}
+
 // How long sequences are decides, not an argument that nothing heeds.
 TEST(Slime, MicroBatchesHoldAsManySequencesAsTokensAllow) {
   const ImportedPlan plan = read_tuning(std::string(kSlime) +

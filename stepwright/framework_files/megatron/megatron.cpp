@@ -189,7 +189,7 @@ Draft read_megatron(Sources files, const UserFacts& given, Draft draft, ImportRe
   translate_fork_arguments(arguments, command.file, report);
   const bool slime = is_slime_command(arguments, report);
   if (slime) {
-    read_slime_arguments(arguments, command.file, draft, draft.extent, report);
+    read_slime_arguments(arguments, command.file, given, draft, draft.extent, report);
     set_slime_model(arguments, given, draft, report);
   }
   try {

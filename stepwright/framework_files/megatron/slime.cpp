@@ -11,6 +11,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/user_batch.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/forks.h"
 
@@ -104,6 +105,14 @@ void set_length(MegatronArgumentFields& arguments, const std::string& name, Impo
                   all || prompt ? "" : " of an answer, as nothing says how long a prompt can be"));
 }
 
+/// True for fine-tuning on the answers of the data, whose length no argument of a rollout bounds:
+/// slime/rollout/sft_rollout.py.
+bool trains_on_answers(const ImportReport& report) {
+  return std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
+    return one.name == "--loss-type" && one.value == "sft_loss";
+  });
+}
+
 /// Sets micro-batches limited by tokens (slime/backends/megatron_utils/data.py): the limit covers
 /// all ranks that share a sequence, and a micro-batch has at most a rank's share of the batch.
 void set_dynamic_batch(MegatronArgumentFields& arguments, const std::string& name,
@@ -155,7 +164,8 @@ bool is_slime_command(const MegatronArgumentFields& arguments, const ImportRepor
 }
 
 void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& name,
-                          PartialPlan& settled, JobRankCounts& extent, ImportReport& report) {
+                          const UserFacts& given, PartialPlan& settled, JobRankCounts& extent,
+                          ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
     if (one.name != "--debug-rollout-only") continue;
     fail_unsupported(fmt::format("{}:{}: --debug-rollout-only: only generates, nothing is trained",
@@ -169,7 +179,15 @@ void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& 
       count_of(arguments, "actor_num_gpus_per_node", kUsualDevices, name, report);
   set_usual(arguments, report);
   set_batch(arguments, report);
-  set_length(arguments, name, report);
+  if (trains_on_answers(report)) {
+    settled.method.kind = plan::TrainingMethodKind::kSft;
+    const auto length = read_user_batch(given.batch).length;
+    if (length && value_of(arguments, "seq_length") == nullptr) {
+      arguments.fields.set("seq_length", *length);
+    }
+  } else {
+    set_length(arguments, name, report);
+  }
   set_dynamic_batch(arguments, name, extent, report);
   settle_arguments(report);
 }

@@ -15,7 +15,8 @@ bool is_slime_command(const MegatronArgumentFields& arguments, const ImportRepor
 /// sets by default: bf16 and the distributed optimizer. Reports slime's other arguments. `name` is
 /// the file's name in messages. Fails with `kUnsupported` if the job only generates.
 void read_slime_arguments(MegatronArgumentFields& arguments, const std::string& name,
-                          PartialPlan& settled, JobRankCounts& extent, ImportReport& report);
+                          const UserFacts& given, PartialPlan& settled, JobRankCounts& extent,
+                          ImportReport& report);
 
 /// Sets the model to the built-in one that slime's `--ref-load` or `--hf-checkpoint` names, unless
 /// arguments or the user state it. Under `--megatron-to-hf-mode bridge`, also sets
